@@ -1,0 +1,154 @@
+import type { Filter } from '../../db_connector/protocol/filter.ts';
+import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
+import type { Value } from '../../db_connector/protocol/values.ts';
+import type { QuarantinedObject, SchemaChange } from './schema-change.ts';
+
+/** What engines do differently. Shared code reads these flags, never a provider's name. */
+export interface Capabilities {
+  /** Schema changes and data changes share one transaction: a sync that dies leaves nothing half done. */
+  readonly transactionalSchema: boolean;
+  /** Several writes of one request succeed or fail together. */
+  readonly transactions: boolean;
+  /** `json` columns may stand in a filter. */
+  readonly filterableJson: boolean;
+}
+
+/** The declared schema of a namespace as the database remembers it. */
+export interface StoredSchema {
+  readonly namespace: string;
+  /** Grows by one with every change of the physical schema; a statement compiled for another revision is refused. */
+  readonly revision: number;
+  readonly hash: string;
+  readonly schema: Schema;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly updatedAt: string;
+}
+
+/** What bounds one call of the engine. Waiting and running together end by `deadline` with `database_timeout`. */
+export interface CallBounds {
+  /** `performance.now()` milliseconds. */
+  readonly deadline: number;
+}
+
+/** A declared table, and the revision of the schema it was read from. */
+export interface TableTarget {
+  readonly namespace: string;
+  readonly revision: number;
+  readonly table: Table;
+}
+
+export interface SortKey {
+  readonly column: string;
+  readonly dir: 'asc' | 'desc';
+}
+
+export interface FindQuery {
+  readonly filter: Filter | null;
+  readonly fields: readonly string[];
+  /** Complete: the tie-breakers (primary key, or order of insertion) are added by the engine. */
+  readonly sort: readonly SortKey[];
+  readonly limit: number;
+  readonly offset: number;
+  /** A page ends before the row that would pass this many bytes of JSON; one row always fits. */
+  readonly maxBytes: number;
+}
+
+export interface Page {
+  /** JSON text of an array of row objects. */
+  readonly rows: string;
+  readonly hasMore: boolean;
+}
+
+/** Column name to logical value. A column that the database is to generate is absent. */
+export type Row = ReadonlyMap<string, Value>;
+
+export type Write =
+  | { readonly op: 'insert'; readonly rows: readonly Row[] }
+  | {
+      readonly op: 'update';
+      readonly filter: Filter | null;
+      readonly set: Row;
+      /** Amounts to add, in the column's logical form; for integers a bigint, for decimals digits. */
+      readonly inc: ReadonlyMap<string, Value>;
+    }
+  | {
+      readonly op: 'upsert';
+      /** The whole row as it is inserted, defaults filled in. */
+      readonly row: Row;
+      readonly keys: readonly string[];
+      /** Columns that an existing row takes from `row`. */
+      readonly update: readonly string[];
+    }
+  | { readonly op: 'delete'; readonly filter: Filter | null };
+
+/** Where a write's result is remembered, in the write's own transaction (contract section 5). */
+export interface IdempotencySlot {
+  readonly kid: string;
+  readonly namespace: string;
+  readonly key: string;
+  /** SHA-256 of the operation and its canonical payload, hex. */
+  readonly fingerprint: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface RememberedResult {
+  readonly fingerprint: string;
+  /** JSON text of the first result. */
+  readonly result: string;
+}
+
+/** A statement was compiled for a schema that is no longer the stored one. Read the schema again and repeat. */
+export class StaleSchemaError extends Error {
+  constructor(namespace: string) {
+    super(`the schema of ${namespace} has changed`);
+    this.name = 'StaleSchemaError';
+  }
+}
+
+/** Figures for /metrics and health. */
+export interface EngineStats {
+  readonly waitingReads: number;
+  readonly runningReads: number;
+  readonly waitingWrites: number;
+  readonly commits: number;
+  readonly committedWrites: number;
+  readonly timeouts: number;
+}
+
+/**
+ * One database below the API. All failures are `ApiError` with a code of the table, or `StaleSchemaError`;
+ * details that a caller may not see go to the log that `openEngine` was given.
+ */
+export interface Engine {
+  readonly provider: 'sqlite' | 'postgres' | 'mysql' | 'mongodb';
+  readonly capabilities: Capabilities;
+
+  /** Resolves when the database answers; rejects with `database_error` or `database_timeout`. */
+  ping(bounds: CallBounds): Promise<void>;
+  close(): Promise<void>;
+  stats(): EngineStats;
+
+  find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page>;
+  count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number>;
+  /** Result as JSON text, `{"inserted","ids"}` or `{"affected"}`; durable when this resolves. */
+  write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string>;
+  recall(
+    kid: string,
+    namespace: string,
+    key: string,
+    now: number,
+    bounds: CallBounds,
+  ): Promise<RememberedResult | null>;
+
+  readSchema(namespace: string, bounds: CallBounds): Promise<StoredSchema | null>;
+  /** Checks that every row fits, then applies the plan and stores the schema; a dry run only checks. */
+  applySchema(change: SchemaChange, bounds: CallBounds): Promise<void>;
+  /** False where another sidecar holds the lock. Its own old lock, and one not renewed for 10 s, is taken over. */
+  lockNamespace(namespace: string, owner: string, now: number, bounds: CallBounds): Promise<boolean>;
+  unlockNamespace(namespace: string, owner: string, bounds: CallBounds): Promise<void>;
+
+  listQuarantine(namespace: string | null, bounds: CallBounds): Promise<QuarantinedObject[]>;
+  restoreQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
+  purgeQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
+}

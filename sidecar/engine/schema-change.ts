@@ -1,0 +1,29 @@
+import type { Schema } from '../../db_connector/protocol/schema.ts';
+import type { PlanStep } from './plan-step.ts';
+import type { StoredSchema } from './engine.ts';
+
+/** A planned change of one namespace, as the engine gets it. */
+export interface SchemaChange {
+  readonly namespace: string;
+  readonly from: StoredSchema | null;
+  readonly to: Schema;
+  readonly hash: string;
+  readonly steps: readonly PlanStep[];
+  readonly removed: 'quarantine' | 'drop';
+  /** Only check that the rows fit. */
+  readonly dryRun: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A table or column that was taken out of a schema and kept. */
+export interface QuarantinedObject {
+  readonly id: number;
+  readonly namespace: string;
+  readonly kind: 'table' | 'column';
+  readonly table: string;
+  readonly column: string | null;
+  readonly rows: number;
+  /** ISO 8601 UTC. */
+  readonly quarantinedAt: string;
+}
