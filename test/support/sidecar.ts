@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { loadConfig } from '../../sidecar/config/load-config.ts';
+import { type ServeOptions, serve } from '../../sidecar/serve.ts';
+import { SignedClient } from './signed-client.ts';
+
+/** Sections of sidecar.json; what is given here replaces single properties of the default test configuration. */
+export type ConfigChanges = Record<string, unknown>;
+
+export interface SidecarOptions extends Partial<Omit<ServeOptions, 'config' | 'log'>> {
+  /** A folder of an earlier sidecar (`keepFolder`), to start again on its data. Default: a new one. */
+  readonly folder?: string;
+  readonly config?: ConfigChanges;
+  /** Leaves the folder when the sidecar stops; whoever says so removes it. */
+  readonly keepFolder?: boolean;
+}
+
+export interface TestSidecar {
+  readonly folder: string;
+  readonly configFile: string;
+  readonly address: string;
+  readonly secret: string;
+  /** Key `local`: every operation, every namespace, unfiltered writes. */
+  readonly client: SignedClient;
+  /** Parsed log lines so far. */
+  readonly log: Record<string, unknown>[];
+  /** A client of another key; its secret is `secretOf(kid)`. Closed with the sidecar. */
+  clientOf(kid: string): SignedClient;
+  stop(): Promise<void>;
+}
+
+/** One fixed secret a key: enough for tests, and no state to hand around. */
+export function secretOf(kid: string): string {
+  return `secret-of-${kid}-`.padEnd(43, 'x');
+}
+
+/** A key of sidecar.json for `config.keys`, with its secret inline. */
+export function keyOf(kid: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return { kid, secret: secretOf(kid), operations: ['*'], namespaces: ['*'], allowUnfilteredWrites: true, ...changes };
+}
+
+export function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'sidecar-test-'));
+}
+
+/** Writes `<folder>/sidecar.json`: port 0, a database in the folder, one key `local`. */
+export function writeConfig(folder: string, changes: ConfigChanges = {}): string {
+  const config: Record<string, unknown> = {
+    api: { port: 0 },
+    database: { provider: 'sqlite', file: 'data/database.sqlite' },
+    keys: [keyOf('local')],
+  };
+  for (const [name, value] of Object.entries(changes)) {
+    const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
+    config[name] = isSection ? { ...(config[name] as object | undefined), ...value } : value;
+  }
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'sidecar.json');
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return file;
+}
+
+/** The whole sidecar in this process: real HTTP, real files, and a clock that the test may set (`now`). */
+export async function startSidecar(options: SidecarOptions = {}): Promise<TestSidecar> {
+  const { folder: given, config: changes, keepFolder, ...serveOptions } = options;
+  const folder = given ?? newFolder();
+  const configFile = writeConfig(folder, changes);
+  const log: Record<string, unknown>[] = [];
+  const running = await serve({
+    ...serveOptions,
+    config: loadConfig(configFile, {}),
+    log: { write: (line: string) => log.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const clients: SignedClient[] = [];
+  const clientOf = (kid: string): SignedClient => {
+    const client = new SignedClient({
+      address: running.address,
+      kid,
+      secret: secretOf(kid),
+      ...(options.now === undefined ? {} : { now: options.now }),
+    });
+    clients.push(client);
+    return client;
+  };
+  return {
+    folder,
+    configFile,
+    address: running.address,
+    secret: secretOf('local'),
+    client: clientOf('local'),
+    log,
+    clientOf,
+    async stop() {
+      for (const client of clients) await client.close();
+      await running.stop();
+      if (keepFolder !== true && given === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface SidecarProcess {
+  readonly folder: string;
+  readonly address: string;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  readonly client: SignedClient;
+  /** Parsed lines of standard output so far. */
+  readonly log: Record<string, unknown>[];
+  /** Resolves with the exit code (null after a signal) once the process is gone. */
+  kill(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/**
+ * A real process, `node sidecar/main.ts --config FILE` from source, once it listens.
+ * The folder belongs to the caller, so that the next process can start on it.
+ */
+export async function spawnSidecar(
+  folder: string,
+  changes: ConfigChanges = {},
+  environment: Record<string, string> = {},
+): Promise<SidecarProcess> {
+  const configFile = writeConfig(folder, changes);
+  const child = spawn(process.execPath, ['sidecar/main.ts', '--config', configFile], {
+    cwd: new URL('../..', import.meta.url),
+    env: { ...process.env, NODE_NO_WARNINGS: '1', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: Record<string, unknown>[] = [];
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const gone = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      log.push(entry);
+      if (entry.msg === 'listening' && entry.service === 'api') resolve(String(entry.address));
+    });
+    void gone.then((code) => reject(new Error(`the sidecar ended with ${code}: ${errors} ${JSON.stringify(log)}`)));
+  });
+  const client = new SignedClient({ address, secret: secretOf('local') });
+  return {
+    folder,
+    address,
+    pid: child.pid as number,
+    child,
+    client,
+    log,
+    async kill(signal = 'SIGKILL') {
+      await client.close();
+      child.kill(signal);
+      return gone;
+    },
+  };
+}
+
+/** A nonce, a secret or a name that no other test uses. */
+export function unique(prefix = 'x'): string {
+  return `${prefix}${randomBytes(6).toString('hex')}`;
+}
