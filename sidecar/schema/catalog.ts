@@ -1,0 +1,84 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Table } from '../../db_connector/protocol/schema.ts';
+import type { CallBounds, Engine, StoredSchema, TableTarget } from '../engine/engine.ts';
+
+interface Entry {
+  readonly stored: StoredSchema;
+  /** One object per table for as long as the entry lives, so that callers may hang compiled things on it. */
+  readonly targets: ReadonlyMap<string, TableTarget>;
+}
+
+/**
+ * The stored schema of each namespace, kept in memory. It may be out of date where another process has synced:
+ * the engine then throws `StaleSchemaError`, and the caller forgets the namespace and starts again.
+ */
+export class SchemaCatalog {
+  readonly #engine: Pick<Engine, 'readSchema'>;
+  readonly #entries = new Map<string, Entry>();
+  readonly #loading = new Map<string, Promise<Entry>>();
+
+  constructor(engine: Pick<Engine, 'readSchema'>) {
+    this.#engine = engine;
+  }
+
+  /** @throws ApiError `namespace_unknown` before the first sync. */
+  async get(namespace: string, bounds: CallBounds): Promise<StoredSchema> {
+    return (await this.#entry(namespace, bounds)).stored;
+  }
+
+  /** @throws ApiError `namespace_unknown`, `unknown_table`. */
+  async table(namespace: string, table: string, bounds: CallBounds): Promise<TableTarget> {
+    const entry = this.#entries.get(namespace) ?? (await this.#entry(namespace, bounds));
+    const target = entry.targets.get(table);
+    if (target === undefined) {
+      throw new ApiError('unknown_table', `table ${table} is not declared in namespace ${namespace}`);
+    }
+    return target;
+  }
+
+  /** What is being read right now is forgotten too: it may be older than the reason to forget. */
+  forget(namespace: string): void {
+    this.#entries.delete(namespace);
+    this.#loading.delete(namespace);
+  }
+
+  async #entry(namespace: string, bounds: CallBounds): Promise<Entry> {
+    const known = this.#entries.get(namespace);
+    if (known !== undefined) {
+      return known;
+    }
+    const underWay = this.#loading.get(namespace);
+    if (underWay !== undefined) {
+      return underWay;
+    }
+    const loading = this.#load(namespace, bounds);
+    this.#loading.set(namespace, loading);
+    try {
+      const entry = await loading;
+      if (this.#loading.get(namespace) === loading) {
+        this.#entries.set(namespace, entry);
+      }
+      return entry;
+    } finally {
+      if (this.#loading.get(namespace) === loading) {
+        this.#loading.delete(namespace);
+      }
+    }
+  }
+
+  async #load(namespace: string, bounds: CallBounds): Promise<Entry> {
+    const stored = await this.#engine.readSchema(namespace, bounds);
+    if (stored === null) {
+      throw new ApiError('namespace_unknown', `namespace ${namespace} has no schema yet; sync one first`);
+    }
+    return { stored, targets: targetsOf(stored) };
+  }
+}
+
+function targetsOf(stored: StoredSchema): Map<string, TableTarget> {
+  const target = (table: Table): [string, TableTarget] => [
+    table.name,
+    { namespace: stored.namespace, revision: stored.revision, table },
+  ];
+  return new Map(stored.schema.tables.map(target));
+}

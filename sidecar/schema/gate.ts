@@ -1,0 +1,145 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+
+/** How long an operation waits for a sync of its namespace (contract section 5). */
+export const SYNC_WAIT_MS = 3000;
+
+/** The place of the one sync that a namespace has at a time. */
+export interface SyncPlace {
+  /** Holds back new operations and resolves when those under way have ended. */
+  close(): Promise<void>;
+  /** Lets the operations that wait go on and frees the place. May be called twice. */
+  release(): void;
+}
+
+interface State {
+  operations: number;
+  hasSync: boolean;
+  isClosed: boolean;
+  /** Resolvers of operations that wait for the gate to open. */
+  waiting: Set<() => void>;
+  /** Called when the last operation under way has ended. */
+  onIdle: (() => void) | null;
+}
+
+/**
+ * Lets many operations or one schema change at a time into a namespace, within this process. Between processes
+ * the lock row keeps syncs apart, and the schema's revision refuses statements that are out of date.
+ */
+export class NamespaceGate {
+  readonly #states = new Map<string, State>();
+  readonly #waitMs: number;
+
+  constructor(options: { waitMs?: number } = {}) {
+    this.#waitMs = options.waitMs ?? SYNC_WAIT_MS;
+  }
+
+  /**
+   * Runs `work` beside other operations, after a running schema change.
+   * @throws ApiError `sync_in_progress` where that takes longer than 3 s.
+   */
+  async run<T>(namespace: string, work: () => Promise<T>): Promise<T> {
+    const state = this.#state(namespace);
+    if (state.isClosed) {
+      await this.#opened(namespace, state);
+    }
+    state.operations += 1;
+    try {
+      return await work();
+    } finally {
+      state.operations -= 1;
+      if (state.operations === 0) {
+        state.onIdle?.();
+        this.#tidy(namespace, state);
+      }
+    }
+  }
+
+  /** Null while another sync has the place. Operations go on until the place is closed. */
+  beginSync(namespace: string): SyncPlace | null {
+    const state = this.#state(namespace);
+    if (state.hasSync) {
+      return null;
+    }
+    state.hasSync = true;
+    let isReleased = false;
+    return {
+      close: () => {
+        state.isClosed = true;
+        return idle(state);
+      },
+      release: () => {
+        if (!isReleased) {
+          isReleased = true;
+          this.#open(namespace, state);
+        }
+      },
+    };
+  }
+
+  #state(namespace: string): State {
+    let state = this.#states.get(namespace);
+    if (state === undefined) {
+      state = { operations: 0, hasSync: false, isClosed: false, waiting: new Set(), onIdle: null };
+      this.#states.set(namespace, state);
+    }
+    return state;
+  }
+
+  async #opened(namespace: string, state: State): Promise<void> {
+    const deadline = performance.now() + this.#waitMs;
+    // Another sync may close the gate between its opening and this operation's turn.
+    while (state.isClosed) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || !(await openedWithin(state, leftMs))) {
+        throw new ApiError('sync_in_progress', `a schema sync of namespace ${namespace} is running; try again`);
+      }
+    }
+  }
+
+  #open(namespace: string, state: State): void {
+    state.hasSync = false;
+    state.isClosed = false;
+    const waiting = [...state.waiting];
+    state.waiting.clear();
+    for (const resume of waiting) {
+      resume();
+    }
+    if (waiting.length === 0) {
+      this.#tidy(namespace, state);
+    }
+  }
+
+  /** Forgets a state that nobody holds: names of namespaces come from callers. */
+  #tidy(namespace: string, state: State): void {
+    if (state.operations === 0 && !state.hasSync && state.waiting.size === 0) {
+      this.#states.delete(namespace);
+    }
+  }
+}
+
+function idle(state: State): Promise<void> {
+  if (state.operations === 0) {
+    return Promise.resolve();
+  }
+  return new Promise((resolve) => {
+    state.onIdle = () => {
+      state.onIdle = null;
+      resolve();
+    };
+  });
+}
+
+/** Resolves true when the gate opens, false after `ms`. */
+function openedWithin(state: State, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const resume = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    const timer = setTimeout(() => {
+      state.waiting.delete(resume);
+      resolve(false);
+    }, ms);
+    state.waiting.add(resume);
+  });
+}
