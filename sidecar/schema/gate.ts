@@ -1,7 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-
-/** How long an operation waits for a sync of its namespace (contract section 5). */
-export const SYNC_WAIT_MS = 3000;
+import { MAX_SYNC_WAIT_MS } from '../../db_connector/protocol/limits.ts';
 
 /** The place of the one sync that a namespace has at a time. */
 export interface SyncPlace {
@@ -30,7 +28,7 @@ export class NamespaceGate {
   readonly #waitMs: number;
 
   constructor(options: { waitMs?: number } = {}) {
-    this.#waitMs = options.waitMs ?? SYNC_WAIT_MS;
+    this.#waitMs = options.waitMs ?? MAX_SYNC_WAIT_MS;
   }
 
   /**
