@@ -1,0 +1,88 @@
+import type { Database } from 'better-sqlite3';
+
+/** Version of the `_` tables. A file of a newer one is refused and never touched. */
+export const FORMAT_VERSION = 1;
+
+const SYSTEM_TABLES = `
+  CREATE TABLE _meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE _schemas (
+    namespace TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    schema TEXT NOT NULL,      -- JSON text of the normalised schema
+    updated_at TEXT NOT NULL   -- ISO 8601 UTC
+  );
+  CREATE TABLE _idempotency (
+    kid TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    result TEXT NOT NULL,
+    expires_at INTEGER NOT NULL, -- epoch milliseconds
+    PRIMARY KEY (kid, namespace, key)
+  );
+  CREATE INDEX _idempotency_by_expiry ON _idempotency (expires_at);
+  CREATE TABLE _quarantine (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace TEXT NOT NULL,
+    kind TEXT NOT NULL,          -- 'table' or 'column'
+    table_name TEXT NOT NULL,    -- declared name
+    column_name TEXT,            -- declared name, null for a table
+    physical_name TEXT NOT NULL, -- of the kept table
+    definition TEXT NOT NULL,    -- JSON text of the table or column as it was declared
+    row_count INTEGER NOT NULL,
+    quarantined_at TEXT NOT NULL -- ISO 8601 UTC
+  );
+  CREATE TABLE _locks (
+    namespace TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    renewed_at INTEGER NOT NULL  -- epoch milliseconds
+  );
+  CREATE TABLE _generators (
+    namespace TEXT NOT NULL,
+    table_name TEXT NOT NULL,    -- declared name
+    last_id INTEGER NOT NULL,    -- highest id ever given; survives the table (sqlite_sequence does not)
+    PRIMARY KEY (namespace, table_name)
+  );
+`;
+
+/** The file is not for this program, whatever is tried: start is refused. */
+export class UnusableDatabaseError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnusableDatabaseError';
+  }
+}
+
+/**
+ * Creates the system tables in an empty file, or checks that those of an existing one are known.
+ * @throws UnusableDatabaseError for a file of a newer version or of another program; nothing is changed then.
+ */
+export function prepareSystemTables(db: Database): void {
+  if (hasSystemTables(db)) return checkFormatVersion(db);
+  db.transaction(() => {
+    if (hasSystemTables(db)) return;
+    if (db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() !== undefined) {
+      throw new UnusableDatabaseError('the file holds tables of another program; nothing was changed');
+    }
+    db.exec(SYSTEM_TABLES);
+    db.prepare("INSERT INTO _meta (name, value) VALUES ('format', ?)").run(String(FORMAT_VERSION));
+  }).immediate();
+  checkFormatVersion(db);
+}
+
+function hasSystemTables(db: Database): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_meta'").get() !== undefined;
+}
+
+function checkFormatVersion(db: Database): void {
+  const version = Number(db.prepare("SELECT value FROM _meta WHERE name = 'format'").pluck().get());
+  if (!Number.isSafeInteger(version) || version < 1) {
+    throw new UnusableDatabaseError('the file has no readable format version; nothing was changed');
+  }
+  if (version > FORMAT_VERSION) {
+    throw new UnusableDatabaseError(
+      `the file has format version ${version}, and this program knows ${FORMAT_VERSION}: use a newer sidecar; nothing was changed`,
+    );
+  }
+}
