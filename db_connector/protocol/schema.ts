@@ -1,0 +1,83 @@
+import { canonicalJson, sha256Hex } from './canonical-json.ts';
+import type { Column } from './columns.ts';
+import { ApiError } from './errors.ts';
+import type { Json, JsonObject } from './json-value.ts';
+import { SchemaReader } from './schema-reader.ts';
+import { parseTable } from './schema-table.ts';
+import type { Schema, Table } from './schema-types.ts';
+
+export type { Column } from './columns.ts';
+export type { Index, Schema, Table } from './schema-types.ts';
+
+/** What `renamedFrom` says: new name to old name; columns below the new name of their table. */
+export interface Renames {
+  readonly tables: ReadonlyMap<string, string>;
+  readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+export interface DeclaredSchema {
+  readonly schema: Schema;
+  readonly renames: Renames;
+  /** One for each unknown property, which is ignored (contract section 3). */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Checks and normalises a declared schema (contract section 6). Throws `invalid_schema`, or `invalid_identifier` for the
+ * name of a table or column, with the path of what is wrong: "schema.tables[0].columns[2].length: expected …".
+ */
+export function parseSchema(json: Json, path = 'schema'): DeclaredSchema {
+  const reader = new SchemaReader();
+  const object = reader.object(json, path, ['tables']);
+  const declared = reader.list(object.tables, `${path}.tables`);
+  const tables: Table[] = [];
+  const tableRenames = new Map<string, string>();
+  const columnRenames = new Map<string, ReadonlyMap<string, string>>();
+  for (const [i, item] of declared.entries()) {
+    const parsed = parseTable(reader, item, `${path}.tables[${i}]`);
+    tables.push(parsed.table);
+    if (parsed.renamedFrom !== null) tableRenames.set(parsed.table.name, parsed.renamedFrom);
+    if (parsed.columnRenames.size > 0) columnRenames.set(parsed.table.name, parsed.columnRenames);
+  }
+  reader.checkNames(tables, tableRenames, `${path}.tables`);
+  return {
+    schema: { tables: tables.toSorted(byName) },
+    renames: { tables: tableRenames, columns: columnRenames },
+    warnings: reader.warnings,
+  };
+}
+
+/** Names are ASCII, so code units are the alphabet of RFC 8785 as well. */
+export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** Lower-case hex SHA-256 of the canonical JSON of the normalised schema (contract section 6). */
+export function schemaHash(schema: Schema): string {
+  return sha256Hex(canonicalJson(schemaToJson(schema)));
+}
+
+/** The normalised form that `describe` answers, from which anybody can compute the hash. */
+export function schemaToJson(schema: Schema): JsonObject {
+  return { tables: schema.tables.map(tableToJson) };
+}
+
+function tableToJson(table: Table): JsonObject {
+  return {
+    name: table.name,
+    ...(table.primaryKey === undefined ? {} : { primaryKey: [...table.primaryKey] }),
+    columns: table.columns.map((column): JsonObject => ({ ...column })),
+    indexes: table.indexes.map((index) => ({ name: index.name, columns: [...index.columns], unique: index.unique })),
+  };
+}
+
+export function findTable(schema: Schema, name: string): Table | null {
+  return schema.tables.find((table) => table.name === name) ?? null;
+}
+
+/** Throws `unknown_column` with `path`, which names the place in the payload. */
+export function columnOf(table: Table, name: string, path: string): Column {
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (column === undefined) throw new ApiError('unknown_column', `${path}: no column of that name in ${table.name}`);
+  return column;
+}
