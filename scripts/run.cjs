@@ -1,0 +1,74 @@
+'use strict';
+// Every npm script starts here: `node scripts/run.cjs TASK [ARGUMENT…]`. This file and scripts/setup/ are all that a Node.js
+// too old for the project ever reads, so they keep to syntax and built-ins of Node.js 12.
+
+const childProcess = require('child_process');
+const os = require('os');
+const path = require('path');
+const nodeRuntime = require('./setup/node-runtime.cjs');
+const packages = require('./setup/packages.cjs');
+const setupLock = require('./setup/setup-lock.cjs');
+
+const ROOT = path.dirname(__dirname);
+
+const TASKS = {
+  start: 'scripts/start.ts',
+  test: 'scripts/test.ts',
+  build: 'scripts/build.ts',
+  bench: 'bench/bench.ts',
+};
+
+function say(line) {
+  process.stdout.write(line + '\n');
+}
+
+function setUp() {
+  let runtime = nodeRuntime.findRuntime(ROOT);
+  if (runtime === null || !packages.areInstalled(ROOT)) {
+    // Two `npm` commands in one fresh clone take turns; the second finds everything done.
+    setupLock.withLock(ROOT, say, function () {
+      runtime = nodeRuntime.findRuntime(ROOT) || nodeRuntime.fetchRuntime(ROOT, say);
+      if (!packages.areInstalled(ROOT)) packages.install(ROOT, runtime, say);
+    });
+  }
+  return runtime;
+}
+
+/** Runs the task with the terminal handed over, and ends as it ends. Signals sent to this process alone are passed on. */
+function runTask(runtime, file, args) {
+  const child = childProcess.spawn(runtime.node, [path.join(ROOT, file)].concat(args), {
+    cwd: ROOT,
+    env: runtime.env,
+    stdio: 'inherit',
+  });
+  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
+    process.on(signal, function () {
+      child.kill(signal);
+    });
+  });
+  child.on('error', function (error) {
+    say('Cannot run ' + runtime.node + ': ' + error.message);
+    process.exitCode = 1;
+  });
+  child.on('close', function (code, signal) {
+    process.exitCode = signal === null ? code : 128 + (os.constants.signals[signal] || 0);
+    // Handlers for signals would keep this process from ending on some versions.
+    process.exit();
+  });
+}
+
+function main() {
+  const task = process.argv[2];
+  if (!Object.prototype.hasOwnProperty.call(TASKS, task)) {
+    say('Usage: node scripts/run.cjs ' + Object.keys(TASKS).join('|') + ' [ARGUMENT…]');
+    process.exit(2);
+  }
+  try {
+    runTask(setUp(), TASKS[task], process.argv.slice(3));
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
+}
+
+main();

@@ -1,0 +1,58 @@
+'use strict';
+// One installation at a time in one clone. A lock whose owner died is taken over. Syntax of Node.js 12.
+
+const fs = require('fs');
+const path = require('path');
+
+const POLL_MS = 200;
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function waitSync(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** True when this process holds the lock now. */
+function tryTake(file) {
+  try {
+    fs.writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  let owner = Number.NaN;
+  try {
+    owner = Number(fs.readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return false;
+  }
+  // An empty file belongs to a process between creating and writing it.
+  if (owner > 0 && !isAlive(owner)) fs.unlinkSync(file);
+  return false;
+}
+
+function withLock(root, say, work) {
+  const file = path.join(root, '.cache', 'setup.lock');
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  let hasSaid = false;
+  while (!tryTake(file)) {
+    if (!hasSaid) say('Another command is setting this folder up; waiting for it …');
+    hasSaid = true;
+    waitSync(POLL_MS);
+  }
+  try {
+    work();
+  } finally {
+    fs.unlinkSync(file);
+  }
+}
+
+module.exports = { withLock: withLock };
