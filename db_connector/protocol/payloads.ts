@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { ApiError, type ApiErrorCode } from './errors.ts';
+import { IDENTIFIER_PATTERN, isNamespace, isTable } from './identifiers.ts';
+import { parseJson } from './json-reader.ts';
+import { isJsonObject, type Json, JsonError, JsonNumber, type JsonObject } from './json-value.ts';
+import { MAX_IDEMPOTENCY_KEY_LENGTH, MAX_NAMESPACE_LENGTH, MAX_TABLE_LENGTH } from './limits.ts';
+import { OPERATIONS, type OperationName } from './operations.ts';
+import { isStorableText } from './value-texts.ts';
+
+/** What `z.toJSONSchema` cannot see for itself; scripts/openapi.ts puts it in its place. */
+export interface DescribedBy {
+  readonly jsonSchema: { readonly [name: string]: unknown };
+}
+
+const object = (description: string) =>
+  z.custom<JsonObject>(isJsonObject, 'expected an object').meta({ jsonSchema: { type: 'object', description } });
+
+/** Content with a reader of its own (`parseFilter`, `parseSort`, `parseSchema`), run once the table is known. */
+const content = <T extends Json>(isShape: (json: unknown) => json is T, shape: string, jsonSchema: object) =>
+  z.custom<T>(isShape, `expected ${shape}`).meta({ jsonSchema });
+
+const isJsonArray = (json: unknown): json is Json[] => Array.isArray(json);
+
+/** By value, so that 1e2 counts; larger than a double counts exactly means as large as can be. */
+const count = (description: string) =>
+  z
+    .custom<number | JsonNumber>(isCount, 'expected an integer of 0 or more')
+    .meta({ jsonSchema: { type: 'integer', minimum: 0, description } });
+
+function isCount(value: unknown): boolean {
+  if (value instanceof JsonNumber) return !value.overflows && !/[-.]/.test(value.text);
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+const namespace = z.string().meta({ maxLength: MAX_NAMESPACE_LENGTH, pattern: IDENTIFIER_PATTERN.source });
+const table = z.string().meta({ maxLength: MAX_TABLE_LENGTH, pattern: IDENTIFIER_PATTERN.source });
+const schema = content(isJsonObject, 'an object', { $ref: '#/components/schemas/Schema' });
+const filter = content(isJsonObject, 'an object', { $ref: '#/components/schemas/Filter' }).optional();
+const sort = content(isJsonArray, 'an array', {
+  type: 'array',
+  items: { $ref: '#/components/schemas/SortKey' },
+}).optional();
+const names = z
+  .array(z.string())
+  .min(1, 'expected at least one column')
+  .refine((list) => new Set(list).size === list.length, 'a column stands twice')
+  .meta({ uniqueItems: true });
+const all = z
+  .boolean()
+  .optional()
+  .meta({ description: 'Instead of a filter: every row. Needs allowUnfilteredWrites.' });
+
+const idempotencyKey = z
+  .string()
+  .min(1, 'expected 1 to 255 characters')
+  .max(MAX_IDEMPOTENCY_KEY_LENGTH, 'expected 1 to 255 characters')
+  .refine(isStorableText, 'expected text without U+0000 and lone surrogates');
+
+const write = {
+  namespace,
+  table,
+  durability: z.literal('immediate').optional(),
+  idempotencyKey: idempotencyKey.optional(),
+} as const;
+
+/** Payload of each operation. Types of the properties and names only; what they hold is checked later. */
+export const PAYLOADS = {
+  health: z.object({}),
+  'schema.sync': z.object({ namespace, dryRun: z.boolean().optional(), schema }),
+  'schema.describe': z.object({ namespace }),
+  insert: z.object({ ...write, rows: z.array(object('Column name to value')).min(1, 'expected at least one row') }),
+  find: z.object({
+    namespace,
+    table,
+    filter,
+    fields: names.optional(),
+    sort,
+    limit: count('Left out or above maxRows it is maxRows').optional(),
+    offset: count('Rows to leave out first').optional(),
+  }),
+  update: z.object({
+    ...write,
+    filter,
+    set: object('Column name to the new value').optional(),
+    inc: object('Column name to the number that is added').optional(),
+    all,
+  }),
+  upsert: z.object({ ...write, row: object('Column name to value'), keys: names }),
+  delete: z.object({ ...write, filter, all }),
+  count: z.object({ namespace, table, filter }),
+  flush: z.object({ namespace }),
+} as const satisfies Record<OperationName, z.ZodObject>;
+
+export type PayloadOf<Op extends OperationName> = z.output<(typeof PAYLOADS)[Op]>;
+
+/** null means left out, but for what carries values (contract section 3). */
+const NULL_IS_A_VALUE: readonly string[] = ['set', 'row', 'rows'];
+
+/** Where a number that overflows has a code of its own (contract section 3). */
+const OVERFLOW_CODES: { readonly [property: string]: ApiErrorCode } = {
+  rows: 'invalid_value',
+  row: 'invalid_value',
+  set: 'invalid_value',
+  inc: 'invalid_value',
+  filter: 'invalid_filter',
+};
+
+/** The strict reading of a payload's text. Throws `invalid_request`, or the code that goes with an overflow's place. */
+export function parsePayloadText(text: string): JsonObject {
+  try {
+    const payload = parseJson(text);
+    if (isJsonObject(payload)) return payload;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const code = error.kind === 'overflow' ? overflowCode(text) : 'invalid_request';
+    throw new ApiError(code, `payload: ${error.message}`);
+  }
+  throw new ApiError('invalid_request', 'payload: expected a JSON object');
+}
+
+function overflowCode(text: string): ApiErrorCode {
+  try {
+    const payload = parseJson(text, { overflow: 'keep' });
+    if (!isJsonObject(payload)) return 'invalid_request';
+    const place = Object.keys(payload).find((name) => hasOverflow(payload[name] ?? null));
+    return (place === undefined ? undefined : OVERFLOW_CODES[place]) ?? 'invalid_request';
+  } catch {
+    return 'invalid_request';
+  }
+}
+
+function hasOverflow(json: Json): boolean {
+  if (json instanceof JsonNumber) return json.overflows;
+  if (Array.isArray(json)) return json.some(hasOverflow);
+  return isJsonObject(json) && Object.values(json).some(hasOverflow);
+}
+
+/**
+ * Checks the properties' types, then the names. Throws `invalid_request` or `invalid_identifier` that names the field.
+ * Unknown properties are left out of the result.
+ */
+export function parsePayload<Op extends OperationName>(operation: Op, payload: JsonObject): PayloadOf<Op> {
+  const given: JsonObject = {};
+  for (const name of Object.keys(payload)) {
+    const value = payload[name] ?? null;
+    if (value !== null || NULL_IS_A_VALUE.includes(name)) given[name] = value;
+  }
+  const result = PAYLOADS[operation].safeParse(given);
+  if (!result.success) throw new ApiError('invalid_request', describeIssue(result.error.issues[0]));
+  if (OPERATIONS[operation].namespace) checkNames(given);
+  // The table's rows are what TypeScript cannot follow through a lookup by a type parameter.
+  return result.data as PayloadOf<Op>;
+}
+
+function checkNames(payload: JsonObject): void {
+  if (typeof payload.namespace === 'string' && !isNamespace(payload.namespace)) {
+    throw new ApiError('invalid_identifier', 'namespace: not a name that is allowed');
+  }
+  if (typeof payload.table === 'string' && !isTable(payload.table)) {
+    throw new ApiError('invalid_identifier', 'table: not a name that is allowed');
+  }
+}
+
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
+  if (issue === undefined) return 'payload: not what the operation takes';
+  let path = '';
+  for (const step of issue.path)
+    path += typeof step === 'number' ? `[${step}]` : `${path === '' ? '' : '.'}${String(step)}`;
+  return `${path === '' ? 'payload' : path}: ${issue.message}`;
+}
+
+/** The names of a payload's properties that the operation does not know, for the warnings of a sync. */
+export function unknownProperties(operation: OperationName, payload: JsonObject): string[] {
+  return Object.keys(payload).filter((name) => !Object.hasOwn(PAYLOADS[operation].shape, name));
+}
+
+/** A count as a number; one that only text holds exactly is larger than any limit. */
+export function countOf(value: number | JsonNumber): number {
+  return typeof value === 'number' ? Math.min(value, Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER;
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { OperationName } from './operations.ts';
+
+export const PLAN_KINDS = [
+  'createTable',
+  'renameTable',
+  'dropTable',
+  'quarantineTable',
+  'addColumn',
+  'renameColumn',
+  'alterColumn',
+  'dropColumn',
+  'quarantineColumn',
+  'changePrimaryKey',
+  'addIndex',
+  'dropIndex',
+] as const;
+
+const wholeNumber = z.int().min(0);
+
+const planEntry = z
+  .object({
+    kind: z.enum(PLAN_KINDS),
+    table: z.string(),
+    column: z.string().optional(),
+    newName: z.string().optional(),
+    index: z.string().optional(),
+    note: z.string().optional().meta({ description: 'What happens, in plain words' }),
+    destructive: z.boolean().meta({ description: 'Removes, quarantines or narrows' }),
+  })
+  .meta({ id: 'PlanEntry' });
+
+const syncResult = z
+  .object({
+    namespace: z.string(),
+    hash: z.string().meta({ description: 'SHA-256 of the canonical JSON of the declared, normalised schema, hex' }),
+    changed: z.boolean(),
+    dryRun: z.boolean(),
+    status: z.enum(['unchanged', 'planned', 'applied', 'denied']),
+    plan: z.array(planEntry),
+    warnings: z.array(z.string()).optional().meta({ description: 'Unknown properties, which were ignored' }),
+  })
+  .meta({ id: 'SyncResult' });
+
+const describeResult = z
+  .object({
+    namespace: z.string(),
+    hash: z.string().nullable(),
+    schema: z.unknown().meta({
+      jsonSchema: { anyOf: [{ $ref: '#/components/schemas/Schema' }, { type: 'null' }] },
+    }),
+    updatedAt: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'DescribeResult' });
+
+const insertResult = z
+  .object({
+    inserted: wholeNumber,
+    ids: z.array(z.unknown()).meta({
+      description: 'Primary key of each row where it is a single column, else empty. Integers keep every digit.',
+    }),
+  })
+  .meta({ id: 'InsertResult' });
+
+const findResult = z
+  .object({ rows: z.array(z.record(z.string(), z.unknown())), hasMore: z.boolean() })
+  .meta({ id: 'FindResult' });
+
+const affectedResult = z
+  .object({ affected: wholeNumber.meta({ description: 'The rows that matched' }) })
+  .meta({ id: 'AffectedResult' });
+
+const countResult = z.object({ count: wholeNumber }).meta({ id: 'CountResult' });
+
+const queuedAck = z
+  .object({ queued: z.literal(true), id: z.string(), pending: wholeNumber })
+  .meta({ id: 'QueuedAck', description: 'A buffered write was accepted and will be applied in its order' });
+
+const flushResult = z
+  .object({
+    flushed: wholeNumber,
+    deadLettered: wholeNumber,
+    remaining: wholeNumber,
+    halted: z.boolean(),
+    enabled: z.boolean(),
+  })
+  .meta({ id: 'FlushResult' });
+
+const healthResult = z
+  .object({
+    status: z.enum(['ok', 'degraded']),
+    provider: z.string(),
+    database: z.boolean().meta({ description: 'Whether the database answers' }),
+    capabilities: z.record(z.string(), z.boolean()).optional(),
+    writeBuffer: z
+      .object({ enabled: z.boolean(), pending: wholeNumber, oldestAgeSeconds: wholeNumber, halted: z.boolean() })
+      .optional()
+      .meta({ description: 'Where write-behind is on' }),
+  })
+  .meta({ id: 'HealthResult' });
+
+/** Result of each operation, as it stands in the answer's payload. */
+export const RESULTS = {
+  health: healthResult,
+  'schema.sync': syncResult,
+  'schema.describe': describeResult,
+  insert: z.union([insertResult, queuedAck]),
+  find: findResult,
+  update: z.union([affectedResult, queuedAck]),
+  upsert: z.union([affectedResult, queuedAck]),
+  delete: z.union([affectedResult, queuedAck]),
+  count: countResult,
+  flush: flushResult,
+} as const satisfies Record<OperationName, z.ZodType>;
+
+/** The payload of every failure. */
+export const ERROR_PAYLOAD = z
+  .object({ error: z.object({ code: z.string(), message: z.string() }) })
+  .meta({ id: 'ErrorPayload' });
