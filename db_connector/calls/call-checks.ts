@@ -1,0 +1,110 @@
+import type { ApiRequest } from '../client/api-client.ts';
+import type { ConnectorErrorCode } from '../protocol/errors.ts';
+import { isNamespace } from '../protocol/identifiers.ts';
+import { DEFAULT_MAX_PAYLOAD_CHARS, MAX_IDEMPOTENCY_KEY_LENGTH } from '../protocol/limits.ts';
+import { OPERATIONS } from '../protocol/operations.ts';
+
+/** What was asked for, read and allowed. */
+export interface CheckedCall extends ApiRequest {
+  readonly operation: string;
+  /** null for `health`. */
+  readonly namespace: string | null;
+}
+
+/** `<code>: <message>` of a ticket that is not accepted. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: ConnectorErrorCode;
+  readonly reason: string;
+
+  constructor(code: ConnectorErrorCode, reason: string) {
+    super(`${code}: ${reason}`);
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+interface Route {
+  readonly path: string;
+  readonly timeoutMs: number | null;
+  readonly isRetried: boolean;
+  readonly hasNamespace: boolean;
+}
+
+const ROUTES: ReadonlyMap<string, Route> = new Map(
+  Object.entries(OPERATIONS).map(([name, { path, timeoutMs, retry, namespace }]) => [
+    name,
+    { path, timeoutMs, isRetried: retry === 'always', hasNamespace: namespace },
+  ]),
+);
+
+/**
+ * The checks of Call, of the texts of its record (null: unreadable), from the record to the allowed namespaces, in the contract's order (section 8).
+ *
+ * @throws Refusal
+ */
+export function checkCall(
+  texts: readonly string[] | null,
+  isTooLong: boolean,
+  namespaces: ReadonlySet<string>,
+): CheckedCall {
+  if (isTooLong) {
+    throw tooLarge();
+  }
+  const [operation, payload] = texts ?? [];
+  if (operation === undefined || payload === undefined) {
+    throw new Refusal('invalid_request', 'expected a record of two well-formed texts, Operation and Json');
+  }
+  const route = ROUTES.get(operation);
+  if (route === undefined) {
+    throw new Refusal('unknown_operation', `expected one of ${[...ROUTES.keys()].join(', ')}`);
+  }
+  if (payload.length > DEFAULT_MAX_PAYLOAD_CHARS) {
+    throw tooLarge();
+  }
+  const content = parseObject(payload);
+  return {
+    operation,
+    path: route.path,
+    payload,
+    timeoutMs: route.timeoutMs,
+    isRepeatable: route.isRetried || isIdempotencyKey(content.idempotencyKey),
+    namespace: route.hasNamespace ? checkNamespace(content.namespace, namespaces) : null,
+  };
+}
+
+function tooLarge(): Refusal {
+  return new Refusal('payload_too_large', `Json may hold ${DEFAULT_MAX_PAYLOAD_CHARS} characters`);
+}
+
+/** Only its form is looked at: the API reads it with its own, stricter reader. */
+function parseObject(payload: string): Record<string, unknown> {
+  try {
+    const content: unknown = JSON.parse(payload);
+    if (isRecord(content)) {
+      return content;
+    }
+  } catch {
+    // Falls through: text that is no JSON is refused like JSON that is no object.
+  }
+  throw new Refusal('invalid_request', 'Json is not a JSON object');
+}
+
+function isRecord(content: unknown): content is Record<string, unknown> {
+  return typeof content === 'object' && content !== null && !Array.isArray(content);
+}
+
+/** @throws Refusal */
+export function checkNamespace(namespace: unknown, allowed: ReadonlySet<string>): string {
+  if (typeof namespace !== 'string' || !isNamespace(namespace)) {
+    throw new Refusal('invalid_identifier', 'namespace is missing or not a valid name');
+  }
+  if (!allowed.has(namespace)) {
+    throw new Refusal('namespace_not_allowed', `${namespace} is not in the list of namespaces of database.json`);
+  }
+  return namespace;
+}
+
+function isIdempotencyKey(key: unknown): boolean {
+  return typeof key === 'string' && key.length >= 1 && key.length <= MAX_IDEMPOTENCY_KEY_LENGTH;
+}

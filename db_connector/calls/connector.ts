@@ -1,0 +1,194 @@
+import { ApiClient } from '../client/api-client.ts';
+import { errorResult, type Result } from '../client/outcome.ts';
+import { randomId } from '../client/random-id.ts';
+import type { Timers } from '../client/timers.ts';
+import type { Transport } from '../client/transport.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
+import { CallQueue } from './call-queue.ts';
+import { type ByteForm, readQuestion } from './records.ts';
+import { ResultTable } from './result-table.ts';
+import { SlowCalls } from './slow-calls.ts';
+
+export interface ConnectorOptions {
+  readonly timers: Timers;
+  readonly bytes: ByteForm;
+  readonly log: (line: string) => void;
+  readonly openTransport: (configuration: Configuration) => Transport;
+}
+
+/** A result that nobody collects is kept this long, and four times the timeout. */
+const RESULT_LIFETIME_MS = 120_000;
+
+const INTERNAL = 'unexpected failure of the connector; details are in the log';
+
+/** The two exports and what is behind them: tickets, the queue, and the client of the running configuration. */
+export class Connector {
+  readonly #options: ConnectorOptions;
+  readonly #queue = new CallQueue();
+  readonly #results: ResultTable;
+  readonly #slowCalls: SlowCalls;
+  /** Clients of earlier configurations whose calls have not all ended. */
+  readonly #retired = new Set<ApiClient>();
+  #client: ApiClient | null = null;
+  #reason = 'no configuration has been read yet';
+
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
+    this.#results = new ResultTable(options.timers);
+    this.#slowCalls = new SlowCalls(options.timers, options.log);
+  }
+
+  /** Of the running configuration; null where there is none, and `reason` says why. */
+  get client(): ApiClient | null {
+    return this.#client;
+  }
+
+  get reason(): string {
+    return this.#reason;
+  }
+
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  get inFlight(): number {
+    return this.#queue.inFlight;
+  }
+
+  /**
+   * Export `Call`: a record DbCall(Operation, Json) gives DbTicket(Id, Accepted, Error). Synchronous; never throws.
+   *
+   * @param caller the bundle that asks, where the host tells; only it can collect the result
+   */
+  call(question: unknown, caller?: string): unknown {
+    const { texts, isTooLong, reply } = readQuestion(question, ['Operation', 'Json'], this.#options.bytes);
+    try {
+      return reply({ Id: this.#accept(this.#check(texts, isTooLong), caller), Accepted: true, Error: '' });
+    } catch (error) {
+      if (!(error instanceof Refusal)) {
+        this.#logInternal(error);
+      }
+      return reply({
+        Id: '',
+        Accepted: false,
+        Error: error instanceof Refusal ? error.message : `internal: ${INTERNAL}`,
+      });
+    }
+  }
+
+  /**
+   * Export `TakeResult`: a record DbResultQuery(Id) gives DbResult(Id, State, Status, Code, Json). Synchronous; never
+   * throws.
+   */
+  takeResult(question: unknown, caller?: string): unknown {
+    const { texts, reply } = readQuestion(question, ['Id'], this.#options.bytes);
+    const [id = ''] = texts ?? [];
+    const taken = this.#results.take(id, caller);
+    if (taken === 'pending' || taken === 'missing') {
+      return reply({ Id: id, State: taken, Status: 0, Code: '', Json: '' });
+    }
+    return reply({ Id: id, State: taken.state, Status: taken.status, Code: taken.code, Json: taken.json });
+  }
+
+  /** Takes a configuration over: calls under way end under the one that they began with. Resolves once the clock is set. */
+  configure(configuration: Configuration): Promise<void> {
+    const { timers, log, openTransport } = this.#options;
+    const client: ApiClient = new ApiClient(configuration, {
+      timers,
+      log,
+      transport: openTransport(configuration),
+      onOpen: () => this.#onOpen(client),
+    });
+    const previous = this.#client;
+    this.#client = client;
+    if (previous !== null) {
+      this.#retired.add(previous);
+      void previous.retire().then(() => this.#retired.delete(previous));
+    }
+    this.#queue.setConcurrency(configuration.config.maxConcurrent);
+    return client.clock.start();
+  }
+
+  /** There is no configuration to work with. */
+  refuseCalls(reason: string): void {
+    this.#reason = reason;
+  }
+
+  /** Ends everything: sockets, timers, calls. Results that nobody collected are dropped. */
+  async stop(): Promise<void> {
+    const clients = [...this.#retired, ...(this.#client === null ? [] : [this.#client])];
+    this.#client = null;
+    this.#reason = 'the connector has stopped';
+    this.#results.clear();
+    this.#queue.dropWaiting();
+    await Promise.all(clients.map((client) => client.stop()));
+  }
+
+  #check(texts: readonly string[] | null, isTooLong: boolean): CheckedCall {
+    if (this.#client === null) {
+      throw new Refusal('not_configured', this.#reason);
+    }
+    return checkCall(texts, isTooLong, this.#client.config.namespaces);
+  }
+
+  #accept(call: CheckedCall, caller: string | undefined): string {
+    if (this.#queue.isFull) {
+      throw new Refusal('busy', 'too many calls wait already');
+    }
+    if (this.#client !== null && !this.#client.breaker.admit()) {
+      throw new Refusal('unavailable', this.#client.breaker.refusal);
+    }
+    const id = randomId();
+    const acceptedAt = this.#options.timers.elapsed();
+    this.#results.open(id, caller);
+    this.#queue.add({
+      run: async () => this.#settle(id, call, await this.#run(call), acceptedAt),
+      drop: () => this.#settle(id, call, this.#dropped(), acceptedAt),
+    });
+    return id;
+  }
+
+  /** A call that waited begins under the configuration of now, which may no longer allow it. */
+  async #run(call: CheckedCall): Promise<Result> {
+    try {
+      if (this.#client === null) {
+        return errorResult('not_configured', this.#reason);
+      }
+      if (call.namespace !== null) {
+        checkNamespace(call.namespace, this.#client.config.namespaces);
+      }
+      return await this.#client.call(call);
+    } catch (error) {
+      if (error instanceof Refusal) {
+        return errorResult(error.code, error.reason);
+      }
+      this.#logInternal(error);
+      return errorResult('internal', INTERNAL);
+    }
+  }
+
+  #settle(id: string, call: CheckedCall, result: Result, acceptedAt: number): void {
+    const config = this.#client?.config;
+    if (config !== undefined) {
+      this.#results.settle(id, result, RESULT_LIFETIME_MS + 4 * config.timeoutMs);
+      this.#slowCalls.note(call, this.#options.timers.elapsed() - acceptedAt, config.slowCallMs);
+    }
+  }
+
+  #dropped(): Result {
+    return errorResult('unavailable', this.#client?.breaker.refusal ?? this.#reason);
+  }
+
+  /** A client that a `db-reload` has replaced no longer speaks for what waits. */
+  #onOpen(client: ApiClient): void {
+    if (client === this.#client) {
+      this.#options.log(`the API does not answer: ${client.breaker.refusal}`);
+      this.#queue.dropWaiting();
+    }
+  }
+
+  #logInternal(error: unknown): void {
+    this.#options.log(`internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+}

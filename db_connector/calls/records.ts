@@ -1,0 +1,92 @@
+import { isUtf8 } from 'node:buffer';
+import { Decoder, Encoder } from '@msgpack/msgpack';
+
+/** How a host carries bytes: what arrives as bytes, and what leaves as bytes. */
+export interface ByteForm {
+  /** null where the value is no bytes. */
+  read(value: unknown): Uint8Array | null;
+  write(bytes: Uint8Array): unknown;
+}
+
+/** A question that was read: its texts, and how to answer it in its own form. */
+export interface Question {
+  /** The fields asked for, in order; null where the record cannot be read. */
+  readonly texts: readonly string[] | null;
+  /** The question was longer than any that can be accepted, and was not read. */
+  readonly isTooLong: boolean;
+  /** @param record in the order of its fields */
+  reply(record: Readonly<Record<string, unknown>>): unknown;
+}
+
+/** Three bytes a UTF-16 code unit at most, and room for the operation and the frame. */
+const MAX_QUESTION_BYTES = 3_000_000 + 65_536;
+/** Records have few fields; more would only cost memory. Texts stay bytes, since the decoder would mend broken ones. */
+const decoder = new Decoder({ maxArrayLength: 16, maxMapLength: 16, maxExtLength: 256, rawStrings: true });
+const encoder = new Encoder();
+
+/** Reads a record by name or by position, as MessagePack bytes or plain (contract section 8). Never throws. */
+export function readQuestion(value: unknown, fields: readonly string[], bytes: ByteForm): Question {
+  try {
+    const raw = bytes.read(value);
+    if (raw === null) {
+      return { texts: textsOf(value, fields, plainText), isTooLong: false, reply: replyPlain(value) };
+    }
+    return readPacked(raw, fields, bytes);
+  } catch {
+    return { texts: null, isTooLong: false, reply: replyPlain(undefined) };
+  }
+}
+
+function readPacked(raw: Uint8Array, fields: readonly string[], bytes: ByteForm): Question {
+  let record: unknown;
+  const isTooLong = raw.length > MAX_QUESTION_BYTES;
+  try {
+    record = isTooLong ? undefined : decoder.decode(raw);
+  } catch {
+    record = undefined;
+  }
+  const pack = isPackedArray(raw) ? (reply: object) => Object.values(reply) : (reply: object) => reply;
+  return {
+    texts: textsOf(record, fields, packedText),
+    isTooLong,
+    reply: (reply) => bytes.write(encoder.encode(pack(reply))),
+  };
+}
+
+/** By its first byte, so that what cannot be read is still answered in its own form. */
+function isPackedArray(raw: Uint8Array): boolean {
+  const first = raw[0] ?? 0;
+  return first >> 4 === 0x9 || first === 0xdc || first === 0xdd;
+}
+
+function replyPlain(question: unknown): Question['reply'] {
+  const isList = Array.isArray(question);
+  return (record) => (isList ? Object.values(record) : record);
+}
+
+function textsOf(record: unknown, fields: readonly string[], read: (value: unknown) => string | null): string[] | null {
+  if (typeof record !== 'object' || record === null) {
+    return null;
+  }
+  const texts: string[] = [];
+  for (const [index, name] of fields.entries()) {
+    const key = Array.isArray(record) ? String(index) : name;
+    const text = Object.hasOwn(record, key) ? read(Reflect.get(record, key)) : null;
+    if (text === null) {
+      return null;
+    }
+    texts.push(text);
+  }
+  return texts;
+}
+
+function plainText(value: unknown): string | null {
+  return typeof value === 'string' && value.isWellFormed() ? value : null;
+}
+
+function packedText(value: unknown): string | null {
+  if (!(value instanceof Uint8Array) || !isUtf8(value)) {
+    return null;
+  }
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
+}

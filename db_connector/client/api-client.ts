@@ -1,0 +1,173 @@
+import type { Configuration } from '../config/configuration.ts';
+import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
+import { writeRequestEnvelope } from '../protocol/envelope.ts';
+import { signRequest } from '../protocol/signing.ts';
+import { ApiClock } from './api-clock.ts';
+import { Breaker } from './breaker.ts';
+import { probeSeconds } from './clock-probe.ts';
+import { judge } from './judge.ts';
+import { errorResult, type Outcome, type Result } from './outcome.ts';
+import { randomId } from './random-id.ts';
+import { retryDelayMs } from './retry.ts';
+import type { Timers } from './timers.ts';
+import type { Transport } from './transport.ts';
+
+export interface ApiRequest {
+  /** The route's own constant; what is signed. */
+  readonly path: string;
+  /** The exact text that is signed and sent, the same for every attempt. */
+  readonly payload: string;
+  /** The operation's own limit for one attempt; null: that of the configuration. */
+  readonly timeoutMs: number | null;
+  /** Whether a second time does no harm. */
+  readonly isRepeatable: boolean;
+}
+
+export interface ApiClientOptions {
+  readonly timers: Timers;
+  readonly transport: Transport;
+  readonly log: (line: string) => void;
+  /** The circuit breaker has opened: what waits ends. */
+  readonly onOpen: () => void;
+}
+
+/**
+ * Calls under one configuration: signing, attempts, retries, circuit breaker and clock (contract section 8).
+ * A `db-reload` makes a new one; calls under way end under the one that they began with.
+ */
+export class ApiClient {
+  readonly config: DatabaseConfig;
+  readonly breaker: Breaker;
+  readonly clock: ApiClock;
+  readonly #configuration: Configuration;
+  readonly #options: ApiClientOptions;
+  /** Ends the pause of a call between attempts. */
+  readonly #pauses = new Set<() => void>();
+  #running = 0;
+  /** Set once another client has taken over. */
+  #onIdle: (() => void) | null = null;
+  #isStopped = false;
+
+  constructor(configuration: Configuration, options: ApiClientOptions) {
+    this.#configuration = configuration;
+    this.#options = options;
+    this.config = configuration.config;
+    const { timers, transport, log } = options;
+    this.breaker = new Breaker(timers, () => this.#onOpen());
+    this.clock = new ApiClock({
+      timers,
+      log,
+      probe: () => probeSeconds(this.config, transport),
+    });
+  }
+
+  /** Never rejects but for a fault of its own. */
+  async call(request: ApiRequest): Promise<Result> {
+    this.#running += 1;
+    try {
+      return await this.#attempts(request);
+    } finally {
+      this.#running -= 1;
+      this.#disposeWhenIdle();
+    }
+  }
+
+  async #attempts(request: ApiRequest): Promise<Result> {
+    if (!isHostAllowed(this.config)) {
+      return errorResult('network', `the host ${this.config.target.host} is not in allowedHosts`);
+    }
+    const { period } = this.breaker;
+    let retries = 0;
+    let hasSetClock = false;
+    for (;;) {
+      const outcome = await this.attempt(request);
+      this.breaker.count(period, outcome.transport);
+      if (outcome.next === 'setClock' && !hasSetClock) {
+        hasSetClock = true;
+        await this.clock.sync();
+      } else if (outcome.next === 'again' && request.isRepeatable) {
+        const delayMs = retryDelayMs(retries, outcome.retryAfterMs);
+        retries += 1;
+        if (delayMs === null || !this.#mayGoOn(period) || !(await this.#pause(delayMs))) {
+          return outcome.result;
+        }
+      } else {
+        return outcome.result;
+      }
+      if (!this.#mayGoOn(period)) {
+        return outcome.result;
+      }
+    }
+  }
+
+  /** One attempt that nothing counts: `db-health` asks so. */
+  async attempt({ path, payload, timeoutMs }: ApiRequest): Promise<Outcome> {
+    const { config, key } = this.#configuration;
+    const nonce = randomId();
+    const ts = this.clock.seconds();
+    const sig = signRequest(key, path, config.keyId, ts, nonce, payload);
+    const body = writeRequestEnvelope({ v: 1, kid: config.keyId, ts, nonce, payload, sig });
+    const exchange = await this.#options.transport.send({
+      method: 'POST',
+      path,
+      body,
+      timeoutMs: Math.max(timeoutMs ?? 0, config.timeoutMs),
+    });
+    return judge(exchange, { key, nonce, now: this.#options.timers.now() });
+  }
+
+  /** Another client takes the new calls. Resolves when the calls under way have ended. */
+  retire(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      this.clock.stop();
+      this.#disposeWhenIdle();
+    });
+  }
+
+  /** Ends everything at once. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.clock.stop();
+    this.breaker.shutdown();
+    this.#endPauses();
+    await this.#options.transport.destroy();
+  }
+
+  #disposeWhenIdle(): void {
+    if (this.#onIdle !== null && this.#running === 0 && !this.#isStopped) {
+      this.breaker.shutdown();
+      this.#options.transport.close();
+      this.#onIdle();
+    }
+  }
+
+  #mayGoOn(period: number): boolean {
+    return !this.#isStopped && this.breaker.state === 'closed' && this.breaker.period === period;
+  }
+
+  /** False where the circuit opened, or the connector stopped, before the time was over. */
+  #pause(delayMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isOver: boolean) => {
+        cancel();
+        this.#pauses.delete(interrupt);
+        resolve(isOver);
+      };
+      const interrupt = () => end(false);
+      const cancel = this.#options.timers.after(delayMs, () => end(true));
+      this.#pauses.add(interrupt);
+    });
+  }
+
+  #endPauses(): void {
+    for (const interrupt of [...this.#pauses]) {
+      interrupt();
+    }
+  }
+
+  #onOpen(): void {
+    this.#endPauses();
+    this.#options.onOpen();
+  }
+}

@@ -1,0 +1,102 @@
+import type { Dispatcher } from 'undici';
+import type { Watched } from './deadlines.ts';
+
+/** How one HTTP exchange ended. */
+export type ExchangeResult =
+  | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: string | null; readonly body: Buffer }
+  | { readonly kind: 'tooLong' }
+  /** `hasStalled`: the game thread stood still when the time was up. */
+  | { readonly kind: 'noAnswer'; readonly reason: string; readonly hasStalled: boolean };
+
+export interface ExchangeOptions {
+  readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
+  readonly elapsed: () => number;
+  /** Called exactly once. */
+  readonly onEnd: (result: ExchangeResult) => void;
+}
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/** One request and its answer, as undici reports them. */
+export class Exchange implements Dispatcher.DispatchHandler, Watched {
+  dueAt: number;
+  received = 0;
+  readonly #options: ExchangeOptions;
+  readonly #chunks: Buffer[] = [];
+  #status = 0;
+  #retryAfter: string | null = null;
+  #controller: Dispatcher.DispatchController | null = null;
+  #hasEnded = false;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.dueAt = options.elapsed() + options.timeoutMs;
+  }
+
+  /** The connection stands and the first byte goes out: from now on the time counts. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.dueAt = this.#options.elapsed() + this.#options.timeoutMs;
+    if (this.#hasEnded) {
+      controller.abort(new Error('no longer wanted'));
+    }
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (status < 200) {
+      return;
+    }
+    this.#status = status;
+    const retryAfter = headers['retry-after'];
+    this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : null;
+    if (Number(headers['content-length'] ?? 0) > this.#options.maxAnswerBytes) {
+      this.#end({ kind: 'tooLong' });
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.received += chunk.length;
+    if (this.received > this.#options.maxAnswerBytes) {
+      this.#end({ kind: 'tooLong' });
+    } else {
+      this.#chunks.push(chunk);
+    }
+  }
+
+  onResponseEnd(): void {
+    const [first] = this.#chunks;
+    const body = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.received);
+    this.#finish({ kind: 'answer', status: this.#status, retryAfter: this.#retryAfter, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    this.#finish({ kind: 'noAnswer', reason: reasonOf(error), hasStalled: false });
+  }
+
+  expire(hasStalled: boolean): void {
+    this.#end({ kind: 'noAnswer', reason: `no answer within ${this.#options.timeoutMs} ms`, hasStalled });
+  }
+
+  cancel(reason: string): void {
+    this.#end({ kind: 'noAnswer', reason, hasStalled: false });
+  }
+
+  /** Ends before the other side did, so the connection is of no further use. */
+  #end(result: ExchangeResult): void {
+    this.#finish(result);
+    this.#controller?.abort(new Error('no longer wanted'));
+  }
+
+  #finish(result: ExchangeResult): void {
+    if (!this.#hasEnded) {
+      this.#hasEnded = true;
+      this.#options.onEnd(result);
+    }
+  }
+}
+
+function reasonOf(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return error.message === '' ? code || error.name : error.message;
+}

@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer';
+import type { KeyObject } from 'node:crypto';
+import { parseResponseEnvelope, type ResponseEnvelope } from '../protocol/envelope.ts';
+import type { ConnectorErrorCode } from '../protocol/errors.ts';
+import { isSameSignature, signResponse } from '../protocol/signing.ts';
+import type { ExchangeResult } from './exchange.ts';
+import { errorResult, type Outcome, type Result } from './outcome.ts';
+import { parseRetryAfter } from './retry.ts';
+
+export interface Judgement {
+  readonly key: KeyObject;
+  /** Of the request that the answer must belong to. */
+  readonly nonce: string;
+  /** Epoch milliseconds, for a `Retry-After` that is a date. */
+  readonly now: number;
+}
+
+type Answer = Extract<ExchangeResult, { kind: 'answer' }>;
+
+/** What an exchange amounts to: contract section 8, the table of answers. Nothing unsigned is believed. */
+export function judge(result: ExchangeResult, { key, nonce, now }: Judgement): Outcome {
+  if (result.kind === 'noAnswer') {
+    return failed('network', result.reason, { transport: result.hasStalled ? 'nothing' : 'failure', next: 'again' });
+  }
+  if (result.kind === 'tooLong') {
+    return failed('bad_response', 'the answer is longer than maxAnswerBytes');
+  }
+  const envelope = isUtf8(result.body) ? parseResponseEnvelope(result.body.toString()) : null;
+  if (envelope?.sig === undefined) {
+    return judgeUnsigned(result, envelope, now);
+  }
+  if (!isSameSignature(envelope.sig, signResponse(key, nonce, envelope.status, envelope.payload))) {
+    return failed('bad_signature', 'the answer is not signed with the secret for this request');
+  }
+  return judgeSigned(result, envelope);
+}
+
+function judgeSigned(answer: Answer, envelope: ResponseEnvelope): Outcome {
+  const result =
+    answer.status === envelope.status
+      ? resultOf(envelope)
+      : errorResult('bad_response', `the HTTP status is ${answer.status}, the signed one ${envelope.status}`);
+  return { result, transport: 'success', next: 'nothing', retryAfterMs: null };
+}
+
+/** Of the signed status and payload alone. */
+function resultOf({ status, payload }: ResponseEnvelope): Result {
+  if (status === 200) {
+    return { state: 'ok', status, code: '', json: payload };
+  }
+  const code = errorCodeOf(payload);
+  return code === null
+    ? errorResult('bad_response', `the signed answer with status ${status} holds no error`)
+    : { state: 'error', status, code, json: payload };
+}
+
+function errorCodeOf(payload: string): string | null {
+  try {
+    const code: unknown = JSON.parse(payload)?.error?.code;
+    return typeof code === 'string' && code !== '' ? code : null;
+  } catch {
+    return null;
+  }
+}
+
+function judgeUnsigned(answer: Answer, envelope: ResponseEnvelope | null, now: number): Outcome {
+  const { status } = answer;
+  if (status === 502 || status === 503 || status === 504) {
+    const retryAfterMs = parseRetryAfter(answer.retryAfter, now);
+    return failed('network', `status ${status} without signature`, { next: 'again', retryAfterMs });
+  }
+  if (envelope === null) {
+    return failed('bad_response', `status ${status} without an envelope`);
+  }
+  const transport = status >= 400 && status < 500 ? 'success' : 'failure';
+  if (status === 401 && envelope.status === 401) {
+    return failed('unauthorized', 'the API did not accept the key', { transport, next: 'setClock' });
+  }
+  if (status === 429 && envelope.status === 429) {
+    return failed('rate_limited', 'the API limits the rate, or has locked this address out', { transport });
+  }
+  return failed('bad_signature', `status ${status} without signature`, { transport });
+}
+
+function failed(
+  code: ConnectorErrorCode,
+  message: string,
+  { transport = 'failure', next = 'nothing', retryAfterMs = null }: Partial<Omit<Outcome, 'result'>> = {},
+): Outcome {
+  return { result: errorResult(code, message), transport, next, retryAfterMs };
+}

@@ -1,0 +1,27 @@
+import type { ConnectorErrorCode } from '../protocol/errors.ts';
+
+/** What a call ended with, as TakeResult hands it out. */
+export interface Result {
+  readonly state: 'ok' | 'error';
+  /** HTTP status of a signed answer, else 0. */
+  readonly status: number;
+  readonly code: string;
+  /** JSON text: the result, or `{"error":{"code","message"}}`. */
+  readonly json: string;
+}
+
+/** A result together with what it says about the way to the API. */
+export interface Outcome {
+  readonly result: Result;
+  /** How the circuit breaker counts it; `nothing` where the game itself was to blame. */
+  readonly transport: 'success' | 'failure' | 'nothing';
+  /** What may be tried next: again after a pause, again with the clock set, or nothing. */
+  readonly next: 'again' | 'setClock' | 'nothing';
+  /** From `Retry-After`; null where the answer names none. */
+  readonly retryAfterMs: number | null;
+}
+
+/** An error of the connector's own: Status 0. */
+export function errorResult(code: ConnectorErrorCode, message: string): Result {
+  return { state: 'error', status: 0, code, json: JSON.stringify({ error: { code, message } }) };
+}

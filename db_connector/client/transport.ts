@@ -1,0 +1,94 @@
+import { type Dispatcher, Pool } from 'undici';
+import type { Configuration } from '../config/configuration.ts';
+import { Deadlines } from './deadlines.ts';
+import { Exchange, type ExchangeResult } from './exchange.ts';
+import type { Timers } from './timers.ts';
+
+/** Beside the calls, a probe of the clock and a `db-health` may be under way. */
+const EXTRA_CONNECTIONS = 2;
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body: string | null;
+  /** From the first byte sent to the last received; as long again to connect. */
+  readonly timeoutMs: number;
+}
+
+/** One HTTP exchange after another; never throws, follows nothing, repeats nothing. */
+export interface Transport {
+  send(request: HttpRequest): Promise<ExchangeResult>;
+  /** Lets what is in flight finish. */
+  close(): void;
+  /** Ends everything at once, sockets included. */
+  destroy(): Promise<void>;
+}
+
+const HEADERS = ['content-type', 'application/json'];
+
+/** HTTP/1.1 with kept connections, over TCP, TLS or a Unix socket. */
+export class UndiciTransport implements Transport {
+  readonly #pool: Pool;
+  readonly #deadlines: Deadlines;
+  readonly #timers: Timers;
+  readonly #maxAnswerBytes: number;
+  readonly #inFlight = new Set<Exchange>();
+
+  constructor({ config, ca }: Configuration, timers: Timers) {
+    this.#timers = timers;
+    this.#deadlines = new Deadlines(timers);
+    this.#maxAnswerBytes = config.maxAnswerBytes;
+    this.#pool = new Pool(config.target.origin, {
+      connections: config.maxConcurrent + EXTRA_CONNECTIONS,
+      pipelining: 1,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: {
+        allowH2: false,
+        timeout: config.timeoutMs,
+        ...(config.target.socketPath === null ? {} : { socketPath: config.target.socketPath }),
+        ...(ca === null ? {} : { ca }),
+      },
+    });
+  }
+
+  send(request: HttpRequest): Promise<ExchangeResult> {
+    return new Promise((resolve) => {
+      const exchange = new Exchange({
+        timeoutMs: request.timeoutMs,
+        maxAnswerBytes: this.#maxAnswerBytes,
+        elapsed: this.#timers.elapsed,
+        onEnd: (result) => {
+          this.#deadlines.forget(exchange);
+          this.#inFlight.delete(exchange);
+          resolve(result);
+        },
+      });
+      this.#inFlight.add(exchange);
+      this.#deadlines.watch(exchange);
+      this.#pool.dispatch(this.#optionsOf(request), exchange);
+    });
+  }
+
+  close(): void {
+    void this.#pool.close().then(() => this.#deadlines.close());
+  }
+
+  async destroy(): Promise<void> {
+    this.#deadlines.close();
+    for (const exchange of [...this.#inFlight]) {
+      exchange.cancel('the connector stops');
+    }
+    await this.#pool.destroy();
+  }
+
+  #optionsOf(request: HttpRequest): Dispatcher.DispatchOptions {
+    return {
+      method: request.method,
+      path: request.path,
+      body: request.body,
+      headers: request.body === null ? [] : HEADERS,
+    };
+  }
+}

@@ -1,0 +1,7 @@
+/** A console command, as the host registers it. */
+export interface Command {
+  readonly name: string;
+  readonly description: string;
+  /** Never rejects. */
+  run(args: readonly string[], reply: (line: string) => void): void | Promise<void>;
+}

@@ -1,0 +1,62 @@
+import type { Connector } from '../calls/connector.ts';
+import type { CircuitState } from '../client/breaker.ts';
+import type { Command } from './command.ts';
+import { alignedLines } from './lines.ts';
+
+/** What `db-status json` prints (contract section 8). Never the secret. */
+interface Status {
+  readonly url: string | null;
+  readonly keyId: string | null;
+  readonly namespaces: readonly string[];
+  readonly queued: number;
+  readonly inFlight: number;
+  readonly circuit: CircuitState;
+  readonly clockOffsetSeconds: number;
+  /** Only where there is no configuration: why. */
+  readonly notConfigured?: string;
+}
+
+export function dbStatus(connector: Connector): Command {
+  return {
+    name: 'db-status',
+    description: 'shows the API it calls, what waits, the circuit breaker and the clock; "db-status json" for programs',
+    run([format], reply) {
+      const status = statusOf(connector);
+      if (format === 'json') {
+        reply(JSON.stringify(status));
+      } else {
+        alignedLines(rowsOf(status, connector)).forEach(reply);
+      }
+    },
+  };
+}
+
+function statusOf(connector: Connector): Status {
+  const { client, waiting, inFlight } = connector;
+  return {
+    url: client?.config.target.url ?? null,
+    keyId: client?.config.keyId ?? null,
+    namespaces: [...(client?.config.namespaces ?? [])],
+    queued: waiting,
+    inFlight,
+    circuit: client?.breaker.state ?? 'closed',
+    clockOffsetSeconds: client?.clock.offsetSeconds ?? 0,
+    ...(client === null ? { notConfigured: connector.reason } : {}),
+  };
+}
+
+function rowsOf(status: Status, { client }: Connector): [string, string][] {
+  if (client === null) {
+    return [['not configured', status.notConfigured ?? '']];
+  }
+  const circuit = client.breaker.state === 'closed' ? 'closed' : `${client.breaker.state}: ${client.breaker.refusal}`;
+  return [
+    ['url', client.config.target.url],
+    ['key id', client.config.keyId],
+    ['namespaces', status.namespaces.join(', ')],
+    ['queued', String(status.queued)],
+    ['in flight', `${status.inFlight} of ${client.config.maxConcurrent}`],
+    ['circuit', circuit],
+    ['clock offset', `${status.clockOffsetSeconds} s`],
+  ];
+}

@@ -1,0 +1,16 @@
+import type { Host } from './host.ts';
+import { standaloneHost } from './standalone/adapter.ts';
+import { isStandaloneServer } from './standalone/host-types.ts';
+
+/**
+ * The adapter of the game server that runs this code. This is the only file that names them.
+ *
+ * @param given what the server hands to a bundle's script, if it hands anything
+ * @throws Error where no known server is found
+ */
+export function detectHost(given: unknown): Host {
+  if (isStandaloneServer(given)) {
+    return standaloneHost(given);
+  }
+  throw new Error('db_connector does not know this game server');
+}

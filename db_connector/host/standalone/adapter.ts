@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { ByteForm } from '../../calls/records.ts';
+import type { Host } from '../host.ts';
+import type { StandaloneServer } from './host-types.ts';
+
+/** Bytes are a `Uint8Array` here, whatever view or buffer they come in. */
+const BYTES: ByteForm = {
+  read(value) {
+    if (ArrayBuffer.isView(value)) {
+      return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    }
+    return value instanceof ArrayBuffer ? new Uint8Array(value) : null;
+  },
+  write: (bytes) => bytes,
+};
+
+export function standaloneHost(server: StandaloneServer): Host {
+  return {
+    configFile: join(server.vfs, 'database.json'),
+    bytes: BYTES,
+    storedSecret: () => undefined,
+    registerExport(name, run) {
+      server.exports.register(name, function (question) {
+        return run(question, this?.caller);
+      });
+    },
+    registerCommand({ name, description, run }) {
+      server.commands.register(name, description, run);
+    },
+    log: (line) => server.log(line),
+  };
+}
