@@ -24,6 +24,18 @@ export interface StoredSchema {
   readonly updatedAt: string;
 }
 
+export type LogLevel = 'info' | 'warn' | 'error';
+
+/** Takes what the owner should read: what happened, to which file, what to do. Never values of rows. */
+export type EngineLog = (level: LogLevel, message: string, fields: Readonly<Record<string, string | number>>) => void;
+
+/** What an engine is opened with. */
+export interface EngineOptions {
+  readonly log: EngineLog;
+  /** Epoch milliseconds; by it idempotency records expire. */
+  readonly now: () => number;
+}
+
 /** What bounds one call of the engine. Waiting and running together end by `deadline` with `database_timeout`. */
 export interface CallBounds {
   /** `performance.now()` milliseconds. */
@@ -68,7 +80,7 @@ export type Write =
       readonly op: 'update';
       readonly filter: Filter | null;
       readonly set: Row;
-      /** Amounts to add, in the column's logical form; for integers a bigint, for decimals digits. */
+      /** Amounts to add as `parseAmount` gives them: for integers a bigint, for decimals digits; maybe out of range. */
       readonly inc: ReadonlyMap<string, Value>;
     }
   | {
@@ -88,6 +100,8 @@ export interface IdempotencySlot {
   readonly key: string;
   /** SHA-256 of the operation and its canonical payload, hex. */
   readonly fingerprint: string;
+  /** Epoch milliseconds; a record that expired by then counts as absent. */
+  readonly now: number;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
@@ -131,7 +145,10 @@ export interface Engine {
 
   find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page>;
   count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number>;
-  /** Result as JSON text, `{"inserted","ids"}` or `{"affected"}`; durable when this resolves. */
+  /**
+   * Result as JSON text, `{"inserted","ids"}` or `{"affected"}`; durable when this resolves. With a slot that is taken
+   * nothing is written: the remembered result, or `idempotency_conflict` for another fingerprint.
+   */
   write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string>;
   recall(
     kid: string,
@@ -149,6 +166,7 @@ export interface Engine {
   unlockNamespace(namespace: string, owner: string, bounds: CallBounds): Promise<void>;
 
   listQuarantine(namespace: string | null, bounds: CallBounds): Promise<QuarantinedObject[]>;
-  restoreQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
+  /** `now` in epoch milliseconds. Throws `unsupported_change` with the reason where the object has no place any more. */
+  restoreQuarantine(id: number, now: number, bounds: CallBounds): Promise<QuarantinedObject>;
   purgeQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
 }

@@ -1,4 +1,11 @@
-import type { Column, Index, Schema, SchemaRenames, Table } from '../../db_connector/protocol/schema.ts';
+import {
+  byName,
+  type Column,
+  type Index,
+  type Renames,
+  type Schema,
+  type Table,
+} from '../../db_connector/protocol/schema.ts';
 import { compareColumns } from '../engine/column-change.ts';
 import type { PlanStep } from '../engine/plan-step.ts';
 import { entryOf, type PlanEntry, typeName } from './plan-entry.ts';
@@ -19,7 +26,7 @@ export interface SchemaPlan {
 export function planSchema(
   stored: Schema | null,
   declared: Schema,
-  renames: SchemaRenames,
+  renames: Renames,
   removed: RemovedMode,
 ): SchemaPlan {
   const planner = new Planner(renames, removed === 'quarantine');
@@ -36,10 +43,10 @@ export function planSchema(
 class Planner {
   readonly steps: PlanStep[] = [];
   readonly unsupported: string[] = [];
-  readonly #renames: SchemaRenames;
+  readonly #renames: Renames;
   readonly #keepsRemoved: boolean;
 
-  constructor(renames: SchemaRenames, keepsRemoved: boolean) {
+  constructor(renames: Renames, keepsRemoved: boolean) {
     this.#renames = renames;
     this.#keepsRemoved = keepsRemoved;
   }
@@ -47,7 +54,7 @@ class Planner {
   plan(stored: readonly Table[], declared: readonly Table[]): void {
     const left = new Map(stored.map((table) => [table.name, table]));
     const created: Table[] = [];
-    for (const to of [...declared].sort(byName)) {
+    for (const to of declared.toSorted(byName)) {
       const from = this.#sourceTable(left, to);
       if (from === undefined) {
         created.push(to);
@@ -58,7 +65,7 @@ class Planner {
     }
     this.steps.push(...created.map((table) => ({ kind: 'createTable', table }) as const));
     const kind = this.#keepsRemoved ? 'quarantineTable' : 'dropTable';
-    this.steps.push(...[...left.values()].sort(byName).map((table) => ({ kind, table }) as const));
+    this.steps.push(...[...left.values()].toSorted(byName).map((table) => ({ kind, table }) as const));
   }
 
   #sourceTable(stored: ReadonlyMap<string, Table>, to: Table): Table | undefined {
@@ -151,7 +158,7 @@ function changedIndexes(from: Table, to: Table, newNames: ReadonlyMap<string, st
   };
   const dropped = from.indexes.filter((index) => !kept(index));
   const staying = new Set(from.indexes.filter(kept).map((index) => index.name));
-  return [dropped.sort(byName), to.indexes.filter((index) => !staying.has(index.name)).sort(byName)];
+  return [dropped.toSorted(byName), to.indexes.filter((index) => !staying.has(index.name)).toSorted(byName)];
 }
 
 function unsupportedText(table: string, from: Column, to: Column): string {
@@ -159,10 +166,6 @@ function unsupportedText(table: string, from: Column, to: Column): string {
     return `column ${table}.${to.name}: autoIncrement cannot be switched ${to.autoIncrement ? 'on' : 'off'}`;
   }
   return `column ${table}.${to.name}: ${typeName(from)} cannot become ${typeName(to)}`;
-}
-
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
 function isSameList(a: readonly (string | null)[], b: readonly (string | null)[]): boolean {

@@ -1,0 +1,191 @@
+import type { Database } from 'better-sqlite3';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import {
+  type Column,
+  columnOf,
+  findTable,
+  parseSchema,
+  type Schema,
+  schemaHash,
+  schemaToJson,
+  type Table,
+} from '../../../db_connector/protocol/schema.ts';
+import type { QuarantinedObject } from '../schema-change.ts';
+import { physicalTable, quoted } from './names.ts';
+import { storageForm } from './schema-convert.ts';
+import { hasGenerator } from './schema-ddl.ts';
+import { fillOf } from './schema-fill.ts';
+import { rememberedLastId, setLastId } from './schema-generators.ts';
+import { attachColumns, identityOf, type KeptColumn, keptOfText } from './schema-keep.ts';
+import { readSchemaRow, schemaOfText, textOfSchema, writeSchemaRow } from './schema-store.ts';
+import { changeTable, makeIndexes } from './schema-tables.ts';
+import type { TableTransition } from './schema-transition.ts';
+
+interface QuarantineRow {
+  readonly object: QuarantinedObject;
+  readonly physical: string;
+  readonly definition: string;
+}
+
+const COLUMNS = `id, namespace, kind, table_name AS "table", column_name AS "column", row_count AS rows,
+  quarantined_at AS quarantinedAt, physical_name AS physical, definition`;
+
+type RawRow = QuarantinedObject & { readonly physical: string; readonly definition: string };
+
+/** Oldest first; null means of all namespaces. */
+export function listQuarantine(db: Database, namespace: string | null): QuarantinedObject[] {
+  const sql = `SELECT ${COLUMNS} FROM _quarantine WHERE ?1 IS NULL OR namespace = ?1 ORDER BY id`;
+  return db
+    .prepare<[string | null], RawRow>(sql)
+    .all(namespace)
+    .map((row) => split(row).object);
+}
+
+/** Deletes a kept object for good. */
+export function purgeQuarantine(db: Database, id: number): QuarantinedObject {
+  return db
+    .transaction(() => {
+      const { object, physical } = rowOf(db, id);
+      db.exec(`DROP TABLE ${quoted(physical)}`);
+      forget(db, id);
+      return object;
+    })
+    .immediate();
+}
+
+/**
+ * Puts a kept table or column back into the stored schema, whose revision grows. Throws `unsupported_change` with the
+ * reason where it has no place any more; nothing is changed then.
+ */
+export function restoreQuarantine(db: Database, id: number, now: number): QuarantinedObject {
+  return db
+    .transaction(() => {
+      const row = rowOf(db, id);
+      const { namespace } = row.object;
+      const stored = readSchemaRow(db, namespace);
+      const schema = stored === null ? { tables: [] } : schemaOfText(stored.schema);
+      const restored =
+        row.object.kind === 'table' ? restoreTable(db, row, schema) : restoreColumn(db, row, schema, now);
+      forget(db, id);
+      writeSchemaRow(db, {
+        namespace,
+        revision: (stored?.revision ?? 0) + 1,
+        hash: schemaHash(restored),
+        schema: textOfSchema(restored),
+        updatedAt: new Date(now).toISOString(),
+      });
+      return row.object;
+    })
+    .immediate();
+}
+
+function restoreTable(db: Database, { object, physical, definition }: QuarantineRow, schema: Schema): Schema {
+  const { namespace, table: name } = object;
+  if (findTable(schema, name) !== null) throw refusal(object, `a table ${name} is declared; rename or remove it first`);
+  const table = findTable(schemaOfText(definition), name);
+  if (table === null) throw new Error(`the definition of quarantined object ${object.id} lacks its table`);
+  const restored = physicalTable(namespace, name);
+  db.exec(`ALTER TABLE ${quoted(physical)} RENAME TO ${quoted(restored)}`);
+  if (hasGenerator(table)) setLastId(db, restored, rememberedLastId(db, namespace, name));
+  makeIndexes(db, namespace, table);
+  attachColumns(db, namespace, name, object.id);
+  return checked(object, { tables: [...schema.tables, table] });
+}
+
+function restoreColumn(
+  db: Database,
+  { object, physical, definition }: QuarantineRow,
+  schema: Schema,
+  now: number,
+): Schema {
+  const kept = keptOfText(definition);
+  const table = findTable(schema, object.table);
+  if (table === null || kept.goneWith !== null) throw refusal(object, `its table ${object.table} is no longer there`);
+  if (table.columns.some(({ name }) => name === kept.column.name)) {
+    throw refusal(object, `the table has a column ${kept.column.name}; rename or remove it first`);
+  }
+  checkKey(object, table, kept);
+  const { default: _, ...bare } = kept.column;
+  const empty: Column = { ...bare, nullable: true, unique: false, autoIncrement: false };
+  const withEmpty = { ...table, columns: [...table.columns, empty] };
+  changeTable(db, object.namespace, transitionTo(table, withEmpty), now);
+  putBack(db, object.namespace, withEmpty, physical);
+  const column = {
+    ...kept.column,
+    autoIncrement: false,
+    nullable: !isComplete(db, object.namespace, table, kept.column, now),
+  };
+  const restored = { ...table, columns: [...table.columns, column] };
+  const all = checked(object, { tables: schema.tables.map((other) => (other === table ? restored : other)) });
+  changeTable(db, object.namespace, transitionTo(withEmpty, restored), now);
+  db.exec(`DROP TABLE ${quoted(physical)}`);
+  return all;
+}
+
+/** Rows must still be known by what they were known by when the column was taken out. */
+function checkKey(object: QuarantinedObject, table: Table, kept: KeptColumn): void {
+  const keptKey = kept.key?.map((column) => [column.name, storageForm(column)].join(' ')) ?? [];
+  const key = table.primaryKey?.map((name) => [name, storageForm(columnOf(table, name, 'primaryKey'))].join(' ')) ?? [];
+  if (keptKey.join(', ') !== key.join(', ')) {
+    throw refusal(object, `the primary key of ${table.name} has changed since, so its rows cannot be told`);
+  }
+}
+
+/** Values go back to the rows that had them, the last column of the table. */
+function putBack(db: Database, namespace: string, table: Table, kept: string): void {
+  const matches = identityOf(table).map((name, position) => `kept.k${position} = row.${quoted(name)}`);
+  const value = quoted(table.columns.at(-1)?.name ?? '');
+  db.exec(
+    `UPDATE ${quoted(physicalTable(namespace, table.name))} AS row SET ${value} = kept.value
+     FROM ${quoted(kept)} AS kept WHERE guard() AND ${matches.join(' AND ')}`,
+  );
+}
+
+/**
+ * Whether a required column may be required again: newer rows take its default. Where that is not possible it comes
+ * back nullable, so that what was kept is not out of reach.
+ */
+function isComplete(db: Database, namespace: string, table: Table, column: Column, now: number): boolean {
+  if (column.nullable) return false;
+  const physical = quoted(physicalTable(namespace, table.name));
+  const name = quoted(column.name);
+  const fill = fillOf(column, now);
+  if (fill.kind === 'constant' && !column.unique) {
+    db.prepare(`UPDATE ${physical} SET ${name} = ? WHERE guard() AND ${name} IS NULL`).run(fill.value);
+  }
+  return db.prepare(`SELECT 1 FROM ${physical} WHERE guard() AND ${name} IS NULL LIMIT 1`).get() === undefined;
+}
+
+function transitionTo(from: Table, to: Table): TableTransition {
+  const sources = new Map(from.columns.map((column) => [column.name, column]));
+  return { from, to, sources, removed: [] };
+}
+
+/** The whole schema must obey the rules of a declared one: it may have come to its limits since. */
+function checked(object: QuarantinedObject, schema: Schema): Schema {
+  try {
+    return parseSchema(schemaToJson(schema)).schema;
+  } catch (error) {
+    if (error instanceof ApiError) throw refusal(object, error.message);
+    throw error;
+  }
+}
+
+function refusal(object: QuarantinedObject, reason: string): ApiError {
+  const name = [object.namespace, object.table, ...(object.column === null ? [] : [object.column])].join('.');
+  return new ApiError('unsupported_change', `${object.kind} ${name} (${object.id}) cannot be restored: ${reason}`);
+}
+
+function rowOf(db: Database, id: number): QuarantineRow {
+  const row = db.prepare<[number], RawRow>(`SELECT ${COLUMNS} FROM _quarantine WHERE id = ?`).get(id);
+  if (row === undefined) throw new ApiError('invalid_request', `nothing in quarantine has the id ${id}`);
+  return split(row);
+}
+
+function split({ physical, definition, ...object }: RawRow): QuarantineRow {
+  return { object: { ...object, id: Number(object.id), rows: Number(object.rows) }, physical, definition };
+}
+
+function forget(db: Database, id: number): void {
+  db.prepare('DELETE FROM _quarantine WHERE id = ?').run(id);
+}
