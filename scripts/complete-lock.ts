@@ -15,7 +15,17 @@ export interface LockFile {
   [field: string]: unknown;
 }
 
-const OPERATING_SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
+const OPERATING_SYSTEMS = [
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+];
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64', 'wasm32'];
 
 /** `@scope/thing-linux-arm64-musl` is for Linux, arm64, musl: without these fields npm would try to fetch it everywhere. */

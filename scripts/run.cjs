@@ -26,7 +26,7 @@ function setUp() {
   let runtime = nodeRuntime.findRuntime(ROOT);
   if (runtime === null || !packages.areInstalled(ROOT)) {
     // Two `npm` commands in one fresh clone take turns; the second finds everything done.
-    setupLock.withLock(ROOT, say, function () {
+    setupLock.withLock(ROOT, say, () => {
       runtime = nodeRuntime.findRuntime(ROOT) || nodeRuntime.fetchRuntime(ROOT, say);
       if (!packages.areInstalled(ROOT)) packages.install(ROOT, runtime, say);
     });
@@ -36,21 +36,25 @@ function setUp() {
 
 /** Runs the task with the terminal handed over, and ends as it ends. Signals sent to this process alone are passed on. */
 function runTask(runtime, file, args) {
-  const child = childProcess.spawn(runtime.node, [path.join(ROOT, file)].concat(args), {
-    cwd: ROOT,
-    env: runtime.env,
-    stdio: 'inherit',
-  });
-  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
-    process.on(signal, function () {
+  const child = childProcess.spawn(
+    runtime.node,
+    ['--disable-warning=ExperimentalWarning', path.join(ROOT, file)].concat(args),
+    {
+      cwd: ROOT,
+      env: runtime.env,
+      stdio: 'inherit',
+    },
+  );
+  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach((signal) => {
+    process.on(signal, () => {
       child.kill(signal);
     });
   });
-  child.on('error', function (error) {
+  child.on('error', (error) => {
     say('Cannot run ' + runtime.node + ': ' + error.message);
     process.exitCode = 1;
   });
-  child.on('close', function (code, signal) {
+  child.on('close', (code, signal) => {
     process.exitCode = signal === null ? code : 128 + (os.constants.signals[signal] || 0);
     // Handlers for signals would keep this process from ending on some versions.
     process.exit();
@@ -59,7 +63,7 @@ function runTask(runtime, file, args) {
 
 function main() {
   const task = process.argv[2];
-  if (!Object.prototype.hasOwnProperty.call(TASKS, task)) {
+  if (!Object.hasOwn(TASKS, task)) {
     say('Usage: node scripts/run.cjs ' + Object.keys(TASKS).join('|') + ' [ARGUMENT…]');
     process.exit(2);
   }

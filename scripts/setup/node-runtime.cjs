@@ -63,7 +63,12 @@ function unpackNode(folder) {
   });
   const binary = path.join(packageFolder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (run.status !== 0 || versionOf(binary) === null) {
-    throw new Error('Node.js ' + FETCHED_MAJOR + ' from npm does not run here.\n' + npm.withoutAddresses((run.stdout || '') + (run.stderr || '')));
+    throw new Error(
+      'Node.js ' +
+        FETCHED_MAJOR +
+        ' from npm does not run here.\n' +
+        npm.withoutAddresses((run.stdout || '') + (run.stderr || '')),
+    );
   }
   return binary;
 }
@@ -74,7 +79,15 @@ function moveInto(target, source) {
 }
 
 function fetchRuntime(root, say) {
-  say('Node.js ' + process.version.slice(1) + ' is older than ' + MINIMUM.join('.') + '. Bringing Node.js ' + FETCHED_MAJOR + ' from npm to .node/ …');
+  say(
+    'Node.js ' +
+      process.version.slice(1) +
+      ' is older than ' +
+      MINIMUM.join('.') +
+      '. Bringing Node.js ' +
+      FETCHED_MAJOR +
+      ' from npm to .node/ …',
+  );
   const startedMs = Date.now();
   const folder = path.join(root, '.node', 'incoming-' + process.pid);
   const needsNpm = npm.major() < MINIMUM_NPM_MAJOR;
@@ -82,15 +95,24 @@ function fetchRuntime(root, say) {
     fs.mkdirSync(folder, { recursive: true });
     fs.writeFileSync(path.join(folder, 'package.json'), '{"private":true}\n');
     const wanted = ['node@' + FETCHED_MAJOR].concat(needsNpm ? ['npm@' + FETCHED_NPM_MAJOR] : []);
-    npm.run(['install', '--prefix', folder, '--no-save', '--no-package-lock', '--ignore-scripts'].concat(wanted), { cwd: folder });
+    npm.run(['install', '--prefix', folder, '--no-save', '--no-package-lock', '--ignore-scripts'].concat(wanted), {
+      cwd: folder,
+    });
     moveInto(fetchedNode(root), unpackNode(folder));
     if (needsNpm) moveInto(path.join(root, '.node', 'npm'), path.join(folder, 'node_modules', 'npm'));
   } finally {
     npm.removeFolder(folder);
   }
   const runtime = findRuntime(root);
-  if (runtime === null) throw new Error('Node.js ' + MINIMUM.join('.') + ' or newer is needed, and npm could not provide it.');
-  say('  Node.js ' + versionOf(runtime.node).slice(1) + ' is there (' + Math.round((Date.now() - startedMs) / 1000) + ' s).');
+  if (runtime === null)
+    throw new Error('Node.js ' + MINIMUM.join('.') + ' or newer is needed, and npm could not provide it.');
+  say(
+    '  Node.js ' +
+      versionOf(runtime.node).slice(1) +
+      ' is there (' +
+      Math.round((Date.now() - startedMs) / 1000) +
+      ' s).',
+  );
   return runtime;
 }
 

@@ -8,8 +8,11 @@ const path = require('path');
 /** What an outer `npm start` sets for its script would send an inner npm to the wrong folder. */
 function cleanEnvironment(env) {
   const clean = {};
-  Object.keys(env).forEach(function (name) {
-    if (!/^(npm_(package|lifecycle|command)|npm_config_(local_prefix|prefix|global_prefix|noproxy$)|INIT_CWD$)/.test(name)) clean[name] = env[name];
+  Object.keys(env).forEach((name) => {
+    if (
+      !/^(npm_(package|lifecycle|command)|npm_config_(local_prefix|prefix|global_prefix|noproxy$)|INIT_CWD$)/.test(name)
+    )
+      clean[name] = env[name];
   });
   return clean;
 }
@@ -37,7 +40,11 @@ function run(args, options) {
   const settings = { cwd: options.cwd, env: env, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 };
   const result =
     cli === null
-      ? childProcess.spawnSync(process.platform === 'win32' ? 'npm.cmd' : 'npm', quiet, Object.assign({ shell: process.platform === 'win32' }, settings))
+      ? childProcess.spawnSync(
+          process.platform === 'win32' ? 'npm.cmd' : 'npm',
+          quiet,
+          Object.assign({ shell: process.platform === 'win32' }, settings),
+        )
       : childProcess.spawnSync(options.node || process.execPath, [cli].concat(quiet), settings);
   if (result.error) throw new Error('npm could not be started: ' + result.error.message);
   if (result.status !== 0) {
@@ -51,4 +58,10 @@ function removeFolder(folder) {
   else if (fs.existsSync(folder)) fs.rmdirSync(folder, { recursive: true });
 }
 
-module.exports = { run: run, major: major, cleanEnvironment: cleanEnvironment, withoutAddresses: withoutAddresses, removeFolder: removeFolder };
+module.exports = {
+  run: run,
+  major: major,
+  cleanEnvironment: cleanEnvironment,
+  withoutAddresses: withoutAddresses,
+  removeFolder: removeFolder,
+};

@@ -21,7 +21,7 @@ function packagesOf(lockFile) {
 function areInstalled(root) {
   const wanted = packagesOf(path.join(root, 'package-lock.json'));
   const present = packagesOf(path.join(root, 'node_modules', '.package-lock.json'));
-  return Object.keys(wanted).every(function (name) {
+  return Object.keys(wanted).every((name) => {
     if (name === '') return true;
     const there = present[name];
     if (there === undefined) return wanted[name].optional === true;
@@ -34,7 +34,13 @@ function install(root, runtime, say) {
   say('Installing packages (npm ci) …');
   const startedMs = Date.now();
   npm.run(['ci', '--ignore-scripts'], { cwd: root, node: runtime.node, env: runtime.env, cli: runtime.npmCli });
-  say('  ' + Object.keys(packagesOf(path.join(root, 'node_modules', '.package-lock.json'))).length + ' packages are there (' + Math.round((Date.now() - startedMs) / 1000) + ' s).');
+  say(
+    '  ' +
+      Object.keys(packagesOf(path.join(root, 'node_modules', '.package-lock.json'))).length +
+      ' packages are there (' +
+      Math.round((Date.now() - startedMs) / 1000) +
+      ' s).',
+  );
 }
 
 module.exports = { areInstalled: areInstalled, install: install };

@@ -1,0 +1,85 @@
+// `npm run build`: writes dist/ (contract section 1) where it is older than its sources. `--force` builds in any case.
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeHelperTypes } from './build/helper-types.ts';
+import { hashInputs } from './build/input-hash.ts';
+import { writeLicences } from './build/licences.ts';
+import { bundlePrograms } from './build/programs.ts';
+import { shipSample } from './build/sample.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DIST = join(ROOT, 'dist');
+const STAMP = join(DIST, '.inputs');
+
+const INPUTS = [
+  'bundles',
+  'db_connector',
+  'sidecar',
+  'standalone',
+  'scripts/build',
+  'scripts/build.ts',
+  'vfs/database.example.json',
+  'package-lock.json',
+  'LICENSE',
+];
+
+/** The drop-in folder beside its scripts: what an owner reads, and what the server reads. */
+function completeConnector(folder: string): void {
+  mkdirSync(join(folder, 'vfs'), { recursive: true });
+  copyFileSync(join(ROOT, 'db_connector/bundle.json'), join(folder, 'bundle.json'));
+  copyFileSync(join(ROOT, 'db_connector/README.md'), join(folder, 'README.md'));
+  copyFileSync(join(ROOT, 'vfs/database.example.json'), join(folder, 'vfs/database.example.json'));
+  writeHelperTypes(ROOT, join(folder, 'helper.d.ts'));
+}
+
+/** better-sqlite3 carries its compiled binaries; only what runs is copied, its C sources are not. */
+function placeSqlite(folder: string): void {
+  const from = join(ROOT, 'node_modules/better-sqlite3');
+  const to = join(folder, 'node_modules/better-sqlite3');
+  for (const part of ['package.json', 'LICENSE', 'lib', 'prebuilds']) {
+    cpSync(join(from, part), join(to, part), { recursive: true });
+  }
+}
+
+async function build(target: string): Promise<void> {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const packages = await bundlePrograms(ROOT, target, version);
+  completeConnector(join(target, 'db_connector'));
+  placeSqlite(join(target, 'sidecar'));
+  writeLicences(ROOT, join(target, 'db_connector'), packages.connector);
+  writeLicences(ROOT, join(target, 'sidecar'), [...packages.sidecar, 'node_modules/better-sqlite3']);
+  writeLicences(ROOT, join(target, 'standalone'), packages.standalone);
+  cpSync(join(target, 'db_connector'), join(target, 'server/bundles/db_connector'), { recursive: true });
+  shipSample(join(ROOT, 'bundles/sample_roleplay'), join(target, 'server/bundles/sample_roleplay'));
+}
+
+/** Says one line where it builds, and nothing where dist/ is up to date. */
+export async function buildIfStale(say: (line: string) => void, isForced = false): Promise<void> {
+  const inputs = hashInputs(ROOT, INPUTS);
+  if (!isForced && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === inputs) return;
+  say('Building dist/ …');
+  const startedMs = performance.now();
+  // Built beside and put in place at the end: a build that fails leaves the last good one, and none is ever half there.
+  const fresh = join(ROOT, `.cache/dist-${process.pid}`);
+  rmSync(fresh, { recursive: true, force: true });
+  try {
+    await build(fresh);
+    writeFileSync(join(fresh, '.inputs'), inputs);
+    rmSync(DIST, { recursive: true, force: true });
+    renameSync(fresh, DIST);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  say(`  dist/ is built (${((performance.now() - startedMs) / 1000).toFixed(1)} s).`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await buildIfStale(console.log, process.argv.includes('--force'));
+    console.log('dist/ is up to date: db_connector/, sidecar/, standalone/, server/.');
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

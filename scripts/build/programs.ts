@@ -1,0 +1,81 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+
+/** Packages whose code went into each program, as folders below the root. */
+export interface BundledPackages {
+  readonly connector: string[];
+  readonly sidecar: string[];
+  readonly standalone: string[];
+}
+
+const COMMON: BuildOptions = {
+  bundle: true,
+  platform: 'node',
+  target: 'node22.19',
+  format: 'esm',
+  charset: 'utf8',
+  legalComments: 'none',
+  logLevel: 'silent',
+  metafile: true,
+};
+
+/** Packages in CommonJS call `require` for Node's own modules; an ES module has to bring it. */
+const REQUIRE =
+  "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);";
+
+async function bundle(root: string, outdir: string, entryPoints: Record<string, string>): Promise<string[]> {
+  const result = await build({
+    ...COMMON,
+    absWorkingDir: root,
+    entryPoints,
+    outdir,
+    external: ['better-sqlite3'],
+    banner: { js: REQUIRE },
+  });
+  const folders = Object.keys(result.metafile?.inputs ?? {}).map(
+    (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
+  );
+  return [...new Set(folders.filter((folder) => folder !== undefined))].sort();
+}
+
+/**
+ * `main.js` only looks at the version and then imports the program, because a Node.js too old for the program's syntax would
+ * show a syntax error in place of this line. It runs as an ES module and as a classic script, on Node.js 12 and newer.
+ */
+function entry(what: string, program: string): string {
+  return `// Says which Node.js is needed, in words that an old one understands; everything else is in ${program}.
+var version = process.versions.node.split('.').map(Number);
+if (version[0] < 22 || (version[0] === 22 && version[1] < 19)) {
+  process.stderr.write('${what} needs Node.js 22.19 or newer; this is Node.js ' + process.versions.node + '.\\n');
+  process.exitCode = 1;
+} else {
+  import('./${program}');
+}
+`;
+}
+
+function placeEntry(folder: string, name: string, what: string, version: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'main.js'), entry(what, `${name}.js`));
+  const manifest = { name, version, private: true, type: 'module', license: 'MIT', engines: { node: '>=22.19' } };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+export async function bundlePrograms(root: string, target: string, version: string): Promise<BundledPackages> {
+  const sidecar = join(target, 'sidecar');
+  const standalone = join(target, 'standalone');
+  placeEntry(sidecar, 'sidecar', 'The sidecar', version);
+  placeEntry(standalone, 'standalone', 'The standalone server', version);
+  return {
+    connector: await bundle(root, join(target, 'db_connector'), {
+      server: 'db_connector/host/standalone/server.ts',
+      helper: 'db_connector/helper/helper.ts',
+    }),
+    sidecar: await bundle(root, sidecar, {
+      sidecar: 'sidecar/main.ts',
+      'sqlite-worker': 'sidecar/engine/sqlite/worker.ts',
+    }),
+    standalone: await bundle(root, standalone, { standalone: 'standalone/main.ts' }),
+  };
+}

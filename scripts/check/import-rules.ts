@@ -1,0 +1,84 @@
+/**
+ * Who may import whom (ARCHITECTURE.md). A file belongs to the first zone whose path begins its own. `zones` are the other
+ * zones that it may import from, `packages` the packages of npm; Node's own modules are free where `node` does not narrow them.
+ */
+export interface Zone {
+  readonly path: string;
+  readonly zones: readonly string[];
+  readonly packages: readonly string[];
+  readonly node?: readonly string[];
+}
+
+const PROTOCOL = 'db_connector/protocol/';
+const CONNECTOR = [
+  PROTOCOL,
+  'db_connector/config/',
+  'db_connector/client/',
+  'db_connector/calls/',
+  'db_connector/commands/',
+];
+const SIDECAR_PARTS = [
+  'sidecar/api/',
+  'sidecar/data/',
+  'sidecar/schema/',
+  'sidecar/security/',
+  'sidecar/config/',
+  'sidecar/commands/',
+];
+
+export const ZONES: readonly Zone[] = [
+  // The wire contract: no I/O and no clock.
+  { path: PROTOCOL, zones: [], packages: ['zod'], node: ['node:crypto', 'node:buffer'] },
+
+  { path: 'db_connector/config/', zones: CONNECTOR.slice(0, 1), packages: ['zod'] },
+  { path: 'db_connector/client/', zones: CONNECTOR.slice(0, 2), packages: ['undici', 'opossum'] },
+  { path: 'db_connector/calls/', zones: CONNECTOR.slice(0, 3), packages: ['p-queue', '@msgpack/msgpack'] },
+  { path: 'db_connector/commands/', zones: CONNECTOR.slice(0, 4), packages: [] },
+  { path: 'db_connector/host/', zones: CONNECTOR, packages: [] },
+  { path: 'db_connector/helper/', zones: [PROTOCOL], packages: ['@msgpack/msgpack'] },
+
+  { path: 'sidecar/columns/', zones: [PROTOCOL], packages: [] },
+  { path: 'sidecar/engine/', zones: ['sidecar/columns/', PROTOCOL], packages: ['better-sqlite3'] },
+  { path: 'sidecar/security/', zones: [PROTOCOL], packages: ['ipaddr.js'] },
+  { path: 'sidecar/schema/', zones: ['sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
+  { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
+  {
+    path: 'sidecar/api/',
+    zones: [
+      'sidecar/data/',
+      'sidecar/schema/',
+      'sidecar/security/',
+      'sidecar/config/',
+      'sidecar/log.ts',
+      'sidecar/engine/',
+      PROTOCOL,
+    ],
+    packages: ['fastify', 'ipaddr.js'],
+  },
+  { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
+  { path: 'sidecar/log.ts', zones: [], packages: [] },
+  { path: 'sidecar/commands/', zones: ['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', PROTOCOL], packages: [] },
+  // main.ts and serve.ts put everything together.
+  {
+    path: 'sidecar/',
+    zones: [...SIDECAR_PARTS, 'sidecar/engine/', 'sidecar/columns/', 'sidecar/log.ts', PROTOCOL],
+    packages: ['fastify'],
+  },
+
+  { path: 'standalone/', zones: [], packages: ['@msgpack/msgpack'] },
+  { path: 'bundles/sample_roleplay/', zones: ['db_connector/helper/'], packages: [] },
+  { path: 'scripts/', zones: [], packages: ['esbuild', 'oxc-parser'] },
+];
+
+/** Files behind which details are hidden: only `openers` (and the folder itself) may import from `folder`. */
+export interface Door {
+  readonly folder: string;
+  readonly openers: readonly string[];
+}
+
+export const DOORS: readonly Door[] = [
+  { folder: 'db_connector/host/standalone/', openers: ['db_connector/host/detect.ts'] },
+  { folder: 'sidecar/engine/sqlite/', openers: ['sidecar/engine/open.ts'] },
+  // A bundle sees the helper through its front.
+  { folder: 'db_connector/helper/', openers: ['bundles/sample_roleplay/=db_connector/helper/helper.ts'] },
+];
