@@ -97,13 +97,13 @@ export type PayloadOf<Op extends OperationName> = z.output<(typeof PAYLOADS)[Op]
 const NULL_IS_A_VALUE: readonly string[] = ['set', 'row', 'rows'];
 
 /** Where a number that overflows has a code of its own (contract section 3). */
-const OVERFLOW_CODES: { readonly [property: string]: ApiErrorCode } = {
-  rows: 'invalid_value',
-  row: 'invalid_value',
-  set: 'invalid_value',
-  inc: 'invalid_value',
-  filter: 'invalid_filter',
-};
+const OVERFLOW_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
+  ['rows', 'invalid_value'],
+  ['row', 'invalid_value'],
+  ['set', 'invalid_value'],
+  ['inc', 'invalid_value'],
+  ['filter', 'invalid_filter'],
+]);
 
 /** The strict reading of a payload's text. Throws `invalid_request`, or the code that goes with an overflow's place. */
 export function parsePayloadText(text: string): JsonObject {
@@ -112,27 +112,44 @@ export function parsePayloadText(text: string): JsonObject {
     if (isJsonObject(payload)) return payload;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const code = error.kind === 'overflow' ? overflowCode(text) : 'invalid_request';
-    throw new ApiError(code, `payload: ${error.message}`);
+    throw (error.kind === 'overflow' ? overflowFault(text) : null) ?? requestFault(`payload: ${error.message}`);
   }
-  throw new ApiError('invalid_request', 'payload: expected a JSON object');
+  throw requestFault('payload: expected a JSON object');
 }
 
-function overflowCode(text: string): ApiErrorCode {
+function requestFault(message: string): ApiError {
+  return new ApiError('invalid_request', message);
+}
+
+/** Null where something else is wrong with the text as well. */
+function overflowFault(text: string): ApiError | null {
   try {
     const payload = parseJson(text, { overflow: 'keep' });
-    if (!isJsonObject(payload)) return 'invalid_request';
-    const place = Object.keys(payload).find((name) => hasOverflow(payload[name] ?? null));
-    return (place === undefined ? undefined : OVERFLOW_CODES[place]) ?? 'invalid_request';
-  } catch {
-    return 'invalid_request';
+    if (!isJsonObject(payload)) return null;
+    const path = overflowPath(payload, '') ?? 'payload';
+    const [property = ''] = path.split(/[.[]/, 1);
+    return new ApiError(OVERFLOW_CODES.get(property) ?? 'invalid_request', `${path}: a number that no double holds`);
+  } catch (error) {
+    if (error instanceof JsonError) return null;
+    throw error;
   }
 }
 
-function hasOverflow(json: Json): boolean {
-  if (json instanceof JsonNumber) return json.overflows;
-  if (Array.isArray(json)) return json.some(hasOverflow);
-  return isJsonObject(json) && Object.values(json).some(hasOverflow);
+/** Of the first number that overflows. */
+function overflowPath(json: Json, path: string): string | null {
+  if (json instanceof JsonNumber) return json.overflows ? path : null;
+  if (Array.isArray(json)) return firstOf(json.keys(), (i) => overflowPath(json[i] ?? null, `${path}[${i}]`));
+  if (!isJsonObject(json)) return null;
+  const prefix = path === '' ? '' : `${path}.`;
+  return firstOf(Object.keys(json), (name) => overflowPath(json[name] ?? null, prefix + name));
+}
+
+function firstOf<T>(items: Iterable<T>, find: (item: T) => string | null): string | null {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /**
@@ -146,7 +163,7 @@ export function parsePayload<Op extends OperationName>(operation: Op, payload: J
     if (value !== null || NULL_IS_A_VALUE.includes(name)) given[name] = value;
   }
   const result = PAYLOADS[operation].safeParse(given);
-  if (!result.success) throw new ApiError('invalid_request', describeIssue(result.error.issues[0]));
+  if (!result.success) throw requestFault(describeIssue(result.error.issues[0]));
   if (OPERATIONS[operation].namespace) checkNames(given);
   // The table's rows are what TypeScript cannot follow through a lookup by a type parameter.
   return result.data as PayloadOf<Op>;
