@@ -1,15 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
 import { type ServeOptions, serve } from '../../sidecar/serve.ts';
+import { type ConfigChanges, newFolder, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
 
-/** Sections of sidecar.json; what is given here replaces single properties of the default test configuration. */
-export type ConfigChanges = Record<string, unknown>;
+export { type ConfigChanges, keyOf, newFolder, secretOf, unique, writeConfig } from './config-folder.ts';
 
 export interface SidecarOptions extends Partial<Omit<ServeOptions, 'config' | 'log'>> {
   /** A folder of an earlier sidecar (`keepFolder`), to start again on its data. Default: a new one. */
@@ -31,37 +28,6 @@ export interface TestSidecar {
   /** A client of another key; its secret is `secretOf(kid)`. Closed with the sidecar. */
   clientOf(kid: string): SignedClient;
   stop(): Promise<void>;
-}
-
-/** One fixed secret a key: enough for tests, and no state to hand around. */
-export function secretOf(kid: string): string {
-  return `secret-of-${kid}-`.padEnd(43, 'x');
-}
-
-/** A key of sidecar.json for `config.keys`, with its secret inline. */
-export function keyOf(kid: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
-  return { kid, secret: secretOf(kid), operations: ['*'], namespaces: ['*'], allowUnfilteredWrites: true, ...changes };
-}
-
-export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'sidecar-test-'));
-}
-
-/** Writes `<folder>/sidecar.json`: port 0, a database in the folder, one key `local`. */
-export function writeConfig(folder: string, changes: ConfigChanges = {}): string {
-  const config: Record<string, unknown> = {
-    api: { port: 0 },
-    database: { provider: 'sqlite', file: 'data/database.sqlite' },
-    keys: [keyOf('local')],
-  };
-  for (const [name, value] of Object.entries(changes)) {
-    const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
-    config[name] = isSection ? { ...(config[name] as object | undefined), ...value } : value;
-  }
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, 'sidecar.json');
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  return file;
 }
 
 /** The whole sidecar in this process: real HTTP, real files, and a clock that the test may set (`now`). */
@@ -157,9 +123,4 @@ export async function spawnSidecar(
       return gone;
     },
   };
-}
-
-/** A nonce, a secret or a name that no other test uses. */
-export function unique(prefix = 'x'): string {
-  return `${prefix}${randomBytes(6).toString('hex')}`;
 }

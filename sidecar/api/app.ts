@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../../db_connector/protocol/operations.ts';
+import { type Client, ClientReader } from './client.ts';
+import type { DatabaseCheck } from './database-check.ts';
+import { OperationRoute, type OperationRouteOptions } from './operation-route.ts';
+import {
+  canSeeMetrics,
+  type MetricsVisibility,
+  noSuchPath,
+  serveLiveness,
+  serveMetrics,
+  serveReadiness,
+  serveTime,
+  wrongMethod,
+} from './probes.ts';
+import { replyError } from './reply.ts';
+
+export interface AppOptions extends OperationRouteOptions {
+  readonly trustedProxies: readonly string[];
+  readonly metricsVisibility: MetricsVisibility;
+  readonly database: DatabaseCheck;
+  /** From `serverOptions`: time limits, TLS, answers to what is not HTTP. */
+  readonly server: FastifyServerOptions;
+}
+
+type Serve = (request: IncomingMessage, response: ServerResponse, client: Client) => void;
+
+/** The whole surface of the signed API. The signed path is the route's own constant: nothing else leads to it. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const app = Fastify({ ...options.server, exposeHeadRoutes: false, return503OnClosing: false });
+  // Routes read their bodies themselves: contract section 3 has its own order of refusals.
+  app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
+  const clients = new ClientReader(options.trustedProxies);
+  const methods = new Map<string, string[]>();
+
+  const route = (method: 'GET' | 'POST', path: string, serve: Serve) => {
+    methods.set(path, [...(methods.get(path) ?? []), method]);
+    app.route({
+      method,
+      url: path,
+      handler: (request, reply) => {
+        reply.hijack();
+        const client = clients.read(request.raw);
+        if (request.raw.url !== path) replyError(reply.raw, noSuchPath());
+        else if (client === null)
+          replyError(reply.raw, new ApiError('invalid_request', 'X-Forwarded-For cannot be read'));
+        else serve(request.raw, reply.raw, client);
+      },
+    });
+  };
+  const publicRoute = (path: string, serve: (response: ServerResponse, client: Client) => void) =>
+    route('GET', path, (_request, response, client) => serve(response, client));
+
+  for (const operation of OPERATION_NAMES) {
+    const served = new OperationRoute(operation, options);
+    route('POST', OPERATIONS[operation].path, (request, response, client) => served.serve(request, response, client));
+  }
+  publicRoute('/v1/health', serveTime(options.now));
+  publicRoute('/healthz', serveLiveness());
+  publicRoute('/readyz', serveReadiness(options.database));
+  publicRoute('/metrics', serveMetrics(options.metrics, options.metricsVisibility));
+
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack();
+    const allowed = methods.get(request.raw.url ?? '');
+    const isHidden =
+      request.raw.url === '/metrics' && !canSeeMetrics(options.metricsVisibility, clients.read(request.raw));
+    if (allowed === undefined || isHidden) replyError(reply.raw, noSuchPath());
+    else replyError(reply.raw, wrongMethod(), null, { allow: allowed.join(', ') });
+  });
+  app.setErrorHandler((error, _request, reply) => {
+    reply.hijack();
+    options.log.error('internal error', { cause: error instanceof Error ? error.name : typeof error });
+    replyError(reply.raw, new ApiError('internal_error', 'the service failed; details are in its log'));
+  });
+  return app;
+}

@@ -1,0 +1,115 @@
+import type { KeyObject } from 'node:crypto';
+import { checkRequestEnvelope, parseRawEnvelope, type RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { ApiKey, Keyring } from '../security/keyring.ts';
+import type { LockOut } from '../security/lock-out.ts';
+import type { NonceStore } from '../security/nonce-store.ts';
+import type { RateLimit } from '../security/rate-limit.ts';
+import type { Client } from './client.ts';
+import { RateLimited } from './rate-limited.ts';
+
+export interface AuthenticatorOptions {
+  readonly keyring: Keyring;
+  readonly nonces: NonceStore;
+  readonly lockOut: LockOut;
+  readonly addressLimit: RateLimit;
+  readonly requireHttps: 'always' | 'non-loopback' | 'never';
+  readonly maxSkewSeconds: number;
+  readonly maxPayloadChars: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonicNow: () => number;
+}
+
+export interface Authenticated {
+  readonly key: ApiKey;
+  /** Verified the request and signs the answer. */
+  readonly secret: KeyObject;
+  readonly envelope: RequestEnvelope;
+}
+
+/** Contract section 3, steps 1 (from the JSON object on) to 6, in that order. */
+export class Authenticator {
+  readonly #options: AuthenticatorOptions;
+  #failures = 0;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Throws `ApiError`; the answer to that is not signed. */
+  authenticate(text: string, path: string, client: Client): Authenticated {
+    const raw = parseRawEnvelope(text);
+    this.#checkAddress(client);
+    const envelope = checkRequestEnvelope(raw, this.#options.maxPayloadChars);
+    if (client.isLoopback) this.#checkLockOut(this.#sourceOf(client, envelope.kid));
+    return this.#verify(envelope, path, client);
+  }
+
+  /** Step 2. For a loopback client the lock-out waits for the envelope, which names the key. */
+  #checkAddress(client: Client): void {
+    const { requireHttps, lockOut, addressLimit, monotonicNow } = this.#options;
+    const needsHttps = requireHttps === 'always' || (requireHttps === 'non-loopback' && !client.isLoopback);
+    if (needsHttps && !client.isSecure) throw new ApiError('https_required', 'this address must use HTTPS');
+    const nowMs = monotonicNow();
+    const lockedMs = client.isLoopback ? 0 : lockOut.remainingMs(client.address, nowMs);
+    if (lockedMs > 0) throw lockedOut(lockedMs);
+    if (!addressLimit.take(client.address, nowMs)) throw new RateLimited('too many requests from this address', 1000);
+  }
+
+  /** Steps 4 and 5: everything is computed before anything is decided, so that no failure is quicker than another. */
+  #verify(envelope: RequestEnvelope, path: string, client: Client): Authenticated {
+    const { keyring, nonces, maxSkewSeconds, now } = this.#options;
+    const nowMs = now();
+    const nowSeconds = Math.floor(nowMs / 1000);
+    const key = keyring.find(envelope.kid);
+    const isAllowedAddress = key.mayComeFrom(client.address);
+    const secret = keyring.verify(key, path, envelope, nowMs);
+    const isInTime = Math.abs(nowSeconds - envelope.ts) <= maxSkewSeconds;
+    if (secret === null || !isAllowedAddress || !isInTime) throw this.#fail(envelope.kid, client);
+    const verdict = nonces.accept(envelope.kid, envelope.nonce, envelope.ts, nowSeconds);
+    switch (verdict) {
+      case 'new':
+        return { key, secret, envelope };
+      case 'replayed':
+        throw this.#fail(envelope.kid, client);
+      case 'early':
+        throw unauthorized();
+      case 'refused':
+        throw new ApiError('internal_error', 'no request can be remembered now', { status: 503 });
+      default:
+        return verdict satisfies never;
+    }
+  }
+
+  #fail(kid: string, client: Client): ApiError {
+    this.#failures += 1;
+    const source = client.isLoopback ? this.#sourceOf(client, kid) : client.address;
+    this.#options.lockOut.fail(source, this.#options.monotonicNow());
+    return unauthorized();
+  }
+
+  #checkLockOut(source: string): void {
+    const lockedMs = this.#options.lockOut.remainingMs(source, this.#options.monotonicNow());
+    if (lockedMs > 0) throw lockedOut(lockedMs);
+  }
+
+  /** Programs of one box share its address, so they are told apart by key; unknown ones share one count. */
+  #sourceOf(client: Client, kid: string): string {
+    return `${client.address} ${this.#options.keyring.has(kid) ? kid : ''}`;
+  }
+}
+
+/** The same for every failure, byte for byte. */
+function unauthorized(): ApiError {
+  return new ApiError('unauthorized', 'not authorized');
+}
+
+function lockedOut(lockedMs: number): RateLimited {
+  return new RateLimited('too many failed authentications', lockedMs);
+}

@@ -1,0 +1,49 @@
+import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+export interface ListenSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly socketPath: string | null;
+  readonly isTls: boolean;
+}
+
+/** Only the sidecar's own user may speak to it, as with the secrets. */
+const SOCKET_MODE = 0o600;
+
+/** Resolves with the address as the connector's `url` takes it. */
+export async function listen(app: FastifyInstance, settings: ListenSettings): Promise<string> {
+  const { host, port, socketPath, isTls } = settings;
+  if (socketPath !== null) {
+    await removeDeadSocket(socketPath);
+    const umask = process.umask(0o777 - SOCKET_MODE);
+    try {
+      await app.listen({ path: socketPath });
+      chmodSync(socketPath, SOCKET_MODE);
+    } finally {
+      process.umask(umask);
+    }
+    return `unix:${socketPath}`;
+  }
+  await app.listen({ host, port });
+  const address = app.server.address();
+  const chosen = typeof address === 'object' && address !== null ? address.port : port;
+  return `${isTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${chosen}`;
+}
+
+/** A socket file that a killed sidecar left is removed; one that answers, or anything else, is left alone. */
+async function removeDeadSocket(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  if (!lstatSync(path).isSocket()) throw new Error(`api.socketPath: ${path} exists and is not a socket`);
+  const isAlive = await new Promise<boolean>((resolve) => {
+    const probe = connect(path);
+    probe.once('connect', () => resolve(true));
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
+    );
+    probe.once('connect', () => probe.destroy());
+  });
+  if (isAlive) throw new Error(`api.socketPath: another program listens on ${path}`);
+  unlinkSync(path);
+}

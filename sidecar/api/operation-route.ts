@@ -1,0 +1,163 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { OPERATIONS, type OperationName } from '../../db_connector/protocol/operations.ts';
+import { type PayloadOf, parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
+import type { CallContext } from '../data/call-context.ts';
+import type { Log } from '../log.ts';
+import type { RateLimit } from '../security/rate-limit.ts';
+import type { Authenticated, Authenticator } from './authenticate.ts';
+import type { Client } from './client.ts';
+import type { Metrics } from './metrics.ts';
+import { RateLimited } from './rate-limited.ts';
+import { decodeBody, isJsonType, readBody } from './read-body.ts';
+import { asApiError, type ReplySeal, replyError, replyResult } from './reply.ts';
+import type { RequestLog } from './request-log.ts';
+
+export type OperationHandler<Op extends OperationName> = (
+  payload: PayloadOf<Op>,
+  context: CallContext,
+) => Promise<string>;
+
+/** JSON text of the result of each operation. Failures are `ApiError`; anything else is an internal error. */
+export type OperationHandlers = { readonly [Op in OperationName]: OperationHandler<Op> };
+
+export interface OperationRouteOptions {
+  readonly authenticator: Authenticator;
+  readonly keyLimit: RateLimit;
+  readonly handlers: OperationHandlers;
+  readonly metrics: Metrics;
+  readonly requestLog: RequestLog;
+  readonly log: Log;
+  readonly maxBodyBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+}
+
+/** One request of an operation, from its head to its one answer. */
+interface Exchange {
+  readonly response: ServerResponse;
+  readonly client: Client;
+  /** `performance.now()` at the head. */
+  readonly startedMs: number;
+  kid: string;
+  /** Set once the request is authenticated: every answer from then on is signed. */
+  seal: ReplySeal | null;
+  isAnswered: boolean;
+}
+
+/** Contract section 3, step 1 and step 7, around the `Authenticator`. */
+export class OperationRoute<Op extends OperationName> {
+  readonly #operation: Op;
+  readonly #path: string;
+  readonly #timeoutMs: number;
+  readonly #options: OperationRouteOptions;
+
+  constructor(operation: Op, options: OperationRouteOptions) {
+    this.#operation = operation;
+    this.#path = OPERATIONS[operation].path;
+    this.#timeoutMs = OPERATIONS[operation].timeoutMs ?? options.requestTimeoutMs;
+    this.#options = options;
+  }
+
+  serve(request: IncomingMessage, response: ServerResponse, client: Client): void {
+    const startedMs = performance.now();
+    const exchange: Exchange = { response, client, startedMs, kid: '', seal: null, isAnswered: false };
+    readBody(request, this.#options.maxBodyBytes, (body) => {
+      try {
+        this.#handle(exchange, body, request.headers['content-type']);
+      } catch (error) {
+        this.#fail(exchange, error);
+      }
+    });
+  }
+
+  #handle(exchange: Exchange, body: Buffer | 'tooLarge', contentType: string | undefined): void {
+    const { authenticator, keyLimit, monotonicNow } = this.#options;
+    const text = readText(body, contentType, this.#options.maxBodyBytes);
+    const authenticated = authenticator.authenticate(text, this.#path, exchange.client);
+    const { key, secret, envelope } = authenticated;
+    exchange.kid = key.kid;
+    exchange.seal = { secret, nonce: envelope.nonce };
+    if (!keyLimit.take(key.kid, monotonicNow())) throw new RateLimited('too many requests with this key', 1000);
+    const payload = parsePayload(this.#operation, parsePayloadText(envelope.payload));
+    this.#checkPermission(authenticated, payload);
+    this.#run(exchange, authenticated, payload);
+  }
+
+  /** Before anything is looked up, so that a key learns nothing of what it may not see. */
+  #checkPermission({ key }: Authenticated, payload: PayloadOf<Op>): void {
+    if (!key.mayUseOperation(this.#operation)) {
+      throw new ApiError('forbidden', `the key may not use ${this.#operation}`);
+    }
+    const { namespace } = payload as { namespace?: string };
+    if (namespace !== undefined && OPERATIONS[this.#operation].namespace && !key.mayUseNamespace(namespace)) {
+      throw new ApiError('forbidden', 'the key may not use this namespace');
+    }
+  }
+
+  #run(exchange: Exchange, { key }: Authenticated, payload: PayloadOf<Op>): void {
+    const deadline = exchange.startedMs + this.#timeoutMs;
+    const context = {
+      kid: key.kid,
+      allowUnfilteredWrites: key.allowUnfilteredWrites,
+      deadline,
+      now: this.#options.now(),
+    };
+    const running = this.#options.handlers[this.#operation](payload, context);
+    const timer = setTimeout(() => {
+      this.#fail(exchange, new ApiError('timeout', 'the request took too long; a write may still be done'));
+    }, deadline - performance.now());
+    running.then(
+      (result) => {
+        clearTimeout(timer);
+        this.#succeed(exchange, result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        this.#fail(exchange, error);
+      },
+    );
+  }
+
+  #succeed(exchange: Exchange, result: string): void {
+    if (exchange.isAnswered || exchange.seal === null) return;
+    exchange.isAnswered = true;
+    replyResult(exchange.response, exchange.seal, result);
+    this.#account(exchange, 200, '');
+  }
+
+  /** An error after the answer (a write that ended beyond its time) has nobody to go to. */
+  #fail(exchange: Exchange, thrown: unknown): void {
+    if (exchange.isAnswered) return;
+    exchange.isAnswered = true;
+    const error = asApiError(thrown);
+    if (error !== thrown) this.#options.log.error('internal error', { op: this.#operation, cause: traceOf(thrown) });
+    replyError(exchange.response, error, exchange.seal);
+    this.#account(exchange, error.status, error.code);
+  }
+
+  #account(exchange: Exchange, status: number, code: string): void {
+    const ms = performance.now() - exchange.startedMs;
+    this.#options.metrics.count(this.#operation, code === '' ? 'ok' : code, ms);
+    const { kid, client } = exchange;
+    const rounded = Math.round(ms * 10) / 10;
+    this.#options.requestLog.write({ op: this.#operation, kid, address: client.address, status, code, ms: rounded });
+  }
+}
+
+function readText(body: Buffer | 'tooLarge', contentType: string | undefined, maxBodyBytes: number): string {
+  if (body === 'tooLarge') throw new ApiError('payload_too_large', `the body is longer than ${maxBodyBytes} bytes`);
+  if (!isJsonType(contentType)) throw new ApiError('invalid_request', 'expected content type application/json');
+  const text = decodeBody(body);
+  if (text === null) throw new ApiError('invalid_request', 'the body is not UTF-8, or begins with a byte order mark');
+  return text;
+}
+
+/** Where a fault came from, without its message, which may hold a value. */
+function traceOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const frames = (thrown.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
+  return [thrown.name, ...frames.slice(0, 6).map((line) => line.trim())].join(' | ');
+}

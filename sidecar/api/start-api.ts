@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { FastifyInstance } from 'fastify';
+import type { Engine } from '../engine/engine.ts';
+import type { Log } from '../log.ts';
+import { readBootId } from '../security/boot-id.ts';
+import { type KeyRow, Keyring } from '../security/keyring.ts';
+import { LockOut } from '../security/lock-out.ts';
+import { NonceStore } from '../security/nonce-store.ts';
+import { RateLimit } from '../security/rate-limit.ts';
+import { createApp } from './app.ts';
+import { Authenticator } from './authenticate.ts';
+import { DatabaseCheck } from './database-check.ts';
+import { createHealthHandler } from './health.ts';
+import { listen } from './listen.ts';
+import { type Gauge, Metrics } from './metrics.ts';
+import type { OperationHandlers } from './operation-route.ts';
+import type { MetricsVisibility } from './probes.ts';
+import { RequestLog } from './request-log.ts';
+import { serverOptions } from './server-options.ts';
+
+/** What the API reads of the configuration; contract section 2 names and explains each. */
+export interface ApiConfig {
+  readonly api: {
+    readonly host: string;
+    readonly port: number;
+    readonly socketPath: string | null;
+    readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+    readonly requireHttps: 'always' | 'non-loopback' | 'never';
+    readonly trustedProxies: readonly string[];
+    readonly maxSkewSeconds: number;
+    readonly requestTimeoutMs: number;
+    readonly metrics: MetricsVisibility;
+  };
+  readonly keys: readonly KeyRow[];
+  readonly limits: {
+    readonly maxBodyBytes: number;
+    readonly maxPayloadChars: number;
+    readonly perKeyPerSecond: number;
+    readonly perAddressPerSecond: number;
+    readonly authFailuresPerMinute: number;
+    readonly lockoutSeconds: number;
+  };
+  readonly dataFolder: string;
+}
+
+export interface ApiOptions {
+  readonly config: ApiConfig;
+  readonly engine: Pick<Engine, 'provider' | 'ping' | 'stats'>;
+  readonly handlers: Omit<OperationHandlers, 'health'>;
+  readonly log: Log;
+  /** Epoch milliseconds; a test sets it. */
+  readonly now?: () => number;
+  /** Milliseconds that never go back, for limits and lock-outs; the test's clock where it sets one. */
+  readonly monotonicNow?: () => number;
+  /** Which start of the machine this is. */
+  readonly bootId?: string;
+  /** Most nonces that are remembered at once. */
+  readonly nonceCapacity?: number;
+}
+
+export interface RunningApi {
+  /** `http://…`, `https://…` or `unix:/path`, as the connector's `url` takes it. */
+  readonly address: string;
+  /** HMACs computed so far, for the tests of equal cost. */
+  hmacs(): number;
+  /** Ends listening, lets what runs finish for at most `STOP_MS`, and keeps what must be remembered. */
+  stop(): Promise<void>;
+}
+
+const STOP_MS = 8000;
+const IDLE_CHECK_MS = 25;
+
+/** The signed API over an engine: everything from the configuration to the listening socket. */
+export async function startApi(options: ApiOptions): Promise<RunningApi> {
+  const { config, log } = options;
+  const now = options.now ?? Date.now;
+  const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
+  const nonces = openNonceStore(options, now);
+  const keyring = new Keyring(config.keys);
+  const addressLimit = new RateLimit(config.limits.perAddressPerSecond);
+  const keyLimit = new RateLimit(config.limits.perKeyPerSecond);
+  const lockOut = new LockOut(config.limits.authFailuresPerMinute, config.limits.lockoutSeconds);
+  const { requireHttps, maxSkewSeconds, requestTimeoutMs, trustedProxies, tls } = config.api;
+  const { maxPayloadChars, maxBodyBytes } = config.limits;
+  const authenticator = new Authenticator({
+    ...{ keyring, nonces, lockOut, addressLimit },
+    ...{ requireHttps, maxSkewSeconds, maxPayloadChars, now, monotonicNow },
+  });
+  const metrics = new Metrics(gauges(options.engine, authenticator, addressLimit, keyLimit, nonces));
+  const database = new DatabaseCheck(options.engine);
+  const app = createApp({
+    ...{
+      authenticator,
+      keyLimit,
+      metrics,
+      log,
+      database,
+      trustedProxies,
+      maxBodyBytes,
+      requestTimeoutMs,
+      now,
+      monotonicNow,
+    },
+    handlers: { ...options.handlers, health: createHealthHandler(options.engine.provider, database) },
+    requestLog: new RequestLog(log, monotonicNow),
+    metricsVisibility: config.api.metrics,
+    server: serverOptions({ requestTimeoutMs, tls }),
+  });
+  const address = await listen(app, { ...config.api, isTls: tls !== null });
+  return {
+    address,
+    hmacs: () => keyring.hmacs,
+    async stop() {
+      await closeApp(app);
+      metrics.close();
+      await nonces.close();
+    },
+  };
+}
+
+function openNonceStore(options: ApiOptions, now: () => number): NonceStore {
+  const { config, log, bootId, nonceCapacity } = options;
+  return new NonceStore({
+    folder: join(config.dataFolder, 'nonces'),
+    skewSeconds: config.api.maxSkewSeconds,
+    nowSeconds: Math.floor(now() / 1000),
+    bootId: bootId ?? readBootId(Date.now()),
+    warn: (line) => log.warn(line),
+    ...(nonceCapacity === undefined ? {} : { capacity: nonceCapacity }),
+  });
+}
+
+/** Connections that become idle are closed at once, those that do not are cut off in the end. */
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), STOP_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(cutOff);
+  }
+}
+
+function gauges(
+  engine: ApiOptions['engine'],
+  authenticator: Authenticator,
+  addressLimit: RateLimit,
+  keyLimit: RateLimit,
+  nonces: NonceStore,
+): Gauge[] {
+  const counter = (name: string, help: string, read: () => number): Gauge => ({ name, help, type: 'counter', read });
+  const gauge = (name: string, help: string, read: () => number): Gauge => ({ name, help, type: 'gauge', read });
+  const rateLimited = () => addressLimit.refused + keyLimit.refused;
+  return [
+    counter('sidecar_auth_failures_total', 'Failed authentications.', () => authenticator.failures),
+    counter('sidecar_rate_limited_total', 'Requests over the limit of a key or address.', rateLimited),
+    gauge('sidecar_nonces', 'Nonces that are remembered.', () => nonces.size),
+    gauge('sidecar_reads_waiting', 'Reads that wait for a thread.', () => engine.stats().waitingReads),
+    gauge('sidecar_reads_running', 'Reads that run.', () => engine.stats().runningReads),
+    gauge('sidecar_writes_waiting', 'Writes that wait for a commit.', () => engine.stats().waitingWrites),
+    counter('sidecar_commits_total', 'Commits to the disk.', () => engine.stats().commits),
+    counter('sidecar_writes_committed_total', 'Writes in them.', () => engine.stats().committedWrites),
+    counter('sidecar_database_timeouts_total', 'Statements ended at their deadline.', () => engine.stats().timeouts),
+    gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss()),
+  ];
+}

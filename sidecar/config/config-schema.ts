@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
+import {
+  DEFAULT_AUTH_FAILURES_PER_MINUTE,
+  DEFAULT_LOCKOUT_SECONDS,
+  DEFAULT_MAX_ANSWER_BYTES,
+  DEFAULT_MAX_BODY_BYTES,
+  DEFAULT_MAX_INSERT_ROWS,
+  DEFAULT_MAX_PAYLOAD_CHARS,
+  DEFAULT_MAX_ROWS,
+  DEFAULT_MAX_SKEW_SECONDS,
+  DEFAULT_PER_ADDRESS_PER_SECOND,
+  DEFAULT_PER_KEY_PER_SECOND,
+  DEFAULT_POOL_SIZE,
+  DEFAULT_REQUEST_TIMEOUT_MS,
+  DEFAULT_STATEMENT_TIMEOUT_MS,
+} from '../../db_connector/protocol/limits.ts';
+import { OPERATIONS } from '../../db_connector/protocol/operations.ts';
+import { flag, host, instant, integer, listOf, nullableText, oneOf, ranges, rule, text } from './rules.ts';
+
+const MAX_BYTES = 2 ** 28;
+
+const api = z.strictObject({
+  host: host().default('127.0.0.1'),
+  /** 0 means any free port. */
+  port: integer(0, 65535).default(20771),
+  /** With a socket there is no TCP. */
+  socketPath: nullableText('the path of a Unix socket').default(null),
+  tls: z.strictObject({ certFile: text(), keyFile: text() }).nullable().default(null),
+  requireHttps: oneOf('always', 'non-loopback', 'never').default('non-loopback'),
+  trustedProxies: ranges().default([]),
+  maxSkewSeconds: integer(1, 3600).default(DEFAULT_MAX_SKEW_SECONDS),
+  requestTimeoutMs: integer(100, 120_000).default(DEFAULT_REQUEST_TIMEOUT_MS),
+  metrics: oneOf('loopback', 'all', 'none').default('loopback'),
+});
+
+const provider = rule<'sqlite'>(
+  '"sqlite"; other providers are not supported yet',
+  'text',
+  (value) => value === 'sqlite',
+);
+
+const database = z.strictObject({
+  provider: provider.default('sqlite'),
+  file: text('the path of a file').default('data/database.sqlite'),
+  /** Threads: one writes, the others read. */
+  poolSize: integer(1, 64).default(DEFAULT_POOL_SIZE),
+  statementTimeoutMs: integer(10, 120_000).default(DEFAULT_STATEMENT_TIMEOUT_MS),
+});
+
+const kid = rule<string>(
+  '1 to 64 letters, digits, ".", "_" or "-"',
+  'text',
+  (value) => typeof value === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(value),
+);
+
+const key = z.strictObject({
+  kid,
+  secretFile: text('the path of a file').optional(),
+  secretEnv: text('the name of an environment variable').optional(),
+  secret: text().optional(),
+  previousSecretFile: text('the path of a file').optional(),
+  previousUntil: instant().optional(),
+  operations: listOf('names of operations, or "*"', (name) => name === '*' || Object.hasOwn(OPERATIONS, name)),
+  namespaces: listOf('namespaces, or "*"', (name) => name === '*' || isNamespace(name)),
+  allowUnfilteredWrites: flag().default(false),
+  addresses: ranges().default([]),
+});
+
+const limits = z.strictObject({
+  maxRows: integer(1, 100_000).default(DEFAULT_MAX_ROWS),
+  maxInsertRows: integer(1, 100_000).default(DEFAULT_MAX_INSERT_ROWS),
+  maxBodyBytes: integer(1, MAX_BYTES).default(DEFAULT_MAX_BODY_BYTES),
+  maxPayloadChars: integer(1, MAX_BYTES).default(DEFAULT_MAX_PAYLOAD_CHARS),
+  maxAnswerBytes: integer(1, MAX_BYTES).default(DEFAULT_MAX_ANSWER_BYTES),
+  perKeyPerSecond: integer(1, 1_000_000).default(DEFAULT_PER_KEY_PER_SECOND),
+  perAddressPerSecond: integer(1, 1_000_000).default(DEFAULT_PER_ADDRESS_PER_SECOND),
+  authFailuresPerMinute: integer(1, 10_000).default(DEFAULT_AUTH_FAILURES_PER_MINUTE),
+  lockoutSeconds: integer(1, 86_400).default(DEFAULT_LOCKOUT_SECONDS),
+});
+
+/** Waits for its own issue: the section may stand there, switched off. */
+const panel = z.strictObject({
+  enabled: rule<false>('false; the panel is not supported yet', 'boolean', (value) => value === false).default(false),
+  host: host().default('127.0.0.1'),
+  port: integer(0, 65535).default(20772),
+  data: text('the path of a file').default('data/panel.sqlite'),
+  publicUrl: nullableText('a URL').default(null),
+  allowedHosts: listOf('host names', (name) => name !== '').default([]),
+  trustedProxies: ranges().default([]),
+});
+
+/** sidecar.json (contract section 2). Each rule's error is what it expects, in words. */
+export const configSchema = z.strictObject({
+  api: api.prefault({}),
+  database: database.prefault({}),
+  keys: z
+    .array(key)
+    .check(z.refine((keys) => keys.length > 0, { error: 'at least one key', abort: true }))
+    .check(z.refine(hasDifferentKids, { error: 'each kid once' })),
+  schema: z.strictObject({ removed: oneOf('quarantine', 'drop', 'deny').default('quarantine') }).prefault({}),
+  limits: limits.prefault({}),
+  panel: panel.prefault({}),
+  writeBehind: rule<undefined>(
+    'nothing; write-behind is not supported yet',
+    'text',
+    (value) => value === undefined,
+  ).optional(),
+});
+
+export type ConfigFile = z.output<typeof configSchema>;
+export type KeyOfFile = ConfigFile['keys'][number];
+
+function hasDifferentKids(keys: readonly { kid: string }[]): boolean {
+  return new Set(keys.map((entry) => entry.kid)).size === keys.length;
+}

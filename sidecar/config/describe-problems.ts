@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+
+const SECRET_NAMES = /secret|password|url|token/i;
+
+/** Every problem as `field: expected …, got …`, joined into one line. A secret's value never appears. */
+export function describeProblems(error: z.ZodError, file: unknown): string {
+  return error.issues.flatMap((issue) => describeIssue(issue, file)).join('; ');
+}
+
+function describeIssue(issue: z.core.$ZodIssue, file: unknown): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${fieldName([...issue.path, key])}: expected no such property, got one`);
+  }
+  const value = valueAt(file, issue.path);
+  return [`${fieldName(issue.path)}: expected ${expectation(issue)}, got ${describeValue(value, issue.path)}`];
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_type') return issue.message;
+  if (issue.expected === 'array') return 'a list';
+  return issue.expected === 'object' ? 'a section in braces' : issue.message;
+}
+
+/** `keys[0].secretFile`; the whole file is `sidecar.json`. */
+export function fieldName(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'sidecar.json';
+  return path
+    .map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`))
+    .join('');
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[step];
+  }
+  return value;
+}
+
+function describeValue(value: unknown, path: readonly PropertyKey[]): string {
+  if (value === undefined) return 'nothing';
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : describeList(value, path);
+  if (typeof value === 'object') return value.constructor?.name === 'JsonNumber' ? 'a number' : 'a section in braces';
+  if (path.some((step) => SECRET_NAMES.test(String(step)))) return `a ${typeof value} that is not shown`;
+  const text = JSON.stringify(value);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}…"`;
+}
+
+function describeList(list: readonly unknown[], path: readonly PropertyKey[]): string {
+  const items = list.slice(0, 4).map((item) => (typeof item === 'object' ? 'a section' : describeValue(item, path)));
+  return `[${items.join(', ')}${list.length > 4 ? ', …' : ''}]`;
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { configSchema } from './config-schema.ts';
+import { type FieldKind, kindOf } from './rules.ts';
+
+type Path = readonly (string | number)[];
+type Section = Record<string, unknown>;
+
+/**
+ * Lays `SIDECAR_…` variables over the file's single values (contract section 2): the path in upper snake case, the place
+ * in a list as a number (`SIDECAR_KEYS_0_SECRET_FILE`), lists of texts separated by commas. A variable that is empty
+ * means null where null is allowed. A text that does not fit its field is left as text, for the schema to refuse.
+ * Returns the variables that name no field.
+ */
+export function applyEnvironment(file: Section, environment: NodeJS.ProcessEnv): string[] {
+  const unknown: string[] = [];
+  for (const [name, text] of Object.entries(environment)) {
+    if (!name.startsWith('SIDECAR_') || text === undefined) continue;
+    const field = findField(configSchema, name.slice('SIDECAR_'.length), []);
+    if (field === null) unknown.push(name);
+    else setAt(file, field.path, readValue(field.kind, text));
+  }
+  return unknown;
+}
+
+function findField(schema: z.ZodType, rest: string, path: Path): { path: Path; kind: FieldKind } | null {
+  const inner = unwrap(schema);
+  const kind = kindOf(inner);
+  if (kind !== undefined) return rest === '' ? { path, kind } : null;
+  if (inner instanceof z.ZodObject) {
+    for (const [name, field] of Object.entries(inner.shape)) {
+      const remaining = afterName(rest, snakeCase(name));
+      const found = remaining === null ? null : findField(field as z.ZodType, remaining, [...path, name]);
+      if (found !== null) return found;
+    }
+  }
+  if (inner instanceof z.ZodArray) {
+    const index = /^(\d{1,3})_/.exec(rest);
+    if (index !== null)
+      return findField(inner.element as z.ZodType, rest.slice(index[0].length), [...path, Number(index[1])]);
+  }
+  return null;
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  let inner = schema;
+  while (
+    inner instanceof z.ZodOptional ||
+    inner instanceof z.ZodNullable ||
+    inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodPrefault
+  ) {
+    inner = inner.unwrap() as z.ZodType;
+  }
+  return inner;
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+function afterName(rest: string, name: string): string | null {
+  if (rest === name) return '';
+  return rest.startsWith(`${name}_`) ? rest.slice(name.length + 1) : null;
+}
+
+function readValue(kind: FieldKind, text: string): unknown {
+  switch (kind) {
+    case 'text':
+      return text;
+    case 'nullableText':
+      return text === '' ? null : text;
+    case 'number':
+      return /^-?\d+$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'list':
+      return text === '' ? [] : text.split(',').map((item) => item.trim());
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Sections that the file leaves out are made; what is there in their place and is no section is left for the schema. */
+function setAt(root: Section, path: Path, value: unknown): void {
+  let place: Record<string | number, unknown> = root;
+  for (const [index, step] of path.slice(0, -1).entries()) {
+    if (place[step] === undefined || place[step] === null) place[step] = typeof path[index + 1] === 'number' ? [] : {};
+    const next = place[step];
+    if (typeof next !== 'object' || next === null) return;
+    place = next as Record<string | number, unknown>;
+  }
+  place[path.at(-1) as string | number] = value;
+}

@@ -1,0 +1,138 @@
+import type { KeyObject } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
+import { ConfigError } from './config-error.ts';
+import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
+import { describeProblems } from './describe-problems.ts';
+import { applyEnvironment } from './environment.ts';
+import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
+
+/** One key of the API with its secrets read. */
+export interface KeyConfig {
+  readonly kid: string;
+  readonly secret: KeyObject;
+  /** The secret from before a rotation, good until then (epoch milliseconds). */
+  readonly previous: { readonly secret: KeyObject; readonly until: number } | null;
+  readonly operations: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly allowUnfilteredWrites: boolean;
+  /** CIDR ranges; empty allows all. */
+  readonly addresses: readonly string[];
+}
+
+/** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
+export interface SidecarConfig extends Omit<ConfigFile, 'keys' | 'panel' | 'writeBehind'> {
+  /** Folder of sidecar.json. */
+  readonly folder: string;
+  /** Where the sidecar keeps what it must remember: `data` beside sidecar.json. */
+  readonly dataFolder: string;
+  readonly keys: readonly KeyConfig[];
+  /** Lines for the operator about what is legal but unwise. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads and checks FILE with the environment over it. Throws `ConfigError`. */
+export function loadConfig(file: string, environment: NodeJS.ProcessEnv): SidecarConfig {
+  const parsed = readConfigFile(file, environment);
+  const { keys, panel: _panel, writeBehind: _writeBehind, ...rest } = parsed.config;
+  const place: SecretPlace = { folder: parsed.folder, environment, warnings: parsed.warnings };
+  const at = (path: string) => resolve(parsed.folder, path);
+  const { tls, socketPath } = rest.api;
+  return Object.freeze({
+    ...rest,
+    api: {
+      ...rest.api,
+      socketPath: socketPath === null ? null : at(socketPath),
+      tls: tls === null ? null : { certFile: at(tls.certFile), keyFile: at(tls.keyFile) },
+    },
+    database: { ...rest.database, file: at(rest.database.file) },
+    folder: parsed.folder,
+    dataFolder: at('data'),
+    keys: keys.map((key, index) => readKey(key, `keys[${index}]`, place)),
+    warnings: [...parsed.warnings, ...adviceOn(parsed.config)],
+  });
+}
+
+interface ParsedFile {
+  readonly config: ConfigFile;
+  readonly folder: string;
+  readonly warnings: string[];
+}
+
+/** The checked file, before any secret is read. */
+export function readConfigFile(file: string, environment: NodeJS.ProcessEnv): ParsedFile {
+  const warnings: string[] = [];
+  const root = parseConfigText(readText(file), file);
+  const ownVariables = new Set<unknown>();
+  const unknown = applyEnvironment(root, environment);
+  const checked = configSchema.safeParse(root);
+  if (!checked.success) throw new ConfigError(describeProblems(checked.error, root));
+  for (const key of checked.data.keys) ownVariables.add(key.secretEnv);
+  for (const name of unknown) {
+    if (!ownVariables.has(name)) warnings.push(`${name} is set, and names no setting of sidecar.json`);
+  }
+  if (checked.data.keys.some((key) => key.secret !== undefined) && isReadByAll(file)) {
+    warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
+  }
+  return { config: checked.data, folder: dirname(resolve(file)), warnings };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new ConfigError(`${file}: expected a file that can be read, got ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/** The message names a line, never the text around it: a secret may stand there. */
+function parseConfigText(text: string, file: string): Record<string, unknown> {
+  try {
+    const root = parseJson(text);
+    if (isJsonObject(root)) return root;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const line = text.slice(0, error.position).split('\n').length;
+    const what = error.kind === 'duplicate' ? 'a property that stands there twice' : 'something else';
+    throw new ConfigError(`${file}: expected JSON, got ${what} in line ${line}`);
+  }
+  throw new ConfigError(`${file}: expected a JSON object, got another value`);
+}
+
+function readKey(key: KeyOfFile, field: string, place: SecretPlace): KeyConfig {
+  const { kid, operations, namespaces, allowUnfilteredWrites, addresses } = key;
+  const secret = readSecret(key, field, place);
+  return {
+    kid,
+    secret,
+    previous: readPrevious(key, field, place),
+    operations,
+    namespaces,
+    allowUnfilteredWrites,
+    addresses,
+  };
+}
+
+function readPrevious(key: KeyOfFile, field: string, place: SecretPlace): KeyConfig['previous'] {
+  if (key.previousSecretFile === undefined && key.previousUntil === undefined) return null;
+  if (key.previousSecretFile === undefined || key.previousUntil === undefined) {
+    throw new ConfigError(`${field}: expected previousSecretFile and previousUntil together, got one of them`);
+  }
+  const secret = readSecretFile(key.previousSecretFile, `${field}.previousSecretFile`, place);
+  return { secret, until: Date.parse(key.previousUntil) };
+}
+
+function isReadByAll(file: string): boolean {
+  return process.platform !== 'win32' && (statSync(file).mode & 0o004) !== 0;
+}
+
+/** The limits nest so that a slow statement is a signed 504 and not a transport failure (contract section 2). */
+function adviceOn(config: ConfigFile): string[] {
+  const { statementTimeoutMs } = config.database;
+  const { requestTimeoutMs } = config.api;
+  if (statementTimeoutMs < requestTimeoutMs) return [];
+  return [
+    `database.statementTimeoutMs (${statementTimeoutMs}) is not below api.requestTimeoutMs (${requestTimeoutMs}): slow statements answer timeout`,
+  ];
+}

@@ -1,0 +1,63 @@
+import type { KeyObject } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { MIN_SECRET_BYTES } from '../../db_connector/protocol/limits.ts';
+import { importSecret } from '../../db_connector/protocol/signing.ts';
+import { ConfigError } from './config-error.ts';
+import type { KeyOfFile } from './config-schema.ts';
+
+const MAX_SECRET_FILE_BYTES = 65_536;
+
+export interface SecretPlace {
+  /** Relative paths of secrets start here. */
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly warnings: string[];
+}
+
+/** The key's secret from the one place that is given. `field` is `keys[0]`. */
+export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): KeyObject {
+  const given = (['secretFile', 'secretEnv', 'secret'] as const).filter((name) => key[name] !== undefined);
+  if (given.length !== 1) {
+    const got = given.length === 0 ? 'none' : given.join(' and ');
+    throw new ConfigError(`${field}: expected exactly one of secretFile, secretEnv, secret, got ${got}`);
+  }
+  if (key.secretFile !== undefined) return readSecretFile(key.secretFile, `${field}.secretFile`, place);
+  if (key.secret !== undefined) return toKey(key.secret, `${field}.secret`);
+  const text = place.environment[key.secretEnv as string];
+  if (text === undefined) throw new ConfigError(`${field}.secretEnv: expected a variable that is set, got none`);
+  return toKey(text, `${field}.secretEnv`);
+}
+
+export function readSecretFile(path: string, field: string, place: SecretPlace): KeyObject {
+  const file = resolve(place.folder, path);
+  let text: string;
+  try {
+    text = readSmallFile(file, place.warnings);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    throw new ConfigError(`${field}: expected a file that can be read, got ${reason} for ${file}`);
+  }
+  return toKey(text, field);
+}
+
+function readSmallFile(file: string, warnings: string[]): string {
+  const descriptor = openSync(file, 'r');
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    if (size > MAX_SECRET_FILE_BYTES) throw new Error('a file that is too big');
+    const isReadByAll = process.platform !== 'win32' && (mode & 0o004) !== 0;
+    if (isReadByAll) warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function toKey(text: string, field: string): KeyObject {
+  const bytes = Buffer.byteLength(text.trim());
+  if (bytes < MIN_SECRET_BYTES) {
+    throw new ConfigError(`${field}: expected a secret of at least ${MIN_SECRET_BYTES} bytes, got ${bytes} bytes`);
+  }
+  return importSecret(text);
+}

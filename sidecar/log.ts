@@ -1,0 +1,110 @@
+import { write, writeSync } from 'node:fs';
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Takes whole JSON lines, without the line feed. */
+export interface LogSink {
+  write(line: string): void;
+}
+
+/** JSON lines: `time`, `level`, `msg`, and fields. Nothing secret and no payload is ever handed to it. */
+export class Log {
+  readonly #sink: LogSink;
+  readonly #now: () => number;
+
+  constructor(sink: LogSink, now: () => number = Date.now) {
+    this.#sink = sink;
+    this.#now = now;
+  }
+
+  info(msg: string, fields: LogFields = {}): void {
+    this.#write('info', msg, fields);
+  }
+
+  warn(msg: string, fields: LogFields = {}): void {
+    this.#write('warn', msg, fields);
+  }
+
+  error(msg: string, fields: LogFields = {}): void {
+    this.#write('error', msg, fields);
+  }
+
+  #write(level: string, msg: string, fields: LogFields): void {
+    this.#sink.write(JSON.stringify({ time: new Date(this.#now()).toISOString(), level, msg, ...fields }));
+  }
+}
+
+const MAX_WAITING_CHARS = 4_000_000;
+const RETRY_MS = 20;
+
+/**
+ * Standard output without waiting for its reader: a pipe that nobody empties must not stop the service. Lines beyond
+ * 4 MB of arrears are dropped, and their number is told.
+ */
+export class StandardOutput implements LogSink {
+  readonly #descriptor: number;
+  #waiting: string[] = [];
+  #waitingChars = 0;
+  #dropped = 0;
+  #inFlight: Buffer | null = null;
+
+  constructor(descriptor = 1) {
+    this.#descriptor = descriptor;
+  }
+
+  write(line: string): void {
+    if (this.#waitingChars > MAX_WAITING_CHARS) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(line);
+    this.#waitingChars += line.length;
+    this.#pump();
+  }
+
+  /** Writes what is left before the process ends; gives up where nobody reads. */
+  flush(): void {
+    try {
+      for (let rest = Buffer.concat([this.#inFlight ?? Buffer.alloc(0), this.#next()]); rest.length > 0; ) {
+        rest = rest.subarray(writeSync(this.#descriptor, rest));
+      }
+    } catch {
+      // The reader is gone, or as slow as the process is in a hurry.
+    }
+  }
+
+  #next(): Buffer {
+    if (this.#dropped > 0) {
+      this.#waiting.push(JSON.stringify({ level: 'warn', msg: 'log lines dropped', lines: this.#dropped }));
+      this.#dropped = 0;
+    }
+    const text = this.#waiting.map((line) => `${line}\n`).join('');
+    this.#waiting = [];
+    this.#waitingChars = 0;
+    return Buffer.from(text);
+  }
+
+  #pump(): void {
+    if (this.#inFlight !== null) return;
+    if (this.#waiting.length === 0) return;
+    this.#send(this.#next());
+  }
+
+  #send(bytes: Buffer): void {
+    this.#inFlight = bytes;
+    write(this.#descriptor, bytes, 0, bytes.length, null, (error, written) => {
+      if (error !== null && error.code !== 'EAGAIN') {
+        this.#inFlight = null;
+        return;
+      }
+      const rest = bytes.subarray(error === null ? written : 0);
+      if (rest.length === 0) {
+        this.#inFlight = null;
+        this.#pump();
+        return;
+      }
+      this.#inFlight = rest;
+      setTimeout(() => this.#send(rest), error === null ? 0 : RETRY_MS);
+    });
+  }
+}

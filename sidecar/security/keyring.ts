@@ -1,0 +1,96 @@
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import type { RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
+import { isSameSignature, requestText, signText } from '../../db_connector/protocol/signing.ts';
+import { AddressRanges } from './addresses.ts';
+
+/** What a key of the configuration says, its secrets read. */
+export interface KeyRow {
+  readonly kid: string;
+  readonly secret: KeyObject;
+  readonly previous: { readonly secret: KeyObject; readonly until: number } | null;
+  readonly operations: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly allowUnfilteredWrites: boolean;
+  readonly addresses: readonly string[];
+}
+
+export interface ApiKey {
+  readonly kid: string;
+  readonly current: KeyObject;
+  readonly previous: KeyObject;
+  /** Epoch milliseconds; the previous secret is no good from then on. */
+  readonly previousUntil: number;
+  readonly allowUnfilteredWrites: boolean;
+  mayUseOperation(operation: string): boolean;
+  mayUseNamespace(namespace: string): boolean;
+  mayComeFrom(address: string): boolean;
+}
+
+/**
+ * The keys. An unknown `kid` gets a key that no signature fits, so that it costs what a known one costs; and where any
+ * key is being rotated, every verification computes two HMACs, so that time does not tell which.
+ */
+export class Keyring {
+  readonly #keys = new Map<string, ApiKey>();
+  readonly #nobody: ApiKey;
+  readonly #isRotating: boolean;
+  /** HMACs computed so far, for the tests of equal cost. */
+  hmacs = 0;
+
+  constructor(rows: readonly KeyRow[]) {
+    for (const row of rows) this.#keys.set(row.kid, apiKey(row));
+    this.#isRotating = rows.some((row) => row.previous !== null);
+    this.#nobody = apiKey({
+      kid: '',
+      secret: impossibleSecret(),
+      previous: null,
+      operations: [],
+      namespaces: [],
+      allowUnfilteredWrites: false,
+      addresses: [],
+    });
+  }
+
+  has(kid: string): boolean {
+    return this.#keys.has(kid);
+  }
+
+  find(kid: string): ApiKey {
+    return this.#keys.get(kid) ?? this.#nobody;
+  }
+
+  /** The secret that verifies the envelope's signature; null where none does, or where the key is nobody's. */
+  verify(key: ApiKey, path: string, envelope: RequestEnvelope, nowMs: number): KeyObject | null {
+    const { kid, ts, nonce, payload, sig: signature } = envelope;
+    const text = requestText(path, kid, ts, nonce, payload);
+    const isCurrent = this.#matches(key.current, text, signature);
+    const isPrevious = this.#isRotating && this.#matches(key.previous, text, signature) && nowMs < key.previousUntil;
+    if (key === this.#nobody) return null;
+    return isCurrent ? key.current : isPrevious ? key.previous : null;
+  }
+
+  #matches(secret: KeyObject, text: string, signature: string): boolean {
+    this.hmacs += 1;
+    return isSameSignature(signText(secret, text), signature);
+  }
+}
+
+function apiKey(row: KeyRow): ApiKey {
+  const operations = new Set(row.operations);
+  const namespaces = new Set(row.namespaces);
+  const addresses = new AddressRanges(row.addresses);
+  return {
+    kid: row.kid,
+    current: row.secret,
+    previous: row.previous?.secret ?? impossibleSecret(),
+    previousUntil: row.previous?.until ?? 0,
+    allowUnfilteredWrites: row.allowUnfilteredWrites,
+    mayUseOperation: (operation) => operations.has('*') || operations.has(operation),
+    mayUseNamespace: (namespace) => namespaces.has('*') || namespaces.has(namespace),
+    mayComeFrom: (address) => addresses.isEmpty || addresses.has(address),
+  };
+}
+
+function impossibleSecret(): KeyObject {
+  return createSecretKey(randomBytes(32));
+}

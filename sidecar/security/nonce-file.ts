@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/** Time stamp and the two words of the fingerprint, big-endian. */
+const RECORD_BYTES = 12;
+const SUFFIX = '.nonces';
+
+/**
+ * Nonces of one generation on disk. Appended without a flush: what was written is in the system's cache and outlives
+ * the process, also `kill -9`; a power failure is `TimeMark`'s business (contract section 3.5).
+ */
+export class NonceFile {
+  readonly path: string;
+  readonly #descriptor: number;
+  readonly #record = Buffer.alloc(RECORD_BYTES);
+  #bytes = 0;
+
+  constructor(folder: string) {
+    this.path = join(folder, `${Date.now()}-${randomBytes(6).toString('hex')}${SUFFIX}`);
+    this.#descriptor = openSync(this.path, 'ax', 0o600);
+  }
+
+  /** Throws where the disk does not take it; the file then ends with the last whole record. */
+  append(ts: number, high: number, low: number): void {
+    this.#record.writeUInt32BE(ts, 0);
+    this.#record.writeUInt32BE(high, 4);
+    this.#record.writeUInt32BE(low, 8);
+    const written = writeSync(this.#descriptor, this.#record);
+    if (written === RECORD_BYTES) {
+      this.#bytes += RECORD_BYTES;
+      return;
+    }
+    ftruncateSync(this.#descriptor, this.#bytes);
+    throw new Error('the disk took only a part of the record');
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+export function nonceFilesOf(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => join(folder, name));
+}
+
+/** Calls `take` for every whole record. */
+export function readNonceFile(path: string, take: (ts: number, high: number, low: number) => void): void {
+  const bytes = readFileSync(path);
+  for (let at = 0; at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {
+    take(bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4), bytes.readUInt32BE(at + 8));
+  }
+}
+
+export function flushFile(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A file that is gone already is as good. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto';
+import { flushFile, NonceFile, nonceFilesOf, readNonceFile, removeFile } from './nonce-file.ts';
+import { NonceTable } from './nonce-table.ts';
+import { TimeMark } from './time-mark.ts';
+
+/** Some 26,000 requests a second for as long as a nonce is remembered at the default skew; 32 to 64 MB. */
+const DEFAULT_CAPACITY = 4_000_000;
+const GENERATIONS_IN_SKEW = 4;
+
+export interface NonceStoreOptions {
+  /** Made where it is missing; one running sidecar a folder. */
+  readonly folder: string;
+  readonly skewSeconds: number;
+  /** Epoch seconds at start. */
+  readonly nowSeconds: number;
+  readonly bootId: string;
+  readonly capacity?: number;
+  /** Lines for the operator. */
+  readonly warn: (line: string) => void;
+}
+
+/**
+ * `early`: signed before the moment from which this sidecar can tell a replay (after a power failure, or where the
+ * clock went back). `refused`: full, or the disk does not take it. Neither is the caller's fault.
+ */
+export type NonceVerdict = 'new' | 'replayed' | 'early' | 'refused';
+
+interface Generation {
+  readonly table: NonceTable;
+  readonly files: readonly string[];
+  readonly start: number;
+  readonly end: number;
+  newestTs: number;
+}
+
+/**
+ * Remembers every nonce of a right signature for longer than its time stamp can be accepted, in memory and in files
+ * (contract section 3.5). Nonces are kept as 64 bits of SHA-256 over key id and nonce, in generations of a quarter of
+ * the skew, so that forgetting is dropping a whole table and a whole file.
+ */
+export class NonceStore {
+  readonly #options: NonceStoreOptions;
+  readonly #capacity: number;
+  readonly #mark: TimeMark;
+  #generations: Generation[] = [];
+  #file: NonceFile | null = null;
+  #size = 0;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: NonceStoreOptions) {
+    this.#options = options;
+    this.#capacity = options.capacity ?? DEFAULT_CAPACITY;
+    this.#mark = new TimeMark(options.folder, options.bootId);
+    const isTrusted = this.#mark.lastEnd === 'trusted' || this.#mark.lastEnd === 'none';
+    if (isTrusted) this.#load();
+    this.#mark.begin(options.nowSeconds, isTrusted ? 0 : this.#distrust());
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Seconds until what is signed now is accepted; 0 in ordinary times. */
+  waitSeconds(nowSeconds: number): number {
+    return Math.max(0, this.#mark.forgotten + 1 - nowSeconds);
+  }
+
+  /** Call it only for a right signature. `new` means remembered, also by the disk's cache. */
+  accept(kid: string, nonce: string, ts: number, nowSeconds: number): NonceVerdict {
+    if (ts <= this.#mark.forgotten) return this.#refuseEarly(nowSeconds);
+    const digest = hash('sha256', `${kid}\n${nonce}`, 'buffer');
+    const high = digest.readUInt32BE(0);
+    const low = digest.readUInt32BE(4) || 1;
+    for (const generation of this.#generations) {
+      if (generation.table.has(high, low)) return 'replayed';
+    }
+    if (this.#size >= this.#capacity) return this.#refuse(nowSeconds, 'the replay store is full');
+    try {
+      this.#mark.reach(nowSeconds);
+      const generation = this.#current(nowSeconds);
+      (this.#file as NonceFile).append(ts, high, low);
+      generation.table.add(high, low);
+      this.#size += 1;
+      generation.newestTs = Math.max(generation.newestTs, ts);
+      return 'new';
+    } catch (error) {
+      return this.#refuse(nowSeconds, `the replay store cannot be written: ${(error as Error).message}`);
+    }
+  }
+
+  /** Everything flushed, so that the next start trusts it also after a restart of the machine. */
+  async close(): Promise<void> {
+    this.#file?.close();
+    this.#file = null;
+    for (const generation of this.#generations) generation.files.forEach(flushFile);
+    await this.#mark.close();
+  }
+
+  #load(): void {
+    const { folder, nowSeconds } = this.#options;
+    const files = nonceFilesOf(folder);
+    const table = new NonceTable();
+    let newestTs = 0;
+    for (const file of files) {
+      readNonceFile(file, (ts, high, low) => {
+        table.add(high, low);
+        newestTs = Math.max(newestTs, ts);
+      });
+    }
+    this.#size = table.size;
+    if (files.length > 0) this.#generations.push({ table, files, start: 0, end: nowSeconds, newestTs });
+  }
+
+  /**
+   * Appended nonces may be lost: nothing signed before the last mark plus the skew is good any more. Returns that moment;
+   * it is kept on the disk, for the start after this one.
+   */
+  #distrust(): number {
+    const { folder, nowSeconds, skewSeconds, warn } = this.#options;
+    const isLost = this.#mark.lastEnd === 'lost';
+    const refusedUntil = (isLost ? this.#mark.seconds : nowSeconds) + skewSeconds;
+    nonceFilesOf(folder).forEach(removeFile);
+    const why = isLost ? 'the machine was restarted while the sidecar ran' : `${folder} cannot be read`;
+    const until = new Date((refusedUntil + 1) * 1000).toISOString();
+    const seconds = Math.max(0, refusedUntil + 1 - nowSeconds);
+    warn(`${why}, so a request could be replayed: what was signed before ${until} is refused, for ${seconds} s`);
+    return refusedUntil;
+  }
+
+  #current(nowSeconds: number): Generation {
+    const last = this.#generations.at(-1);
+    const isCurrent = last !== undefined && this.#file !== null && nowSeconds >= last.start && nowSeconds < last.end;
+    if (isCurrent) return last;
+    this.#dropOld(nowSeconds);
+    const seconds = Math.ceil(this.#options.skewSeconds / GENERATIONS_IN_SKEW);
+    const next = new NonceFile(this.#options.folder);
+    this.#file?.close();
+    this.#file = next;
+    const generation = {
+      table: new NonceTable(last?.table.size ?? 0),
+      files: [next.path],
+      start: nowSeconds,
+      end: nowSeconds + seconds,
+      newestTs: 0,
+    };
+    this.#generations.push(generation);
+    return generation;
+  }
+
+  /** A generation goes once no time stamp in it can be accepted, and no earlier than twice the skew after its end. */
+  #dropOld(nowSeconds: number): void {
+    const isOld = (generation: Generation) =>
+      nowSeconds > Math.max(generation.end, generation.newestTs) + 2 * this.#options.skewSeconds;
+    const old = this.#generations.filter(isOld);
+    if (old.length === 0) return;
+    this.#generations = this.#generations.filter((generation) => !isOld(generation));
+    for (const generation of old) this.#size -= generation.table.size;
+    const newestTs = Math.max(...old.map((generation) => generation.newestTs));
+    void this.#mark.forget(newestTs).then((isKept) => {
+      if (isKept) for (const generation of old) generation.files.forEach(removeFile);
+    });
+  }
+
+  #refuseEarly(nowSeconds: number): NonceVerdict {
+    const wait = this.waitSeconds(nowSeconds);
+    const { folder } = this.#options;
+    const why = 'the clock went back, or the machine was restarted';
+    if (wait > 0) this.#warn(nowSeconds, `requests are refused for ${wait} s more: ${why}; ${folder} tells`);
+    return 'early';
+  }
+
+  #refuse(nowSeconds: number, why: string): NonceVerdict {
+    this.#warn(nowSeconds, `${why}; requests are refused`);
+    return 'refused';
+  }
+
+  /** At most one line in ten seconds. */
+  #warn(nowSeconds: number, line: string): void {
+    if (Math.abs(nowSeconds - this.#warnedAt) < 10) return;
+    this.#warnedAt = nowSeconds;
+    this.#options.warn(line);
+  }
+}

@@ -1,0 +1,155 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSameBoot } from './boot-id.ts';
+
+/** The mark runs this far ahead of the clock, so that it is rarely written while a request waits. */
+const AHEAD_SECONDS = 30;
+const RENEW_AT_SECONDS = 20;
+
+interface MarkState {
+  readonly bootId: string;
+  /** Nothing was accepted later than this, in epoch seconds. */
+  readonly mark: number;
+  /** The newest time stamp among nonces that were dropped; nothing up to it is accepted again. */
+  readonly forgotten: number;
+  /** Stopped in order, every nonce flushed. */
+  readonly isClean: boolean;
+}
+
+/** How the sidecar before this one ended. */
+export type LastEnd = 'none' | 'trusted' | 'lost' | 'unreadable';
+
+/**
+ * A time written to the disk ahead of the clock. After a power failure, when appended nonces may be lost, nothing
+ * signed before it (plus the skew) is accepted (contract section 3.5).
+ */
+export class TimeMark {
+  readonly lastEnd: LastEnd;
+  readonly #folder: string;
+  readonly #file: string;
+  readonly #bootId: string;
+  #mark: number;
+  #forgotten: number;
+  #renewal: Promise<boolean> | null = null;
+
+  /** Makes the folder where it is missing. */
+  constructor(folder: string, bootId: string) {
+    const isNew = !existsSync(folder);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folder = folder;
+    this.#file = join(folder, 'time-mark.json');
+    this.#bootId = bootId;
+    const last = isNew ? null : readState(this.#file);
+    this.lastEnd = isNew ? 'none' : last === null ? 'unreadable' : endOf(last, bootId);
+    this.#mark = last?.mark ?? 0;
+    this.#forgotten = last?.forgotten ?? 0;
+  }
+
+  get seconds(): number {
+    return this.#mark;
+  }
+
+  get forgotten(): number {
+    return this.#forgotten;
+  }
+
+  /** The first word of a start, on the disk when this returns. Nothing signed up to `refusedUntil` is ever accepted. */
+  begin(nowSeconds: number, refusedUntil: number): void {
+    this.#forgotten = Math.max(this.#forgotten, refusedUntil);
+    this.#writeNow(Math.max(this.#mark, nowSeconds + AHEAD_SECONDS), false);
+  }
+
+  /** Returns once a mark at or after `nowSeconds` is on the disk; throws where the disk does not take it. */
+  reach(nowSeconds: number): void {
+    if (nowSeconds > this.#mark) this.#writeNow(nowSeconds + AHEAD_SECONDS, false);
+    else if (nowSeconds > this.#mark - RENEW_AT_SECONDS) this.#renewal ??= this.#renew(nowSeconds + AHEAD_SECONDS);
+  }
+
+  /** Nonces up to `ts` are dropped. True once that is on the disk. */
+  async forget(ts: number): Promise<boolean> {
+    this.#forgotten = Math.max(this.#forgotten, ts);
+    while (this.#renewal !== null) await this.#renewal;
+    this.#renewal = this.#renew(this.#mark);
+    return this.#renewal;
+  }
+
+  /** The last word of a clean stop: every nonce file is flushed. */
+  async close(): Promise<void> {
+    while (this.#renewal !== null) await this.#renewal;
+    this.#writeNow(this.#mark, true);
+  }
+
+  /** False where the disk does not take it: the clock then runs into the old mark, and `reach` throws. */
+  async #renew(mark: number): Promise<boolean> {
+    try {
+      const temporary = `${this.#file}.next`;
+      const handle = await open(temporary, 'w', 0o600);
+      try {
+        await handle.writeFile(this.#text(mark, false));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      // A later mark may have been written while this one was under way.
+      if (this.#mark <= mark) this.#publish(temporary, mark);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      this.#renewal = null;
+    }
+  }
+
+  #writeNow(mark: number, isClean: boolean): void {
+    const temporary = `${this.#file}.now`;
+    const descriptor = openSync(temporary, 'w', 0o600);
+    try {
+      writeSync(descriptor, this.#text(mark, isClean));
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    this.#publish(temporary, mark);
+  }
+
+  #publish(temporary: string, mark: number): void {
+    renameSync(temporary, this.#file);
+    this.#flushFolder();
+    this.#mark = mark;
+  }
+
+  #text(mark: number, isClean: boolean): string {
+    const state: MarkState = { bootId: this.#bootId, mark, forgotten: this.#forgotten, isClean };
+    return JSON.stringify(state);
+  }
+
+  /** Without it the new name may be lost with the power. Windows has no such call. */
+  #flushFolder(): void {
+    if (process.platform === 'win32') return;
+    const descriptor = openSync(this.#folder, 'r');
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+function endOf(last: MarkState, bootId: string): LastEnd {
+  return last.isClean || isSameBoot(last.bootId, bootId) ? 'trusted' : 'lost';
+}
+
+function readState(file: string): MarkState | null {
+  try {
+    const { bootId, mark, forgotten, isClean } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    if (typeof bootId !== 'string' || !isSeconds(mark) || !isSeconds(forgotten)) return null;
+    return { bootId, mark, forgotten, isClean: isClean === true };
+  } catch {
+    return null;
+  }
+}
+
+function isSeconds(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Sections of sidecar.json; what is given here replaces single properties of the default test configuration. */
+export type ConfigChanges = Record<string, unknown>;
+
+/** One fixed secret a key: enough for tests, and no state to hand around. */
+export function secretOf(kid: string): string {
+  return `secret-of-${kid}-`.padEnd(43, 'x');
+}
+
+/** A key of sidecar.json for `config.keys`, with its secret inline. */
+export function keyOf(kid: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return { kid, secret: secretOf(kid), operations: ['*'], namespaces: ['*'], allowUnfilteredWrites: true, ...changes };
+}
+
+export function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'sidecar-test-'));
+}
+
+/** Writes `<folder>/sidecar.json`: port 0, a database in the folder, one key `local`. */
+export function writeConfig(folder: string, changes: ConfigChanges = {}): string {
+  const config: Record<string, unknown> = {
+    api: { port: 0 },
+    database: { provider: 'sqlite', file: 'data/database.sqlite' },
+    keys: [keyOf('local')],
+  };
+  for (const [name, value] of Object.entries(changes)) {
+    const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
+    config[name] = isSection ? { ...(config[name] as object | undefined), ...value } : value;
+  }
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'sidecar.json');
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return file;
+}
+
+/** A nonce, a secret or a name that no other test uses. */
+export function unique(prefix = 'x'): string {
+  return `${prefix}${randomBytes(6).toString('hex')}`;
+}
