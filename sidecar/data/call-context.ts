@@ -1,0 +1,10 @@
+/** What a handler knows of its call beside the payload. */
+export interface CallContext {
+  /** The key that signed the request; idempotency keys are remembered under it. */
+  readonly kid: string;
+  readonly allowUnfilteredWrites: boolean;
+  /** `performance.now()` milliseconds by which the answer is due. */
+  readonly deadline: number;
+  /** Epoch milliseconds at which the call began. */
+  readonly now: number;
+}
