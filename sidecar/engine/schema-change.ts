@@ -9,7 +9,6 @@ export interface SchemaChange {
   readonly to: Schema;
   readonly hash: string;
   readonly steps: readonly PlanStep[];
-  readonly removed: 'quarantine' | 'drop';
   /** Only check that the rows fit. */
   readonly dryRun: boolean;
   /** Epoch milliseconds. */

@@ -1,0 +1,37 @@
+import { writeJson } from '../../db_connector/protocol/json.ts';
+import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import { schemaToJson } from '../../db_connector/protocol/schema.ts';
+import type { StoredSchema } from '../engine/engine.ts';
+import { SchemaSync, type SyncOptions } from './sync.ts';
+
+/** What the handlers need to know of a call. */
+interface SchemaCall {
+  /** `performance.now()` milliseconds. */
+  readonly deadline: number;
+}
+
+export type SchemaHandlers = ReturnType<typeof createSchemaHandlers>;
+
+/** The operations `schema.sync` and `schema.describe`; each gives the JSON text of its result. */
+export function createSchemaHandlers(options: SyncOptions) {
+  const sync = new SchemaSync(options);
+  const { engine, gate } = options;
+  return {
+    async 'schema.sync'({ namespace, schema, dryRun }: PayloadOf<'schema.sync'>, { deadline }: SchemaCall) {
+      return JSON.stringify(await sync.sync({ namespace, schema, dryRun: dryRun ?? false, deadline }));
+    },
+    async 'schema.describe'({ namespace }: PayloadOf<'schema.describe'>, bounds: SchemaCall) {
+      return describeText(namespace, await gate.run(namespace, () => engine.readSchema(namespace, bounds)));
+    },
+  };
+}
+
+/** Before the first sync everything is null (the specification's "States and transitions"). */
+function describeText(namespace: string, stored: StoredSchema | null): string {
+  return writeJson({
+    namespace,
+    hash: stored?.hash ?? null,
+    schema: stored === null ? null : schemaToJson(stored.schema),
+    updatedAt: stored?.updatedAt ?? null,
+  });
+}
