@@ -1,3 +1,4 @@
+import { KID_PATTERN } from '../protocol/envelope.ts';
 import { isNamespace } from '../protocol/identifiers.ts';
 import { isJsonObject, type Json, JsonError, parseJson } from '../protocol/json.ts';
 import {
@@ -42,7 +43,6 @@ const FIELDS = [
   'caFile',
   'sidecar',
 ];
-const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const HOST_NAME = /^[a-z0-9._:-]+$/i;
 /** Longest text that V8 holds; an answer beyond it could not be read at all. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024 - 1024;
@@ -97,7 +97,7 @@ function parseText(text: string): Json {
 
 function parseKeyId(fields: Fields): string {
   const keyId = fields.text('keyId');
-  if (!KEY_ID.test(keyId)) {
+  if (!KID_PATTERN.test(keyId)) {
     throw fields.wrong('keyId', '1 to 64 letters, digits, dots, hyphens or underscores', keyId);
   }
   return keyId;

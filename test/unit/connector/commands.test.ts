@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { detectHost } from '../../../db_connector/host/detect.ts';
+import start from '../../../db_connector/host/standalone/server.ts';
+import { answers, LyingServer, silent, unsigned } from '../../support/lying-server.ts';
+import { FakeServer, Rig, SECRET } from './rig.ts';
+
+let api: LyingServer;
+let rig: Rig;
+
+beforeEach(async () => {
+  api = await LyingServer.start(SECRET);
+  rig = new Rig({ url: api.url, namespaces: ['game', 'stats'], maxConcurrent: 2 });
+});
+
+afterEach(async () => {
+  await rig.stop();
+  await api.close();
+});
+
+describe('db-status', () => {
+  it('prints aligned lines', async () => {
+    await rig.command('db-reload');
+    expect(await rig.command('db-status')).toEqual([
+      `url           ${api.url}`,
+      'key id        local',
+      'namespaces    game, stats',
+      'queued        0',
+      'in flight     0 of 2',
+      'circuit       closed',
+      'clock offset  0 s',
+    ]);
+  });
+
+  it('prints one object for programs, with what waits and what runs', async () => {
+    api.otherwise = silent;
+    for (let call = 0; call < 5; call += 1) {
+      rig.call('find', { namespace: 'game', table: 't' });
+    }
+    expect(await rig.status()).toEqual({
+      url: api.url,
+      keyId: 'local',
+      namespaces: ['game', 'stats'],
+      queued: 3,
+      inFlight: 2,
+      circuit: 'closed',
+      clockOffsetSeconds: expect.any(Number),
+    });
+  });
+
+  it('says why there is no configuration', async () => {
+    const broken = new Rig('{}');
+    expect(await broken.command('db-status')).toEqual(['not configured  url: expected a text, got nothing']);
+    expect(await broken.status()).toMatchObject({ url: null, notConfigured: 'url: expected a text, got nothing' });
+    expect(broken.server.lines).toEqual(['not configured: url: expected a text, got nothing']);
+    expect(await broken.command('db-health')).toEqual(['not configured: url: expected a text, got nothing']);
+    await broken.stop();
+  });
+
+  it('never shows the secret, nor does anything else', async () => {
+    api.otherwise = unsigned(401, 'unauthorized');
+    await rig.run('find', { namespace: 'game', table: 't' });
+    const said = [...rig.server.lines];
+    for (const [name, ...args] of [['db-status'], ['db-status', 'json'], ['db-health'], ['db-reload']]) {
+      said.push(...(await rig.command(String(name), ...args)));
+    }
+    expect(said.length).toBeGreaterThan(10);
+    expect(said.join('\n')).not.toContain(SECRET.slice(0, 8));
+  });
+});
+
+describe('db-health', () => {
+  it('prints what a signed health check answers', async () => {
+    api.script = [
+      answers('{"status":"ok","provider":"sqlite","database":true,"writeBuffer":{"enabled":false,"pending":0}}'),
+    ];
+    expect(await rig.command('db-health')).toEqual([
+      `url          ${api.url}`,
+      'answer       signed, status 200',
+      expect.stringMatching(/^took {9}\d+ ms$/),
+      'status       ok',
+      'provider     sqlite',
+      'database     true',
+      'writeBuffer  enabled false, pending 0',
+    ]);
+    expect(api.seen.map(({ path, envelope }) => [path, envelope.payload])).toEqual([['/v1/health', '{}']]);
+  });
+
+  it('prints the code of what fails, and does not count for the circuit breaker', async () => {
+    api.otherwise = unsigned(500, 'internal_error');
+    for (let round = 0; round < 6; round += 1) {
+      expect(await rig.command('db-health')).toContainEqual(expect.stringMatching(/^answer {2}bad_signature: .+/));
+    }
+    expect((await rig.status()).circuit).toBe('closed');
+  });
+});
+
+describe('the bundle', () => {
+  it('registers its exports and commands on the standalone server at once', async () => {
+    const server = new FakeServer(rig.folder);
+    const stop = start(server);
+    expect([...server.registered.keys()]).toEqual(['Call', 'TakeResult']);
+    expect([...server.commandRuns.keys()]).toEqual(['db-status', 'db-health', 'db-reload']);
+    await stop();
+  });
+
+  it('refuses a server that it does not know', () => {
+    expect(() => detectHost(undefined)).toThrow('does not know this game server');
+    expect(() => detectHost({ name: 'x' })).toThrow('does not know this game server');
+  });
+});

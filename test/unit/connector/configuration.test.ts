@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { loadConfiguration } from '../../../db_connector/config/configuration.ts';
+import { parseDatabaseConfig } from '../../../db_connector/config/database-config.ts';
+import { oracleSign } from '../../support/lying-server.ts';
+
+const MINIMAL = { url: 'http://127.0.0.1:20771', keyId: 'local', namespaces: ['game'] };
+
+function parse(changes: object) {
+  return parseDatabaseConfig(JSON.stringify({ ...MINIMAL, ...changes }));
+}
+
+describe('database.json', () => {
+  it('has defaults for what is left out', () => {
+    expect(parseDatabaseConfig(JSON.stringify(MINIMAL))).toEqual({
+      target: { url: 'http://127.0.0.1:20771', origin: 'http://127.0.0.1:20771', host: '127.0.0.1', socketPath: null },
+      keyId: 'local',
+      secretFile: null,
+      namespaces: new Set(['game']),
+      timeoutMs: 5000,
+      maxConcurrent: 16,
+      maxAnswerBytes: 16_777_216,
+      allowedHosts: ['127.0.0.1'],
+      slowCallMs: 200,
+      caFile: null,
+    });
+  });
+
+  it.each([
+    ['http://localhost:1', ['localhost']],
+    ['http://LOCALHOST:1', ['localhost']],
+    ['http://[::1]:1', ['::1']],
+    ['http://127.9.9.9:1', ['127.9.9.9']],
+    ['http://10.0.0.1:1', []],
+    ['https://db.example.org', []],
+    ['http://127.0.0.1.example.org', []],
+  ])('allows the host of %s by default only if it is this machine', (url, hosts) => {
+    expect(parse({ url }).allowedHosts).toEqual(hosts);
+  });
+
+  it.each([
+    [{ url: undefined }, 'url: expected a text, got nothing'],
+    [{ url: 7 }, 'url: expected a text, got 7'],
+    [{ url: 'ftp://x' }, 'url: expected http://HOST:PORT, https://HOST:PORT or unix:/PATH, got another text'],
+    [{ url: 'nonsense' }, 'url: expected http://HOST:PORT, https://HOST:PORT or unix:/PATH, got another text'],
+    [{ url: 'http://user:hunter2@127.0.0.1' }, 'url: expected no user information, got some'],
+    [{ url: 'http://127.0.0.1/api' }, 'url: expected nothing after the port, got a path or a query'],
+    [{ url: 'http://127.0.0.1/?a' }, 'url: expected nothing after the port, got a path or a query'],
+    [{ url: 'unix:relative' }, 'url: expected an absolute path after unix:, got another text'],
+    [{ keyId: '' }, 'keyId: expected a text, got an empty text'],
+    [{ keyId: 'a b' }, 'keyId: expected 1 to 64 letters, digits, dots, hyphens or underscores, got another text'],
+    [{ namespaces: undefined }, 'namespaces: expected a list of at least one namespace name, got nothing'],
+    [{ namespaces: [] }, 'namespaces: expected a list of at least one namespace name, got an empty list'],
+    [{ namespaces: 'game' }, 'namespaces: expected a list of namespace names, got another text'],
+    [{ namespaces: ['game', 'A'] }, 'namespaces[1]: expected a namespace name, got another text'],
+    [{ timeoutMs: 99 }, 'timeoutMs: expected an integer from 100 to 120000, got 99'],
+    [{ timeoutMs: 120_001 }, 'timeoutMs: expected an integer from 100 to 120000, got 120001'],
+    [{ timeoutMs: 100.5 }, 'timeoutMs: expected an integer from 100 to 120000, got 100.5'],
+    [{ timeoutMs: '5000' }, 'timeoutMs: expected an integer from 100 to 120000, got another text'],
+    [{ timeoutMs: null }, 'timeoutMs: expected an integer from 100 to 120000, got null'],
+    [{ maxConcurrent: 0 }, 'maxConcurrent: expected an integer from 1 to 256, got 0'],
+    [{ maxConcurrent: 257 }, 'maxConcurrent: expected an integer from 1 to 256, got 257'],
+    [{ maxAnswerBytes: 0 }, expect.stringMatching(/^maxAnswerBytes: expected an integer from /)],
+    [{ slowCallMs: -1 }, expect.stringMatching(/^slowCallMs: expected an integer from /)],
+    [{ allowedHosts: ['127.0.0.1:20771'] }, 'allowedHosts[0]: expected a host name without port, got another text'],
+    [{ allowedHosts: ['http://a'] }, 'allowedHosts[0]: expected a host name without port, got another text'],
+    [{ secretFile: 1 }, 'secretFile: expected a text, got 1'],
+    [{ caFile: {} }, 'caFile: expected a text, got an object'],
+    [{ sidecar: 'external' }, 'sidecar: expected an object, got another text'],
+    [{ sidecar: { mode: 'embedded' } }, 'sidecar.mode: "embedded" is not supported yet; expected "external"'],
+    [{ sidecar: { mode: 'x' } }, 'sidecar.mode: expected "external", got another text'],
+    [{ sidecar: { node: 'x' } }, 'sidecar.node: expected no such property, got another text'],
+    [{ secret: 'hunter2' }, 'secret: expected no such property, got another text'],
+  ])('%j is refused', (changes, message) => {
+    const error = caught(() => parse(changes));
+    expect(error).toMatchObject({ name: 'ConfigError', message });
+    expect(error.message).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['{', /^the file is not JSON: syntax in line 1$/],
+    ['{"url": "a",\n "url": "b"}', /^the file is not JSON: duplicate in line 2$/],
+    ['[]', /^the file does not hold a JSON object$/],
+    ['', /^the file is not JSON/],
+  ])('%j is refused', (text, message) => {
+    expect(caught(() => parseDatabaseConfig(text)).message).toMatch(message);
+  });
+});
+
+describe('the secret', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'connector-config-'));
+  const file = join(folder, 'database.json');
+  const [stored, fromEnvironment, fromFile] = ['s', 'e', 'f'].map((letter) => letter.repeat(40));
+  mkdirSync(join(folder, 'secrets'));
+  writeFileSync(join(folder, 'secrets', 'local.secret'), `  ${fromFile}\n`);
+
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function load(changes: object, storedSecret?: string) {
+    writeFileSync(file, `\uFEFF${JSON.stringify({ ...MINIMAL, ...changes })}`);
+    const { key } = loadConfiguration({ file, storedSecret: () => storedSecret });
+    return key.export().toString();
+  }
+
+  it('comes from the host, else the environment, else the file, without white space around it', () => {
+    vi.stubEnv('DB_CONNECTOR_SECRET', fromEnvironment);
+    const secretFile = 'secrets/local.secret';
+    expect(load({ secretFile }, stored)).toBe(stored);
+    expect(load({ secretFile })).toBe(fromEnvironment);
+    vi.stubEnv('DB_CONNECTOR_SECRET', undefined);
+    expect(load({ secretFile })).toBe(fromFile);
+  });
+
+  it('that is missing or too short names where it should be', () => {
+    vi.stubEnv('DB_CONNECTOR_SECRET', undefined);
+    expect(caught(() => load({})).message).toMatch(/^secretFile: expected a path, or .*DB_CONNECTOR_SECRET/);
+    expect(caught(() => load({ secretFile: 'nowhere' })).message).toMatch(
+      /^secretFile: expected a readable file at .*nowhere/,
+    );
+    vi.stubEnv('DB_CONNECTOR_SECRET', 'too short');
+    const { message } = caught(() => load({}));
+    expect(message).toBe('DB_CONNECTOR_SECRET: expected a secret of at least 32 bytes, got a shorter one');
+  });
+
+  it('is counted in bytes and used as it is written', () => {
+    const secret = 'ü'.repeat(16);
+    vi.stubEnv('DB_CONNECTOR_SECRET', secret);
+    expect(load({})).toBe(secret);
+    expect(oracleSign(secret, ['v1'])).toHaveLength(43);
+  });
+
+  it('or file that cannot be read is a reason, not a stack', () => {
+    const missing = join(folder, 'nothing', 'database.json');
+    const { message } = caught(() => loadConfiguration({ file: missing, storedSecret: () => stored }));
+    expect(message).toBe(`${missing}: it does not exist`);
+    expect(caught(() => load({ caFile: 'ca.pem' }, stored)).message).toMatch(/^caFile: expected a readable file/);
+  });
+});
+
+function caught(run: () => unknown): Error {
+  try {
+    run();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}

@@ -1,0 +1,97 @@
+import { createSecretKey } from 'node:crypto';
+import { Connector } from '../../../db_connector/calls/connector.ts';
+import type { ExchangeResult } from '../../../db_connector/client/exchange.ts';
+import { SYSTEM_TIMERS } from '../../../db_connector/client/timers.ts';
+import type { HttpRequest, Transport } from '../../../db_connector/client/transport.ts';
+import type { Configuration } from '../../../db_connector/config/configuration.ts';
+import { parseDatabaseConfig } from '../../../db_connector/config/database-config.ts';
+import { signedAnswer, unsignedAnswer } from '../../support/lying-server.ts';
+import { type DbResult, SECRET, type Ticket } from './rig.ts';
+
+/** One request on its way; the test says how it ends. */
+export interface Flight {
+  readonly request: HttpRequest;
+  succeed(): void;
+  fail(): void;
+  unauthorized(): void;
+  stall(): void;
+}
+
+/** A transport without network, for what depends on time: with the fake timers of vitest nothing here ever waits. */
+export class ScriptedTransport implements Transport {
+  readonly flights: Flight[] = [];
+  probes = 0;
+  destroyed = false;
+  closed = false;
+
+  send(request: HttpRequest): Promise<ExchangeResult> {
+    if (request.method === 'GET') {
+      this.probes += 1;
+      return Promise.resolve(answer(200, JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) })));
+    }
+    const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
+    const nonce = String(JSON.parse(request.body ?? '{}').nonce);
+    this.flights.push({
+      request,
+      succeed: () => resolve(answer(200, signedAnswer(SECRET, nonce, 200, '{"count":1}'))),
+      fail: () => resolve({ kind: 'noAnswer', reason: 'refused', hasStalled: false }),
+      unauthorized: () => resolve(answer(401, unsignedAnswer(401, 'unauthorized'))),
+      stall: () => resolve({ kind: 'noAnswer', reason: 'no answer', hasStalled: true }),
+    });
+    return promise;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  async destroy(): Promise<void> {
+    this.destroyed = true;
+  }
+}
+
+function answer(status: number, text: string): ExchangeResult {
+  return { kind: 'answer', status, retryAfter: null, body: Buffer.from(text) };
+}
+
+export function configuration(changes: Record<string, unknown> = {}): Configuration {
+  const text = JSON.stringify({ url: 'http://127.0.0.1:1', keyId: 'local', namespaces: ['game'], ...changes });
+  return { config: parseDatabaseConfig(text), key: createSecretKey(Buffer.from(SECRET)), ca: null };
+}
+
+/** A connector over scripted transports, one for each configuration. */
+export class Stage {
+  readonly lines: string[] = [];
+  readonly transports: ScriptedTransport[] = [];
+  readonly connector = new Connector({
+    timers: SYSTEM_TIMERS,
+    bytes: { read: () => null, write: (bytes) => bytes },
+    log: (line) => this.lines.push(line),
+    openTransport: () => {
+      const transport = new ScriptedTransport();
+      this.transports.push(transport);
+      return transport;
+    },
+  });
+
+  constructor(changes?: Record<string, unknown>) {
+    void this.connector.configure(configuration(changes));
+  }
+
+  get flights(): Flight[] {
+    return this.transports.at(-1)?.flights ?? [];
+  }
+
+  call(operation = 'count', payload: object = { namespace: 'game', table: 't' }, caller?: string): Ticket {
+    return this.connector.call({ Operation: operation, Json: JSON.stringify(payload) }, caller) as Ticket;
+  }
+
+  /** A write without key: one attempt. */
+  write(): Ticket {
+    return this.call('insert', { namespace: 'game', table: 't', rows: [{}] });
+  }
+
+  take(ticket: Ticket, caller?: string): DbResult {
+    return this.connector.takeResult({ Id: ticket.Id }, caller) as DbResult;
+  }
+}

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { configuration, Stage } from './scripted.ts';
+
+let stage: Stage;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  stage = new Stage();
+});
+
+afterEach(async () => {
+  await stage.connector.stop();
+  vi.useRealTimers();
+});
+
+async function settle(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(0);
+}
+
+describe('waiting', () => {
+  it('has 512 places, those in flight not counted', async () => {
+    const tickets = Array.from({ length: 16 + 512 }, () => stage.call());
+    expect(tickets.every((ticket) => ticket.Accepted)).toBe(true);
+    expect([stage.connector.inFlight, stage.connector.waiting]).toEqual([16, 512]);
+    expect(stage.call()).toEqual({ Id: '', Accepted: false, Error: 'busy: too many calls wait already' });
+    stage.flights[0]?.succeed();
+    await settle();
+    expect(stage.call().Accepted).toBe(true);
+    expect(stage.call().Error).toMatch(/^busy/);
+  });
+
+  it('is served in order', async () => {
+    stage = new Stage({ maxConcurrent: 1 });
+    const names = ['a', 'b', 'c'];
+    for (const name of names) {
+      stage.call('count', { namespace: 'game', table: name });
+    }
+    for (const [index] of names.entries()) {
+      expect(stage.flights.length).toBe(index + 1);
+      stage.flights[index]?.succeed();
+      await settle();
+    }
+    const sent = stage.flights.map(({ request }) => JSON.parse(JSON.parse(request.body ?? '').payload).table);
+    expect(sent).toEqual(names);
+  });
+
+  it('does not take the place of a call between its attempts', async () => {
+    stage = new Stage({ maxConcurrent: 1 });
+    const first = stage.call();
+    const second = stage.call();
+    stage.flights[0]?.fail();
+    await vi.advanceTimersByTimeAsync(299);
+    expect([stage.connector.inFlight, stage.connector.waiting, stage.flights.length]).toEqual([1, 1, 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(stage.flights.length).toBe(2);
+    stage.flights[1]?.succeed();
+    await settle();
+    expect([stage.take(first).State, stage.take(second).State]).toEqual(['ok', 'pending']);
+    expect(stage.flights.length).toBe(3);
+  });
+
+  it('follows a new maxConcurrent', async () => {
+    await stage.connector.configure(configuration({ maxConcurrent: 2 }));
+    for (let call = 0; call < 5; call += 1) {
+      stage.call();
+    }
+    expect([stage.connector.inFlight, stage.connector.waiting]).toEqual([2, 3]);
+    await stage.connector.configure(configuration({ maxConcurrent: 4 }));
+    expect([stage.connector.inFlight, stage.connector.waiting]).toEqual([4, 1]);
+    expect(stage.transports.map((transport) => transport.flights.length)).toEqual([0, 2, 2]);
+  });
+});
+
+describe('retries', () => {
+  it('come 300 and 600 ms after an attempt has ended', async () => {
+    stage.call();
+    for (const [index, pause] of [300, 600].entries()) {
+      stage.flights[index]?.fail();
+      await vi.advanceTimersByTimeAsync(pause - 1);
+      expect(stage.flights.length).toBe(index + 1);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(stage.flights.length).toBe(index + 2);
+    }
+    stage.flights[2]?.fail();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(stage.flights.length).toBe(3);
+  });
+
+  it('of a retired configuration still use its connection, which closes after the last', async () => {
+    const ticket = stage.call();
+    stage.flights[0]?.fail();
+    await settle();
+    const [old] = stage.transports;
+    await stage.connector.configure(configuration());
+    await vi.advanceTimersByTimeAsync(300);
+    expect(old?.flights.length).toBe(2);
+    expect(old?.closed).toBe(false);
+    old?.flights[1]?.succeed();
+    await settle();
+    expect(stage.take(ticket).State).toBe('ok');
+    expect(old?.closed).toBe(true);
+  });
+
+  it('that an old circuit breaker ends leave the new one and its queue alone', async () => {
+    stage = new Stage({ maxConcurrent: 5 });
+    const old = Array.from({ length: 5 }, () => stage.write());
+    const flights = [...stage.flights];
+    await stage.connector.configure(configuration({ maxConcurrent: 5 }));
+    const waiting = stage.call();
+    for (const flight of flights) {
+      flight.fail();
+    }
+    await settle();
+    expect(old.map((ticket) => stage.take(ticket).Code)).toEqual(Array(5).fill('network'));
+    expect(stage.take(waiting).State).toBe('pending');
+    expect(stage.connector.client?.breaker.state).toBe('closed');
+  });
+});
+
+describe('long operations', () => {
+  it('have 120 s, or the configured time where that is longer', () => {
+    stage.call('schema.sync', { namespace: 'game' });
+    stage.call('flush');
+    stage.call('count');
+    expect(stage.flights.map(({ request }) => request.timeoutMs)).toEqual([120_000, 120_000, 5000]);
+  });
+});
+
+describe('a result', () => {
+  it('is pending, then handed out once', async () => {
+    const ticket = stage.call();
+    expect(ticket).toEqual({ Id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/), Accepted: true, Error: '' });
+    const empty = { Id: ticket.Id, Status: 0, Code: '', Json: '' };
+    expect(stage.take(ticket)).toEqual({ ...empty, State: 'pending' });
+    stage.flights[0]?.succeed();
+    await settle();
+    expect(stage.take(ticket)).toEqual({ ...empty, State: 'ok', Status: 200, Json: '{"count":1}' });
+    expect(stage.take(ticket)).toEqual({ ...empty, State: 'missing' });
+  });
+
+  it('is for the caller alone, and asking as another does not remove it', async () => {
+    const ticket = stage.call('count', undefined, 'shop');
+    expect(stage.take(ticket, 'thief').State).toBe('missing');
+    stage.flights[0]?.succeed();
+    await settle();
+    expect(stage.take(ticket, 'thief').State).toBe('missing');
+    expect(stage.take(ticket, 'shop').State).toBe('ok');
+  });
+
+  it('lives two minutes and four timeouts, counted from its readiness', async () => {
+    const [early, late] = [stage.call(), stage.call()];
+    await vi.advanceTimersByTimeAsync(300_000);
+    stage.flights[0]?.succeed();
+    stage.flights[1]?.succeed();
+    await vi.advanceTimersByTimeAsync(139_999);
+    expect(stage.take(early).State).toBe('ok');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(stage.take(late).State).toBe('missing');
+  });
+
+  it('that nobody collects does not stay in memory', async () => {
+    for (let call = 0; call < 16; call += 1) {
+      stage.call();
+    }
+    for (const flight of stage.flights) {
+      flight.succeed();
+    }
+    await settle();
+    const before = vi.getTimerCount();
+    await vi.advanceTimersByTimeAsync(150_000);
+    // Nothing is left to sweep, so the sweep has stopped by itself.
+    expect(vi.getTimerCount()).toBe(before - 1);
+  });
+
+  it('of an unknown or empty id is missing', () => {
+    expect(stage.take({ Id: 'nobody', Accepted: true, Error: '' }).State).toBe('missing');
+    expect(stage.take({ Id: '', Accepted: false, Error: '' }).State).toBe('missing');
+  });
+});
+
+describe('a slow call', () => {
+  it('is one line in ten seconds, and the next says how many were left out', async () => {
+    for (let call = 0; call < 3; call += 1) {
+      stage.call();
+    }
+    await vi.advanceTimersByTimeAsync(201);
+    for (const flight of stage.flights) {
+      flight.succeed();
+    }
+    await vi.advanceTimersByTimeAsync(10_000);
+    stage.call('find', { namespace: 'game', table: 't' });
+    await vi.advanceTimersByTimeAsync(500);
+    stage.flights.at(-1)?.succeed();
+    await settle();
+    expect(stage.lines).toEqual([
+      'slow call: count game took 201 ms',
+      'slow call: find game took 500 ms (and 2 more since the last such line)',
+    ]);
+  });
+});
+
+describe('the clock', () => {
+  it('is asked at start and every ten minutes', async () => {
+    await vi.advanceTimersByTimeAsync(1_800_000);
+    expect(stage.transports[0]?.probes).toBe(4);
+  });
+});
