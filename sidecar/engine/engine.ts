@@ -114,9 +114,12 @@ export interface RememberedResult {
 
 /** A statement was compiled for a schema that is no longer the stored one. Read the schema again and repeat. */
 export class StaleSchemaError extends Error {
+  readonly namespace: string;
+
   constructor(namespace: string) {
     super(`the schema of ${namespace} has changed`);
     this.name = 'StaleSchemaError';
+    this.namespace = namespace;
   }
 }
 

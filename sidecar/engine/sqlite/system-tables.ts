@@ -59,7 +59,11 @@ export class UnusableDatabaseError extends Error {
  * @throws UnusableDatabaseError for a file of a newer version or of another program; nothing is changed then.
  */
 export function prepareSystemTables(db: Database): void {
-  if (hasSystemTables(db)) return checkFormatVersion(db);
+  if (!hasSystemTables(db)) createSystemTables(db);
+  checkFormatVersion(db);
+}
+
+function createSystemTables(db: Database): void {
   db.transaction(() => {
     if (hasSystemTables(db)) return;
     if (db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() !== undefined) {
@@ -68,7 +72,6 @@ export function prepareSystemTables(db: Database): void {
     db.exec(SYSTEM_TABLES);
     db.prepare("INSERT INTO _meta (name, value) VALUES ('format', ?)").run(String(FORMAT_VERSION));
   }).immediate();
-  checkFormatVersion(db);
 }
 
 function hasSystemTables(db: Database): boolean {

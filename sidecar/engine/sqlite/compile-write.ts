@@ -1,0 +1,148 @@
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import { decimalOf, floorToScale } from '../../../db_connector/protocol/decimal.ts';
+import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '../../../db_connector/protocol/limits.ts';
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
+import { type Value, writeValue } from '../../../db_connector/protocol/values.ts';
+import type { Row, TableTarget, Write } from '../engine.ts';
+import { whereSql } from './compile-read.ts';
+import type { WriteWork } from './messages.ts';
+import { physicalTable, quoted } from './names.ts';
+import { type Physical, storageKind, toPhysical } from './storage.ts';
+
+/** Gives a statement text its number. */
+export type NumberOf = (sql: string) => number;
+
+export function compileWrite(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
+  switch (write.op) {
+    case 'insert':
+      return compileInsert(target, write.rows, numberOf);
+    case 'update':
+      return compileUpdate(target, write, numberOf);
+    case 'upsert':
+      return compileUpsert(target, write, numberOf);
+    case 'delete': {
+      const params: Physical[] = [];
+      const sql = `DELETE FROM ${tableSql(target)} ${whereSql(write.filter, params)}`;
+      return { do: 'change', statement: numberOf(sql), params, isSingleRow: false };
+    }
+    default:
+      return write satisfies never;
+  }
+}
+
+function tableSql({ namespace, table }: TableTarget): string {
+  return quoted(physicalTable(namespace, table.name));
+}
+
+function compileInsert(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork {
+  const { table } = target;
+  const maxId = generatorLimit(table);
+  return {
+    do: 'insert',
+    statement: numberOf(insertSql(target)),
+    rows: rows.map((row) => rowParams(table, row)),
+    ids: maxId === null ? givenIds(table, rows) : null,
+    maxId,
+  };
+}
+
+function insertSql(target: TableTarget): string {
+  const names = target.table.columns.map((column) => quoted(column.name)).join(', ');
+  const places = target.table.columns.map(() => '?').join(', ');
+  return `INSERT INTO ${tableSql(target)} (${names}) VALUES (${places})`;
+}
+
+/** A column that is absent is generated: SQLite does so for NULL in the row id. */
+function rowParams(table: Table, row: Row): Physical[] {
+  return table.columns.map((column) => toPhysical(column, row.get(column.name) ?? null));
+}
+
+/** Highest id that the table's generator may give; null where the table has none. */
+function generatorLimit(table: Table): bigint | null {
+  const generated = table.columns.find((column) => column.autoIncrement);
+  if (generated === undefined) return null;
+  return generated.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
+}
+
+/** `ids` of an insert is for keys of a single column (the specification's InsertResult). */
+function givenIds(table: Table, rows: readonly Row[]): string[] {
+  const [name, ...others] = table.primaryKey ?? [];
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (column === undefined || others.length > 0) return [];
+  return rows.map((row) => writeValue(column, row.get(column.name) ?? null));
+}
+
+function compileUpdate(target: TableTarget, write: Write & { op: 'update' }, numberOf: NumberOf): WriteWork {
+  const params: Physical[] = [];
+  const changes = target.table.columns.flatMap((column) => {
+    const set = write.set.get(column.name);
+    if (set !== undefined) return [setSql(column, set, params)];
+    const amount = write.inc.get(column.name);
+    return amount === undefined ? [] : [incSql(column, amount, params)];
+  });
+  const sql = `UPDATE ${tableSql(target)} SET ${changes.join(', ')} ${whereSql(write.filter, params)}`;
+  const isSingleRow = [...write.inc.keys()].some((name) => isUnique(target.table, name));
+  return { do: 'change', statement: numberOf(sql), params, isSingleRow };
+}
+
+/** SQLite collects the rows first and changes them in a second pass, which only a guard here can end. */
+function setSql(column: Column, value: Value, params: Physical[]): string {
+  params.push(toPhysical(column, value));
+  return `${quoted(column.name)} = iif(guard(), ?, NULL)`;
+}
+
+function incSql(column: Column, amount: Value, params: Physical[]): string {
+  const name = quoted(column.name);
+  if (typeof amount === 'number' && column.type === 'float64') {
+    params.push(amount);
+    return `${name} = inc_float(${name}, ?)`;
+  }
+  if (column.type !== 'decimal') {
+    const [min, max] = column.type === 'int32' ? [INT32_MIN, INT32_MAX] : [INT64_MIN, INT64_MAX];
+    params.push(String(amount), String(min), String(max));
+    return `${name} = inc_int(${name}, ?, ?, ?)`;
+  }
+  const precision = decimalPrecision(column);
+  const { scaled } = floorToScale(decimalOf(String(amount)), decimalScale(column));
+  if (storageKind(column) === 'wide') {
+    params.push(scaled.toString(), BigInt(precision));
+    return `${name} = inc_wide(${name}, ?, ?)`;
+  }
+  const limit = 10n ** BigInt(precision) - 1n;
+  params.push(scaled.toString(), (-limit).toString(), limit.toString());
+  return `${name} = inc_int(${name}, ?, ?, ?)`;
+}
+
+function isUnique(table: Table, name: string): boolean {
+  const isDeclaredUnique = table.columns.some((column) => column.name === name && column.unique);
+  return isDeclaredUnique || table.indexes.some((index) => index.unique && index.columns.includes(name));
+}
+
+function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, numberOf: NumberOf): WriteWork {
+  const { table } = target;
+  const params: Physical[] = [];
+  const changed = table.columns.filter((column) => write.update.includes(column.name));
+  const changes = changed.map((column) => {
+    params.push(toPhysical(column, write.row.get(column.name) ?? null));
+    return `${quoted(column.name)} = ?`;
+  });
+  const keys = table.columns.filter((column) => write.keys.includes(column.name));
+  const where = keys.map((column) => {
+    params.push(toPhysical(column, write.row.get(column.name) ?? null));
+    return `${quoted(column.name)} = ?`;
+  });
+  const selector = `WHERE ${where.join(' AND ')}`;
+  const sql =
+    changes.length > 0
+      ? `UPDATE ${tableSql(target)} SET ${changes.join(', ')} ${selector}`
+      : `SELECT 1 FROM ${tableSql(target)} ${selector}`;
+  return {
+    do: 'upsert',
+    statement: numberOf(sql),
+    params,
+    insert: numberOf(insertSql(target)),
+    row: rowParams(table, write.row),
+    maxId: generatorLimit(table),
+  };
+}

@@ -1,0 +1,155 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import SQLite, { type Database, type Statement } from 'better-sqlite3';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { StaleSchemaError } from '../engine.ts';
+import { DeadlineGuard, registerFunctions } from './functions.ts';
+import type { StatementDefinition } from './messages.ts';
+import { RowWriter } from './row-json.ts';
+import type { Physical } from './storage.ts';
+import { prepareSystemTables, UnusableDatabaseError } from './system-tables.ts';
+
+export type Prepared = Statement<Physical[], Physical[]>;
+
+interface KnownStatement {
+  readonly definition: StatementDefinition;
+  readonly writer: RowWriter;
+  prepared: Prepared | null;
+}
+
+/** How long SQLite itself waits for another process; longer waits are the caller's, who looks at deadlines between. */
+const BUSY_WAIT_MS = 100;
+/** KiB of pages kept per connection: one writer and three readers stay far below the memory allowed to the sidecar. */
+const CACHE_KIB = { writer: 16_000, reader: 8_000 } as const;
+/** The WAL is cut back to this after it grew under a long read. */
+const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024;
+
+const MAX_STATEMENTS = 1200;
+
+/** The one connection of a worker, opened when it is first needed and again after it broke. */
+export class Connection {
+  readonly guard = new DeadlineGuard();
+  readonly #file: string;
+  readonly #role: 'writer' | 'reader';
+  readonly #statements = new Map<number, KnownStatement>();
+  readonly #own = new Map<string, Statement>();
+  #db: Database | null = null;
+
+  constructor(file: string, role: 'writer' | 'reader') {
+    this.#file = file;
+    this.#role = role;
+  }
+
+  /** @throws SqliteError, UnusableDatabaseError */
+  open(): Database {
+    this.#db ??= this.#opened();
+    return this.#db;
+  }
+
+  #opened(): Database {
+    const isWriter = this.#role === 'writer';
+    if (isWriter) mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    const db = new SQLite(this.#file, { readonly: !isWriter, fileMustExist: !isWriter, timeout: BUSY_WAIT_MS });
+    try {
+      db.pragma(`cache_size = -${CACHE_KIB[this.#role]}`);
+      db.pragma('trusted_schema = OFF');
+      db.pragma('cell_size_check = ON');
+      if (isWriter) prepareForWriting(db);
+      registerFunctions(db, this.guard);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  /** Never throws: a connection that cannot be closed is given up. */
+  close(): void {
+    const db = this.#db;
+    this.#db = null;
+    this.#own.clear();
+    for (const known of this.#statements.values()) known.prepared = null;
+    try {
+      db?.close();
+    } catch {
+      // Its file is what is broken; the next opening tells.
+    }
+  }
+
+  /** Far more than the API's thread uses at a time; the oldest go first. */
+  define(definitions: readonly StatementDefinition[]): void {
+    for (const number of this.#statements.keys()) {
+      if (this.#statements.size + definitions.length <= MAX_STATEMENTS) break;
+      this.#statements.delete(number);
+    }
+    for (const definition of definitions) {
+      this.#statements.set(definition.number, {
+        definition,
+        writer: new RowWriter(definition.columns),
+        prepared: null,
+      });
+    }
+  }
+
+  /** A statement that was defined, with the writer of its rows. Results are arrays of physical values. */
+  statement(number: number): { readonly prepared: Prepared; readonly writer: RowWriter } {
+    const known = this.#statements.get(number);
+    if (known === undefined) throw new Error(`statement ${number} is not defined`);
+    known.prepared ??= this.#prepare(known.definition);
+    return { prepared: known.prepared, writer: known.writer };
+  }
+
+  #prepare({ sql }: StatementDefinition): Prepared {
+    const prepared = this.open().prepare<Physical[], Physical[]>(sql);
+    return prepared.reader ? prepared.raw() : prepared;
+  }
+
+  /** A statement of the worker itself, kept by its text. */
+  own(sql: string): Statement {
+    let statement = this.#own.get(sql);
+    if (statement === undefined) {
+      statement = this.open().prepare(sql);
+      this.#own.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** To be asked inside a transaction: what it says holds until its end. */
+  checkRevision(namespace: string, revision: number): void {
+    const row = this.own('SELECT revision FROM _schemas WHERE namespace = ?').get(namespace) as
+      | { readonly revision: number }
+      | undefined;
+    if (row?.revision !== revision) throw new StaleSchemaError(namespace);
+  }
+
+  /** Ends a transaction that an error left open; false where SQLite has ended it by itself. */
+  rollBack(): boolean {
+    if (this.#db === null || !this.#db.inTransaction) return false;
+    try {
+      this.#db.exec('ROLLBACK');
+      return true;
+    } catch {
+      this.close();
+      return false;
+    }
+  }
+
+  get isInTransaction(): boolean {
+    return this.#db?.inTransaction ?? false;
+  }
+}
+
+function prepareForWriting(db: Database): void {
+  // Before anything is written: a file of a newer version or another program is not touched, not even its journal mode.
+  prepareSystemTables(db);
+  if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
+    throw new UnusableDatabaseError('the file cannot be switched to a write-ahead log; is it on a network drive?');
+  }
+  db.pragma('synchronous = FULL');
+  db.pragma(`journal_size_limit = ${JOURNAL_LIMIT_BYTES}`);
+}
+
+/** A call whose time was over before it began. */
+export function expiredBeforeStart(): ApiError {
+  return new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
+}

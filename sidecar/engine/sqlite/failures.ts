@@ -1,0 +1,74 @@
+import SQLite from 'better-sqlite3';
+import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import { StaleSchemaError } from '../engine.ts';
+import type { Failure } from './messages.ts';
+import { UnusableDatabaseError } from './system-tables.ts';
+
+/** A failure as the caller may see it, and what it means for the connection. */
+export interface Diagnosis {
+  readonly failure: Failure;
+  /** The connection, or the file below it, is not to be trusted: close it and open it anew before the next call. */
+  readonly isBroken: boolean;
+  /** For the owner: what to do about it. Null where nothing is wrong with the database. */
+  readonly advice: string | null;
+}
+
+/** Primary result codes of SQLite that say that the file or its disk is at fault. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['SQLITE_FULL', 'the disk is full: free some space; writes go on by themselves then'],
+  ['SQLITE_IOERR', 'the disk cannot be read or written: check the disk and the system log; the sidecar tries again'],
+  ['SQLITE_CORRUPT', 'the file is damaged: keep a copy, restore a backup or run sqlite3 FILE ".recover"'],
+  ['SQLITE_NOTADB', 'the file is not a SQLite database: check database.file in sidecar.json'],
+  ['SQLITE_READONLY', 'the file or its folder is read-only: give the user of the sidecar the right to write'],
+  ['SQLITE_CANTOPEN', 'the file cannot be opened: check that the folder exists and that the user may write there'],
+  ['SQLITE_PERM', 'the file may not be opened: check its permissions'],
+  ['SQLITE_AUTH', 'the file may not be opened: check its permissions'],
+  ['SQLITE_NOLFS', 'the file is too large for this disk'],
+  ['SQLITE_PROTOCOL', 'another program holds the file: end it'],
+]);
+
+/** What an exception out of SQLite, a job or the worker's own code means. */
+export function diagnose(error: unknown): Diagnosis {
+  if (error instanceof ApiError) return harmless(error.code, error.message);
+  if (error instanceof StaleSchemaError) {
+    return { failure: { kind: 'stale', namespace: error.namespace }, isBroken: false, advice: null };
+  }
+  if (error instanceof UnusableDatabaseError) return broken(error.message);
+  if (error instanceof SQLite.SqliteError) return diagnoseSqlite(error);
+  return broken('unexpected; if it goes on, report it');
+}
+
+function diagnoseSqlite(error: InstanceType<typeof SQLite.SqliteError>): Diagnosis {
+  const primary = error.code.split('_').slice(0, 2).join('_');
+  if (primary === 'SQLITE_CONSTRAINT') return harmless('constraint_violation', constraintMessage(error));
+  if (primary === 'SQLITE_BUSY' || primary === 'SQLITE_LOCKED') {
+    return harmless('database_timeout', 'another process holds the database; nothing was changed');
+  }
+  if (primary === 'SQLITE_TOOBIG') return harmless('value_too_long', 'a value is longer than the database holds');
+  return broken(ADVICE.get(primary) ?? 'unexpected; if it goes on, report it');
+}
+
+function harmless(code: ApiErrorCode, message: string): Diagnosis {
+  return { failure: { kind: 'api', code, message }, isBroken: false, advice: null };
+}
+
+function broken(advice: string): Diagnosis {
+  const message = 'the database failed; details are in the log of the sidecar';
+  return { failure: { kind: 'api', code: 'database_error', message }, isBroken: true, advice };
+}
+
+/**
+ * SQLite names the columns: "UNIQUE constraint failed: game__characters.name". The physical prefix is taken off; values
+ * are never in the text.
+ */
+function constraintMessage(error: InstanceType<typeof SQLite.SqliteError>): string {
+  const columns = [...error.message.matchAll(/[a-z0-9_]+__[a-z0-9_]+\.([a-z0-9_]+)/g)].map((match) => match[1]);
+  const what = error.code === 'SQLITE_CONSTRAINT_NOTNULL' ? 'a required value is missing' : 'a value stands already';
+  return columns.length === 0 ? what : `${what}: ${columns.join(', ')}`;
+}
+
+/** For the log: SQLite's code and text. They hold names of tables and columns, never values. */
+export function describeError(error: unknown): string {
+  if (error instanceof SQLite.SqliteError) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,162 @@
+import type { ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import type { IdempotencySlot, LogLevel } from '../engine.ts';
+import type { Physical } from './storage.ts';
+
+/** How the text of one result column becomes JSON. */
+export type OutputKind =
+  /** int32, float64. */
+  | { readonly as: 'number' }
+  /** Text that is JSON as it is: json columns, and int64 read as text. */
+  | { readonly as: 'raw' }
+  | { readonly as: 'bool' }
+  | { readonly as: 'string' }
+  /** Text that needs no escapes: times and uuids. */
+  | { readonly as: 'plain' }
+  | { readonly as: 'base64' }
+  | { readonly as: 'scaled'; readonly scale: number }
+  | { readonly as: 'wide'; readonly precision: number; readonly scale: number };
+
+export interface OutputColumn {
+  readonly name: string;
+  readonly kind: OutputKind;
+}
+
+/** A statement text that calls refer to by number, sent to a worker once. */
+export interface StatementDefinition {
+  readonly number: number;
+  readonly sql: string;
+  /** Of a find; empty for others. */
+  readonly columns: readonly OutputColumn[];
+}
+
+interface CallBase {
+  /** Grows with every call to one worker. */
+  readonly sequence: number;
+  /** A read that takes longer than this is ended and answered `overBudget`; null for no such limit. */
+  readonly budgetMs: number | null;
+  /** Of `monotonicMs`. */
+  readonly deadline: number;
+}
+
+interface CompiledFor {
+  readonly namespace: string;
+  readonly revision: number;
+}
+
+export interface FindCall extends CallBase, CompiledFor {
+  readonly kind: 'find';
+  readonly statement: number;
+  readonly params: readonly Physical[];
+  /** One row more than this was asked for, to know whether there are more. */
+  readonly limit: number;
+  readonly maxBytes: number;
+}
+
+export interface CountCall extends CallBase, CompiledFor {
+  readonly kind: 'count';
+  readonly statement: number;
+  readonly params: readonly Physical[];
+}
+
+export interface RecallCall extends CallBase {
+  readonly kind: 'recall';
+  readonly params: readonly [kid: string, namespace: string, key: string, now: number];
+}
+
+export interface PingCall extends CallBase {
+  readonly kind: 'ping';
+}
+
+export interface JobCall extends CallBase {
+  readonly kind: 'job';
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** What a write does, in statements. */
+export type WriteWork =
+  | {
+      readonly do: 'insert';
+      readonly statement: number;
+      readonly rows: readonly (readonly Physical[])[];
+      /** JSON texts of the ids where the caller gave them all; null where the table has a generator. */
+      readonly ids: readonly string[] | null;
+      /** Highest id of the table's generator; null where it has none. */
+      readonly maxId: bigint | null;
+    }
+  | {
+      readonly do: 'change';
+      readonly statement: number;
+      readonly params: readonly Physical[];
+      /** More than one matching row is a violation: an `inc` of a unique column. */
+      readonly isSingleRow: boolean;
+    }
+  | {
+      readonly do: 'upsert';
+      /** Updates the row with these keys, or looks for it where nothing is to be updated. */
+      readonly statement: number;
+      readonly params: readonly Physical[];
+      readonly insert: number;
+      readonly row: readonly Physical[];
+      readonly maxId: bigint | null;
+    };
+
+export interface WriteCall extends CallBase, CompiledFor {
+  readonly kind: 'write';
+  readonly work: WriteWork;
+  readonly slot: IdempotencySlot | null;
+}
+
+/** Forgets idempotency records that expired before `now`, epoch milliseconds. */
+export interface PurgeCall extends CallBase {
+  readonly kind: 'purge';
+  readonly now: number;
+}
+
+export type ReadCall = FindCall | CountCall | RecallCall | PingCall | JobCall;
+export type WriterCall = WriteCall | PurgeCall | PingCall | JobCall;
+export type Call = ReadCall | WriterCall;
+
+export interface Batch {
+  readonly definitions: readonly StatementDefinition[];
+  readonly calls: readonly Call[];
+}
+
+export type Failure =
+  | { readonly kind: 'api'; readonly code: ApiErrorCode; readonly message: string }
+  | { readonly kind: 'stale'; readonly namespace: string }
+  /** Ended so as not to hold up others; it may be run again where nobody waits. */
+  | { readonly kind: 'overBudget' };
+
+export interface Answer {
+  readonly sequence: number;
+  readonly value: unknown;
+  readonly failure: Failure | null;
+  readonly ranMs: number;
+}
+
+export interface WorkerLog {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, string | number>>;
+}
+
+export type FromWorker =
+  /** `commits` says how many transactions of data made them. */
+  | { readonly type: 'answers'; readonly answers: readonly Answer[]; readonly commits: number }
+  | { readonly type: 'log'; readonly log: WorkerLog }
+  /** First attempt to open the file is over. `unusable` says why the file must not be used at all. */
+  | { readonly type: 'opened'; readonly unusable: string | null }
+  | { readonly type: 'closed' };
+
+export type ToWorker = ({ readonly type: 'batch' } & Batch) | { readonly type: 'close' };
+
+/** `workerData` of a worker. */
+export interface WorkerSettings {
+  readonly role: 'writer' | 'reader';
+  readonly file: string;
+  /** Runs beside everything else: takes the processor only when nobody else wants it. */
+  readonly isBackground: boolean;
+  /** One 64-bit integer: sequence of the call that the worker began last, published before it looks at the deadline. */
+  readonly started: SharedArrayBuffer;
+}

@@ -1,0 +1,12 @@
+/**
+ * Milliseconds of the machine's steady clock: the same in every thread of the process, which `performance.now()` is
+ * not. Deadlines cross threads in it.
+ */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** A deadline of this thread's `performance.now()` as one of the shared clock. */
+export function sharedDeadline(deadline: number): number {
+  return monotonicMs() + (deadline - performance.now());
+}

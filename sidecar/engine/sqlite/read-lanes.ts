@@ -1,0 +1,92 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { PendingCall, WorkerLink } from './worker-link.ts';
+
+/** What runs longer leaves the quick lane and is run again in the slow one. */
+export const QUICK_BUDGET_MS = 20;
+const MAX_BATCH = 32;
+/** Calls that the quick reader may have, so that it finds work when it is done with a batch. */
+const MAX_QUICK_OUTSTANDING = 64;
+/** With a batch in it for longer than this the quick reader is short of time, and idle ones help. */
+const HELP_AFTER_MS = 3;
+
+/**
+ * Reads in two lanes. The first reader runs what is quick, in batches; every statement there has a budget, and one that
+ * overruns it moves to the slow lane, where each of the other readers runs one statement at a time. So a scan of a
+ * million rows delays no find by key, and a shape not seen before is tried where it delays nobody for long.
+ */
+export class ReadLanes {
+  readonly #quick: WorkerLink;
+  readonly #slow: readonly WorkerLink[];
+  readonly #onTimeout: () => void;
+  #quickQueue: PendingCall[] = [];
+  #slowQueue: PendingCall[] = [];
+  #sentAt = 0;
+  #isFlushing = false;
+
+  constructor(quick: WorkerLink, slow: readonly WorkerLink[], onTimeout: () => void) {
+    this.#quick = quick;
+    this.#slow = slow;
+    this.#onTimeout = onTimeout;
+  }
+
+  /** Calls of one turn of the event loop go out together. */
+  add(pending: PendingCall): void {
+    const isKnownSlow =
+      pending.isLong || pending.statements.some((statement) => (statement.costMs ?? 0) >= QUICK_BUDGET_MS);
+    (isKnownSlow ? this.#slowQueue : this.#quickQueue).push(pending);
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => {
+      this.#isFlushing = false;
+      this.flush();
+    });
+  }
+
+  moveToSlow(calls: readonly PendingCall[]): void {
+    this.#slowQueue.push(...calls);
+  }
+
+  flush(): void {
+    const hasSlowLane = this.#slow.length > 0;
+    this.#flushQuick(hasSlowLane ? QUICK_BUDGET_MS : null);
+    for (const link of hasSlowLane ? this.#slow : [this.#quick]) {
+      if (this.#slowQueue.length > 0 && link.outstanding === 0) link.send(this.#slowQueue.splice(0, 1), null);
+    }
+  }
+
+  #flushQuick(budgetMs: number | null): void {
+    const now = performance.now();
+    while (this.#quickQueue.length > 0 && this.#quick.outstanding < MAX_QUICK_OUTSTANDING) {
+      this.#quick.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
+      this.#sentAt = now;
+    }
+    if (this.#quickQueue.length === 0 || now - this.#sentAt < HELP_AFTER_MS) return;
+    const helper = this.#slow.find((link) => link.outstanding === 0);
+    helper?.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
+  }
+
+  /** Ends what waited beyond its deadline. */
+  sweep(now: number): void {
+    this.#quickQueue = this.#stillWaiting(this.#quickQueue, now);
+    this.#slowQueue = this.#stillWaiting(this.#slowQueue, now);
+    this.flush();
+  }
+
+  #stillWaiting(queue: PendingCall[], now: number): PendingCall[] {
+    if (queue.every((pending) => pending.deadline > now)) return queue;
+    return queue.filter((pending) => {
+      if (pending.deadline > now) return true;
+      this.#onTimeout();
+      pending.reject(new ApiError('database_timeout', 'the database was busy until the time was over'));
+      return false;
+    });
+  }
+
+  get waiting(): number {
+    return this.#quickQueue.length + this.#slowQueue.length;
+  }
+
+  get running(): number {
+    return [this.#quick, ...this.#slow].reduce((sum, link) => sum + link.outstanding, 0);
+  }
+}

@@ -1,0 +1,67 @@
+import type { Page, RememberedResult } from '../engine.ts';
+import type { Connection } from './connection.ts';
+import type { Job, JobRegistry } from './jobs.ts';
+import type { CountCall, FindCall, JobCall, ReadCall, RecallCall } from './messages.ts';
+
+const REMEMBERED =
+  'SELECT fingerprint, result FROM _idempotency WHERE kid = ? AND namespace = ? AND key = ? AND expires_at > ?';
+
+/** Runs one read inside the transaction that its batch shares. */
+export function runRead(connection: Connection, call: ReadCall, jobs: JobRegistry): unknown {
+  switch (call.kind) {
+    case 'find':
+      return find(connection, call);
+    case 'count':
+      return count(connection, call);
+    case 'recall':
+      return recall(connection, call.params);
+    case 'ping':
+      return connection.own("SELECT value FROM _meta WHERE name = 'format'").get() !== undefined;
+    case 'job':
+      return runJob(connection, call, jobs);
+    default:
+      return call satisfies never;
+  }
+}
+
+/** Rows are taken one by one, so that a page of large values never lies in memory beyond its bytes. */
+function find(connection: Connection, call: FindCall): Page {
+  connection.checkRevision(call.namespace, call.revision);
+  const { prepared, writer } = connection.statement(call.statement);
+  let text = '';
+  let count = 0;
+  let bytes = 2;
+  let hasMore = false;
+  for (const row of prepared.iterate(...call.params)) {
+    connection.guard.tick();
+    if (count === call.limit) {
+      hasMore = true;
+      break;
+    }
+    const json = writer.write(row);
+    bytes += Buffer.byteLength(json) + 1;
+    if (count > 0 && bytes > call.maxBytes) {
+      hasMore = true;
+      break;
+    }
+    text += count === 0 ? json : `,${json}`;
+    count += 1;
+  }
+  return { rows: `[${text}]`, hasMore };
+}
+
+function count(connection: Connection, call: CountCall): number {
+  connection.checkRevision(call.namespace, call.revision);
+  const row = connection.statement(call.statement).prepared.get(...call.params);
+  return Number(row?.[0]);
+}
+
+export function recall(connection: Connection, params: RecallCall['params']): RememberedResult | null {
+  return (connection.own(REMEMBERED).get(...params) as RememberedResult | undefined) ?? null;
+}
+
+export function runJob(connection: Connection, call: JobCall, jobs: JobRegistry): unknown {
+  const job: Job | undefined = jobs[call.name];
+  if (job === undefined) throw new Error(`no job ${call.name}`);
+  return job.run({ db: connection.open(), checkDeadline: () => connection.guard.check() }, call.input);
+}

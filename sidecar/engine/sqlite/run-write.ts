@@ -1,0 +1,123 @@
+import SQLite from 'better-sqlite3';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
+import type { IdempotencySlot } from '../engine.ts';
+import type { Connection } from './connection.ts';
+import type { WriteCall, WriteWork } from './messages.ts';
+import { recall } from './run-read.ts';
+import type { Physical } from './storage.ts';
+
+const REMEMBER = `
+  INSERT INTO _idempotency (kid, namespace, key, fingerprint, result, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (kid, namespace, key)
+  DO UPDATE SET fingerprint = excluded.fingerprint, result = excluded.result, expires_at = excluded.expires_at`;
+
+/**
+ * Runs one write inside the transaction of its group, and remembers its result there. What it throws has undone the
+ * statement that failed; the caller undoes those before it.
+ */
+export function runWrite(connection: Connection, call: WriteCall): string {
+  const { slot } = call;
+  if (slot !== null) {
+    const remembered = recall(connection, [slot.kid, slot.namespace, slot.key, slot.now]);
+    if (remembered !== null) return replayed(remembered, slot);
+  }
+  connection.checkRevision(call.namespace, call.revision);
+  const result = runWork(connection, call.work);
+  if (slot !== null) {
+    const { kid, namespace, key, fingerprint, expiresAt } = slot;
+    connection.own(REMEMBER).run(kid, namespace, key, fingerprint, result, expiresAt);
+  }
+  return result;
+}
+
+function replayed(
+  remembered: { readonly fingerprint: string; readonly result: string },
+  slot: IdempotencySlot,
+): string {
+  if (remembered.fingerprint === slot.fingerprint) return remembered.result;
+  throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+}
+
+/** Whether a failure in the middle may leave a part that SQLite itself does not undo. */
+export function needsSavepoint({ work, slot }: WriteCall): boolean {
+  if (slot !== null || work.do === 'upsert') return true;
+  if (work.do === 'insert') return work.rows.length > 1 || work.maxId !== null;
+  return work.isSingleRow;
+}
+
+function runWork(connection: Connection, work: WriteWork): string {
+  switch (work.do) {
+    case 'insert':
+      return insert(connection, work);
+    case 'change':
+      return change(connection, work);
+    case 'upsert':
+      return upsert(connection, work);
+    default:
+      return work satisfies never;
+  }
+}
+
+function insert(connection: Connection, work: WriteWork & { do: 'insert' }): string {
+  const generated: bigint[] = [];
+  for (const row of work.rows) {
+    connection.guard.tick();
+    const id = insertRow(connection, work.statement, row, work.maxId);
+    if (id !== null) generated.push(id);
+  }
+  return `{"inserted":${work.rows.length},"ids":[${(work.ids ?? generated).join(',')}]}`;
+}
+
+/** The row's id where the table has a generator, given or generated; else null. */
+function insertRow(
+  connection: Connection,
+  statement: number,
+  row: readonly Physical[],
+  maxId: bigint | null,
+): bigint | null {
+  const { prepared } = connection.statement(statement);
+  if (maxId === null) {
+    prepared.run(...row);
+    return null;
+  }
+  try {
+    const id = BigInt(prepared.safeIntegers().run(...row).lastInsertRowid);
+    if (id > maxId) throw generatorAtEnd();
+    return id;
+  } catch (error) {
+    // SQLite reports a generator past its last 64-bit id as a full disk.
+    if (isFull(error) && isSomeGeneratorAtEnd(connection)) throw generatorAtEnd();
+    throw error;
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof SQLite.SqliteError && error.code === 'SQLITE_FULL';
+}
+
+function isSomeGeneratorAtEnd(connection: Connection): boolean {
+  return connection.own('SELECT 1 FROM sqlite_sequence WHERE seq = ?').get(INT64_MAX) !== undefined;
+}
+
+function generatorAtEnd(): ApiError {
+  return new ApiError('constraint_violation', 'the generator of the primary key is at its end; nothing was inserted');
+}
+
+function change(connection: Connection, work: WriteWork & { do: 'change' }): string {
+  const { changes } = connection.statement(work.statement).prepared.run(...work.params);
+  if (work.isSingleRow && changes > 1) {
+    throw new ApiError('constraint_violation', 'inc of a unique column matches more than one row; nothing was changed');
+  }
+  return `{"affected":${changes}}`;
+}
+
+/** Update, else insert: nobody else writes meanwhile, and the order in which SQLite checks several keys is no matter. */
+function upsert(connection: Connection, work: WriteWork & { do: 'upsert' }): string {
+  const { prepared } = connection.statement(work.statement);
+  const exists = prepared.reader
+    ? prepared.get(...work.params) !== undefined
+    : prepared.run(...work.params).changes > 0;
+  if (!exists) insertRow(connection, work.insert, work.row, work.maxId);
+  return '{"affected":1}';
+}

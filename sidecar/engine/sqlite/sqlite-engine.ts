@@ -1,0 +1,159 @@
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type {
+  CallBounds,
+  Capabilities,
+  Engine,
+  EngineOptions,
+  EngineStats,
+  FindQuery,
+  IdempotencySlot,
+  Page,
+  RememberedResult,
+  TableTarget,
+  Write,
+} from '../engine.ts';
+import { type CompiledRead, compileCount, compileFind } from './compile-read.ts';
+import { compileWrite } from './compile-write.ts';
+import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { SCHEMA_JOBS } from './schema-jobs.ts';
+import { StatementBook } from './statement-book.ts';
+import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
+
+export interface SqliteSettings {
+  /** Absolute. */
+  readonly file: string;
+  /** Threads: one writes, the others read. */
+  readonly poolSize: number;
+}
+
+const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
+
+/** Jobs that take no longer than a find by key. */
+const QUICK_JOBS: ReadonlySet<string> = new Set(['schema.read']);
+
+/** Embedded SQLite: statements are compiled here, on the API's thread, and run in worker threads. */
+export class SqliteEngine implements Engine {
+  readonly provider = 'sqlite';
+  readonly capabilities = CAPABILITIES;
+  readonly readSchema: SchemaCalls['readSchema'];
+  readonly applySchema: SchemaCalls['applySchema'];
+  readonly lockNamespace: SchemaCalls['lockNamespace'];
+  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
+  readonly listQuarantine: SchemaCalls['listQuarantine'];
+  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
+  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly #pool: WorkerPool;
+  readonly #book = new StatementBook();
+
+  constructor(pool: WorkerPool) {
+    this.#pool = pool;
+    const calls = createSchemaCalls((name, input, bounds) => this.#runJob(name, input, bounds));
+    this.readSchema = calls.readSchema;
+    this.applySchema = calls.applySchema;
+    this.lockNamespace = calls.lockNamespace;
+    this.unlockNamespace = calls.unlockNamespace;
+    this.listQuarantine = calls.listQuarantine;
+    this.restoreQuarantine = calls.restoreQuarantine;
+    this.purgeQuarantine = calls.purgeQuarantine;
+  }
+
+  /**
+   * Resolves also where the file cannot be opened now: calls fail with `database_error`, and it is tried again.
+   * @throws Error for a file that must not be used at all: of a newer format, or of another program.
+   */
+  static async open(settings: SqliteSettings, options: EngineOptions): Promise<SqliteEngine> {
+    const pool = new WorkerPool(settings, options);
+    const unusable = await pool.opened();
+    if (unusable === null) return new SqliteEngine(pool);
+    await pool.close();
+    throw new Error(`database ${settings.file}: ${unusable}`);
+  }
+
+  async ping({ deadline }: CallBounds): Promise<void> {
+    await this.#pool.read(pendingCall({ kind: 'ping' }, deadline));
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  stats(): EngineStats {
+    return this.#pool.stats();
+  }
+
+  find(target: TableTarget, query: FindQuery, { deadline }: CallBounds): Promise<Page> {
+    const { limit, maxBytes } = query;
+    return this.#runRead(target, compileFind(target, query), deadline, (statement, params) => ({
+      kind: 'find',
+      statement,
+      params,
+      limit,
+      maxBytes,
+      namespace: target.namespace,
+      revision: target.revision,
+    })) as Promise<Page>;
+  }
+
+  count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {
+    return this.#runRead(target, compileCount(target, filter), deadline, (statement, params) => ({
+      kind: 'count',
+      statement,
+      params,
+      namespace: target.namespace,
+      revision: target.revision,
+    })) as Promise<number>;
+  }
+
+  #runRead(
+    target: TableTarget,
+    { sql, params, columns }: CompiledRead,
+    deadline: number,
+    bodyOf: (statement: number, params: CompiledRead['params']) => CallBody,
+  ): Promise<unknown> {
+    const statement = this.#book.get(scopeOf(target), sql, columns);
+    return this.#pool.read(pendingCall(bodyOf(statement.number, params), deadline, [statement]));
+  }
+
+  write(target: TableTarget, write: Write, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
+    const { namespace, revision } = target;
+    const scope = scopeOf(target);
+    const statements: PendingCall['statements'][number][] = [];
+    const work = compileWrite(target, write, (sql) => {
+      const statement = this.#book.get(scope, sql, []);
+      statements.push(statement);
+      return statement.number;
+    });
+    const body: CallBody = { kind: 'write', work, slot, namespace, revision };
+    return this.#pool.write(pendingCall(body, deadline, statements)) as Promise<string>;
+  }
+
+  recall(
+    kid: string,
+    namespace: string,
+    key: string,
+    now: number,
+    { deadline }: CallBounds,
+  ): Promise<RememberedResult | null> {
+    const body: CallBody = { kind: 'recall', params: [kid, namespace, key, now] };
+    return this.#pool.read(pendingCall(body, deadline)) as Promise<RememberedResult | null>;
+  }
+
+  #runJob(name: string, input: unknown, { deadline }: CallBounds): Promise<unknown> {
+    const call = { ...pendingCall({ kind: 'job', name, input }, deadline), isLong: !QUICK_JOBS.has(name) };
+    const jobs: Readonly<Record<string, { readonly on: 'reader' | 'writer' }>> = SCHEMA_JOBS;
+    return jobs[name]?.on === 'reader' ? this.#pool.read(call) : this.#pool.write(call);
+  }
+}
+
+/** A statement text may stand for other columns after the schema has changed. */
+function scopeOf({ namespace, revision }: TableTarget): string {
+  return `${namespace}:${revision}:`;
+}
+
+function pendingCall(
+  body: CallBody,
+  deadline: number,
+  statements: PendingCall['statements'] = [],
+): Omit<PendingCall, 'resolve' | 'reject'> {
+  return { body, statements, deadline, isLong: false };
+}

@@ -1,0 +1,134 @@
+import type { EngineLog, EngineOptions, EngineStats, LogLevel } from '../engine.ts';
+import { ReadLanes } from './read-lanes.ts';
+import type { SqliteSettings } from './sqlite-engine.ts';
+import { type PendingCall, WorkerLink } from './worker-link.ts';
+
+export type { CallBody, PendingCall } from './worker-link.ts';
+
+type NewCall = Omit<PendingCall, 'resolve' | 'reject'>;
+
+/** Precision of deadlines of calls whose worker does not answer. */
+const SWEEP_MS = 50;
+const PURGE_MS = 30_000;
+/** How often a writer whose file broke tries to open it, while nobody writes. */
+const REOPEN_MS = 1000;
+const MAINTENANCE_TIMEOUT_MS = 10_000;
+const CLOSE_MS = 10_000;
+
+/** One writer and some readers, each in a thread of its own, with their timers. */
+export class WorkerPool {
+  readonly #options: EngineOptions;
+  readonly #writer: WorkerLink;
+  readonly #readers: readonly WorkerLink[];
+  readonly #lanes: ReadLanes;
+  readonly #timers: readonly NodeJS.Timeout[];
+  #writeQueue: PendingCall[] = [];
+  #isWriterBroken = false;
+  #commits = 0;
+  #committedWrites = 0;
+  #timeouts = 0;
+
+  constructor({ file, poolSize }: SqliteSettings, options: EngineOptions) {
+    this.#options = options;
+    const onTimeout = (): void => {
+      this.#timeouts += 1;
+    };
+    const { log } = options;
+    this.#writer = new WorkerLink(
+      { role: 'writer', file, isBackground: false },
+      {
+        log: (...line) => this.#logOfWriter(...line),
+        onTimeout,
+        onAnswers: (_, commits) => this.#noteCommits(commits),
+      },
+    );
+    const readerEvents = {
+      log,
+      onTimeout,
+      onAnswers: (overBudget: readonly PendingCall[]): void => {
+        this.#lanes.moveToSlow(overBudget);
+        this.#lanes.flush();
+      },
+    };
+    const readers = Array.from({ length: Math.max(1, poolSize - 1) });
+    this.#readers = readers.map((_, i) => new WorkerLink({ role: 'reader', file, isBackground: i > 0 }, readerEvents));
+    this.#lanes = new ReadLanes(this.#readers[0] as WorkerLink, this.#readers.slice(1), onTimeout);
+    this.#timers = [
+      setInterval(() => this.#sweep(), SWEEP_MS).unref(),
+      setInterval(() => this.#purge(), PURGE_MS).unref(),
+      setInterval(() => this.#reopen(), REOPEN_MS).unref(),
+    ];
+  }
+
+  opened(): Promise<string | null> {
+    return this.#writer.opened;
+  }
+
+  read(call: NewCall): Promise<unknown> {
+    return new Promise((resolve, reject) => this.#lanes.add({ ...call, resolve, reject }));
+  }
+
+  /** Writes of one turn of the event loop go out together, and share a commit. */
+  write(call: NewCall): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#writeQueue.push({ ...call, resolve, reject });
+      if (this.#writeQueue.length > 1) return;
+      setImmediate(() => {
+        const calls = this.#writeQueue;
+        this.#writeQueue = [];
+        this.#writer.send(calls, null);
+      });
+    });
+  }
+
+  stats(): EngineStats {
+    return {
+      waitingReads: this.#lanes.waiting,
+      runningReads: this.#lanes.running,
+      waitingWrites: this.#writeQueue.length + this.#writer.outstanding,
+      commits: this.#commits,
+      committedWrites: this.#committedWrites,
+      timeouts: this.#timeouts,
+    };
+  }
+
+  #noteCommits(commits: { readonly groups: number; readonly writes: number }): void {
+    this.#commits += commits.groups;
+    this.#committedWrites += commits.writes;
+  }
+
+  #logOfWriter(level: LogLevel, message: string, fields: Parameters<EngineLog>[2]): void {
+    this.#isWriterBroken = level === 'error';
+    this.#options.log(level, message, fields);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    this.#writer.sweep(now);
+    for (const reader of this.#readers) reader.sweep(now);
+    this.#lanes.sweep(now);
+  }
+
+  #purge(): void {
+    this.#maintain({ kind: 'purge', now: this.#options.now() });
+  }
+
+  #reopen(): void {
+    if (this.#isWriterBroken && this.#writer.outstanding === 0) this.#maintain({ kind: 'ping' });
+  }
+
+  /** Its failures are in the log already, by the worker. */
+  #maintain(body: NewCall['body']): void {
+    const deadline = performance.now() + MAINTENANCE_TIMEOUT_MS;
+    this.write({ body, statements: [], isLong: true, deadline }).catch(() => {});
+  }
+
+  /** What was accepted before is still run. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(this.#readers.map((reader) => reader.close(CLOSE_MS)));
+    // Last, so that its connection is the one that folds the log into the file.
+    await this.#writer.close(CLOSE_MS);
+  }
+}

@@ -1,0 +1,191 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { Connection, expiredBeforeStart } from './connection.ts';
+import { diagnose } from './failures.ts';
+import type {
+  Answer,
+  JobCall,
+  PurgeCall,
+  ReadCall,
+  ToWorker,
+  WorkerSettings,
+  WriteCall,
+  WriterCall,
+} from './messages.ts';
+import { monotonicMs } from './monotonic.ts';
+import { runJob, runRead } from './run-read.ts';
+import { SCHEMA_JOBS } from './schema-jobs.ts';
+import { UnusableDatabaseError } from './system-tables.ts';
+import { WorkerVoice } from './worker-voice.ts';
+import { WriteGroup } from './write-group.ts';
+
+/** Entry of a SQLite worker thread, for the writer and for every reader. */
+if (parentPort === null) throw new Error('worker.ts runs as a worker thread');
+const port = parentPort;
+const settings = workerData as WorkerSettings;
+const voice = new WorkerVoice(port, settings.file, settings.started);
+const connection = new Connection(settings.file, settings.role);
+
+/** Answers a reader collects before it sends them although the batch is not done. */
+const MAX_HELD_MS = 2;
+/** Expired idempotency records that one write removes. */
+const PURGE_ROWS = 500;
+const BACKGROUND_NICENESS = 10;
+
+if (settings.isBackground) lowerPriority();
+announceOpened();
+if (settings.role === 'writer') serveWriter();
+else serveReader();
+
+/** Linux gives every thread a niceness of its own, under the id that `/proc` tells; elsewhere nothing changes. */
+function lowerPriority(): void {
+  try {
+    const [, threadId] = /\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+    if (threadId !== undefined) setPriority(Number(threadId), BACKGROUND_NICENESS);
+  } catch {
+    // The order of the processor's favours is a refinement; the lanes hold without it.
+  }
+}
+
+/** Only the writer opens at once: it makes the file that readers need. */
+function announceOpened(): void {
+  let unusable: string | null = null;
+  if (settings.role === 'writer') {
+    try {
+      connection.open();
+    } catch (error) {
+      voice.reportBroken(error);
+      if (error instanceof UnusableDatabaseError) unusable = error.message;
+    }
+  }
+  voice.send({ type: 'opened', unusable });
+}
+
+function close(): void {
+  connection.close();
+  voice.send({ type: 'closed' });
+  port.close();
+}
+
+function serveReader(): void {
+  port.on('message', (message: ToWorker) => {
+    if (message.type === 'close') return close();
+    connection.define(message.definitions);
+    runReads(message.calls as readonly ReadCall[]);
+  });
+}
+
+/** One snapshot for the whole batch: it is taken after every call of it arrived. */
+function runReads(calls: readonly ReadCall[]): void {
+  let held: Answer[] = [];
+  let lastSentAt = monotonicMs();
+  for (const call of calls) {
+    held.push(runOneRead(call));
+    const now = monotonicMs();
+    if (now - lastSentAt < MAX_HELD_MS) continue;
+    voice.answer(held);
+    held = [];
+    lastSentAt = now;
+  }
+  connection.rollBack();
+  voice.answer(held);
+}
+
+function runOneRead(call: ReadCall): Answer {
+  const startedAt = monotonicMs();
+  voice.publishStart(call.sequence);
+  connection.guard.arm(call.budgetMs === null ? call.deadline : Math.min(call.deadline, startedAt + call.budgetMs));
+  try {
+    if (startedAt >= call.deadline) throw expiredBeforeStart();
+    if (!connection.isInTransaction) connection.own('BEGIN').run();
+    const value = runRead(connection, call, SCHEMA_JOBS);
+    voice.reportWorking();
+    return { sequence: call.sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
+  } catch (error) {
+    const answer = failed(call.sequence, error, startedAt);
+    const isOver = answer.failure?.kind === 'api' && answer.failure.code === 'database_timeout';
+    const isOverBudget = isOver && call.budgetMs !== null && monotonicMs() < call.deadline;
+    return isOverBudget ? { ...answer, failure: { kind: 'overBudget' } } : answer;
+  }
+}
+
+function failed(sequence: number, error: unknown, startedAt: number): Answer {
+  const { failure, isBroken } = diagnose(error);
+  if (isBroken) {
+    voice.reportBroken(error);
+    connection.rollBack();
+    connection.close();
+  }
+  return { sequence, value: null, failure, ranMs: monotonicMs() - startedAt };
+}
+
+function serveWriter(): void {
+  const group = new WriteGroup(connection, voice);
+  const queue: WriterCall[] = [];
+  let isClosing = false;
+  const take = (message: ToWorker): void => {
+    if (message.type === 'close') {
+      isClosing = true;
+      return;
+    }
+    connection.define(message.definitions);
+    queue.push(...(message.calls as readonly WriterCall[]));
+  };
+  const takeWaiting = (): void => {
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+      take(next.message as ToWorker);
+    }
+  };
+  port.on('message', (message: ToWorker) => {
+    take(message);
+    while (queue.length > 0) {
+      takeWaiting();
+      runFront(group, queue, takeWaiting);
+    }
+    if (isClosing) close();
+  });
+}
+
+/** A run of writes at the front of the queue is a group; everything else is alone. */
+function runFront(group: WriteGroup, queue: WriterCall[], takeWaiting: () => void): void {
+  const first = queue[0] as WriterCall;
+  if (first.kind !== 'write') {
+    queue.shift();
+    voice.answer([runAlone(first)]);
+    return;
+  }
+  const end = queue.findIndex((call) => call.kind !== 'write');
+  const writes = queue.splice(0, end < 0 ? queue.length : end) as WriteCall[];
+  group.run(writes, () => {
+    takeWaiting();
+    const next = queue.findIndex((call) => call.kind !== 'write');
+    writes.push(...(queue.splice(0, next < 0 ? queue.length : next) as WriteCall[]));
+  });
+  queue.unshift(...writes);
+}
+
+function runAlone(call: JobCall | PurgeCall | Exclude<WriterCall, WriteCall>): Answer {
+  const startedAt = monotonicMs();
+  voice.publishStart(call.sequence);
+  connection.guard.arm(call.deadline);
+  try {
+    if (startedAt >= call.deadline) throw expiredBeforeStart();
+    const value = call.kind === 'job' ? runJob(connection, call, SCHEMA_JOBS) : maintain(call);
+    voice.reportWorking();
+    return { sequence: call.sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
+  } catch (error) {
+    return failed(call.sequence, error, startedAt);
+  } finally {
+    connection.rollBack();
+  }
+}
+
+/** A ping of the writer opens the file anew where it broke. */
+function maintain(call: Exclude<WriterCall, WriteCall | JobCall>): number {
+  connection.open();
+  if (call.kind === 'ping') return 0;
+  const purge = `DELETE FROM _idempotency WHERE rowid IN
+    (SELECT rowid FROM _idempotency WHERE expires_at <= ? LIMIT ${PURGE_ROWS})`;
+  return connection.own(purge).run(call.now).changes;
+}
