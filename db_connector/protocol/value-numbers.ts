@@ -43,7 +43,8 @@ export function parseInt64(json: Json, path: string): bigint {
 }
 
 function integerOf(json: Json): bigint | null {
-  if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : null;
+  if (typeof json === 'number' && Number.isSafeInteger(json)) return BigInt(json);
+  // Beyond 2^53 a double stands for the digits that it prints, which are not those of `BigInt(json)`.
   const exact = exactDecimal(json, false);
   if (exact === null || fractionDigits(exact) > 0 || integerDigits(exact) > MAX_INTEGER_DIGITS) return null;
   return BigInt(plainText(exact));
