@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DbResult } from '../../db_connector/helper/helper.ts';
+
+/**
+ * The codes that say nothing about your request itself. The database was away, or busy, or its answer was lost: the
+ * request may have been carried out, or not. Every other code is final, and asking again would bring the same.
+ */
+const NO_ANSWER: ReadonlySet<string> = new Set([
+  ...['bundle_unavailable', 'not_configured', 'unauthorized', 'bad_signature', 'bad_response', 'internal'],
+  ...['network', 'unavailable', 'busy', 'rate_limited', 'timeout', 'database_timeout', 'database_error'],
+  ...['internal_error', 'conflict_retry', 'sync_in_progress'],
+  ...['write_buffer_full', 'write_buffer_unavailable', 'write_buffer_halted'],
+]);
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * Makes the `ask` of this bundle: it repeats a call, at growing distances, until the database has answered it, however
+ * long that takes. Says so in one line when the database goes away and in one when it is back, not once a call.
+ *
+ * Only for calls that may be repeated. Reading may; a write may if it carries its own `idempotencyKey` (made before
+ * `ask`, not inside it, or each attempt would be a new write), or if its filter cannot match a second time.
+ *
+ * Rejects with the signal's reason when the bundle stops.
+ */
+export function createAsk(log: (line: string) => void, signal: AbortSignal) {
+  const outage = new Outage(log);
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  stopped.catch(() => {}); // Nobody may be asking when the bundle stops; that is no error.
+
+  return async function ask(call: () => Promise<DbResult>): Promise<DbResult> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      signal.throwIfAborted();
+      const result = await Promise.race([call(), stopped]);
+      if (!NO_ANSWER.has(result.Code)) {
+        outage.ends();
+        return result;
+      }
+      outage.begins(result.Code);
+      await sleep(pauseMs, undefined, { signal });
+    }
+  };
+}
+
+/** One line when it begins, one when it ends. */
+class Outage {
+  readonly #log: (line: string) => void;
+  #sinceMs: number | undefined;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  begins(code: string): void {
+    if (this.#sinceMs !== undefined) return;
+    this.#sinceMs = Date.now();
+    this.#log(`the database does not answer (${code}); waiting for it. See db-health`);
+  }
+
+  ends(): void {
+    if (this.#sinceMs === undefined) return;
+    const seconds = Math.round((Date.now() - this.#sinceMs) / 1000);
+    this.#sinceMs = undefined;
+    this.#log(`the database answers again, after ${seconds} s`);
+  }
+}

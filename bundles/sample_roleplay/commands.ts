@@ -1,0 +1,86 @@
+import { type Host, Q } from '../../db_connector/helper/helper.ts';
+import { audit, describeAudit } from './audit.ts';
+import { fold } from './characters.ts';
+import { type Game, must } from './game.ts';
+import { showMoney, toCents } from './money.ts';
+import { type Character, NAMESPACE } from './schema.ts';
+import { transfer } from './transfer.ts';
+
+type Reply = (line: string) => void;
+
+/** Commands do not insist: an admin in front of the console wants to read now that the database is away. */
+export function registerCommands(host: Host, game: Game): void {
+  const { commands } = host;
+  commands.register('rp-richest', 'the ten richest characters', (_args, reply) => richest(game, reply));
+  commands.register('rp-find', 'TEXT: characters whose name holds TEXT', (args, reply) => {
+    const text = fold(args.join(' '));
+    if (text === '') reply('rp-find TEXT');
+    else find(game, text, reply);
+  });
+  commands.register('rp-pay', 'FROM TO AMOUNT: moves money between two characters, by id', (args, reply) => {
+    pay(game, args, reply).catch((error: Error) => reply(`rp-pay: ${error.message}`));
+  });
+  commands.register('rp-stats', 'what is in the tables, and an audit of all money', (_args, reply) => {
+    stats(game, reply).catch((error: Error) => reply(`rp-stats: ${error.message}`));
+  });
+}
+
+/** With a callback: it is called once, whatever happens. */
+function richest({ db }: Game, reply: Reply): void {
+  const query = { fields: ['id', 'name', 'job', 'money'], sort: Q.Sort('money', 'desc'), limit: 10 };
+  db.Find(NAMESPACE, 'characters', query, (result) => {
+    if (result.State !== 'ok') return reply(`rp-richest: ${db.ErrorMessage(result)}`);
+    for (const character of db.Rows<Character>(result)) reply(describe(character));
+  });
+}
+
+function find({ db }: Game, text: string, reply: Reply): void {
+  const query = {
+    filter: Q.Contains('name_folded', text),
+    fields: ['id', 'name', 'job', 'money'],
+    sort: Q.Sort('name'),
+    limit: 10,
+  };
+  db.Find(NAMESPACE, 'characters', query, (result) => {
+    if (result.State !== 'ok') return reply(`rp-find: ${db.ErrorMessage(result)}`);
+    const found = db.Rows<Character>(result);
+    for (const character of found) reply(describe(character));
+    if (found.length === 0) reply('nobody');
+    if (db.HasMore(result)) reply('and more');
+  });
+}
+
+async function pay(game: Game, args: readonly string[], reply: Reply): Promise<void> {
+  const [from, to, amount] = args;
+  if (!isId(from) || !isId(to) || !isAmount(amount) || args.length !== 3) return reply('rp-pay FROM TO AMOUNT');
+  if (from === to) return reply('nobody pays himself');
+  const query = { filter: Q.In('id', [from, to].map(Number)), fields: ['id', 'name'] };
+  const result = must(game, await game.db.async.Find(NAMESPACE, 'characters', query), 'reading characters');
+  const names = new Map(game.db.Rows<Character>(result).map(({ id, name }) => [String(id), name]));
+  for (const id of [from, to]) if (!names.has(id)) return reply(`there is no character ${id}`);
+
+  const outcome = await transfer(game, { from: Number(from), to: Number(to), amount: toCents(amount) });
+  const told = showMoney(toCents(amount));
+  if (outcome === 'done') reply(`${names.get(from)} paid ${names.get(to)} ${told}`);
+  else reply(`refused: ${names.get(from)} has not got ${told}`);
+}
+
+async function stats(game: Game, reply: Reply): Promise<void> {
+  for (const table of ['characters', 'vehicles', 'bank_transactions', 'phone_messages', 'bans']) {
+    const result = must(game, await game.db.async.Count(NAMESPACE, table), `counting ${table}`);
+    reply(`${table.padEnd(18)}${game.db.Number(result).toLocaleString('en').padStart(9)}`);
+  }
+  reply(describeAudit(await audit(game)));
+}
+
+function describe({ id, name, job, money }: Character): string {
+  return `${String(id).padStart(6)}  ${showMoney(toCents(money)).padStart(14)}  ${job.padEnd(11)} ${name}`;
+}
+
+function isId(text: string | undefined): text is string {
+  return text !== undefined && /^[1-9]\d{0,14}$/.test(text);
+}
+
+function isAmount(text: string | undefined): text is string {
+  return text !== undefined && /^\d{1,12}(\.\d{1,2})?$/.test(text) && /[1-9]/.test(text);
+}

@@ -1,0 +1,24 @@
+import type { Database, DbResult, Host } from '../../db_connector/helper/helper.ts';
+import type { MoneyGate } from './money-gate.ts';
+import type { Tally } from './tally.ts';
+
+/** What every part of this bundle works with. Made once, in server.ts. */
+export interface Game {
+  readonly db: Database;
+  /** Asks the database until it has answered: see ask.ts. */
+  readonly ask: (call: () => Promise<DbResult>) => Promise<DbResult>;
+  readonly gate: MoneyGate;
+  readonly tally: Tally;
+  readonly log: Host['log'];
+  /** Aborted when the bundle stops. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The result, if the database did what it was asked. Throws where it refused: that is a mistake in the script, such as
+ * an unknown column, and going on as if nothing had happened would hide it.
+ */
+export function must(game: Game, result: DbResult, what: string): DbResult {
+  if (result.State === 'ok') return result;
+  throw new Error(`${what}: ${game.db.ErrorMessage(result)}`);
+}

@@ -1,0 +1,55 @@
+/**
+ * A sample to copy from: an evening of a roleplay server on db_connector.
+ *
+ * Begin with schema.ts (what is stored), characters.ts (load and save), phone.ts (pages) and commands.ts (callbacks).
+ * paycheck.ts and transfer.ts show how money stays exact. docs/scripting.md explains all of it.
+ */
+import { Database, type Host } from '../../db_connector/helper/helper.ts';
+import { createAsk } from './ask.ts';
+import { registerCommands } from './commands.ts';
+import { playEvening } from './evening.ts';
+import { type Game, must } from './game.ts';
+import { MoneyGate } from './money-gate.ts';
+import { type Options, readOptions } from './options.ts';
+import { populate } from './population.ts';
+import { NAMESPACE, SCHEMA } from './schema.ts';
+import { summarise } from './summary.ts';
+import { Tally } from './tally.ts';
+import { resumeTransfers } from './transfer.ts';
+
+/** Returns at once, so that the other bundles start even while the database is away. */
+export default function start(host: Host): () => Promise<void> {
+  const options = readOptions(host.vfs);
+  const stopping = new AbortController();
+  const game: Game = {
+    db: new Database(host),
+    ask: createAsk(host.log, stopping.signal),
+    gate: new MoneyGate(),
+    tally: new Tally(),
+    log: host.log,
+    signal: stopping.signal,
+  };
+  registerCommands(host, game);
+  const evening = run(game, options).catch((error: Error) => {
+    if (!stopping.signal.aborted) game.log(`the evening is over: ${error.message}`);
+  });
+  return async function stop() {
+    stopping.abort(new Error('the bundle stops'));
+    await evening;
+  };
+}
+
+/** In this order: no money moves before every transfer that a crash left behind has come to its end. */
+async function run(game: Game, options: Options): Promise<void> {
+  game.log('waiting for the database');
+  await game.ask(() => game.db.async.Ready());
+  const synced = await game.ask(() => game.db.async.Sync(NAMESPACE, SCHEMA));
+  must(game, synced, 'declaring the schema');
+
+  const population = await populate(game, options);
+  const resumed = await resumeTransfers(game);
+  if (resumed > 0) game.log(`finished ${resumed} transfers that were interrupted`);
+  game.log(`${population} characters; try rp-richest, rp-find zoe, rp-pay 1 2 12.50, rp-stats`);
+
+  await Promise.all([playEvening(game, population, options.actionsPerSecond), summarise(game, options.summarySeconds)]);
+}

@@ -1,0 +1,120 @@
+/**
+ * As much of a sidecar as the sample's money needs, in memory: tables, filters, single updates that are atomic, and an
+ * idempotency memory that can be emptied. It imports nothing of the project.
+ */
+type Cell = string | number | boolean | null | object;
+type Row = Record<string, Cell>;
+type Filter = { field?: string; op?: string; value?: Cell; and?: Filter[]; or?: Filter[]; not?: Filter };
+interface Payload {
+  table: string;
+  filter?: Filter;
+  rows?: Row[];
+  set?: Row;
+  inc?: Record<string, number>;
+  fields?: string[];
+  sort?: { field: string; dir?: string }[];
+  limit?: number;
+  offset?: number;
+  idempotencyKey?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+export class MemorySidecar {
+  readonly tables = new Map<string, Row[]>();
+  readonly #remembered = new Map<string, { text: string; answer: Answer }>();
+
+  rows(table: string): Row[] {
+    const rows = this.tables.get(table) ?? [];
+    this.tables.set(table, rows);
+    return rows;
+  }
+
+  /** As if ten minutes had passed. */
+  forget(): void {
+    this.#remembered.clear();
+  }
+
+  run(operation: string, text: string): Answer {
+    const payload = JSON.parse(text) as Payload;
+    const key = payload.idempotencyKey;
+    const known = key === undefined ? undefined : this.#remembered.get(key);
+    if (known) return known.text === text ? known.answer : refuse(422, 'idempotency_conflict');
+    const answer = this.#execute(operation, payload);
+    if (key !== undefined && answer.status === 200) this.#remembered.set(key, { text, answer });
+    return answer;
+  }
+
+  #execute(operation: string, payload: Payload): Answer {
+    const rows = this.rows(payload.table);
+    const matching = rows.filter((row) => payload.filter === undefined || matches(payload.filter, row));
+    switch (operation) {
+      case 'find':
+        return find(matching, payload);
+      case 'insert':
+        return insert(rows, payload.rows ?? []);
+      case 'update':
+        for (const row of matching) change(row, payload);
+        return { status: 200, body: { affected: matching.length } };
+      default:
+        throw new Error(`the memory sidecar does not know ${operation}`);
+    }
+  }
+}
+
+function refuse(status: number, code: string): Answer {
+  return { status, body: { error: { code, message: code } } };
+}
+
+function find(matching: Row[], { sort = [], offset = 0, limit = 1000 }: Payload): Answer {
+  const sorted = matching.toSorted((a, b) => {
+    for (const { field, dir } of [...sort, { field: 'id', dir: 'asc' }]) {
+      const order = compare(a[field] ?? null, b[field] ?? null) * (dir === 'desc' ? -1 : 1);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
+  return {
+    status: 200,
+    body: { rows: sorted.slice(offset, offset + limit), hasMore: sorted.length > offset + limit },
+  };
+}
+
+function insert(rows: Row[], added: Row[]): Answer {
+  if (added.some(({ id }) => rows.some((row) => row.id === id))) return refuse(409, 'constraint_violation');
+  rows.push(...added.map((row) => ({ changed_at: '', ...row })));
+  return { status: 200, body: { inserted: added.length, ids: added.map(({ id }) => id) } };
+}
+
+function change(row: Row, { set = {}, inc = {} }: Payload): void {
+  Object.assign(row, set);
+  for (const [name, amount] of Object.entries(inc)) row[name] = Number(row[name] ?? 0) + amount;
+}
+
+function compare(a: Cell, b: Cell): number {
+  if (a === b) return 0;
+  return a === null || (b !== null && a < b) ? -1 : 1;
+}
+
+function matches(filter: Filter, row: Row): boolean {
+  if (filter.and) return filter.and.every((part) => matches(part, row));
+  if (filter.or) return filter.or.some((part) => matches(part, row));
+  if (filter.not) return !matches(filter.not, row);
+  const cell = row[filter.field ?? ''] ?? null;
+  const value = filter.value ?? null;
+  switch (filter.op) {
+    case 'eq':
+      return cell === value;
+    case 'in':
+      return Array.isArray(value) && value.includes(cell);
+    case 'gt':
+      return cell !== null && value !== null && cell > value;
+    case 'gte':
+      return cell !== null && value !== null && Number(cell) >= Number(value);
+    default:
+      throw new Error(`the memory sidecar does not know ${filter.op}`);
+  }
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readOptions } from '../../../bundles/sample_roleplay/options.ts';
+
+describe('the options', () => {
+  let vfs = '';
+  beforeEach(() => {
+    vfs = mkdtempSync(join(tmpdir(), 'sample-options-'));
+  });
+  afterEach(() => rmSync(vfs, { recursive: true }));
+  const write = (text: string) => writeFileSync(join(vfs, 'sample_roleplay.json'), text);
+
+  it('have defaults', () => {
+    expect(readOptions(vfs)).toEqual({ characters: 5000, seed: 20771, actionsPerSecond: 5, summarySeconds: 60 });
+  });
+
+  it('are replaced one by one', () => {
+    write('{"characters": 12}');
+    expect(readOptions(vfs)).toMatchObject({ characters: 12, seed: 20771 });
+  });
+
+  it.each([
+    ['{"speed": 1}', /speed: unknown/],
+    ['{"constructor": 1}', /constructor: unknown/],
+    ['{"characters": 1}', /characters: expected a whole number from 2 to 1000000, got 1$/],
+    ['{"characters": "12"}', /characters: .*got "12"$/],
+    ['{"actionsPerSecond": 0.5}', /actionsPerSecond: /],
+    ['{"seed": null}', /seed: .*got null/],
+    ['[]', /expected an object/],
+    ['{', /JSON/],
+  ])('are refused where they are wrong: %s', (text, reason) => {
+    write(text);
+    expect(() => readOptions(vfs)).toThrow(reason);
+  });
+});
