@@ -63,7 +63,7 @@ function runTask(runtime, file, args) {
 
 function main() {
   const task = process.argv[2];
-  if (!Object.hasOwn(TASKS, task)) {
+  if (!Object.keys(TASKS).includes(task)) {
     say('Usage: node scripts/run.cjs ' + Object.keys(TASKS).join('|') + ' [ARGUMENT…]');
     process.exit(2);
   }

@@ -1,0 +1,30 @@
+const QUIET_FIELDS = new Set(['time', 'level', 'msg']);
+
+export interface SidecarLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A JSON line of the sidecar's log; null for any other text. */
+export function parseSidecarLine(line: string): SidecarLine | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    const fields = JSON.parse(line) as Record<string, unknown>;
+    return { level: String(fields.level ?? 'info'), msg: String(fields.msg ?? ''), fields };
+  } catch {
+    return null;
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value);
+}
+
+/** Warnings and errors as a person reads them, `[sidecar] error: msg (field value, …)`; null for lines of every day. */
+export function importantLine({ level, msg, fields }: SidecarLine): string | null {
+  if (level !== 'warn' && level !== 'error' && level !== 'fatal') return null;
+  const rest = Object.entries(fields).filter(([name, value]) => !QUIET_FIELDS.has(name) && value !== null);
+  const details = rest.length === 0 ? '' : ` (${rest.map(([name, value]) => `${name} ${shown(value)}`).join(', ')})`;
+  return `[sidecar] ${level === 'warn' ? 'warning' : 'error'}: ${msg}${details}`;
+}
