@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../client/api-client.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
-import { isNamespace } from '../protocol/identifiers.ts';
+import { isNamespace, isTable } from '../protocol/identifiers.ts';
 import { DEFAULT_MAX_PAYLOAD_CHARS, MAX_IDEMPOTENCY_KEY_LENGTH } from '../protocol/limits.ts';
 import { OPERATIONS } from '../protocol/operations.ts';
 
@@ -9,6 +9,8 @@ export interface CheckedCall extends ApiRequest {
   readonly operation: string;
   /** null for `health`. */
   readonly namespace: string | null;
+  /** Only for what is said of it on the console. */
+  readonly table: string | null;
 }
 
 /** `<code>: <message>` of a ticket that is not accepted. */
@@ -70,6 +72,7 @@ export function checkCall(
     timeoutMs: route.timeoutMs,
     isRepeatable: route.isRetried || isIdempotencyKey(content.idempotencyKey),
     namespace: route.hasNamespace ? checkNamespace(content.namespace, namespaces) : null,
+    table: typeof content.table === 'string' && isTable(content.table) ? content.table : null,
   };
 }
 

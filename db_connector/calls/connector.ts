@@ -4,6 +4,7 @@ import { randomId } from '../client/random-id.ts';
 import type { Timers } from '../client/timers.ts';
 import type { Transport } from '../client/transport.ts';
 import type { Configuration } from '../config/configuration.ts';
+import { CONNECTOR_MAX_WAITING } from '../protocol/limits.ts';
 import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
 import { CallQueue } from './call-queue.ts';
 import { type ByteForm, readQuestion } from './records.ts';
@@ -134,7 +135,7 @@ export class Connector {
 
   #accept(call: CheckedCall, caller: string | undefined): string {
     if (this.#queue.isFull) {
-      throw new Refusal('busy', 'too many calls wait already');
+      throw new Refusal('busy', `${CONNECTOR_MAX_WAITING} calls wait already`);
     }
     if (this.#client !== null && !this.#client.breaker.admit()) {
       throw new Refusal('unavailable', this.#client.breaker.refusal);

@@ -17,7 +17,7 @@ export class SlowCalls {
 
   /** @param slowCallMs 0: nothing is slow
    * @param tookMs from Call to the result, waiting included */
-  note({ operation, namespace }: CheckedCall, tookMs: number, slowCallMs: number): void {
+  note(call: CheckedCall, tookMs: number, slowCallMs: number): void {
     if (slowCallMs === 0 || tookMs <= slowCallMs) {
       return;
     }
@@ -27,8 +27,15 @@ export class SlowCalls {
       return;
     }
     const more = this.#unsaid === 0 ? '' : ` (and ${this.#unsaid} more since the last such line)`;
-    this.#log(`slow call: ${[operation, namespace ?? ''].join(' ').trim()} took ${Math.round(tookMs)} ms${more}`);
+    this.#log(`slow call: ${nameOf(call)} took ${Math.round(tookMs)} ms${more}`);
     this.#lastLineAt = now;
     this.#unsaid = 0;
   }
+}
+
+function nameOf({ operation, namespace, table }: CheckedCall): string {
+  if (namespace === null) {
+    return operation;
+  }
+  return table === null ? `${operation} ${namespace}` : `${operation} ${namespace}.${table}`;
 }

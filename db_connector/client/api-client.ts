@@ -31,6 +31,14 @@ export interface ApiClientOptions {
   readonly onOpen: () => void;
 }
 
+/** How far a call has come. */
+interface Progress {
+  /** Of the circuit breaker, when the call began. */
+  readonly period: number;
+  retries: number;
+  hasSetClock: boolean;
+}
+
 /**
  * Calls under one configuration: signing, attempts, retries, circuit breaker and clock (contract section 8).
  * A `db-reload` makes a new one; calls under way end under the one that they began with.
@@ -62,58 +70,13 @@ export class ApiClient {
   }
 
   /** Never rejects but for a fault of its own. */
-  async call(request: ApiRequest): Promise<Result> {
-    this.#running += 1;
-    try {
-      return await this.#attempts(request);
-    } finally {
-      this.#running -= 1;
-      this.#disposeWhenIdle();
-    }
-  }
-
-  async #attempts(request: ApiRequest): Promise<Result> {
-    if (!isHostAllowed(this.config)) {
-      return errorResult('network', `the host ${this.config.target.host} is not in allowedHosts`);
-    }
-    const { period } = this.breaker;
-    let retries = 0;
-    let hasSetClock = false;
-    for (;;) {
-      const outcome = await this.attempt(request);
-      this.breaker.count(period, outcome.transport);
-      if (outcome.next === 'setClock' && !hasSetClock) {
-        hasSetClock = true;
-        await this.clock.sync();
-      } else if (outcome.next === 'again' && request.isRepeatable) {
-        const delayMs = retryDelayMs(retries, outcome.retryAfterMs);
-        retries += 1;
-        if (delayMs === null || !this.#mayGoOn(period) || !(await this.#pause(delayMs))) {
-          return outcome.result;
-        }
-      } else {
-        return outcome.result;
-      }
-      if (!this.#mayGoOn(period)) {
-        return outcome.result;
-      }
-    }
+  call(request: ApiRequest): Promise<Result> {
+    return this.#track(this.#attempts(request));
   }
 
   /** One attempt that nothing counts: `db-health` asks so. */
-  async attempt({ path, payload, timeoutMs }: ApiRequest): Promise<Outcome> {
-    const { config, key } = this.#configuration;
-    const nonce = randomId();
-    const ts = this.clock.seconds();
-    const sig = signRequest(key, path, config.keyId, ts, nonce, payload);
-    const body = writeRequestEnvelope({ v: 1, kid: config.keyId, ts, nonce, payload, sig });
-    const exchange = await this.#options.transport.send({
-      method: 'POST',
-      path,
-      body,
-      timeoutMs: Math.max(timeoutMs ?? 0, config.timeoutMs),
-    });
-    return judge(exchange, { key, nonce, now: this.#options.timers.now() });
+  async attemptOnce(request: ApiRequest): Promise<Result> {
+    return (await this.#track(this.#attempt(request))).result;
   }
 
   /** Another client takes the new calls. Resolves when the calls under way have ended. */
@@ -134,15 +97,69 @@ export class ApiClient {
     await this.#options.transport.destroy();
   }
 
+  /** Keeps the connection until what is under way has ended. */
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      return await work;
+    } finally {
+      this.#running -= 1;
+      this.#disposeWhenIdle();
+    }
+  }
+
+  async #attempts(request: ApiRequest): Promise<Result> {
+    if (!isHostAllowed(this.config)) {
+      return errorResult('network', `the host ${this.config.target.host} is not in allowedHosts`);
+    }
+    const progress = { period: this.breaker.period, retries: 0, hasSetClock: false };
+    for (;;) {
+      const outcome = await this.#attempt(request);
+      this.breaker.count(progress.period, outcome.transport);
+      if (!(await this.#isReadyForAnother(outcome, request, progress)) || !this.#mayGoOn(progress)) {
+        return outcome.result;
+      }
+    }
+  }
+
+  async #isReadyForAnother(outcome: Outcome, request: ApiRequest, progress: Progress): Promise<boolean> {
+    if (outcome.next === 'setClock' && !progress.hasSetClock) {
+      // A refused signature wrote nothing, so this holds for every operation.
+      progress.hasSetClock = true;
+      await this.clock.sync();
+      return true;
+    }
+    if (outcome.next !== 'again' || !request.isRepeatable) {
+      return false;
+    }
+    const delayMs = retryDelayMs(progress.retries, outcome.retryAfterMs);
+    progress.retries += 1;
+    return delayMs !== null && this.#mayGoOn(progress) && this.#pause(delayMs);
+  }
+
+  async #attempt({ path, payload, timeoutMs }: ApiRequest): Promise<Outcome> {
+    const { config, key } = this.#configuration;
+    const nonce = randomId();
+    const ts = this.clock.seconds();
+    const sig = signRequest(key, path, config.keyId, ts, nonce, payload);
+    const exchange = await this.#options.transport.send({
+      method: 'POST',
+      path,
+      body: writeRequestEnvelope({ v: 1, kid: config.keyId, ts, nonce, payload, sig }),
+      timeoutMs: Math.max(timeoutMs ?? 0, config.timeoutMs),
+    });
+    return judge(exchange, { key, nonce, now: this.#options.timers.now() });
+  }
+
   #disposeWhenIdle(): void {
     if (this.#onIdle !== null && this.#running === 0 && !this.#isStopped) {
       this.breaker.shutdown();
-      this.#options.transport.close();
+      void this.#options.transport.destroy();
       this.#onIdle();
     }
   }
 
-  #mayGoOn(period: number): boolean {
+  #mayGoOn({ period }: Progress): boolean {
     return !this.#isStopped && this.breaker.state === 'closed' && this.breaker.period === period;
   }
 

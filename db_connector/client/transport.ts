@@ -18,8 +18,6 @@ export interface HttpRequest {
 /** One HTTP exchange after another; never throws, follows nothing, repeats nothing. */
 export interface Transport {
   send(request: HttpRequest): Promise<ExchangeResult>;
-  /** Lets what is in flight finish. */
-  close(): void;
   /** Ends everything at once, sockets included. */
   destroy(): Promise<void>;
 }
@@ -71,14 +69,10 @@ export class UndiciTransport implements Transport {
     });
   }
 
-  close(): void {
-    void this.#pool.close().then(() => this.#deadlines.close());
-  }
-
   async destroy(): Promise<void> {
     this.#deadlines.close();
     for (const exchange of [...this.#inFlight]) {
-      exchange.cancel('the connector stops');
+      exchange.cancel('the connection was closed by the connector');
     }
     await this.#pool.destroy();
   }

@@ -29,7 +29,7 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
 
 async function checkHealth(client: ApiClient, timers: Timers): Promise<[string, string][]> {
   const begun = timers.elapsed();
-  const { result } = await client.attempt({
+  const result = await client.attemptOnce({
     path: OPERATIONS.health.path,
     payload: '{}',
     timeoutMs: null,

@@ -22,7 +22,6 @@ export class ScriptedTransport implements Transport {
   readonly flights: Flight[] = [];
   probes = 0;
   destroyed = false;
-  closed = false;
 
   send(request: HttpRequest): Promise<ExchangeResult> {
     if (request.method === 'GET') {
@@ -39,10 +38,6 @@ export class ScriptedTransport implements Transport {
       stall: () => resolve({ kind: 'noAnswer', reason: 'no answer', hasStalled: true }),
     });
     return promise;
-  }
-
-  close(): void {
-    this.closed = true;
   }
 
   async destroy(): Promise<void> {

@@ -22,7 +22,7 @@ describe('waiting', () => {
     const tickets = Array.from({ length: 16 + 512 }, () => stage.call());
     expect(tickets.every((ticket) => ticket.Accepted)).toBe(true);
     expect([stage.connector.inFlight, stage.connector.waiting]).toEqual([16, 512]);
-    expect(stage.call()).toEqual({ Id: '', Accepted: false, Error: 'busy: too many calls wait already' });
+    expect(stage.call()).toEqual({ Id: '', Accepted: false, Error: 'busy: 512 calls wait already' });
     stage.flights[0]?.succeed();
     await settle();
     expect(stage.call().Accepted).toBe(true);
@@ -94,11 +94,11 @@ describe('retries', () => {
     await stage.connector.configure(configuration());
     await vi.advanceTimersByTimeAsync(300);
     expect(old?.flights.length).toBe(2);
-    expect(old?.closed).toBe(false);
+    expect(old?.destroyed).toBe(false);
     old?.flights[1]?.succeed();
     await settle();
     expect(stage.take(ticket).State).toBe('ok');
-    expect(old?.closed).toBe(true);
+    expect(old?.destroyed).toBe(true);
   });
 
   it('that an old circuit breaker ends leave the new one and its queue alone', async () => {
@@ -193,8 +193,8 @@ describe('a slow call', () => {
     stage.flights.at(-1)?.succeed();
     await settle();
     expect(stage.lines).toEqual([
-      'slow call: count game took 201 ms',
-      'slow call: find game took 500 ms (and 2 more since the last such line)',
+      'slow call: count game.t took 201 ms',
+      'slow call: find game.t took 500 ms (and 2 more since the last such line)',
     ]);
   });
 });
