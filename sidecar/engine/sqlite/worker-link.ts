@@ -38,6 +38,8 @@ export interface LinkEvents {
 /** A worker that does not come back by itself is given up this long after a call's deadline. */
 const GRACE_MS = 250;
 const RESTART_MS = 200;
+/** Rows pass through and are not kept: a small nursery holds the memory of all threads together down. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
 const FROM_SOURCE = import.meta.url.endsWith('.ts');
 /** Beside this file in the sources, beside `main.js` in the build. */
 const WORKER_URL = new URL(FROM_SOURCE ? './worker.ts' : './sqlite-worker.js', import.meta.url);
@@ -72,7 +74,11 @@ export class WorkerLink {
     this.#number = ++links;
     const started = new SharedArrayBuffer(8);
     const workerData: WorkerSettings = { ...this.#settings, started };
-    const worker = new Worker(WORKER_URL, { workerData, name: `sqlite-${this.#settings.role}` });
+    const worker = new Worker(WORKER_URL, {
+      workerData,
+      name: `sqlite-${this.#settings.role}`,
+      resourceLimits: RESOURCE_LIMITS,
+    });
     worker.on('message', (message: FromWorker) => this.#receive(message));
     worker.on('error', (error) => this.#events.log('error', 'database worker failed', { problem: String(error) }));
     worker.on('exit', () => this.#onExit());

@@ -1,0 +1,74 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { type CallBounds, type Engine, StaleSchemaError, type TableTarget } from '../engine/engine.ts';
+import type { SchemaCatalog } from '../schema/catalog.ts';
+import type { NamespaceGate } from '../schema/gate.ts';
+import type { CallContext } from './call-context.ts';
+
+export interface DataLimits {
+  readonly maxRows: number;
+  readonly maxInsertRows: number;
+  readonly maxAnswerBytes: number;
+}
+
+export interface DataOptions {
+  readonly engine: Engine;
+  readonly catalog: SchemaCatalog;
+  readonly gate: NamespaceGate;
+  readonly limits: DataLimits;
+  /** For waiting and running together (contract section 5). */
+  readonly statementTimeoutMs: number;
+}
+
+/** Another process may change the schema between reading it and using it, again and again. */
+const MAX_ATTEMPTS = 5;
+
+/** What a name may have become since the schema was read. */
+const MAY_BE_OUT_OF_DATE: readonly string[] = ['unknown_table', 'unknown_column'];
+
+/** Runs work on a declared table beside other operations of its namespace, on a schema that is not out of date. */
+export class DataCalls {
+  readonly #options: DataOptions;
+
+  constructor(options: DataOptions) {
+    this.#options = options;
+  }
+
+  bounds(context: CallContext): CallBounds {
+    return { deadline: Math.min(context.deadline, performance.now() + this.#options.statementTimeoutMs) };
+  }
+
+  /** `work` may be run again, with a newer schema, as long as it has thrown. */
+  onTable<T>(
+    namespace: string,
+    table: string,
+    context: CallContext,
+    work: (target: TableTarget, bounds: CallBounds) => Promise<T>,
+  ): Promise<T> {
+    return this.#options.gate.run(namespace, () => this.#attempt(namespace, table, this.bounds(context), work));
+  }
+
+  async #attempt<T>(
+    namespace: string,
+    table: string,
+    bounds: CallBounds,
+    work: (target: TableTarget, bounds: CallBounds) => Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      try {
+        return await work(await this.#options.catalog.table(namespace, table, bounds), bounds);
+      } catch (error) {
+        if (!(await this.#isOutOfDate(error, namespace, bounds))) throw error;
+        this.#options.catalog.forget(namespace);
+      }
+    }
+    throw new ApiError('conflict_retry', `the schema of namespace ${namespace} is being changed; repeat the call`);
+  }
+
+  async #isOutOfDate(error: unknown, namespace: string, bounds: CallBounds): Promise<boolean> {
+    if (error instanceof StaleSchemaError) return true;
+    if (!(error instanceof ApiError) || !MAY_BE_OUT_OF_DATE.includes(error.code)) return false;
+    const known = await this.#options.catalog.get(namespace, bounds);
+    const stored = await this.#options.engine.readSchema(namespace, bounds);
+    return stored?.revision !== known.revision;
+  }
+}

@@ -1,0 +1,133 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { type Filter, parseFilter } from '../../db_connector/protocol/filter.ts';
+import type { JsonObject } from '../../db_connector/protocol/json.ts';
+import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import type { Table } from '../../db_connector/protocol/schema.ts';
+import { parseSort } from '../../db_connector/protocol/sort.ts';
+import type { FindQuery, TableTarget, Write } from '../engine/engine.ts';
+import type { CallContext } from './call-context.ts';
+import { DataCalls, type DataOptions } from './data-calls.ts';
+import { IdempotentWrites, slotOf } from './idempotency.ts';
+import { parseUpdate, parseUpsert } from './parse-write.ts';
+import { completeRow } from './rows.ts';
+import { columnAt, columnsOf } from './table-columns.ts';
+
+type WriteName = 'insert' | 'update' | 'upsert' | 'delete';
+
+export type DataHandlers = ReturnType<typeof createDataHandlers>;
+
+/**
+ * The data operations (contract section 5); each gives the JSON text of its result. The API has checked permission for
+ * the operation and the namespace; unfiltered writes are checked here, before anything is looked up.
+ */
+export function createDataHandlers(options: DataOptions) {
+  const { engine, catalog, gate, limits } = options;
+  const calls = new DataCalls(options);
+  const idempotent = new IdempotentWrites(engine);
+
+  function write<Op extends WriteName>(
+    operation: Op,
+    payload: PayloadOf<WriteName>,
+    context: CallContext,
+    parse: (target: TableTarget) => Write,
+  ): Promise<string> {
+    const slot = slotOf(operation, payload, context);
+    const run = (): Promise<string> =>
+      calls.onTable(payload.namespace, payload.table, context, async (target, bounds) =>
+        engine.write(target, parse(target), slot, bounds),
+      );
+    return slot === null ? run() : idempotent.run(slot, calls.bounds(context), run);
+  }
+
+  return {
+    async find(payload: PayloadOf<'find'>, context: CallContext): Promise<string> {
+      const { namespace, table } = payload;
+      const page = await calls.onTable(namespace, table, context, async (target, bounds) =>
+        engine.find(target, parseFind(payload, target.table, limits), bounds),
+      );
+      return `{"rows":${page.rows},"hasMore":${page.hasMore}}`;
+    },
+
+    async count({ namespace, table, filter }: PayloadOf<'count'>, context: CallContext): Promise<string> {
+      const count = await calls.onTable(namespace, table, context, async (target, bounds) =>
+        engine.count(target, optionalFilter(filter, target.table), bounds),
+      );
+      return `{"count":${count}}`;
+    },
+
+    async insert(payload: PayloadOf<'insert'>, context: CallContext): Promise<string> {
+      return write('insert', payload, context, ({ table }) => {
+        if (payload.rows.length > limits.maxInsertRows) {
+          throw new ApiError('too_many_rows', `rows: expected at most ${limits.maxInsertRows}`);
+        }
+        const columns = columnsOf(table);
+        return {
+          op: 'insert',
+          rows: payload.rows.map((row, i) => completeRow(columns, row, `rows[${i}]`, context.now)),
+        };
+      });
+    },
+
+    async update(payload: PayloadOf<'update'>, context: CallContext): Promise<string> {
+      checkSelection(payload, context);
+      return write('update', payload, context, ({ table }) => ({
+        ...parseUpdate(payload, table),
+        filter: selectionOf(payload, table),
+      }));
+    },
+
+    async upsert(payload: PayloadOf<'upsert'>, context: CallContext): Promise<string> {
+      return write('upsert', payload, context, ({ table }) => parseUpsert(payload, table, context.now));
+    },
+
+    async delete(payload: PayloadOf<'delete'>, context: CallContext): Promise<string> {
+      checkSelection(payload, context);
+      return write('delete', payload, context, ({ table }) => ({ op: 'delete', filter: selectionOf(payload, table) }));
+    },
+
+    /** Without write-behind there is nothing to apply (the specification's rule 10). */
+    async flush({ namespace }: PayloadOf<'flush'>, context: CallContext): Promise<string> {
+      await gate.run(namespace, () => catalog.get(namespace, calls.bounds(context)));
+      return '{"flushed":0,"deadLettered":0,"remaining":0,"halted":false,"enabled":false}';
+    },
+  };
+}
+
+function parseFind(payload: PayloadOf<'find'>, table: Table, limits: DataOptions['limits']): FindQuery {
+  const { filter, fields, sort, limit, offset } = payload;
+  const columns = columnsOf(table);
+  fields?.forEach((name, i) => {
+    columnAt(columns, name, `fields[${i}]`);
+  });
+  return {
+    filter: optionalFilter(filter, table),
+    fields: fields ?? columns.names,
+    sort: sort === undefined ? [] : parseSort(sort, table),
+    limit: Math.min(limit === undefined ? limits.maxRows : countOf(limit), limits.maxRows),
+    offset: offset === undefined ? 0 : countOf(offset),
+    maxBytes: limits.maxAnswerBytes,
+  };
+}
+
+function optionalFilter(filter: JsonObject | undefined, table: Table): Filter | null {
+  return filter === undefined ? null : parseFilter(filter, table);
+}
+
+interface Selection {
+  readonly filter?: JsonObject | undefined;
+  readonly all?: boolean | undefined;
+}
+
+/** The permission for unfiltered writes comes before 404, as all permissions do. */
+function checkSelection({ filter, all }: Selection, context: CallContext): void {
+  if (all !== true) return;
+  if (filter !== undefined) throw new ApiError('invalid_request', 'all: expected either a filter or all, not both');
+  if (!context.allowUnfilteredWrites) throw new ApiError('forbidden', 'the key may not write without a filter');
+}
+
+function selectionOf({ filter, all }: Selection, table: Table): Filter | null {
+  if (filter === undefined && all !== true) {
+    throw new ApiError('filter_required', 'filter: expected a filter, or all: true with the permission for it');
+  }
+  return optionalFilter(filter, table);
+}

@@ -1,0 +1,67 @@
+import { fingerprint } from '../../db_connector/protocol/canonical-json.ts';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Writable } from '../../db_connector/protocol/json.ts';
+import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
+import type { OperationName } from '../../db_connector/protocol/operations.ts';
+import type { CallBounds, Engine, IdempotencySlot } from '../engine/engine.ts';
+import type { CallContext } from './call-context.ts';
+
+interface KeyedPayload {
+  readonly namespace: string;
+  readonly idempotencyKey?: string | undefined;
+}
+
+export function slotOf(operation: OperationName, payload: KeyedPayload, context: CallContext): IdempotencySlot | null {
+  const { namespace, idempotencyKey } = payload;
+  if (idempotencyKey === undefined) return null;
+  return {
+    kid: context.kid,
+    namespace,
+    key: idempotencyKey,
+    // Properties that are left out are absent in a payload that was parsed.
+    fingerprint: fingerprint(operation, payload as unknown as Writable),
+    now: context.now,
+    expiresAt: context.now + IDEMPOTENCY_MEMORY_MS,
+  };
+}
+
+/**
+ * Writes with an idempotency key (contract section 5). The engine looks the key up in the write's own transaction, so
+ * the memory is asked here only where a call does not come that far: what was done once is answered even if the table is
+ * gone by now. Calls of one key run one after another, so a twin finds what the first has left.
+ */
+export class IdempotentWrites {
+  readonly #engine: Engine;
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  async run(slot: IdempotencySlot, bounds: CallBounds, write: () => Promise<string>): Promise<string> {
+    const id = JSON.stringify([slot.kid, slot.namespace, slot.key]);
+    for (let twin = this.#underWay.get(id); twin !== undefined; twin = this.#underWay.get(id)) await twin;
+    const running = this.#recallOnRefusal(slot, bounds, write);
+    this.#underWay.set(
+      id,
+      running.catch(() => {}),
+    );
+    try {
+      return await running;
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  async #recallOnRefusal(slot: IdempotencySlot, bounds: CallBounds, write: () => Promise<string>): Promise<string> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      const remembered = await this.#engine.recall(slot.kid, slot.namespace, slot.key, slot.now, bounds);
+      if (remembered === null) throw error;
+      if (remembered.fingerprint === slot.fingerprint) return remembered.result;
+      throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+    }
+  }
+}

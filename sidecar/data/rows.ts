@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { COLUMN_TYPES, type Column } from '../../db_connector/protocol/columns.ts';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { JsonObject } from '../../db_connector/protocol/json.ts';
+import { parseAmount, parseValue, type Value } from '../columns/value.ts';
+import type { Row } from '../engine/engine.ts';
+import { columnAt, isMadeAtInsert, type TableColumns } from './table-columns.ts';
+
+/**
+ * A whole row as it is inserted: what was left out takes its default, else NULL. Absent is only what the database
+ * generates.
+ * @throws ApiError `unknown_column`, `invalid_value`, `value_too_long`, `missing_value`
+ */
+export function completeRow(columns: TableColumns, row: JsonObject, path: string, now: number): Row {
+  for (const name of Object.keys(row)) columnAt(columns, name, `${path}.${name}`);
+  const complete = new Map<string, Value>();
+  for (const column of columns.byName.values()) {
+    const json = row[column.name];
+    if (json !== undefined) complete.set(column.name, parseValue(column, json, `${path}.${column.name}`));
+    else if (!column.autoIncrement) complete.set(column.name, leftOut(columns, column, path, now));
+  }
+  return complete;
+}
+
+function leftOut(columns: TableColumns, column: Column, path: string, now: number): Value {
+  if (isMadeAtInsert(column)) {
+    if (column.type === 'uuid') return randomUUID();
+    const time = new Date(now).toISOString();
+    return column.type === 'date' ? time.slice(0, 10) : time;
+  }
+  const value = columns.defaults.get(column.name);
+  if (value !== undefined) return value;
+  if (column.nullable) return null;
+  throw new ApiError('missing_value', `${path}.${column.name}: expected a value, it is required`);
+}
+
+/** @throws ApiError `unknown_column`, `invalid_request` for a key column, `invalid_value`, `value_too_long` */
+export function parseSet(columns: TableColumns, set: JsonObject): Row {
+  const values = new Map<string, Value>();
+  for (const name of Object.keys(set)) {
+    const column = changeable(columns, name, `set.${name}`);
+    values.set(name, parseValue(column, set[name] ?? null, `set.${name}`));
+  }
+  return values;
+}
+
+/** @throws ApiError `unknown_column`, `invalid_request` for a column that cannot be added to, `invalid_value` */
+export function parseInc(columns: TableColumns, inc: JsonObject): Row {
+  const amounts = new Map<string, Value>();
+  for (const name of Object.keys(inc)) {
+    const column = changeable(columns, name, `inc.${name}`);
+    if (!COLUMN_TYPES[column.type].isNumeric) {
+      throw new ApiError('invalid_request', `inc.${name}: a column of type ${column.type} cannot be added to`);
+    }
+    amounts.set(name, parseAmount(column, inc[name] ?? null, `inc.${name}`));
+  }
+  return amounts;
+}
+
+function changeable(columns: TableColumns, name: string, path: string): Column {
+  const column = columnAt(columns, name, path);
+  if (!columns.primaryKey.has(name)) return column;
+  throw new ApiError('invalid_request', `${path}: a column of the primary key cannot be changed`);
+}

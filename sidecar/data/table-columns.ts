@@ -1,0 +1,63 @@
+import type { Column } from '../../db_connector/protocol/columns.ts';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Table } from '../../db_connector/protocol/schema.ts';
+import { parseValue, type Value } from '../columns/value.ts';
+
+/** What is asked of a table for every row, made once for each table object of the catalogue. */
+export interface TableColumns {
+  readonly byName: ReadonlyMap<string, Column>;
+  readonly names: readonly string[];
+  readonly primaryKey: ReadonlySet<string>;
+  /** Column lists, sorted, that identify a row: the primary key, unique columns, unique indexes. */
+  readonly uniqueKeys: ReadonlySet<string>;
+  /** Logical form of defaults that are values; "now" and "random" are made for each insert. */
+  readonly defaults: ReadonlyMap<string, Value>;
+}
+
+const known = new WeakMap<Table, TableColumns>();
+
+export function columnsOf(table: Table): TableColumns {
+  let columns = known.get(table);
+  if (columns === undefined) {
+    columns = describe(table);
+    known.set(table, columns);
+  }
+  return columns;
+}
+
+function describe(table: Table): TableColumns {
+  const uniqueKeys = [
+    ...(table.primaryKey === undefined ? [] : [table.primaryKey]),
+    ...table.columns.filter((column) => column.unique).map((column) => [column.name]),
+    ...table.indexes.filter((index) => index.unique).map((index) => index.columns),
+  ];
+  const defaults = new Map<string, Value>();
+  for (const column of table.columns) {
+    if (column.default === undefined || isMadeAtInsert(column)) continue;
+    defaults.set(column.name, parseValue(column, column.default));
+  }
+  return {
+    byName: new Map(table.columns.map((column) => [column.name, column])),
+    names: table.columns.map((column) => column.name),
+    primaryKey: new Set(table.primaryKey ?? []),
+    uniqueKeys: new Set(uniqueKeys.map(keyText)),
+    defaults,
+  };
+}
+
+/** Defaults that mean something only on their types (contract section 6). */
+export function isMadeAtInsert({ type, default: value }: Column): boolean {
+  return (value === 'now' && (type === 'datetime' || type === 'date')) || (value === 'random' && type === 'uuid');
+}
+
+/** One text for a list of columns in any order. */
+export function keyText(columns: readonly string[]): string {
+  return columns.toSorted().join(',');
+}
+
+export function columnAt(columns: TableColumns, name: string, path: string): Column {
+  const column = columns.byName.get(name);
+  if (column !== undefined) return column;
+  // The caller's own text, which may be of any length.
+  throw new ApiError('unknown_column', `${path.slice(0, 100)}: no column of this name`);
+}
