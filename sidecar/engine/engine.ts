@@ -1,7 +1,7 @@
 import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
-import type { QuarantinedObject, SchemaChange } from './schema-change.ts';
+import type { QuarantinedObject, RestoredObject, SchemaChange } from './schema-change.ts';
 
 /** What engines do differently. Shared code reads these flags, never a provider's name. */
 export interface Capabilities {
@@ -170,6 +170,6 @@ export interface Engine {
 
   listQuarantine(namespace: string | null, bounds: CallBounds): Promise<QuarantinedObject[]>;
   /** `now` in epoch milliseconds. Throws `unsupported_change` with the reason where the object has no place any more. */
-  restoreQuarantine(id: number, now: number, bounds: CallBounds): Promise<QuarantinedObject>;
+  restoreQuarantine(id: number, now: number, bounds: CallBounds): Promise<RestoredObject>;
   purgeQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
 }

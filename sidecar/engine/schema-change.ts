@@ -26,3 +26,8 @@ export interface QuarantinedObject {
   /** ISO 8601 UTC. */
   readonly quarantinedAt: string;
 }
+
+export interface RestoredObject extends QuarantinedObject {
+  /** What the owner should know of how it came back, in plain words. */
+  readonly note: string | null;
+}

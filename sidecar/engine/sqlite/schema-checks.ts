@@ -50,7 +50,11 @@ function misfitSql(db: Database, from: Column, to: Column): string {
   const column = quoted(from.name);
   if (to.type === 'string') return `length(${column}) > ${Number(to.length)}`;
   const fits = (value: Physical): number => (canConvert(from, to, value) ? 1 : 0);
-  db.function('_fits', { deterministic: true, safeIntegers: true }, fits as (...values: unknown[]) => number);
+  db.function(
+    '_fits',
+    { deterministic: true, directOnly: true, safeIntegers: true },
+    fits as (...values: unknown[]) => number,
+  );
   return `_fits(${column}) = 0`;
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { isFilledIn } from '../../../db_connector/protocol/schema-column.ts';
 import { parseValue } from '../../../db_connector/protocol/values.ts';
@@ -26,6 +27,9 @@ export function fillOf(column: Column, now: number): Fill {
   return { kind: 'constant', value: column.type === 'date' ? time.slice(0, 'YYYY-MM-DD'.length) : time };
 }
 
-export function randomValue(): Physical {
-  return randomUUID();
+/** In SQL, once defined: another random value in each row. */
+export const RANDOM = '_random()';
+
+export function defineRandom(db: Database): void {
+  db.function('_random', { deterministic: false, directOnly: true }, () => randomUUID());
 }

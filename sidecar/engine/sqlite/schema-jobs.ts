@@ -1,6 +1,6 @@
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import type { PlanStep } from '../plan-step.ts';
-import type { QuarantinedObject } from '../schema-change.ts';
+import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 import { applySchema, checkSchema, type ReceivedChange } from './schema-apply.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
@@ -21,7 +21,7 @@ export interface SchemaJobTypes {
   readonly 'schema.lock': { input: { namespace: string; owner: string; now: number }; output: boolean };
   readonly 'schema.unlock': { input: { namespace: string; owner: string }; output: null };
   readonly 'schema.listQuarantine': { input: { namespace: string | null }; output: QuarantinedObject[] };
-  readonly 'schema.restoreQuarantine': { input: { id: number; now: number }; output: QuarantinedObject };
+  readonly 'schema.restoreQuarantine': { input: { id: number; now: number }; output: RestoredObject };
   readonly 'schema.purgeQuarantine': { input: { id: number }; output: QuarantinedObject };
 }
 

@@ -3,7 +3,7 @@ import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { HIDDEN_ID, quoted } from './names.ts';
 import { converted, isSameStorage } from './schema-convert.ts';
 import { columnList, createTableSql, hasGenerator } from './schema-ddl.ts';
-import { fillOf, randomValue } from './schema-fill.ts';
+import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
 import { lastId, setLastId } from './schema-generators.ts';
 import type { TableTransition } from './schema-transition.ts';
 import type { Physical } from './storage.ts';
@@ -54,8 +54,8 @@ function copyOf(db: Database, column: Column, { sources }: TableTransition, now:
     case 'constant':
       return [{ column: column.name, sql: '?', parameters: [fill.value] }];
     case 'random':
-      db.function('_random', { deterministic: false }, randomValue);
-      return [{ column: column.name, sql: '_random()', parameters: [] }];
+      defineRandom(db);
+      return [{ column: column.name, sql: RANDOM, parameters: [] }];
     case 'none':
       // The checks have found the table empty.
       return [{ column: column.name, sql: 'NULL', parameters: [] }];
@@ -70,6 +70,10 @@ function carried(db: Database, from: Column, to: Column): string {
   if (isSameStorage(from, to)) return quoted(from.name);
   const name = `_convert_${to.name}`;
   const convert = (value: Physical): Physical => converted(from, to, value);
-  db.function(name, { deterministic: true, safeIntegers: true }, convert as (...values: unknown[]) => Physical);
+  db.function(
+    name,
+    { deterministic: true, directOnly: true, safeIntegers: true },
+    convert as (...values: unknown[]) => Physical,
+  );
   return `${quoted(name)}(${quoted(from.name)})`;
 }

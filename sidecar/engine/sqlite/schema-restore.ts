@@ -10,11 +10,11 @@ import {
   schemaToJson,
   type Table,
 } from '../../../db_connector/protocol/schema.ts';
-import type { QuarantinedObject } from '../schema-change.ts';
+import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { physicalTable, quoted } from './names.ts';
 import { storageForm } from './schema-convert.ts';
 import { hasGenerator } from './schema-ddl.ts';
-import { fillOf } from './schema-fill.ts';
+import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
 import { rememberedLastId, setLastId } from './schema-generators.ts';
 import { attachColumns, identityOf, type KeptColumn, keptOfText } from './schema-keep.ts';
 import { readSchemaRow, schemaOfText, textOfSchema, writeSchemaRow } from './schema-store.ts';
@@ -34,10 +34,10 @@ type RawRow = QuarantinedObject & { readonly physical: string; readonly definiti
 
 /** Oldest first; null means of all namespaces. */
 export function listQuarantine(db: Database, namespace: string | null): QuarantinedObject[] {
-  const sql = `SELECT ${COLUMNS} FROM _quarantine WHERE ?1 IS NULL OR namespace = ?1 ORDER BY id`;
+  const sql = `SELECT ${COLUMNS} FROM _quarantine WHERE @namespace IS NULL OR namespace = @namespace ORDER BY id`;
   return db
-    .prepare<[string | null], RawRow>(sql)
-    .all(namespace)
+    .prepare<[{ namespace: string | null }], RawRow>(sql)
+    .all({ namespace })
     .map((row) => split(row).object);
 }
 
@@ -57,14 +57,14 @@ export function purgeQuarantine(db: Database, id: number): QuarantinedObject {
  * Puts a kept table or column back into the stored schema, whose revision grows. Throws `unsupported_change` with the
  * reason where it has no place any more; nothing is changed then.
  */
-export function restoreQuarantine(db: Database, id: number, now: number): QuarantinedObject {
+export function restoreQuarantine(db: Database, id: number, now: number): RestoredObject {
   return db
     .transaction(() => {
       const row = rowOf(db, id);
       const { namespace } = row.object;
       const stored = readSchemaRow(db, namespace);
       const schema = stored === null ? { tables: [] } : schemaOfText(stored.schema);
-      const restored =
+      const { schema: restored, note } =
         row.object.kind === 'table' ? restoreTable(db, row, schema) : restoreColumn(db, row, schema, now);
       forget(db, id);
       writeSchemaRow(db, {
@@ -74,12 +74,18 @@ export function restoreQuarantine(db: Database, id: number, now: number): Quaran
         schema: textOfSchema(restored),
         updatedAt: new Date(now).toISOString(),
       });
-      return row.object;
+      return { ...row.object, note };
     })
     .immediate();
 }
 
-function restoreTable(db: Database, { object, physical, definition }: QuarantineRow, schema: Schema): Schema {
+/** The whole schema with the object in it. */
+interface Restored {
+  readonly schema: Schema;
+  readonly note: string | null;
+}
+
+function restoreTable(db: Database, { object, physical, definition }: QuarantineRow, schema: Schema): Restored {
   const { namespace, table: name } = object;
   if (findTable(schema, name) !== null) throw refusal(object, `a table ${name} is declared; rename or remove it first`);
   const table = findTable(schemaOfText(definition), name);
@@ -89,7 +95,7 @@ function restoreTable(db: Database, { object, physical, definition }: Quarantine
   if (hasGenerator(table)) setLastId(db, restored, rememberedLastId(db, namespace, name));
   makeIndexes(db, namespace, table);
   attachColumns(db, namespace, name, object.id);
-  return checked(object, { tables: [...schema.tables, table] });
+  return { schema: checked(object, { tables: [...schema.tables, table] }), note: null };
 }
 
 function restoreColumn(
@@ -97,7 +103,8 @@ function restoreColumn(
   { object, physical, definition }: QuarantineRow,
   schema: Schema,
   now: number,
-): Schema {
+): Restored {
+  const { namespace } = object;
   const kept = keptOfText(definition);
   const table = findTable(schema, object.table);
   if (table === null || kept.goneWith !== null) throw refusal(object, `its table ${object.table} is no longer there`);
@@ -108,18 +115,17 @@ function restoreColumn(
   const { default: _, ...bare } = kept.column;
   const empty: Column = { ...bare, nullable: true, unique: false, autoIncrement: false };
   const withEmpty = { ...table, columns: [...table.columns, empty] };
-  changeTable(db, object.namespace, transitionTo(table, withEmpty), now);
-  putBack(db, object.namespace, withEmpty, physical);
-  const column = {
-    ...kept.column,
-    autoIncrement: false,
-    nullable: !isComplete(db, object.namespace, table, kept.column, now),
-  };
+  changeTable(db, namespace, transitionTo(table, withEmpty), now);
+  putBack(db, namespace, withEmpty, physical);
+  const lacking = kept.column.nullable ? 0 : fillLacking(db, namespace, table, kept.column, now);
+  const column = { ...kept.column, autoIncrement: false, nullable: kept.column.nullable || lacking > 0 };
   const restored = { ...table, columns: [...table.columns, column] };
   const all = checked(object, { tables: schema.tables.map((other) => (other === table ? restored : other)) });
-  changeTable(db, object.namespace, transitionTo(withEmpty, restored), now);
+  changeTable(db, namespace, transitionTo(withEmpty, restored), now);
   db.exec(`DROP TABLE ${quoted(physical)}`);
-  return all;
+  const rows = lacking === 1 ? '1 newer row has' : `${lacking} newer rows have`;
+  const note = lacking === 0 ? null : `it is nullable now, because ${rows} no value for it`;
+  return { schema: all, note };
 }
 
 /** Rows must still be known by what they were known by when the column was taken out. */
@@ -142,18 +148,21 @@ function putBack(db: Database, namespace: string, table: Table, kept: string): v
 }
 
 /**
- * Whether a required column may be required again: newer rows take its default. Where that is not possible it comes
- * back nullable, so that what was kept is not out of reach.
+ * Gives rows that came since what a required column has for them, and tells how many it has nothing for. The column
+ * then comes back nullable, so that what was kept is not out of reach.
  */
-function isComplete(db: Database, namespace: string, table: Table, column: Column, now: number): boolean {
-  if (column.nullable) return false;
+function fillLacking(db: Database, namespace: string, table: Table, column: Column, now: number): number {
   const physical = quoted(physicalTable(namespace, table.name));
   const name = quoted(column.name);
+  const lacking = `guard() AND ${name} IS NULL`;
   const fill = fillOf(column, now);
-  if (fill.kind === 'constant' && !column.unique) {
-    db.prepare(`UPDATE ${physical} SET ${name} = ? WHERE guard() AND ${name} IS NULL`).run(fill.value);
+  if (fill.kind === 'random') {
+    defineRandom(db);
+    db.exec(`UPDATE ${physical} SET ${name} = ${RANDOM} WHERE ${lacking}`);
+  } else if (fill.kind === 'constant' && !column.unique) {
+    db.prepare(`UPDATE ${physical} SET ${name} = ? WHERE ${lacking}`).run(fill.value);
   }
-  return db.prepare(`SELECT 1 FROM ${physical} WHERE guard() AND ${name} IS NULL LIMIT 1`).get() === undefined;
+  return Number(db.prepare(`SELECT count(*) FROM ${physical} WHERE ${lacking}`).pluck().get());
 }
 
 function transitionTo(from: Table, to: Table): TableTransition {

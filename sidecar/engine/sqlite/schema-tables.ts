@@ -11,7 +11,7 @@ import {
   type PhysicalIndex,
   physicalIndexes,
 } from './schema-ddl.ts';
-import { fillOf, randomValue } from './schema-fill.ts';
+import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
 import { lastId, rememberedLastId, rememberLastId, setLastId } from './schema-generators.ts';
 import { rebuildTable } from './schema-rebuild.ts';
 import type { TableTransition } from './schema-transition.ts';
@@ -80,8 +80,8 @@ function alterTable(db: Database, physical: string, { to, sources, removed }: Ta
     db.exec(`ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}`);
     const fill = fillOf(column, now);
     if (fill.kind === 'random') {
-      db.function('_random', { deterministic: false }, randomValue);
-      db.exec(`UPDATE ${table} SET ${quoted(column.name)} = _random()`);
+      defineRandom(db);
+      db.exec(`UPDATE ${table} SET ${quoted(column.name)} = ${RANDOM}`);
     } else if (fill.kind === 'constant' && fill.value !== null) {
       db.prepare(`UPDATE ${table} SET ${quoted(column.name)} = ?`).run(fill.value);
     }

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Engine, EngineLog } from '../engine/engine.ts';
+import type { QuarantinedObject, RestoredObject } from '../engine/schema-change.ts';
+import { NamespaceLock } from './namespace-lock.ts';
+
+/** Copying a large column back takes its time. */
+const CHANGE_TIMEOUT_MS = 3_600_000;
+const LOCK_TIMEOUT_MS = 10_000;
+
+export interface QuarantineOptions {
+  readonly engine: Engine;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly log: EngineLog;
+}
+
+/**
+ * What a sync has taken out of a schema and kept. Works beside a running sidecar: the lock keeps its syncs away, and
+ * the schema's revision tells it to read the schema again.
+ */
+export class Quarantine {
+  readonly #options: QuarantineOptions;
+  readonly #owner = `quarantine:${randomUUID()}`;
+
+  constructor(options: QuarantineOptions) {
+    this.#options = options;
+  }
+
+  /** Oldest first. */
+  list(): Promise<QuarantinedObject[]> {
+    return this.#options.engine.listQuarantine(null, { deadline: performance.now() + LOCK_TIMEOUT_MS });
+  }
+
+  /** @throws ApiError `unsupported_change` where the object has no place any more, `sync_in_progress`. */
+  restore(object: QuarantinedObject): Promise<RestoredObject> {
+    const { engine, now } = this.#options;
+    return this.#locked(object, () => engine.restoreQuarantine(object.id, now(), changeBounds()));
+  }
+
+  purge(object: QuarantinedObject): Promise<QuarantinedObject> {
+    return this.#locked(object, () => this.#options.engine.purgeQuarantine(object.id, changeBounds()));
+  }
+
+  async #locked<T>({ namespace }: QuarantinedObject, work: () => Promise<T>): Promise<T> {
+    const options = { ...this.#options, owner: this.#owner };
+    const lock = await NamespaceLock.acquire(namespace, options, performance.now() + LOCK_TIMEOUT_MS);
+    if (lock === null) {
+      const reason = `a schema sync of namespace ${namespace} is running, or was cut off less than 10 s ago`;
+      throw new ApiError('sync_in_progress', `${reason}; try again in 10 s`);
+    }
+    try {
+      return await work();
+    } finally {
+      await lock.release();
+    }
+  }
+}
+
+function changeBounds(): { readonly deadline: number } {
+  return { deadline: performance.now() + CHANGE_TIMEOUT_MS };
+}
