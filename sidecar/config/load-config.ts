@@ -32,12 +32,13 @@ export interface SidecarConfig extends Omit<ConfigFile, 'keys' | 'panel' | 'writ
   readonly warnings: readonly string[];
 }
 
-/** Reads and checks FILE with the environment over it. Throws `ConfigError`. */
-export function loadConfig(file: string, environment: NodeJS.ProcessEnv): SidecarConfig {
+/** Reads and checks FILE with the environment over it. Throws `ConfigError`. `isCheck` lets secrets be missing. */
+export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck = false): SidecarConfig {
   const parsed = readConfigFile(file, environment);
   const { keys, panel: _panel, writeBehind: _writeBehind, ...rest } = parsed.config;
-  const place: SecretPlace = { folder: parsed.folder, environment, warnings: parsed.warnings };
-  const at = (path: string) => resolve(parsed.folder, path);
+  const { folder, warnings } = parsed;
+  const place: SecretPlace = { folder, environment, warnings, isMadeLater: isCheck };
+  const at = (path: string) => resolve(folder, path);
   const { tls, socketPath } = rest.api;
   return Object.freeze({
     ...rest,
@@ -47,10 +48,10 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Sideca
       tls: tls === null ? null : { certFile: at(tls.certFile), keyFile: at(tls.keyFile) },
     },
     database: { ...rest.database, file: at(rest.database.file) },
-    folder: parsed.folder,
+    folder,
     dataFolder: at('data'),
     keys: keys.map((key, index) => readKey(key, `keys[${index}]`, place)),
-    warnings: [...parsed.warnings, ...adviceOn(parsed.config)],
+    warnings: [...warnings, ...adviceOn(parsed.config)],
   });
 }
 

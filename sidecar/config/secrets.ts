@@ -1,5 +1,5 @@
-import type { KeyObject } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MIN_SECRET_BYTES } from '../../db_connector/protocol/limits.ts';
 import { importSecret } from '../../db_connector/protocol/signing.ts';
@@ -13,6 +13,8 @@ export interface SecretPlace {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly warnings: string[];
+  /** A `secretFile` that is not there yet is made at the start, so a check lets it pass. */
+  readonly isMadeLater: boolean;
 }
 
 /** The key's secret from the one place that is given. `field` is `keys[0]`. */
@@ -22,7 +24,11 @@ export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): K
     const got = given.length === 0 ? 'none' : given.join(' and ');
     throw new ConfigError(`${field}: expected exactly one of secretFile, secretEnv, secret, got ${got}`);
   }
-  if (key.secretFile !== undefined) return readSecretFile(key.secretFile, `${field}.secretFile`, place);
+  if (key.secretFile !== undefined) {
+    if (place.isMadeLater && !existsSync(resolve(place.folder, key.secretFile)))
+      return createSecretKey(randomBytes(32));
+    return readSecretFile(key.secretFile, `${field}.secretFile`, place);
+  }
   if (key.secret !== undefined) return toKey(key.secret, `${field}.secret`);
   const text = place.environment[key.secretEnv as string];
   if (text === undefined) throw new ConfigError(`${field}.secretEnv: expected a variable that is set, got none`);

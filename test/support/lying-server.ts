@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 
 /** Written after the specification's "Authentication" with node:crypto alone: an oracle, so it imports nothing of ours. */
@@ -28,6 +29,12 @@ export interface SeenRequest {
   readonly nonce: string;
 }
 
+/** PEM texts. */
+export interface ServerTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** Answers one POST, truthfully or not. */
 export type Behaviour = (request: SeenRequest, response: ServerResponse, server: LyingServer) => void;
 
@@ -41,13 +48,16 @@ export class LyingServer {
   otherwise: Behaviour = answers('{"rows":[],"hasMore":false}');
   /** Milliseconds that this server's clock is ahead. */
   clockOffsetMs = 0;
+  readonly #scheme: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #waiters: (() => void)[] = [];
 
-  constructor(secret: string) {
+  constructor(secret: string, tls?: ServerTls) {
     this.secret = secret;
-    this.#server = createServer((request, response) => void this.#receive(request, response));
+    this.#scheme = tls === undefined ? 'http' : 'https';
+    const receive = (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response);
+    this.#server = tls === undefined ? createServer(receive) : createTlsServer(tls, receive);
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -55,8 +65,8 @@ export class LyingServer {
   }
 
   /** @param where a port, 0 for any free one, or the path of a Unix socket */
-  static async start(secret: string, where: number | string = 0): Promise<LyingServer> {
-    const server = new LyingServer(secret);
+  static async start(secret: string, where: number | string = 0, tls?: ServerTls): Promise<LyingServer> {
+    const server = new LyingServer(secret, tls);
     await new Promise<void>((resolve) => {
       if (typeof where === 'string') {
         server.#server.listen(where, resolve);
@@ -72,7 +82,7 @@ export class LyingServer {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `${this.#scheme}://127.0.0.1:${this.port}`;
   }
 
   get openSockets(): number {

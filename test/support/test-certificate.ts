@@ -1,0 +1,21 @@
+/** A certificate of its own authority for localhost and 127.0.0.1, good for a hundred years, and its key. For tests only:
+ * everybody knows the key. Written down so that no test needs openssl. */
+export const TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUJjJFUye4FVMSFO20qMT90T6281QwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJdGVzdCBvbmx5MCAXDTI2MTEyMTExMTAyOVoYDzIxMjYxMDI4
+MTExMDI5WjAUMRIwEAYDVQQDDAl0ZXN0IG9ubHkwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAStUApNVXfnD9Zq050fjyzg6wjFGHW4u7Ee8Kfkr7B3/aTILuVxGrXx
+yDKDucXvsRpAOYnkKK9M8wfhUq/lbDaio28wbTAdBgNVHQ4EFgQU6IgBb/9JYUZ9
+M8ibbQSoKcqZaocwHwYDVR0jBBgwFoAU6IgBb/9JYUZ9M8ibbQSoKcqZaocwGgYD
+VR0RBBMwEYIJbG9jYWxob3N0hwR/AAABMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZI
+zj0EAwIDSAAwRQIgBSBwKxu4gbUkZpwv8KgSYrZBRxZbyCFkgf2M83GLE8UCIQCv
+nJAIR2WD2Zw0Rz5r2yo57ha66kOUVsh+DpP02fw4MQ==
+-----END CERTIFICATE-----
+`;
+
+export const TEST_CERTIFICATE_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg8DteYdjtazKJb91/
+F1A7M8Kc7oqJJZ5z3rm0d1h/squhRANCAAStUApNVXfnD9Zq050fjyzg6wjFGHW4
+u7Ee8Kfkr7B3/aTILuVxGrXxyDKDucXvsRpAOYnkKK9M8wfhUq/lbDai
+-----END PRIVATE KEY-----
+`;
