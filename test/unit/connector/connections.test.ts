@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answers, LyingServer, resets, says, silent } from '../../support/lying-server.ts';
+import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from '../../support/test-certificate.ts';
 import { impatientTimers, Rig, SECRET } from './rig.ts';
 
 const FIND = { namespace: 'game', table: 'characters' };
@@ -36,6 +37,20 @@ describe('where it connects to', () => {
     const rig = startRig({ url: `unix:${path}`, allowedHosts: [] });
     expect((await rig.run('find', FIND)).State).toBe('ok');
     expect(api.seen.length).toBe(1);
+  });
+
+  it('is an HTTPS server whose authority it knows, and no other', async () => {
+    const api = await LyingServer.start(SECRET, 0, { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY });
+    closing.push(() => api.close());
+    const rig = startRig({ url: api.url });
+    const refused = await rig.run('find', FIND);
+    expect(refused).toMatchObject({ State: 'error', Code: 'network' });
+    expect(refused.Json).toContain('self-signed');
+    expect(api.seen.length).toBe(0);
+    writeFileSync(join(rig.folder, 'ca.pem'), TEST_CERTIFICATE);
+    rig.configure({ url: api.url, caFile: 'ca.pem' });
+    await rig.command('db-reload');
+    expect((await rig.run('find', FIND)).State).toBe('ok');
   });
 
   it('is never a host that is not allowed', async () => {
