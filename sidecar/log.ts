@@ -1,4 +1,4 @@
-import { write, writeSync } from 'node:fs';
+import { write } from 'node:fs';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -62,14 +62,11 @@ export class StandardOutput implements LogSink {
     this.#pump();
   }
 
-  /** Writes what is left before the process ends; gives up where nobody reads. */
-  flush(): void {
-    try {
-      for (let rest = Buffer.concat([this.#inFlight ?? Buffer.alloc(0), this.#next()]); rest.length > 0; ) {
-        rest = rest.subarray(writeSync(this.#descriptor, rest));
-      }
-    } catch {
-      // The reader is gone, or as slow as the process is in a hurry.
+  /** Resolves once everything is written, or after `waitMs` where nobody reads. */
+  async drain(waitMs = 1000): Promise<void> {
+    const giveUpAt = performance.now() + waitMs;
+    while ((this.#inFlight !== null || this.#waiting.length > 0) && performance.now() < giveUpAt) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }
 

@@ -8,7 +8,7 @@ type Section = Record<string, unknown>;
 /**
  * Lays `SIDECAR_…` variables over the file's single values (contract section 2): the path in upper snake case, the place
  * in a list as a number (`SIDECAR_KEYS_0_SECRET_FILE`), lists of texts separated by commas. A variable that is empty
- * means null where null is allowed. A text that does not fit its field is left as text, for the schema to refuse.
+ * means null, or that the property is left out. A text that does not fit its field is left as text, for the schema to refuse.
  * Returns the variables that name no field.
  */
 export function applyEnvironment(file: Section, environment: NodeJS.ProcessEnv): string[] {
@@ -66,7 +66,7 @@ function afterName(rest: string, name: string): string | null {
 function readValue(kind: FieldKind, text: string): unknown {
   switch (kind) {
     case 'text':
-      return text;
+      return text === '' ? undefined : text;
     case 'nullableText':
       return text === '' ? null : text;
     case 'number':
@@ -89,5 +89,7 @@ function setAt(root: Section, path: Path, value: unknown): void {
     if (typeof next !== 'object' || next === null) return;
     place = next as Record<string | number, unknown>;
   }
-  place[path.at(-1) as string | number] = value;
+  const name = path.at(-1) as string | number;
+  if (value === undefined) delete place[name];
+  else place[name] = value;
 }

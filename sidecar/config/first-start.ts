@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readConfigFile } from './load-config.ts';
 
+const DEFAULT_PORT = 20771;
+
 const FIRST_KEY = {
   kid: 'local',
   secretFile: 'secrets/local.secret',
@@ -29,7 +31,7 @@ export function createMissing(file: string, environment: NodeJS.ProcessEnv): str
     make(
       file,
       pretty({
-        api: { host: '127.0.0.1', port: 20771 },
+        api: { host: '127.0.0.1', port: DEFAULT_PORT },
         database: { provider: 'sqlite', file: 'data/database.sqlite' },
         keys: [FIRST_KEY],
       }),
@@ -50,7 +52,9 @@ export function createMissing(file: string, environment: NodeJS.ProcessEnv): str
 }
 
 function urlOf(api: { socketPath: string | null; port: number }): string {
-  return api.socketPath === null ? `http://127.0.0.1:${api.port}` : `unix:${api.socketPath}`;
+  return api.socketPath === null
+    ? `http://127.0.0.1:${api.port === 0 ? DEFAULT_PORT : api.port}`
+    : `unix:${api.socketPath}`;
 }
 
 function pretty(value: unknown): string {

@@ -23,7 +23,9 @@ export interface KeyConfig {
 
 /** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
 export interface SidecarConfig extends Omit<ConfigFile, 'keys' | 'panel' | 'writeBehind'> {
-  /** Folder of sidecar.json. */
+  /** Absolute path of sidecar.json: what makes this sidecar this one on its machine. */
+  readonly file: string;
+  /** Folder of it. */
   readonly folder: string;
   /** Where the sidecar keeps what it must remember: `data` beside sidecar.json. */
   readonly dataFolder: string;
@@ -48,6 +50,7 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck
       tls: tls === null ? null : { certFile: at(tls.certFile), keyFile: at(tls.keyFile) },
     },
     database: { ...rest.database, file: at(rest.database.file) },
+    file: resolve(file),
     folder,
     dataFolder: at('data'),
     keys: keys.map((key, index) => readKey(key, `keys[${index}]`, place)),

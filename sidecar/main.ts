@@ -1,0 +1,105 @@
+import { parseArgs } from 'node:util';
+import { runQuarantine } from './commands/quarantine.ts';
+import { ConfigError } from './config/config-error.ts';
+import { createMissing } from './config/first-start.ts';
+import { loadConfig, type SidecarConfig } from './config/load-config.ts';
+import { Log, StandardOutput } from './log.ts';
+import { type RunningSidecar, serve } from './serve.ts';
+
+const USAGE = `Usage: node main.js [--config FILE] [--check]
+       node main.js quarantine list|restore|purge [ID…] [--config FILE]
+
+  --config FILE  configuration, made at the first start (default vfs/sidecar.json)
+  --check        only checks the configuration
+  --help         this text`;
+
+const DEFAULT_CONFIG = 'vfs/sidecar.json';
+
+interface Arguments {
+  readonly command: readonly string[];
+  readonly config: string;
+  readonly isCheck: boolean;
+  readonly isHelp: boolean;
+}
+
+function readArguments(argv: readonly string[]): Arguments {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { config: { type: 'string' }, check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    });
+    const { config = DEFAULT_CONFIG, check = false, help = false } = values;
+    if (positionals.length > 0 && positionals[0] !== 'quarantine') throw new Error(`unknown command ${positionals[0]}`);
+    return { command: positionals, config, isCheck: check, isHelp: help };
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message.split('\n', 1)[0]}; --help tells more`);
+  }
+}
+
+/** Starts the service and returns once it listens. */
+async function start(file: string, output: StandardOutput): Promise<RunningSidecar> {
+  const log = new Log(output);
+  for (const made of createMissing(file, process.env)) log.info('made a file that was missing', { file: made });
+  const config = loadConfig(file, process.env);
+  for (const warning of config.warnings) log.warn(warning);
+  return serve({ config, log: output });
+}
+
+/** The first signal ends in order, a second one at once. */
+function stopOnSignal(running: RunningSidecar, output: StandardOutput): void {
+  let isStopping = false;
+  const stop = (signal: string) => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    new Log(output).info('stopping', { signal });
+    running.stop().then(
+      () => end(output, 0),
+      (error: unknown) => fail(output, error),
+    );
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+}
+
+async function end(output: StandardOutput, code: number): Promise<never> {
+  await output.drain();
+  process.exit(code);
+}
+
+/** One clear line for the operator. */
+async function fail(output: StandardOutput, error: unknown): Promise<never> {
+  await output.drain();
+  const line = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`sidecar: ${line.split('\n').join(' ')}\n`);
+  process.exit(1);
+}
+
+function check(config: SidecarConfig, file: string): void {
+  for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
+  process.stdout.write(`${file} is a good configuration\n`);
+}
+
+/** Works beside a running sidecar: the database keeps them apart. */
+async function quarantine(args: readonly string[], file: string): Promise<void> {
+  const isDone = await runQuarantine(args, loadConfig(file, process.env, true));
+  if (!isDone) process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const output = new StandardOutput();
+  try {
+    const { command, config: file, isCheck, isHelp } = readArguments(process.argv.slice(2));
+    if (isHelp) process.stdout.write(`${USAGE}\n`);
+    else if (isCheck) check(loadConfig(file, process.env, true), file);
+    else if (command[0] === 'quarantine') await quarantine(command.slice(1), file);
+    else {
+      process.on('uncaughtException', (error) => fail(output, error));
+      stopOnSignal(await start(file, output), output);
+    }
+  } catch (error) {
+    await fail(output, error);
+  }
+}
+
+await main();
