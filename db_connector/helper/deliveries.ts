@@ -1,0 +1,57 @@
+import type { DatabaseHost } from './host.ts';
+import { readErrorMessage } from './readers.ts';
+import type { DbCallback, DbResult } from './result.ts';
+
+/** The same failure is told again after this long, with how often it happened meanwhile. */
+const QUIET_MS = 10_000;
+
+interface Told {
+  atMs: number;
+  untold: number;
+}
+
+/** Hands results to the script's callbacks, and tells the console what would be lost without a trace. */
+export class Deliveries {
+  readonly #host: Pick<DatabaseHost, 'name' | 'log'>;
+  readonly #told = new Map<string, Told>();
+
+  constructor(host: Pick<DatabaseHost, 'name' | 'log'>) {
+    this.#host = host;
+  }
+
+  /**
+   * @param what names the call in a line, such as `Find game.characters`
+   * @returns never throws, also where the callback does
+   */
+  to(what: string, callback: DbCallback | undefined): (result: DbResult) => void {
+    if (callback === undefined) return (result) => this.#tellError(what, result);
+    return (result) => {
+      try {
+        const returned = callback(result);
+        if (returned instanceof Promise) returned.catch((error: unknown) => this.#tellThrow(what, error));
+      } catch (error) {
+        this.#tellThrow(what, error);
+      }
+    };
+  }
+
+  #tellThrow(what: string, error: unknown): void {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#host.log(`bundle ${this.#host.name}: the callback of ${what} threw: ${reason}`);
+  }
+
+  /** Nobody else looks at the error of a call without a callback. */
+  #tellError(what: string, result: DbResult): void {
+    if (result.State === 'ok') return;
+    const key = `${what} ${result.Code}`;
+    const now = performance.now();
+    const told = this.#told.get(key);
+    if (told !== undefined && now - told.atMs < QUIET_MS) {
+      told.untold += 1;
+      return;
+    }
+    const more = told === undefined || told.untold === 0 ? '' : ` (and ${told.untold} times before)`;
+    this.#host.log(`bundle ${this.#host.name}: ${what} failed: ${readErrorMessage(result)}${more}`);
+    this.#told.set(key, { atMs: now, untold: 0 });
+  }
+}

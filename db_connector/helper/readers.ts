@@ -1,0 +1,65 @@
+import { readJson } from './read-json.ts';
+import type { DbResult } from './result.ts';
+
+/** A value as `Rows` gives it: integers past 2^53 are BigInt, decimals that no double holds are text. */
+export type DbValue = null | boolean | number | bigint | string | DbValue[] | { [name: string]: DbValue };
+
+/** A row as it comes when a script does not say more about it. */
+export type DbRow = Record<string, DbValue>;
+
+/** Results are read more than once (`Rows`, then `HasMore`), so what was read is kept as long as the result is. */
+const bodies = new WeakMap<DbResult, Readonly<Record<string, unknown>>>();
+
+/** The object in a result's text; an empty one where there is none. */
+function bodyOf(result: DbResult): Readonly<Record<string, unknown>> {
+  const known = bodies.get(result);
+  if (known !== undefined) return known;
+  const body = readBody(result.Json);
+  bodies.set(result, body);
+  return body;
+}
+
+function readBody(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const body = readJson(text);
+    return typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function okBody(result: DbResult): Readonly<Record<string, unknown>> {
+  return result.State === 'ok' ? bodyOf(result) : {};
+}
+
+export function readRows<T extends object>(result: DbResult): T[] {
+  const { rows } = okBody(result);
+  return Array.isArray(rows) ? rows : [];
+}
+
+export function readHasMore(result: DbResult): boolean {
+  return okBody(result).hasMore === true;
+}
+
+export function readNumber(result: DbResult): number {
+  const { count, affected, inserted } = okBody(result);
+  const number = count ?? affected ?? inserted;
+  return typeof number === 'number' ? number : 0;
+}
+
+export function readInsertedIds(result: DbResult): DbValue[] {
+  const { ids } = okBody(result);
+  return Array.isArray(ids) ? ids : [];
+}
+
+export function readIsQueued(result: DbResult): boolean {
+  return okBody(result).queued === true;
+}
+
+export function readErrorMessage(result: DbResult): string {
+  if (result.State === 'ok') return '';
+  const { error } = bodyOf(result);
+  const message: unknown =
+    typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined;
+  return typeof message === 'string' && message !== '' ? `${result.Code}: ${message}` : result.Code;
+}
