@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
+import { parseSync } from 'oxc-parser';
 
 const ENTRY = 'db_connector/helper/helper';
 
@@ -109,6 +110,27 @@ class Bundle {
   }
 }
 
+/** Declarations that nothing exported is made of are the helper's own business. */
+function withoutUnused(text: string): string {
+  const { program } = parseSync('helper.d.ts', text);
+  let from = 0;
+  const statements = program.body.map(({ end }) => {
+    // With the comment before it.
+    const statement = text.slice(from, end);
+    from = end;
+    return statement;
+  });
+  const isUsed = (statement: string): boolean => {
+    const name = /^(?:declare (?:function|const)|interface|type) ([\w$]+)/m.exec(statement)?.[1];
+    if (name === undefined) return true;
+    const word = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`);
+    return statements.some((other) => other !== statement && word.test(other.replace(/\/\*[\s\S]*?\*\//g, '')));
+  };
+  const kept = statements.filter(isUsed);
+  const rest = `${kept.join('').trim()}\n`;
+  return kept.length === statements.length ? rest : withoutUnused(rest);
+}
+
 function emitDeclarations(root: string, folder: string): void {
   const config = {
     extends: join(root, 'tsconfig.json'),
@@ -140,7 +162,8 @@ export function writeHelperTypes(root: string, target: string): void {
     const entry = join(folder, `${ENTRY}.d.ts`);
     const bundle = new Bundle();
     bundle.add(entry);
-    writeFileSync(target, `// The types of helper.js. Made by the build; not to be edited.\n\n${bundle.text(entry)}`);
+    const text = withoutUnused(bundle.text(entry));
+    writeFileSync(target, `// The types of helper.js. Made by the build; not to be edited.\n\n${text}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -68,7 +68,7 @@ export class SidecarProcess {
     this.#settings.log.write(text);
     const line = parseSidecarLine(text);
     if (line === null) {
-      this.#settings.say(`[sidecar] ${text}`);
+      this.#settings.say(`[sidecar] ${text.replace(/^sidecar: /, '')}`);
       return;
     }
     const important = importantLine(line);
