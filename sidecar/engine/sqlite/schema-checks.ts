@@ -126,5 +126,5 @@ function repeatedSql(table: string, columns: readonly string[], change: TableTra
   }
   const conditions = ['guard()', ...grouped.map((column) => `${column} IS NOT NULL`)].join(' AND ');
   const groups = grouped.length === 0 ? '' : `GROUP BY ${grouped.join(', ')} `;
-  return `SELECT 1 FROM ${quoted(table)} WHERE ${conditions} ${groups}HAVING count(*) > 1 LIMIT 1`;
+  return `SELECT count(*) FROM ${quoted(table)} WHERE ${conditions} ${groups}HAVING count(*) > 1 LIMIT 1`;
 }
