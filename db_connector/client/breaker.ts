@@ -9,8 +9,8 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
  * Opens after five transport failures in a row, for 15 s; then one trial call decides.
  *
  * opossum keeps the state and the pause. It knows no consecutive failures, so those are counted here and end in
- * `open()`; `volumeThreshold` keeps its own rate, of a window out of which a long attempt slides, from opening it.
- * An attempt is fired at its end, so that one that began before the circuit opened decides nothing afterwards.
+ * `open()`; its own rate never goes over 100 %. An attempt is fired at its end: that keeps a long one from sliding out
+ * of the window of that rate, and one that began before the circuit opened from deciding anything afterwards.
  */
 export class Breaker {
   readonly #circuit: CircuitBreaker<[Outcome['transport']], void>;
@@ -26,7 +26,6 @@ export class Breaker {
       timeout: false,
       errorThresholdPercentage: 100,
       resetTimeout: CIRCUIT_PAUSE_MS,
-      volumeThreshold: Number.MAX_SAFE_INTEGER,
       rollingPercentilesEnabled: false,
       enableSnapshots: false,
     });

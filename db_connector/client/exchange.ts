@@ -78,10 +78,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
     this.#end({ kind: 'noAnswer', reason: `no answer within ${this.#options.timeoutMs} ms`, hasStalled });
   }
 
-  cancel(reason: string): void {
-    this.#end({ kind: 'noAnswer', reason, hasStalled: false });
-  }
-
   /** Ends before the other side did, so the connection is of no further use. */
   #end(result: ExchangeResult): void {
     this.#finish(result);

@@ -30,7 +30,6 @@ export class UndiciTransport implements Transport {
   readonly #deadlines: Deadlines;
   readonly #timers: Timers;
   readonly #maxAnswerBytes: number;
-  readonly #inFlight = new Set<Exchange>();
 
   constructor({ config, ca }: Configuration, timers: Timers) {
     this.#timers = timers;
@@ -59,11 +58,9 @@ export class UndiciTransport implements Transport {
         elapsed: this.#timers.elapsed,
         onEnd: (result) => {
           this.#deadlines.forget(exchange);
-          this.#inFlight.delete(exchange);
           resolve(result);
         },
       });
-      this.#inFlight.add(exchange);
       this.#deadlines.watch(exchange);
       this.#pool.dispatch(this.#optionsOf(request), exchange);
     });
@@ -71,9 +68,6 @@ export class UndiciTransport implements Transport {
 
   async destroy(): Promise<void> {
     this.#deadlines.close();
-    for (const exchange of [...this.#inFlight]) {
-      exchange.cancel('the connection was closed by the connector');
-    }
     await this.#pool.destroy();
   }
 

@@ -130,7 +130,12 @@ export class LyingServer {
   }
 }
 
-function send(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body);
 }
@@ -176,6 +181,12 @@ export function underStatus(httpStatus: number, signedStatus: number): Behaviour
   return ({ nonce }, response, { secret }) =>
     send(response, httpStatus, signedAnswer(secret, nonce, signedStatus, '{"error":{"code":"x","message":""}}'));
 }
+
+/** Properly signed, but one character of the payload is a byte that is no UTF-8. */
+export const brokenText: Behaviour = ({ nonce }, response, { secret }) => {
+  const [before = '', after = ''] = signedAnswer(secret, nonce, 200, '{"name":"\ufffd"}').split('\ufffd');
+  send(response, 200, Buffer.concat([Buffer.from(before), Buffer.of(0xff), Buffer.from(after)]));
+};
 
 /** What a signed answer says, but the payload changed on the way. */
 export const changedPayload: Behaviour = ({ nonce }, response, { secret }) =>

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   anothersAnswer,
   answers,
   authenticates,
   type Behaviour,
+  brokenText,
   changedPayload,
   drips,
   endless,
@@ -84,7 +85,7 @@ const LIES: [name: string, lie: Behaviour, code: string, attempts: number][] = [
     'bad_response',
     1,
   ],
-  ['bytes that are no UTF-8', says(200, Buffer.from([0x22, 0xff, 0x22]).toString('latin1')), 'bad_response', 1],
+  ['a payload that is no UTF-8', brokenText, 'bad_response', 1],
   ['an empty body', says(200, ''), 'bad_response', 1],
   ['an answer that never ends', endless, 'bad_response', 1],
   ['an answer that says it is too long', says(200, 'x'.repeat(100_001)), 'bad_response', 1],
@@ -112,6 +113,15 @@ describe('a server that lies', () => {
     expect((await rig.run('find', FIND)).Code).toBe('bad_response');
     expect(elsewhere.seen.length).toBe(0);
     await elsewhere.close();
+  });
+
+  it('keeps no connection that it has spoilt', async () => {
+    await rig.command('db-reload');
+    for (const lie of [silent, endless, drips]) {
+      api.script = [lie];
+      expect((await rig.run('insert', INSERT)).State).toBe('error');
+    }
+    await vi.waitFor(() => expect(api.openSockets).toBeLessThanOrEqual(1));
   });
 
   it('is recovered from: the next call works', async () => {

@@ -148,11 +148,12 @@ describe('a result', () => {
   });
 
   it('lives two minutes and four timeouts, counted from its readiness', async () => {
+    await stage.connector.configure(configuration({ timeoutMs: 5001 }));
     const [early, late] = [stage.call(), stage.call()];
     await vi.advanceTimersByTimeAsync(300_000);
     stage.flights[0]?.succeed();
     stage.flights[1]?.succeed();
-    await vi.advanceTimersByTimeAsync(139_999);
+    await vi.advanceTimersByTimeAsync(140_003);
     expect(stage.take(early).State).toBe('ok');
     await vi.advanceTimersByTimeAsync(1);
     expect(stage.take(late).State).toBe('missing');
