@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toShippedJavaScript } from '../scripts/build/sample.ts';
+import { toShippedJavaScript } from '../scripts/build/shipped-bundles.ts';
 import { THINGS } from './payloads.ts';
 import { start } from './processes.ts';
 

@@ -6,7 +6,7 @@ import { writeHelperTypes } from './build/helper-types.ts';
 import { hashInputs } from './build/input-hash.ts';
 import { writeLicences } from './build/licences.ts';
 import { bundlePrograms } from './build/programs.ts';
-import { shipSample } from './build/sample.ts';
+import { shipBundles } from './build/shipped-bundles.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -51,7 +51,7 @@ async function build(target: string): Promise<void> {
   writeLicences(ROOT, join(target, 'sidecar'), [...packages.sidecar, 'node_modules/better-sqlite3']);
   writeLicences(ROOT, join(target, 'standalone'), packages.standalone);
   cpSync(join(target, 'db_connector'), join(target, 'server/bundles/db_connector'), { recursive: true });
-  shipSample(join(ROOT, 'bundles/sample_roleplay'), join(target, 'server/bundles/sample_roleplay'));
+  shipBundles(join(ROOT, 'bundles'), join(target, 'server/bundles'));
 }
 
 /** Says one line where it builds, and nothing where dist/ is up to date. */

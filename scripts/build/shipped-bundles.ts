@@ -35,14 +35,23 @@ export function toShippedJavaScript(file: string, source: string): string {
   return format(file, rewritten);
 }
 
-/** The sample is there to be read and copied: plain JavaScript, a file for each source, comments and all. */
-export function shipSample(from: string, to: string): void {
+/** A bundle is there to be read and copied: plain JavaScript, a file for each source, comments and all. */
+export function shipBundle(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  for (const file of readdirSync(from)) {
-    if (!file.endsWith('.ts')) copyFileSync(join(from, file), join(to, file));
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) shipBundle(source, target);
+    else if (!entry.name.endsWith('.ts')) copyFileSync(source, target);
     else {
-      const name = file.replace(/\.ts$/, '.js');
-      writeFileSync(join(to, name), toShippedJavaScript(name, readFileSync(join(from, file), 'utf8')));
+      const name = entry.name.replace(/\.ts$/, '.js');
+      writeFileSync(join(to, name), toShippedJavaScript(name, readFileSync(source, 'utf8')));
     }
+  }
+}
+
+/** The sample, and what else lies in `bundles/`: a folder that somebody makes there is loaded by the next start. */
+export function shipBundles(from: string, to: string): void {
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (entry.isDirectory()) shipBundle(join(from, entry.name), join(to, entry.name));
   }
 }
