@@ -15,7 +15,7 @@
  * So any step may be repeated, at any time, by anybody, and the way to resume a transfer is to go on with it.
  */
 import { randomUUID } from 'node:crypto';
-import { Q } from '../../db_connector/helper/helper.ts';
+import { type Change, Q } from '../../db_connector/helper/helper.ts';
 import { type Game, must } from './game.ts';
 import { type Cents, toCents, toDecimal } from './money.ts';
 import { type Character, NAMESPACE, type Transaction } from './schema.ts';
@@ -186,7 +186,7 @@ async function sendBack(game: Game, entry: Transaction): Promise<void> {
  * The key holds the mark that is expected, so every expectation is a write of its own, and asking again for the same
  * one within ten minutes brings the first answer. After that the mark alone protects.
  */
-async function swapMark(game: Game, change: object, idempotencyKey: string): Promise<boolean> {
+async function swapMark(game: Game, change: Change, idempotencyKey: string): Promise<boolean> {
   const result = await game.ask(() => game.db.async.Update(NAMESPACE, 'characters', change, { idempotencyKey }));
   return game.db.Number(must(game, result, 'moving money')) === 1;
 }

@@ -1,7 +1,16 @@
 import type { Game } from '../../../bundles/sample_roleplay/game.ts';
 import { MoneyGate } from '../../../bundles/sample_roleplay/money-gate.ts';
 import { Tally } from '../../../bundles/sample_roleplay/tally.ts';
-import { Database, type DbResult } from '../../../db_connector/helper/helper.ts';
+import { AsyncDatabase } from '../../../db_connector/helper/async-database.ts';
+import {
+  type Change,
+  Database,
+  type DbResult,
+  type Query,
+  type Row,
+  type WriteOptions,
+} from '../../../db_connector/helper/helper.ts';
+import { findPayload, insertPayload, updatePayload } from '../../../db_connector/helper/payloads.ts';
 import { type Answer, MemorySidecar } from './memory-sidecar.ts';
 
 /** The game server process has died. */
@@ -131,18 +140,33 @@ function toResult({ status, body }: Answer): DbResult {
 
 type Run = (operation: string, text: string) => Promise<DbResult>;
 
-/** The helper's readers, with a memory below instead of a connector. */
+/** The real helper, its payloads and readers, with a memory below in place of a connector. */
 class MemoryDatabase extends Database {
+  override readonly async: AsyncDatabase;
+
   constructor(run: Run) {
-    super(
-      {} as never,
-      {
-        Find: (_n: string, table: string, query: object) => run('find', JSON.stringify({ table, ...query })),
-        Insert: (_n: string, table: string, row: object, options: object) =>
-          run('insert', JSON.stringify({ table, rows: [row], ...options })),
-        Update: (_n: string, table: string, change: object, options: object) =>
-          run('update', JSON.stringify({ table, ...change, ...options })),
-      } as never,
-    );
+    super({ name: 'sample_roleplay', log: () => {}, on: () => {}, exports: { call: () => undefined } });
+    this.async = new MemoryCalls(this, run);
+  }
+}
+
+class MemoryCalls extends AsyncDatabase {
+  readonly #run: Run;
+
+  constructor(db: Database, run: Run) {
+    super(db);
+    this.#run = run;
+  }
+
+  override Find(namespace: string, table: string, query: Query = {}): Promise<DbResult> {
+    return this.#run('find', findPayload(namespace, table, query));
+  }
+
+  override Insert(namespace: string, table: string, rows: Row | readonly Row[], options: WriteOptions = {}) {
+    return this.#run('insert', insertPayload(namespace, table, rows, options));
+  }
+
+  override Update(namespace: string, table: string, change: Change, options: WriteOptions = {}): Promise<DbResult> {
+    return this.#run('update', updatePayload(namespace, table, change, options));
   }
 }

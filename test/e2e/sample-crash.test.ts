@@ -1,0 +1,89 @@
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { newFolder, secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import type { SignedClient } from '../support/signed-client.ts';
+import { countOf, countUnfinished, SampleSite, surplusCents } from './sample-server.ts';
+
+const LIVELY = { characters: 40, actionsPerSecond: 300, summarySeconds: 3600 };
+const QUIET = { ...LIVELY, actionsPerSecond: 0 };
+const READY = /characters; try rp-richest/;
+const MORE_THAN_TEN_MINUTES_MS = 11 * 60_000;
+
+describe('money', () => {
+  const cleanUp: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const step of cleanUp.splice(0).reverse()) await step();
+  });
+
+  /** A quiet evening finishes what is left; then every transfer is over and every cent is where it belongs. */
+  async function expectOrder(site: SampleSite, client: SignedClient): Promise<void> {
+    site.setOptions(QUIET);
+    const server = site.start();
+    await server.line(READY);
+    expect(await countUnfinished(client)).toBe(0);
+    expect(await surplusCents(client)).toBe(0);
+    expect(await server.command('rp-stats', /audit/i)).toMatch(/audit ok: 40 characters/);
+    const vehicles = {
+      and: [
+        { field: 'item', op: 'isNull', value: false },
+        { field: 'state', op: 'eq', value: 'done' },
+      ],
+    };
+    expect(await countOf(client, 'vehicles')).toBe(await countOf(client, 'bank_transactions', vehicles));
+    expect(await server.quit()).toBe(0);
+  }
+
+  it('stays exact when the game server is killed and goes on eleven minutes later, again and again', async () => {
+    let laterMs = 0;
+    const sidecar = await startSidecar({ now: () => Date.now() + laterMs });
+    cleanUp.push(() => sidecar.stop());
+    const site = new SampleSite();
+    cleanUp.push(() => site.remove());
+    site.connectTo(sidecar.address, sidecar.secret);
+    site.setOptions(LIVELY);
+    let interrupted = 0;
+    for (let round = 1; round <= 7; round += 1) {
+      const server = site.start();
+      await server.line(READY);
+      await untilMoreTransfers(sidecar.client, 10 + Math.floor(Math.random() * 30));
+      await server.kill();
+      interrupted += await countUnfinished(sidecar.client);
+      laterMs += MORE_THAN_TEN_MINUTES_MS;
+    }
+    expect(interrupted).toBeGreaterThan(0);
+    await expectOrder(site, sidecar.client);
+  });
+
+  it('stays exact when the sidecar is killed in the middle of transfers and comes back', async () => {
+    const folder = newFolder();
+    cleanUp.push(() => rmSync(folder, { recursive: true, force: true }));
+    let sidecar = await spawnSidecar(folder);
+    cleanUp.push(() => sidecar.kill());
+    const api = { port: Number(new URL(sidecar.address).port) };
+    const site = new SampleSite();
+    cleanUp.push(() => site.remove());
+    site.connectTo(sidecar.address, secretOf('local'));
+    site.setOptions(LIVELY);
+    const server = site.start();
+    await server.line(READY);
+    for (let round = 1; round <= 3; round += 1) {
+      await untilMoreTransfers(sidecar.client, 15);
+      const from = server.lines.length;
+      await sidecar.kill();
+      await server.line(/the database does not answer/, { from });
+      sidecar = await spawnSidecar(folder, { api });
+      await server.command('db-reload', /./);
+      await server.line(/the database answers again/, { from });
+    }
+    await server.command('rp-stats', /audit ok: 40 characters/);
+    expect(await server.quit()).toBe(0);
+    await expectOrder(site, sidecar.client);
+  });
+});
+
+/** Until so many more transfers have been opened than there are now. */
+async function untilMoreTransfers(client: SignedClient, more: number): Promise<void> {
+  const now = await countOf(client, 'bank_transactions');
+  while ((await countOf(client, 'bank_transactions')) < now + more) await sleep(5);
+}
