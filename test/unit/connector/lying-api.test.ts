@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { impatientTimers, Rig, SECRET } from '../../support/connector-rig.ts';
 import {
   anothersAnswer,
   answers,
@@ -19,7 +20,6 @@ import {
   unsigned,
   wrongSignature,
 } from '../../support/lying-server.ts';
-import { impatientTimers, Rig, SECRET } from './rig.ts';
 
 const FIND = { namespace: 'game', table: 'characters' };
 const INSERT = { ...FIND, rows: [{}] };

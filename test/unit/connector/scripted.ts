@@ -5,8 +5,8 @@ import { SYSTEM_TIMERS } from '../../../db_connector/client/timers.ts';
 import type { HttpRequest, Transport } from '../../../db_connector/client/transport.ts';
 import type { Configuration } from '../../../db_connector/config/configuration.ts';
 import { parseDatabaseConfig } from '../../../db_connector/config/database-config.ts';
+import { type DbResult, SECRET, type Ticket } from '../../support/connector-rig.ts';
 import { signedAnswer, unsignedAnswer } from '../../support/lying-server.ts';
-import { type DbResult, SECRET, type Ticket } from './rig.ts';
 
 /** One request on its way; the test says how it ends. */
 export interface Flight {

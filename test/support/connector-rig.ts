@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SYSTEM_TIMERS, type Timers } from '../../../db_connector/client/timers.ts';
-import { standaloneHost } from '../../../db_connector/host/standalone/adapter.ts';
-import type { StandaloneServer } from '../../../db_connector/host/standalone/host-types.ts';
-import { startConnector } from '../../../db_connector/host/start-connector.ts';
+import { SYSTEM_TIMERS, type Timers } from '../../db_connector/client/timers.ts';
+import { standaloneHost } from '../../db_connector/host/standalone/adapter.ts';
+import type { StandaloneServer } from '../../db_connector/host/standalone/host-types.ts';
+import { startConnector } from '../../db_connector/host/start-connector.ts';
 
 export const SECRET = 'a-secret-that-only-the-tests-know-0123456789';
 
@@ -66,10 +66,10 @@ export class Rig {
   readonly folder: string;
   readonly #stop: () => Promise<void>;
 
-  constructor(database: Record<string, unknown> | string, timers: Timers = SYSTEM_TIMERS) {
+  constructor(database: Record<string, unknown> | string, timers: Timers = SYSTEM_TIMERS, secret = SECRET) {
     this.folder = mkdtempSync(join(tmpdir(), 'connector-'));
     this.server = new FakeServer(this.folder);
-    writeFileSync(join(this.folder, 'secret'), SECRET);
+    writeFileSync(join(this.folder, 'secret'), secret);
     this.configure(database);
     this.#stop = startConnector(standaloneHost(this.server), timers);
   }
