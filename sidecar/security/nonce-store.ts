@@ -74,6 +74,7 @@ export class NonceStore {
     for (const generation of this.#generations) {
       if (generation.table.has(high, low)) return 'replayed';
     }
+    if (this.#size >= this.#capacity) this.#dropOld(nowSeconds);
     if (this.#size >= this.#capacity) return this.#refuse(nowSeconds, 'the replay store is full');
     try {
       this.#mark.reach(nowSeconds);
@@ -92,12 +93,19 @@ export class NonceStore {
   async close(): Promise<void> {
     this.#file?.close();
     this.#file = null;
-    for (const generation of this.#generations) generation.files.forEach(flushFile);
-    await this.#mark.close();
+    try {
+      for (const generation of this.#generations) generation.files.forEach(flushFile);
+      await this.#mark.close();
+    } catch (error) {
+      const { folder, warn } = this.#options;
+      warn(
+        `${folder} cannot be written, and a restart of the machine will refuse requests: ${(error as Error).message}`,
+      );
+    }
   }
 
   #load(): void {
-    const { folder, nowSeconds } = this.#options;
+    const { folder, skewSeconds } = this.#options;
     const files = nonceFilesOf(folder);
     const table = new NonceTable();
     let newestTs = 0;
@@ -108,7 +116,9 @@ export class NonceStore {
       });
     }
     this.#size = table.size;
-    if (files.length > 0) this.#generations.push({ table, files, start: 0, end: nowSeconds, newestTs });
+    // Stored no later than the newest time stamp plus the skew.
+    const end = newestTs + skewSeconds;
+    if (files.length > 0) this.#generations.push({ table, files, start: 0, end, newestTs });
   }
 
   /**

@@ -1,9 +1,10 @@
-const SLOTS = 10;
-const SLOT_MS = 1000 / SLOTS;
+const SLOT_MS = 20;
+/** One more than a second has: the oldest is only partly within it. */
+const SLOTS = 1000 / SLOT_MS + 1;
 const DEFAULT_MAX_SOURCES = 10_000;
 
 interface Window {
-  /** Requests let through, a slot of 100 ms each. */
+  /** Requests let through, a slot each. */
   readonly counts: Int32Array;
   /** Number of the newest slot. */
   slot: number;
