@@ -159,7 +159,7 @@ async function give(game: Game, entry: Transaction, receiver: Character | undefi
     set: { last_in: entry.id },
     inc: { money: Q.Number(toDecimal(toCents(entry.amount))) },
   };
-  if (await swapMark(game, credit, `${entry.id}:give:${receiver.last_in}`)) {
+  if (await swapMark(game, credit, `${entry.id}:give:${receiver.id}:${receiver.last_in}`)) {
     await advance(game, entry.id, 'debited', 'done');
   }
 }

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { SignedClient } from '../support/signed-client.ts';
 
-const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
+export const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
 /** A `vfs/` folder of its own, and the game servers that run on it, one after the other. */
 export class SampleSite {
@@ -21,7 +21,7 @@ export class SampleSite {
   connectTo(url: string, secret: string): void {
     mkdirSync(join(this.vfs, 'secrets'), { recursive: true, mode: 0o700 });
     writeFileSync(join(this.vfs, 'secrets/local.secret'), secret, { mode: 0o600 });
-    const config = { url, keyId: 'local', secretFile: 'secrets/local.secret', namespaces: ['game'] };
+    const config = { url, keyId: 'local', secretFile: 'secrets/local.secret', namespaces: ['game', 'stats'] };
     writeFileSync(join(this.vfs, 'database.json'), JSON.stringify(config));
   }
 
@@ -29,8 +29,9 @@ export class SampleSite {
     writeFileSync(join(this.vfs, 'sample_roleplay.json'), JSON.stringify(options));
   }
 
-  start(): GameServer {
-    const server = new GameServer(this.vfs);
+  /** @param root another folder of bundles than the one that `npm start` runs */
+  start(root = join(DIST, 'server')): GameServer {
+    const server = new GameServer(root, this.vfs);
     this.#servers.push(server);
     return server;
   }
@@ -48,8 +49,8 @@ class GameServer {
   readonly #ended: Promise<number | null>;
   #onLine: () => void = () => {};
 
-  constructor(vfs: string) {
-    const args = [join(DIST, 'standalone/main.js'), '--root', join(DIST, 'server'), '--vfs', vfs];
+  constructor(root: string, vfs: string) {
+    const args = [join(DIST, 'standalone/main.js'), '--root', root, '--vfs', vfs];
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
     this.#ended = once(child, 'close').then(([code]) => {
