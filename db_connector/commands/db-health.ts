@@ -22,7 +22,9 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
         reply(`not sent: the host ${client.config.target.host} is not in allowedHosts`);
         return;
       }
-      alignedLines(await checkHealth(client, timers)).forEach(reply);
+      for (const line of alignedLines(await checkHealth(client, timers))) {
+        reply(line);
+      }
     },
   };
 }

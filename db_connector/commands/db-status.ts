@@ -25,7 +25,9 @@ export function dbStatus(connector: Connector): Command {
       if (format === 'json') {
         reply(JSON.stringify(status));
       } else {
-        alignedLines(rowsOf(status, connector)).forEach(reply);
+        for (const line of alignedLines(rowsOf(status, connector))) {
+          reply(line);
+        }
       }
     },
   };

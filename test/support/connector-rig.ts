@@ -111,7 +111,7 @@ export class Rig {
 
   async command(name: string, ...args: string[]): Promise<string[]> {
     const lines: string[] = [];
-    await this.server.commandRuns.get(name)?.(args, (line) => lines.push(line));
+    await this.server.commandRuns.get(name)?.(args, (...said) => lines.push(said.join(' ')));
     return lines;
   }
 
