@@ -67,6 +67,8 @@ export const ZONES: readonly Zone[] = [
 
   { path: 'standalone/', zones: [], packages: ['@msgpack/msgpack'] },
   { path: 'bundles/sample_roleplay/', zones: ['db_connector/helper/'], packages: [] },
+  // docs/openapi.json is made from the very tables that validate.
+  { path: 'scripts/openapi', zones: [PROTOCOL], packages: ['zod'] },
   { path: 'scripts/', zones: [], packages: ['esbuild', 'oxc-parser'] },
 ];
 
