@@ -131,7 +131,7 @@ async function browseInbox(game: Game, population: number): Promise<void> {
 async function searchAsAdmin(game: Game): Promise<void> {
   const result = await game.ask(() =>
     game.db.async.Find(NAMESPACE, 'characters', {
-      filter: Q.Or(Q.Contains('name_folded', fold(chance.pick(["O'B", 'zoë', '🦊', 'müll']))), Q.Gte('money', 25_000)),
+      filter: Q.Or(Q.Contains('name_folded', fold(chance.pick(["O'B", 'zoë', '🦊', 'müll']))), Q.Gte('money', 60_000)),
       fields: ['id', 'name', 'money'],
       sort: [Q.Sort('money', 'desc'), Q.Sort('name')],
       limit: 25,

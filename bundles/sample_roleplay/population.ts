@@ -46,7 +46,7 @@ async function createCharacters(game: Game, first: number, last: number, seed: n
 export function makeCharacter(id: number, seed: number) {
   const random = randomFrom(seed, id);
   const name = makeName(random);
-  const money = toDecimal(BigInt(random.below(1_000_000)) + 50_000n);
+  const money = toDecimal(BigInt(random.below(6_000_000)) + 50_000n);
   return {
     id,
     name,

@@ -3,13 +3,14 @@ export class Tally {
   readonly #counts = new Map<string, number>();
 
   add(what: string, count = 1): void {
+    if (count === 0) return;
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + count);
   }
 
-  /** The counts so far, in order of name, as `3 bans, 40 loads`; begins anew. */
+  /** The counts so far, in order of name, as `joined 84, transfers 26`; begins anew. */
   take(): string {
     const counts = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
     this.#counts.clear();
-    return counts.map(([what, count]) => `${count.toLocaleString('en')} ${what}`).join(', ') || 'nothing';
+    return counts.map(([what, count]) => `${what} ${count.toLocaleString('en')}`).join(', ') || 'nothing';
   }
 }

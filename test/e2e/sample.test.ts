@@ -48,7 +48,7 @@ describe('the sample on the standalone server', () => {
     const server = site.start();
     const summary = await server.line(/last 3 s: /);
     for (const what of ['joined', 'saved', 'transfers', 'messages', 'pages read', 'paychecks']) {
-      expect(summary).toMatch(new RegExp(`\\d ${what}`));
+      expect(summary).toMatch(new RegExp(`${what} \\d`));
     }
     expect(summary).toMatch(/audit ok: 60 characters/);
     expect(summary).not.toMatch(/errors/);
