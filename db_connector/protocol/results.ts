@@ -49,7 +49,7 @@ const describeResult = z
     schema: z.unknown().meta({
       jsonSchema: { anyOf: [{ $ref: '#/components/schemas/Schema' }, { type: 'null' }] },
     }),
-    updatedAt: z.iso.datetime().nullable(),
+    updatedAt: z.string().meta({ format: 'date-time' }).nullable(),
   })
   .meta({ id: 'DescribeResult' });
 

@@ -3,6 +3,12 @@ import { z } from 'zod';
 /** A JSON value of the document; OpenAPI 3.1 uses JSON Schema 2020-12 as it is. */
 export type Node = { readonly [name: string]: unknown };
 
+interface Converted extends Node {
+  readonly $schema?: string;
+  readonly $defs?: Record<string, Node>;
+  readonly id?: string;
+}
+
 /** The JSON Schema of a zod schema; parts with an id of their own are moved into `components`. */
 export function toJsonSchema(schema: z.ZodType, components: Record<string, Node>): Node {
   const converted = z.toJSONSchema(schema, {
@@ -17,12 +23,7 @@ export function toJsonSchema(schema: z.ZodType, components: Record<string, Node>
       }
     },
   });
-  const {
-    $schema: _dialect,
-    $defs = {},
-    id,
-    ...rest
-  } = moved(converted) as { $defs?: Record<string, Node>; id?: string };
+  const { $schema: _dialect, $defs = {}, id, ...rest } = moved(converted) as Converted;
   for (const [name, definition] of Object.entries($defs)) components[name] = withoutId(definition);
   if (typeof id !== 'string') return rest;
   components[id] = rest;
