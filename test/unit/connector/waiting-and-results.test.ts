@@ -117,6 +117,22 @@ describe('retries', () => {
   });
 });
 
+describe('a fault of the connector itself', () => {
+  it('is internal, with the details on the console alone', async () => {
+    const [transport] = stage.transports;
+    if (transport !== undefined) {
+      transport.send = () => Promise.reject(new Error('out of sockets'));
+    }
+    const ticket = stage.call();
+    await settle();
+    const result = stage.take(ticket);
+    expect(result).toMatchObject({ State: 'error', Status: 0, Code: 'internal' });
+    expect(result.Json).not.toContain('sockets');
+    expect(stage.lines).toEqual([expect.stringMatching(/^internal: Error: out of sockets/)]);
+    expect(stage.connector.inFlight).toBe(0);
+  });
+});
+
 describe('long operations', () => {
   it('have 120 s, or the configured time where that is longer', () => {
     stage.call('schema.sync', { namespace: 'game' });
