@@ -26,7 +26,13 @@ export async function listen(app: FastifyInstance, settings: ListenSettings): Pr
     }
     return `unix:${socketPath}`;
   }
-  await app.listen({ host, port });
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? (error as Error).message);
+    throw new Error(`api.port: cannot listen on ${host}:${port}: ${why}`);
+  }
   const address = app.server.address();
   const chosen = typeof address === 'object' && address !== null ? address.port : port;
   return `${isTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${chosen}`;

@@ -107,16 +107,18 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     metricsVisibility: config.api.metrics,
     server: serverOptions({ requestTimeoutMs, tls }),
   });
-  const address = await listen(app, { ...config.api, isTls: tls !== null });
-  return {
-    address,
-    hmacs: () => keyring.hmacs,
-    async stop() {
-      await closeApp(app);
-      metrics.close();
-      await nonces.close();
-    },
+  const end = async () => {
+    await closeApp(app);
+    metrics.close();
+    await nonces.close();
   };
+  try {
+    const address = await listen(app, { ...config.api, isTls: tls !== null });
+    return { address, hmacs: () => keyring.hmacs, stop: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 function openNonceStore(options: ApiOptions, now: () => number): NonceStore {

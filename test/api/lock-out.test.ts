@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startTestApi, type TestApi, type TestApiOptions } from '../support/api.ts';
-import { keyOf } from '../support/config-folder.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { type ConfigChanges, keyOf } from '../support/config-folder.ts';
 
 const FAILURES = 3;
 const WRONG = 'a-wrong-secret-of-more-than-thirty-two-bytes';
@@ -12,7 +12,7 @@ let api: TestApi;
 let nowMs = 1_790_000_000_000;
 afterEach(() => api.stop());
 
-async function start(options: TestApiOptions['config'] = {}): Promise<void> {
+async function start(options: ConfigChanges = {}): Promise<void> {
   api = await startTestApi({
     now: () => nowMs,
     config: {

@@ -88,8 +88,10 @@ export async function spawnSidecar(
   folder: string,
   changes: ConfigChanges = {},
   environment: Record<string, string> = {},
+  /** A file that is used as it is, or made by the sidecar. */
+  givenFile?: string,
 ): Promise<SidecarProcess> {
-  const configFile = writeConfig(folder, changes);
+  const configFile = givenFile ?? writeConfig(folder, changes);
   const child = spawn(process.execPath, ['sidecar/main.ts', '--config', configFile], {
     cwd: new URL('../..', import.meta.url),
     env: { ...process.env, NODE_NO_WARNINGS: '1', ...environment },
