@@ -1,0 +1,91 @@
+import { CommandLineError, splitCommandLine } from './command-line.ts';
+import type { ConsoleLines } from './console-lines.ts';
+import { describeError } from './failures.ts';
+import type { GameServer } from './game-server.ts';
+
+/** The server's own commands, and what is typed. */
+export class ConsoleCommands {
+  readonly #server: GameServer;
+  readonly #console: ConsoleLines;
+
+  /** @param quit stops the server */
+  constructor(server: GameServer, console: ConsoleLines, quit: () => void) {
+    this.#server = server;
+    this.#console = console;
+    this.#register('bundles', 'all bundles, and how they are doing', () => this.#showBundles());
+    this.#register('start', 'NAME: starts a bundle, what it depends on first', ([name = '']) => server.start(name));
+    this.#register('stop', 'NAME: stops a bundle, what depends on it first', ([name = '']) => server.stop(name));
+    this.#register('restart', 'NAME: stops a bundle and starts it afresh', ([name = '']) => server.restart(name));
+    this.#register('help', 'this list', () => this.#showHelp());
+    this.#register('quit', 'stops all bundles and ends the server', quit);
+  }
+
+  /** Runs a line of the console. Never throws. */
+  execute(line: string): void {
+    try {
+      const [name, ...args] = splitCommandLine(line);
+      if (name !== undefined) this.#run(name, args);
+    } catch (error) {
+      this.#console.say(error instanceof CommandLineError ? `Not understood: ${error.message}` : describeError(error));
+    }
+  }
+
+  #run(name: string, args: string[]): void {
+    const command = this.#server.commands.find(name);
+    if (command === undefined) {
+      this.#console.say(`Unknown command ${name}. help lists all of them.`);
+      return;
+    }
+    const reply = (line: string) => this.#console.say(line);
+    const fail = (error: unknown) => {
+      const owner = command.bundle === undefined ? 'the server' : `bundle ${command.bundle}`;
+      this.#console.say(`The command ${name} of ${owner} threw: ${describeError(error)}`);
+    };
+    try {
+      const returned = command.run(args, reply);
+      if (returned instanceof Promise) returned.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  #register(name: string, description: string, run: (args: string[]) => unknown): void {
+    const needsName = description.startsWith('NAME');
+    this.#server.commands.register({
+      name,
+      description,
+      bundle: undefined,
+      run: (args) => {
+        if (args.length === (needsName ? 1 : 0)) return run(args);
+        this.#console.say(`Usage: ${name}${needsName ? ' NAME' : ''}`);
+        return undefined;
+      },
+    });
+  }
+
+  #showBundles(): void {
+    const rows = this.#server.bundles.map(({ name, manifest, state, reason }) => [
+      name,
+      state,
+      manifest?.version ?? '-',
+      reason || (manifest?.description ?? ''),
+    ]);
+    for (const line of aligned([['BUNDLE', 'STATE', 'VERSION', ''], ...rows])) this.#console.say(line);
+  }
+
+  #showHelp(): void {
+    const rows = this.#server.commands.all().map(({ name, bundle, description }) => [name, bundle ?? '', description]);
+    for (const line of aligned(rows)) this.#console.say(line);
+  }
+}
+
+/** Columns as wide as their widest cell. */
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,33 @@
+import { sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Bundle } from './bundle.ts';
+
+/** Why a bundle does not start, in words that need no stack. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+/** With its stack where it has one, since whoever reads the console needs to know where; without Node.js's own part of it. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const stack = error.stack ?? '';
+  const text = stack.includes(error.message) ? stack : `${error.name}: ${error.message}\n${stack}`;
+  const own = text.split('\n').filter((line) => !/^\s+at .*\(?node:internal\//.test(line));
+  const cause = error.cause === undefined ? '' : `\ncaused by ${describeError(error.cause)}`;
+  return own.join('\n').trimEnd() + cause;
+}
+
+/** The bundle whose code stands highest in the stack; undefined where none does. */
+export function findCulprit(error: unknown, bundles: readonly Bundle[]): Bundle | undefined {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  for (const line of stack.split('\n')) {
+    const culprit = bundles.find(({ folder }) => standsIn(line, folder));
+    if (culprit !== undefined) return culprit;
+  }
+  return undefined;
+}
+
+/** Modules appear as URLs, CommonJS as paths. */
+function standsIn(line: string, folder: string): boolean {
+  return line.includes(pathToFileURL(folder + sep).href) || line.includes(folder + sep);
+}

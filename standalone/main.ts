@@ -1,0 +1,128 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { ConsoleCommands } from './console-commands.ts';
+import { ConsoleLines } from './console-lines.ts';
+import { describeError, findCulprit } from './failures.ts';
+import { GameServer } from './game-server.ts';
+
+const USAGE = `Usage: node main.js --root DIR [--vfs DIR]
+
+  --root DIR  holds bundles/, a folder with a bundle.json for each bundle
+  --vfs DIR   configuration and data (default DIR/vfs)
+  --help      this text`;
+
+/** Nothing happens as rarely; the timer only keeps the process alive after the end of standard input. */
+const FOREVER_MS = 2_147_483_647;
+
+interface Arguments {
+  readonly root: string;
+  readonly vfs: string;
+}
+
+/** null: the usage was asked for. Throws with a line that says what is wrong. */
+function readArguments(): Arguments | null {
+  const { values } = parseArgs({
+    options: { root: { type: 'string' }, vfs: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help === true) return null;
+  if (values.root === undefined) throw new Error('--root DIR is missing');
+  const root = resolve(values.root);
+  if (statSync(join(root, 'bundles'), { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new Error(`--root: there is no folder ${join(root, 'bundles')}`);
+  }
+  return { root, vfs: resolve(values.vfs ?? join(root, 'vfs')) };
+}
+
+/** From the package's file, which lies beside the built program and above its source. */
+function readVersion(): string {
+  for (const place of ['./package.json', '../package.json']) {
+    try {
+      const { version }: { version?: unknown } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'));
+      if (typeof version === 'string') return version;
+    } catch {
+      // The other place is left.
+    }
+  }
+  return 'of unknown version';
+}
+
+function serve({ root, vfs }: Arguments): void {
+  // A console that goes away must not end the game.
+  process.stdout.on('error', () => {});
+  const lines = new ConsoleLines((text) => process.stdout.write(text));
+  const server = new GameServer({ root, vfs, console: lines });
+  const quit = stopOnce(server, lines);
+  const commands = new ConsoleCommands(server, lines, quit);
+  surviveBundles(server, lines);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, quit);
+  setInterval(() => {}, FOREVER_MS);
+
+  lines.say(`Standalone game server ${readVersion()}, Node.js ${process.version}, process ${process.pid}`);
+  lines.say(`bundles in ${join(root, 'bundles')}`);
+  lines.say(`configuration in ${vfs}`);
+  readCommands((line) => commands.execute(line));
+  server.startAll().then(
+    () => lines.say(summary(server)),
+    (error: unknown) => lines.say(`The bundles cannot be read: ${describeError(error)}`),
+  );
+}
+
+/** The end of standard input stops nothing. */
+function readCommands(execute: (line: string) => void): void {
+  process.stdin.on('error', () => {});
+  createInterface({ input: process.stdin, terminal: false }).on('line', execute);
+}
+
+function summary(server: GameServer): string {
+  const named = (state: string) => server.bundles.filter((bundle) => bundle.state === state).map(({ name }) => name);
+  const [started, failed] = [named('started'), named('failed')];
+  const trouble = failed.length === 0 ? '' : `, ${failed.length} FAILED (${failed.join(', ')})`;
+  return `${started.length} of ${server.bundles.length} bundles started${trouble}. help lists the commands.`;
+}
+
+function stopOnce(server: GameServer, lines: ConsoleLines): () => void {
+  let isStopping = false;
+  return () => {
+    if (isStopping) return;
+    isStopping = true;
+    lines.say('Stopping …');
+    server.stopAll().then(
+      () => {
+        lines.say('The server has stopped.');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        lines.say(`The server stops with an error: ${describeError(error)}`);
+        process.exit(1);
+      },
+    );
+  };
+}
+
+/** An error that a bundle does not catch, in a timer for instance, ends neither it nor the others. */
+function surviveBundles(server: GameServer, lines: ConsoleLines): void {
+  const tell = (kind: string) => (error: unknown) => {
+    const culprit = findCulprit(error, server.bundles);
+    const who = culprit === undefined ? 'no bundle is named in its stack' : `bundle ${culprit.name}`;
+    lines.say(`!!! ${kind} (${who}), the server goes on: ${describeError(error)}`);
+  };
+  process.on('uncaughtException', tell('UNCAUGHT ERROR'));
+  process.on('unhandledRejection', tell('UNHANDLED REJECTION'));
+}
+
+function main(): void {
+  let given: Arguments | null;
+  try {
+    given = readArguments();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message.split('\n', 1)[0]}\n\n${USAGE}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  if (given === null) process.stdout.write(`${USAGE}\n`);
+  else serve(given);
+}
+
+main();

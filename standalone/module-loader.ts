@@ -1,0 +1,65 @@
+import { registerHooks } from 'node:module';
+import { sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Bundle } from './bundle.ts';
+import { StartError } from './failures.ts';
+import type { StartBundle } from './host.ts';
+import { locateSyntaxError } from './syntax-errors.ts';
+
+interface Loaded {
+  readonly bundle: Bundle;
+  /** Paths of the modules of this start. */
+  files: string[];
+}
+
+/**
+ * Loads bundles' scripts, afresh at each start. Node.js keeps a module for good under its URL; so the modules of a
+ * bundle that starts for the second time get another one, `?start=2`, also the ones that its script imports. The earlier
+ * ones stay in memory until the server ends: some hundred kilobytes a restart, which is for development. Modules in
+ * CommonJS are loaded once.
+ */
+export class ModuleLoader {
+  /** By the URL of the bundle's folder, with a slash at the end. */
+  readonly #folders = new Map<string, Loaded>();
+
+  constructor() {
+    registerHooks({
+      resolve: (specifier, context, nextResolve) => {
+        const resolved = nextResolve(specifier, context);
+        if (!context.conditions.includes('import')) return resolved;
+        const starts = this.#note(resolved.url);
+        return starts > 1 ? { ...resolved, url: `${resolved.url}?start=${starts}` } : resolved;
+      },
+    });
+  }
+
+  /** @throws Error where the script cannot be loaded, or has no default export to call */
+  async load(bundle: Bundle, script: string): Promise<StartBundle> {
+    const loaded: Loaded = { bundle, files: [] };
+    this.#folders.set(pathToFileURL(bundle.folder + sep).href, loaded);
+    const { default: start } = await this.#import(script, loaded);
+    if (typeof start !== 'function') throw new StartError(`${script} has no default export start(host)`);
+    return start as StartBundle;
+  }
+
+  async #import(script: string, loaded: Loaded): Promise<{ default?: unknown }> {
+    try {
+      return await import(pathToFileURL(script).href);
+    } catch (error) {
+      if (!(error instanceof SyntaxError) || error.stack?.includes(loaded.bundle.folder)) throw error;
+      const place = await locateSyntaxError(loaded.files);
+      throw place === undefined ? error : new StartError(`${error.message}\n${place}`);
+    }
+  }
+
+  /** Returns how often the bundle that the module belongs to has been started; 0 where it belongs to none. */
+  #note(url: string): number {
+    if (!url.startsWith('file:') || url.includes('?')) return 0;
+    for (const [folder, { bundle, files }] of this.#folders) {
+      if (!url.startsWith(folder)) continue;
+      files.push(fileURLToPath(url));
+      return bundle.starts;
+    }
+    return 0;
+  }
+}
