@@ -36,7 +36,7 @@ export interface LinkEvents {
 }
 
 /** A worker that does not come back by itself is given up this long after a call's deadline. */
-const GRACE_MS = 250;
+const GRACE_MS = 400;
 const RESTART_MS = 200;
 /** Rows pass through and are not kept: a small nursery holds the memory of all threads together down. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
