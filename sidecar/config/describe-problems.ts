@@ -43,7 +43,8 @@ function describeValue(value: unknown, path: readonly PropertyKey[]): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : describeList(value, path);
   if (typeof value === 'object') return value.constructor?.name === 'JsonNumber' ? 'a number' : 'a section in braces';
-  if (path.some((step) => SECRET_NAMES.test(String(step)))) return `a ${typeof value} that is not shown`;
+  const isWholeKey = path[0] === 'keys' && path.length <= 2;
+  if (isWholeKey || path.some((step) => SECRET_NAMES.test(String(step)))) return `a ${typeof value} that is not shown`;
   const text = JSON.stringify(value);
   return text.length <= 60 ? text : `${text.slice(0, 57)}…"`;
 }
