@@ -54,6 +54,19 @@ async function build(target: string): Promise<void> {
   shipBundles(join(ROOT, 'bundles'), join(target, 'server/bundles'));
 }
 
+/** Of two builds at the same time either may be the last: both are of the same sources. */
+function putInPlace(fresh: string): void {
+  for (let attempt = 1; ; attempt += 1) {
+    rmSync(DIST, { recursive: true, force: true, maxRetries: 3 });
+    try {
+      renameSync(fresh, DIST);
+      return;
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
 /** Says one line where it builds, and nothing where dist/ is up to date. */
 export async function buildIfStale(say: (line: string) => void, isForced = false): Promise<void> {
   const inputs = hashInputs(ROOT, INPUTS);
@@ -66,8 +79,7 @@ export async function buildIfStale(say: (line: string) => void, isForced = false
   try {
     await build(fresh);
     writeFileSync(join(fresh, '.inputs'), inputs);
-    rmSync(DIST, { recursive: true, force: true });
-    renameSync(fresh, DIST);
+    putInPlace(fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

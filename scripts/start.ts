@@ -34,7 +34,7 @@ class Town {
   #stopping: Promise<void> | null = null;
 
   constructor(vfs: string) {
-    mkdirSync(join(vfs, 'logs'), { recursive: true });
+    mkdirSync(join(vfs, 'logs'), { recursive: true, mode: 0o700 });
     const log = new LogFile(join(vfs, 'logs/sidecar.log'));
     this.#sidecar = new SidecarProcess({
       program: join(ROOT, 'dist/sidecar/main.js'),

@@ -8,6 +8,8 @@ const LONGEST_PAUSE_MS = 30_000;
 /** After this long a crash is a new story, and the pauses begin anew. */
 const STEADY_MS = 60_000;
 const STOP_MS = 15_000;
+/** What the sidecar logs for each file of its first start. */
+const MADE_A_FILE = 'made a file that was missing';
 
 export interface SidecarSettings {
   readonly program: string;
@@ -73,6 +75,7 @@ export class SidecarProcess {
     }
     const important = importantLine(line);
     if (important !== null) this.#settings.say(important);
+    if (line.msg === MADE_A_FILE) this.#settings.say(`  made ${line.fields.file}`);
     if (line.msg === 'listening' && line.fields.service === 'api') this.#listens(String(line.fields.address));
   }
 

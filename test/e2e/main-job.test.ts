@@ -1,0 +1,208 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** `npm start` as a person runs it: a terminal's lines in and out. */
+class Terminal {
+  readonly lines: string[] = [];
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  #onLine: () => void = () => {};
+
+  constructor(vfs: string, port: number) {
+    this.process = spawn(process.execPath, ['scripts/run.cjs', 'start', '--vfs', vfs], {
+      cwd: ROOT,
+      env: { ...process.env, SIDECAR_API_PORT: String(port) },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    createInterface({ input: this.process.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      this.lines.push(line);
+      this.#onLine();
+    });
+    this.ended = once(this.process, 'close').then(([code]) => code as number | null);
+  }
+
+  /** The first line from `from` on that matches; fails with all that was shown where the program ends before. */
+  async until(pattern: RegExp, from = 0): Promise<string> {
+    for (;;) {
+      const line = this.lines.slice(from).find((candidate) => pattern.test(candidate));
+      if (line !== undefined) return line;
+      const more = new Promise<string>((resolve) => {
+        this.#onLine = () => resolve('more');
+      });
+      const isOver = this.ended.then(() => 'over');
+      if ((await Promise.race([more, isOver])) === 'over') {
+        throw new Error(`no line ${pattern} before the end of:\n${this.lines.join('\n')}`);
+      }
+    }
+  }
+
+  /** Types a command and waits for a line that answers it. */
+  async ask(command: string, answer: RegExp): Promise<string> {
+    const from = this.lines.length;
+    this.process.stdin?.write(`${command}\n`);
+    return this.until(answer, from);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+async function isAnswering(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** Below the runner is start.ts, and below that the two programs. */
+function sidecarPid(terminal: Terminal, vfs: string): number {
+  const start = Number(childrenOf(terminal.process.pid as number)[0]);
+  const pid = childrenOf(start).find((child) => commandLine(child).includes(join(vfs, 'sidecar.json')));
+  if (pid === undefined) throw new Error('there is no sidecar');
+  return pid;
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+function commandLine(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+}
+
+describe('npm start', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'main-job-'));
+  const vfs = join(scratch, 'vfs');
+  let port: number;
+  let terminal: Terminal;
+  const running: Terminal[] = [];
+
+  const startUp = async (): Promise<void> => {
+    terminal = new Terminal(vfs, port);
+    running.push(terminal);
+    await terminal.until(/^The game server is running/);
+  };
+
+  beforeAll(async () => {
+    port = await freePort();
+    mkdirSync(vfs);
+    // A small town in which nothing happens by itself, so that every figure below is known.
+    writeFileSync(join(vfs, 'sample_roleplay.json'), '{"characters": 40, "actionsPerSecond": 0}');
+    await startUp();
+  });
+
+  afterAll(async () => {
+    for (const { process: child, ended } of running) {
+      child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(scratch, { recursive: true });
+  });
+
+  it('makes what is missing, with secrets for nobody else', () => {
+    for (const file of [
+      'sidecar.json',
+      'database.json',
+      'secrets/local.secret',
+      'data/database.sqlite',
+      'logs/sidecar.log',
+    ]) {
+      expect(existsSync(join(vfs, file)), file).toBe(true);
+    }
+    expect(statSync(join(vfs, 'secrets')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(vfs, 'secrets/local.secret')).mode & 0o777).toBe(0o600);
+  });
+
+  it('ends its start-up with the address and three commands', async () => {
+    await terminal.until(/db-status/);
+    const from = terminal.lines.findIndex((line) => line.startsWith('The game server is running'));
+    expect(terminal.lines[from]).toContain(`http://127.0.0.1:${port}`);
+    expect(terminal.lines.slice(from + 2, from + 5).map((line) => line.trim().split(' ')[0])).toEqual([
+      'rp-richest',
+      'rp-pay',
+      'db-status',
+    ]);
+    expect(await isAnswering(port)).toBe(true);
+  });
+
+  it('takes commands', async () => {
+    await terminal.until(/40 characters; try/);
+    expect(await terminal.ask('rp-pay 1 2 12.50', / paid |^rp-pay/)).toMatch(/ paid .* 12\.50$/);
+    expect(await terminal.ask('db-status', /^circuit/)).toMatch(/closed/);
+    expect(await terminal.ask('rp-stats', /audit/i)).toMatch(/^audit ok: 40 characters/);
+  });
+
+  it('keeps every secret off the console and out of the log', () => {
+    const secret = readFileSync(join(vfs, 'secrets/local.secret'), 'utf8').trim();
+    expect(secret.length).toBeGreaterThan(31);
+    expect(terminal.lines.join('\n')).not.toContain(secret);
+    expect(readFileSync(join(vfs, 'logs/sidecar.log'), 'utf8')).not.toContain(secret);
+  });
+
+  it.runIf(process.platform === 'linux')('starts a sidecar that died again, and says so', async () => {
+    process.kill(sidecarPid(terminal, vfs), 'SIGKILL');
+    await terminal.until(/\[sidecar\] ended with code .* starting it again/);
+    await terminal.until(/\[sidecar\] listening again/);
+    expect(await terminal.ask('rp-stats', /audit/i)).toMatch(/^audit ok: 40 characters/);
+  });
+
+  it('stops with quit, and everything is there at the next start', async () => {
+    const before = await terminal.ask('rp-stats', /audit/i);
+    terminal.process.stdin?.write('quit\n');
+    expect(await terminal.ended).toBe(0);
+    expect(await isAnswering(port)).toBe(false);
+    await startUp();
+    expect(await terminal.ask('rp-stats', /audit/i)).toBe(before);
+  });
+
+  it('serves on when its input ends', async () => {
+    terminal.process.stdin?.end();
+    const from = terminal.lines.length;
+    expect(await isAnswering(port)).toBe(true);
+    expect(terminal.lines.slice(from)).toEqual([]);
+    expect(terminal.process.exitCode).toBeNull();
+  });
+
+  it('tells in one line that the port is taken, and ends', async () => {
+    const second = new Terminal(join(scratch, 'second'), port);
+    running.push(second);
+    expect(await second.ended).toBe(1);
+    expect(second.lines.filter((line) => line.includes(String(port)))).toHaveLength(1);
+    expect(second.lines.join('\n')).not.toMatch(/^\s+at /m);
+    expect(await isAnswering(port)).toBe(true);
+  });
+
+  it('stops on SIGTERM with exit code 0', async () => {
+    terminal.process.kill('SIGTERM');
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.lines.at(-1)).toBe('Stopped.');
+    expect(await isAnswering(port)).toBe(false);
+  });
+
+  it.runIf(process.platform === 'linux')('leaves nothing behind when it is killed', async () => {
+    await startUp();
+    const outer = terminal.process.pid as number;
+    const [start] = childrenOf(outer) as [number];
+    const programs = childrenOf(start);
+    expect(programs).toHaveLength(2);
+    process.kill(start, 'SIGKILL');
+    await terminal.ended;
+    await expect.poll(() => programs.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 20_000 }).toEqual([]);
+    expect(await isAnswering(port)).toBe(false);
+  });
+});

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createContext, runInContext } from 'node:vm';
+import { afterAll, describe, expect, it } from 'vitest';
+import { toShippedJavaScript } from '../../scripts/build/shipped-bundles.ts';
+import { specifiersOf } from '../../scripts/check/import-directions.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const DIST = join(ROOT, 'dist');
+const scratch = mkdtempSync(join(tmpdir(), 'shipped-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+function outsiders(file: string): string[] {
+  const specifiers = specifiersOf({ path: file, text: readFileSync(join(DIST, file), 'utf8') });
+  return [...new Set(specifiers.filter((specifier) => !isBuiltin(specifier)))];
+}
+
+describe('dist/db_connector, the folder that an owner copies', () => {
+  it('is complete', () => {
+    expect(readdirSync(join(DIST, 'db_connector')).toSorted()).toEqual([
+      'LICENSES.txt',
+      'README.md',
+      'bundle.json',
+      'helper.d.ts',
+      'helper.js',
+      'server.js',
+      'vfs',
+    ]);
+    expect(readdirSync(join(DIST, 'db_connector/vfs'))).toEqual(['database.example.json']);
+  });
+
+  it.each(['server.js', 'helper.js'])('needs nothing outside of %s', (file) => {
+    expect(outsiders(`db_connector/${file}`)).toEqual([]);
+  });
+
+  it('carries the licences of what is in it', () => {
+    const text = readFileSync(join(DIST, 'db_connector/LICENSES.txt'), 'utf8');
+    for (const name of ['MIT License', 'undici ', 'opossum ', 'p-queue ', '@msgpack/msgpack '])
+      expect(text).toContain(name);
+  });
+
+  it('has types that a script in TypeScript compiles with, and that notice a mistake', () => {
+    const consumer = `import { Database, type DbResult, type Host, Q } from '${DIST}/db_connector/helper.js';
+export default function start(host: Host): void {
+  const db = new Database(host);
+  db.Find('game', 'characters', { filter: Q.And(Q.Eq('job', 'police'), Q.Gte('grade', 3)), limit: 5 }, (result: DbResult) => {
+    for (const row of db.Rows(result)) host.log(String(row.name));
+  });
+}
+`;
+    const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');
+    const compile = (name: string, text: string) => {
+      const file = join(scratch, name);
+      writeFileSync(file, text);
+      const options = [
+        '--noEmit',
+        '--strict',
+        '--ignoreConfig',
+        '--module',
+        'nodenext',
+        '--target',
+        'es2024',
+        '--types',
+        '',
+      ];
+      return spawnSync(process.execPath, [tsc, ...options, file], { encoding: 'utf8' });
+    };
+    const good = compile('good.mts', consumer);
+    expect(good.stdout).toBe('');
+    expect(good.status).toBe(0);
+    const bad = compile('bad.mts', consumer.replace('limit: 5 }', "limit: 'five' }"));
+    expect(bad.status).not.toBe(0);
+    expect(bad.stdout).toContain("'string' is not assignable to type 'number'");
+  });
+});
+
+describe('dist/sidecar', () => {
+  it('needs only SQLite, which lies beside it with the binaries of every system', () => {
+    expect(outsiders('sidecar/sidecar.js').concat(outsiders('sidecar/sqlite-worker.js'))).toEqual(['better-sqlite3']);
+    const binaries = readdirSync(join(DIST, 'sidecar/node_modules/better-sqlite3/prebuilds'));
+    for (const system of ['linux-x64', 'linux-arm64', 'linuxmusl-x64', 'darwin-arm64', 'win32-x64']) {
+      expect(binaries).toContain(`${system}.node`);
+    }
+  });
+
+  it('carries the licences of what is in it', () => {
+    const text = readFileSync(join(DIST, 'sidecar/LICENSES.txt'), 'utf8');
+    for (const name of ['better-sqlite3 ', 'fastify ', 'zod ']) expect(text).toContain(name);
+  });
+});
+
+describe('a program of dist/ under an older Node.js', () => {
+  it.each([
+    ['sidecar', 'The sidecar'],
+    ['standalone', 'The standalone server'],
+  ])('%s says in one line which one it needs', (program, name) => {
+    const text = readFileSync(join(DIST, program, 'main.js'), 'utf8');
+    // Words that an old Node.js does not know would be a syntax error in place of the line.
+    expect(text).not.toMatch(/=>|\b(?:const|let|async|await|class)\b|`|\?\.|^import\s/m);
+    for (const version of ['20.20.2', '22.18.0', '12.22.12']) {
+      const written: string[] = [];
+      const old = { versions: { node: version }, stderr: { write: (line: string) => written.push(line) }, exitCode: 0 };
+      runInContext(text, createContext({ process: old }));
+      expect(written).toEqual([`${name} needs Node.js 22.19 or newer; this is Node.js ${version}.\n`]);
+      expect(old.exitCode).toBe(1);
+    }
+  });
+});
+
+describe('the sample in dist/server', () => {
+  const folder = join(DIST, 'server/bundles/sample_roleplay');
+  const scripts = readdirSync(folder).filter((file) => file.endsWith('.js'));
+
+  it('is plain JavaScript beside the connector, each import where it says', () => {
+    expect(scripts.length).toBeGreaterThan(5);
+    for (const file of scripts) {
+      const path = `server/bundles/sample_roleplay/${file}`;
+      for (const specifier of outsiders(path))
+        expect(existsSync(join(folder, specifier)), `${file}: ${specifier}`).toBe(true);
+    }
+  });
+
+  it('keeps its comments', () => {
+    expect(readFileSync(join(folder, 'schema.js'), 'utf8')).toContain('/**');
+  });
+
+  it('is made by taking types out and nothing else', () => {
+    const source = [
+      "import { Q, type Host } from '../../db_connector/helper/helper.ts';",
+      "import { fold } from './fold.ts';",
+      "import type { Game } from './game.ts';",
+      '',
+      '/** Why. */',
+      "export const find = (host: Host, text: string): string => Q.Eq('name', fold(text)); // './x.ts' stays",
+    ].join('\n');
+    expect(toShippedJavaScript('find.js', source)).toBe(
+      [
+        "import { Q } from '../db_connector/helper.js';",
+        "import { fold } from './fold.js';",
+        '',
+        '/** Why. */',
+        "export const find = (host, text) => Q.Eq('name', fold(text)); // './x.ts' stays",
+        '',
+      ].join('\n'),
+    );
+  });
+});
