@@ -114,8 +114,7 @@ export class ApiClient {
     }
     const progress = { period: this.breaker.period, retries: 0, hasSetClock: false };
     for (;;) {
-      const outcome = await this.#attempt(request);
-      this.breaker.count(progress.period, outcome.transport);
+      const outcome = await this.#countedAttempt(request, progress);
       if (!(await this.#isReadyForAnother(outcome, request, progress)) || !this.#mayGoOn(progress)) {
         return outcome.result;
       }
@@ -135,6 +134,18 @@ export class ApiClient {
     const delayMs = retryDelayMs(progress.retries, outcome.retryAfterMs);
     progress.retries += 1;
     return delayMs !== null && this.#mayGoOn(progress) && this.#pause(delayMs);
+  }
+
+  /** A fault of our own counts as nothing, so that it does not leave the circuit waiting for its trial. */
+  async #countedAttempt(request: ApiRequest, { period }: Progress): Promise<Outcome> {
+    let transport: Outcome['transport'] = 'nothing';
+    try {
+      const outcome = await this.#attempt(request);
+      transport = outcome.transport;
+      return outcome;
+    } finally {
+      this.breaker.count(period, transport);
+    }
   }
 
   async #attempt({ path, payload, timeoutMs }: ApiRequest): Promise<Outcome> {

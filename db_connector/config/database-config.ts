@@ -78,7 +78,7 @@ export function parseDatabaseConfig(text: string): DatabaseConfig {
 function parseFile(text: string) {
   const json = parseText(text);
   if (!isJsonObject(json)) {
-    throw new ConfigError('the file does not hold a JSON object');
+    throw new ConfigError('database.json does not hold a JSON object');
   }
   return json;
 }
@@ -89,7 +89,7 @@ function parseText(text: string): Json {
   } catch (error) {
     if (error instanceof JsonError) {
       const line = text.slice(0, error.position).split('\n').length;
-      throw new ConfigError(`the file is not JSON: ${error.kind} in line ${line}`);
+      throw new ConfigError(`database.json is not JSON: ${error.kind} in line ${line}`);
     }
     throw error;
   }

@@ -163,6 +163,20 @@ describe('after 15 s', () => {
     expect(stage.write().Accepted).toBe(true);
   });
 
+  it('a trial that fails inside the connector is no trial: the next call is', async () => {
+    await open();
+    await vi.advanceTimersByTimeAsync(15_000);
+    const [transport] = stage.transports;
+    const send = vi
+      .spyOn(transport as object as { send: () => unknown }, 'send')
+      .mockRejectedValueOnce(new Error('no'));
+    const broken = stage.write();
+    await settle();
+    expect(stage.take(broken).Code).toBe('internal');
+    send.mockRestore();
+    expect(stage.write().Accepted).toBe(true);
+  });
+
   it('an attempt from before decides nothing', async () => {
     const old = [stage.call(), stage.call()];
     const [first, second] = [...stage.flights];

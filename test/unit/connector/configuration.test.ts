@@ -80,10 +80,10 @@ describe('database.json', () => {
   });
 
   it.each([
-    ['{', /^the file is not JSON: syntax in line 1$/],
-    ['{"url": "a",\n "url": "b"}', /^the file is not JSON: duplicate in line 2$/],
-    ['[]', /^the file does not hold a JSON object$/],
-    ['', /^the file is not JSON/],
+    ['{', /^database\.json is not JSON: syntax in line 1$/],
+    ['{"url": "a",\n "url": "b"}', /^database\.json is not JSON: duplicate in line 2$/],
+    ['[]', /^database\.json does not hold a JSON object$/],
+    ['', /^database\.json is not JSON/],
   ])('%j is refused', (text, message) => {
     expect(caught(() => parseDatabaseConfig(text)).message).toMatch(message);
   });
