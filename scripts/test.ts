@@ -1,7 +1,6 @@
 // `npm test`: builds, runs every check and every test, and closes with counts. `npm test -- PATH…` runs only those tests.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build.ts';
@@ -9,11 +8,11 @@ import { addCounts, type Counts, closingLine, countReport, isPassed } from './ch
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPORT = join(ROOT, '.cache/vitest.json');
-const resolver = createRequire(import.meta.url);
 
 /** A program of a package, as Node.js runs it: no shell, no PATH. */
 function binOf(packageName: string, program = packageName.split('/').at(-1) as string): string {
-  const manifest = resolver.resolve(`${packageName}/package.json`);
+  // Not resolved as a module: a package need not export its manifest.
+  const manifest = join(ROOT, 'node_modules', packageName, 'package.json');
   const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> };
   return join(dirname(manifest), typeof bin === 'string' ? bin : (bin[program] as string));
 }
