@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 import { parseJson } from './json-reader.ts';
 import { isJsonObject, JsonError, type JsonObject } from './json-value.ts';
-import { ENVELOPE_VERSION } from './limits.ts';
+import { ENVELOPE_VERSION, MAX_KID_LENGTH, MAX_NONCE_LENGTH } from './limits.ts';
 
 /** The body of every POST. */
 export interface RequestEnvelope {
@@ -31,9 +31,9 @@ export interface RawEnvelope {
   readonly numberSources: ReadonlyMap<string, string>;
 }
 
-export const KID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
+export const KID_PATTERN = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_KID_LENGTH}}$`);
 /** Visible ASCII: a line feed would let one signature serve a second nonce (contract section 3). */
-export const NONCE_PATTERN = /^[\x21-\x7e]{1,64}$/;
+export const NONCE_PATTERN = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NONCE_LENGTH}}$`);
 const INTEGER_TOKEN = /^-?\d+$/;
 
 /** Contract section 3, step 1. Throws 400 `invalid_request`. */

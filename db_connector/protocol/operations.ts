@@ -46,7 +46,3 @@ export const OPERATIONS = {
 export type OperationName = keyof typeof OPERATIONS;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
-
-export function isOperationName(name: string): name is OperationName {
-  return Object.hasOwn(OPERATIONS, name);
-}

@@ -7,10 +7,7 @@ import { MAX_IDEMPOTENCY_KEY_LENGTH, MAX_NAMESPACE_LENGTH, MAX_TABLE_LENGTH } fr
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { isStorableText } from './value-texts.ts';
 
-/** What `z.toJSONSchema` cannot see for itself; scripts/openapi.ts puts it in its place. */
-export interface DescribedBy {
-  readonly jsonSchema: { readonly [name: string]: unknown };
-}
+// `jsonSchema` in a meta is what `z.toJSONSchema` cannot see for itself; scripts/openapi puts it in its place.
 
 const object = (description: string) =>
   z.custom<JsonObject>(isJsonObject, 'expected an object').meta({ jsonSchema: { type: 'object', description } });
@@ -66,7 +63,8 @@ const write = {
 /** Payload of each operation. Types of the properties and names only; what they hold is checked later. */
 export const PAYLOADS = {
   health: z.object({}),
-  'schema.sync': z.object({ namespace, dryRun: z.boolean().optional(), schema }),
+  // Loose: what is unknown is not dropped, as the result names it in its warnings.
+  'schema.sync': z.looseObject({ namespace, dryRun: z.boolean().optional(), schema }),
   'schema.describe': z.object({ namespace }),
   insert: z.object({ ...write, rows: z.array(object('Column name to value')).min(1, 'expected at least one row') }),
   find: z.object({
@@ -154,7 +152,7 @@ function firstOf<T>(items: Iterable<T>, find: (item: T) => string | null): strin
 
 /**
  * Checks the properties' types, then the names. Throws `invalid_request` or `invalid_identifier` that names the field.
- * Unknown properties are left out of the result.
+ * Unknown properties are left out of the result, but for `schema.sync`.
  */
 export function parsePayload<Op extends OperationName>(operation: Op, payload: JsonObject): PayloadOf<Op> {
   const given: JsonObject = {};
@@ -186,9 +184,12 @@ function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   return `${path === '' ? 'payload' : path}: ${issue.message}`;
 }
 
-/** The names of a payload's properties that the operation does not know, for the warnings of a sync. */
-export function unknownProperties(operation: OperationName, payload: JsonObject): string[] {
-  return Object.keys(payload).filter((name) => !Object.hasOwn(PAYLOADS[operation].shape, name));
+/** Properties that the operation does not know, as warnings of a sync (contract section 3). */
+export function unknownProperties(operation: OperationName, payload: { readonly [name: string]: unknown }): string[] {
+  const known = PAYLOADS[operation].shape;
+  return Object.keys(payload)
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => `${name}: unknown property, ignored`);
 }
 
 /** A count as a number; one that only text holds exactly is larger than any limit. */

@@ -1,5 +1,5 @@
 import { writeJson } from '../../db_connector/protocol/json.ts';
-import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import { type PayloadOf, unknownProperties } from '../../db_connector/protocol/payloads.ts';
 import { schemaToJson } from '../../db_connector/protocol/schema.ts';
 import type { StoredSchema } from '../engine/engine.ts';
 import { SchemaSync, type SyncOptions } from './sync.ts';
@@ -17,8 +17,11 @@ export function createSchemaHandlers(options: SyncOptions) {
   const sync = new SchemaSync(options);
   const { engine, gate } = options;
   return {
-    async 'schema.sync'({ namespace, schema, dryRun }: PayloadOf<'schema.sync'>, { deadline }: SchemaCall) {
-      return JSON.stringify(await sync.sync({ namespace, schema, dryRun: dryRun ?? false, deadline }));
+    async 'schema.sync'(payload: PayloadOf<'schema.sync'>, { deadline }: SchemaCall) {
+      const { namespace, schema, dryRun } = payload;
+      const result = await sync.sync({ namespace, schema, dryRun: dryRun ?? false, deadline });
+      const warnings = [...unknownProperties('schema.sync', payload), ...(result.warnings ?? [])];
+      return JSON.stringify(warnings.length === 0 ? result : { ...result, warnings });
     },
     async 'schema.describe'({ namespace }: PayloadOf<'schema.describe'>, bounds: SchemaCall) {
       return describeText(namespace, await gate.run(namespace, () => engine.readSchema(namespace, bounds)));

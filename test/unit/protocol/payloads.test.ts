@@ -89,8 +89,11 @@ test('unknown properties are ignored, null is left out, numbers count by value',
     set: { a: null },
   });
   expect(read('health', '{"anything":[{}]}')).toEqual({});
-  const payload = parsePayloadText('{"namespace":"game","schema":{},"force":1,"toString":2}');
-  expect(unknownProperties('schema.sync', payload)).toEqual(['force', 'toString']);
+  const sync = read('schema.sync', '{"namespace":"game","schema":{},"force":1,"dryRun":null,"toString":2}');
+  expect(unknownProperties('schema.sync', sync)).toEqual([
+    'force: unknown property, ignored',
+    'toString: unknown property, ignored',
+  ]);
 });
 
 test('a limit of any size is a limit', () => {
