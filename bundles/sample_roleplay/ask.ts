@@ -13,7 +13,7 @@ const NO_ANSWER: ReadonlySet<string> = new Set([
 ]);
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 2000;
 
 /**
  * Makes the `ask` of this bundle: it repeats a call, at growing distances, until the database has answered it, however
