@@ -1,10 +1,10 @@
 import { Q } from '../../db_connector/helper/helper.ts';
 import { type Game, must } from './game.ts';
+import { unfinishedTransactions } from './ledger.ts';
 import { type Cents, showMoney, toCents } from './money.ts';
 import { type Character, NAMESPACE, type Transaction } from './schema.ts';
-import { unfinishedTransfers } from './transfer.ts';
 
-export interface Audit {
+interface Audit {
   readonly characters: number;
   readonly money: Cents;
   readonly paidIn: Cents;
@@ -21,7 +21,7 @@ export interface Audit {
  */
 export async function audit(game: Game): Promise<Audit> {
   return game.gate.still(async () => {
-    const unfinished = await unfinishedTransfers(game);
+    const unfinished = await unfinishedTransactions(game);
     const marks = new Set<string>();
     let [characters, money, paidIn, spent] = [0, 0n, 0n, 0n];
     for await (const row of allCharacters(game)) {

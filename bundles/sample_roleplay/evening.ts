@@ -3,11 +3,12 @@ import { Q } from '../../db_connector/helper/helper.ts';
 import { ban, isBanned, liftExpiredBans } from './bans.ts';
 import { fold, loadCharacter, saveCharacter } from './characters.ts';
 import { type Game, must } from './game.ts';
+import { deleteOldTransactions } from './ledger.ts';
 import { payday } from './paycheck.ts';
 import { deleteOldMessages, readInbox, sendMessage } from './phone.ts';
 import { chance } from './random.ts';
 import { NAMESPACE } from './schema.ts';
-import { deleteOldTransfers, resumeTransfers, transfer } from './transfer.ts';
+import { resumeTransfers, transfer } from './transfer.ts';
 import { PRICES } from './vehicles.ts';
 
 /** More than this at once means that the database is away or slow. Piling up more would help nobody. */
@@ -54,7 +55,7 @@ export async function keepHouse(game: Game): Promise<void> {
   game.tally.add('bans lifted', await liftExpiredBans(game));
   await resumeTransfers(game);
   await deleteOldMessages(game);
-  await deleteOldTransfers(game);
+  await deleteOldTransactions(game);
 }
 
 /** One action. An error is counted and told, and the evening goes on. */

@@ -3,7 +3,7 @@ import { type Game, must } from './game.ts';
 import { NAMESPACE } from './schema.ts';
 
 /** What an hour of work brings. */
-export const WAGES: ReadonlyMap<string, string> = new Map([
+const WAGES: ReadonlyMap<string, string> = new Map([
   ['police', '62.50'],
   ['medic', '64.00'],
   ['mechanic', '48.75'],

@@ -14,26 +14,19 @@
  *
  * So any step may be repeated, at any time, by anybody, and the way to resume a transfer is to go on with it.
  */
-import { randomUUID } from 'node:crypto';
 import { type Change, Q } from '../../db_connector/helper/helper.ts';
 import { type Game, must } from './game.ts';
-import { type Cents, toCents, toDecimal } from './money.ts';
+import { advance, type Order, openTransaction, readTransaction, sendBack, unfinishedTransactions } from './ledger.ts';
+import { toCents, toDecimal } from './money.ts';
 import { type Character, NAMESPACE, type Transaction } from './schema.ts';
 import { handOver } from './vehicles.ts';
 
 export type Outcome = 'done' | 'refused';
 
-interface Order {
-  readonly from: number;
-  /** A character, or the name of what is bought. */
-  readonly to: number | string;
-  readonly amount: Cents;
-}
-
 /** `refused`: the sender has not got that much. Nothing was moved then. */
 export async function transfer(game: Game, order: Order): Promise<Outcome> {
   if (order.amount <= 0n || order.from === order.to) throw new Error('a transfer needs an amount and two parties');
-  return game.gate.move(async () => finish(game, await open(game, order)));
+  return game.gate.move(async () => finish(game, await openTransaction(game, order)));
 }
 
 /**
@@ -43,7 +36,7 @@ export async function transfer(game: Game, order: Order): Promise<Outcome> {
  * started. Those that are under way elsewhere come to no harm.
  */
 export async function resumeTransfers(game: Game): Promise<number> {
-  const unfinished = await unfinishedTransfers(game);
+  const unfinished = await unfinishedTransactions(game);
   for (const entry of unfinished) {
     await game.gate
       .move(() => finish(game, entry))
@@ -53,51 +46,6 @@ export async function resumeTransfers(game: Game): Promise<number> {
       });
   }
   return unfinished.length;
-}
-
-/** The ledger of those that are over is kept for a day. */
-export async function deleteOldTransfers(game: Game): Promise<void> {
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString();
-  const filter = Q.And(Q.In('state', ['done', 'refused']), Q.Lt('changed_at', yesterday));
-  must(game, await game.ask(() => game.db.async.Delete(NAMESPACE, 'bank_transactions', filter)), 'tidying the ledger');
-}
-
-/** All transfers that have been opened and not come to an end, oldest change first. */
-export async function unfinishedTransfers(game: Game): Promise<Transaction[]> {
-  const found: Transaction[] = [];
-  for (;;) {
-    const page = must(
-      game,
-      await game.ask(() =>
-        game.db.async.Find(NAMESPACE, 'bank_transactions', {
-          filter: Q.In('state', ['new', 'debited']),
-          sort: [Q.Sort('changed_at'), Q.Sort('id')],
-          offset: found.length,
-        }),
-      ),
-      'looking for unfinished transfers',
-    );
-    found.push(...game.db.Rows<Transaction>(page));
-    if (!game.db.HasMore(page)) return found;
-  }
-}
-
-/** Writes the intention down before anything is done. From here on the transfer will come to an end. */
-async function open(game: Game, order: Order): Promise<Transaction> {
-  const entry = {
-    id: randomUUID(),
-    state: 'new',
-    from_id: order.from,
-    to_id: typeof order.to === 'number' ? order.to : null,
-    item: typeof order.to === 'string' ? order.to : null,
-    amount: toDecimal(order.amount),
-  } as const;
-  const result = await game.ask(() =>
-    game.db.async.Insert(NAMESPACE, 'bank_transactions', entry, { idempotencyKey: `${entry.id}:open` }),
-  );
-  // After ten minutes without an answer the key is forgotten, and the row itself says that it is there already.
-  if (result.Code !== 'constraint_violation') must(game, result, 'opening a transfer');
-  return entry;
 }
 
 /**
@@ -170,16 +118,6 @@ async function deliver(game: Game, entry: Transaction): Promise<void> {
   await advance(game, entry.id, 'debited', 'done');
 }
 
-/** The receiver is gone: from now on this is a transfer to the sender. */
-async function sendBack(game: Game, entry: Transaction): Promise<void> {
-  const change = {
-    filter: Q.And(Q.Eq('id', entry.id), Q.Eq('state', 'debited'), Q.Eq('to_id', entry.to_id)),
-    set: { to_id: entry.from_id },
-  };
-  const result = await game.ask(() => game.db.async.Update(NAMESPACE, 'bank_transactions', change));
-  must(game, result, 'sending money back');
-}
-
 /**
  * The one update that moves money. True if it matched.
  *
@@ -189,25 +127,6 @@ async function sendBack(game: Game, entry: Transaction): Promise<void> {
 async function swapMark(game: Game, change: Change, idempotencyKey: string): Promise<boolean> {
   const result = await game.ask(() => game.db.async.Update(NAMESPACE, 'characters', change, { idempotencyKey }));
   return game.db.Number(must(game, result, 'moving money')) === 1;
-}
-
-/** Moves the ledger on, if it has not moved on already: the filter makes it safe to repeat. */
-async function advance(game: Game, id: string, from: Transaction['state'], to: Transaction['state']): Promise<void> {
-  const change = {
-    filter: Q.And(Q.Eq('id', id), Q.Eq('state', from)),
-    set: { state: to, changed_at: new Date().toISOString() },
-  };
-  const result = await game.ask(() => game.db.async.Update(NAMESPACE, 'bank_transactions', change));
-  must(game, result, `noting that a transfer is ${to}`);
-}
-
-async function readTransaction(game: Game, id: string): Promise<Transaction> {
-  const result = await game.ask(() =>
-    game.db.async.Find(NAMESPACE, 'bank_transactions', { filter: Q.Eq('id', id), limit: 1 }),
-  );
-  const [entry] = game.db.Rows<Transaction>(must(game, result, 'reading the ledger'));
-  if (!entry) throw new Error(`transfer ${id} is not in the ledger`);
-  return entry;
 }
 
 async function readCharacters(game: Game, ids: readonly number[]): Promise<Map<number, Character>> {
