@@ -34,6 +34,13 @@ export class Log {
   }
 }
 
+/** Where a fault came from, without its message, which may hold a value. */
+export function traceOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const frames = (thrown.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
+  return [thrown.name, ...frames.slice(0, 6).map((line) => line.trim())].join(' | ');
+}
+
 const MAX_WAITING_CHARS = 4_000_000;
 const RETRY_MS = 20;
 

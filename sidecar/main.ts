@@ -3,7 +3,7 @@ import { runQuarantine } from './commands/quarantine.ts';
 import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
-import { Log, StandardOutput } from './log.ts';
+import { Log, StandardOutput, traceOf } from './log.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 
 const USAGE = `Usage: node main.js [--config FILE] [--check]
@@ -94,7 +94,10 @@ async function main(): Promise<void> {
     else if (isCheck) check(loadConfig(file, process.env, true), file);
     else if (command[0] === 'quarantine') await quarantine(command.slice(1), file);
     else {
-      process.on('uncaughtException', (error) => fail(output, error));
+      process.on('uncaughtException', (error) => {
+        new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
+        void fail(output, error);
+      });
       stopOnSignal(await start(file, output), output);
     }
   } catch (error) {

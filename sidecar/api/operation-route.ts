@@ -4,13 +4,13 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { OPERATIONS, type OperationName } from '../../db_connector/protocol/operations.ts';
 import { type PayloadOf, parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
 import type { CallContext } from '../data/call-context.ts';
-import type { Log } from '../log.ts';
+import { type Log, traceOf } from '../log.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import type { Authenticated, Authenticator } from './authenticate.ts';
 import type { Client } from './client.ts';
 import type { Metrics } from './metrics.ts';
 import { RateLimited } from './rate-limited.ts';
-import { decodeBody, isJsonType, readBody } from './read-body.ts';
+import { type Body, type BodyReader, decodeBody, isJsonType } from './read-body.ts';
 import { asApiError, type ReplySeal, replyError, replyResult } from './reply.ts';
 import type { RequestLog } from './request-log.ts';
 
@@ -29,7 +29,7 @@ export interface OperationRouteOptions {
   readonly metrics: Metrics;
   readonly requestLog: RequestLog;
   readonly log: Log;
-  readonly maxBodyBytes: number;
+  readonly bodies: BodyReader;
   readonly requestTimeoutMs: number;
   readonly now: () => number;
   readonly monotonicNow: () => number;
@@ -64,7 +64,7 @@ export class OperationRoute<Op extends OperationName> {
   serve(request: IncomingMessage, response: ServerResponse, client: Client): void {
     const startedMs = performance.now();
     const exchange: Exchange = { response, client, startedMs, kid: '', seal: null, isAnswered: false };
-    readBody(request, this.#options.maxBodyBytes, (body) => {
+    this.#options.bodies.read(request, (body) => {
       try {
         this.#handle(exchange, body, request.headers['content-type']);
       } catch (error) {
@@ -73,9 +73,9 @@ export class OperationRoute<Op extends OperationName> {
     });
   }
 
-  #handle(exchange: Exchange, body: Buffer | 'tooLarge', contentType: string | undefined): void {
+  #handle(exchange: Exchange, body: Body, contentType: string | undefined): void {
     const { authenticator, keyLimit, monotonicNow } = this.#options;
-    const text = readText(body, contentType, this.#options.maxBodyBytes);
+    const text = readText(body, contentType);
     const authenticated = authenticator.authenticate(text, this.#path, exchange.client);
     const { key, secret, envelope } = authenticated;
     exchange.kid = key.kid;
@@ -147,17 +147,11 @@ export class OperationRoute<Op extends OperationName> {
   }
 }
 
-function readText(body: Buffer | 'tooLarge', contentType: string | undefined, maxBodyBytes: number): string {
-  if (body === 'tooLarge') throw new ApiError('payload_too_large', `the body is longer than ${maxBodyBytes} bytes`);
+function readText(body: Body, contentType: string | undefined): string {
+  if (body === 'tooLarge') throw new ApiError('payload_too_large', 'the body is too long');
+  if (body === 'tooMany') throw new ApiError('internal_error', 'too many bodies at once', { status: 503 });
   if (!isJsonType(contentType)) throw new ApiError('invalid_request', 'expected content type application/json');
   const text = decodeBody(body);
   if (text === null) throw new ApiError('invalid_request', 'the body is not UTF-8, or begins with a byte order mark');
   return text;
-}
-
-/** Where a fault came from, without its message, which may hold a value. */
-function traceOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return typeof thrown;
-  const frames = (thrown.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
-  return [thrown.name, ...frames.slice(0, 6).map((line) => line.trim())].join(' | ');
 }

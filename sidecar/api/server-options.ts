@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import type { FastifyServerOptions } from 'fastify';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../../db_connector/protocol/limits.ts';
@@ -43,8 +44,24 @@ export function serverOptions({ requestTimeoutMs, tls }: ServerSettings): Fastif
   return options as FastifyServerOptions;
 }
 
+/** Checked here, where the field can still be named. */
 function readTls({ certFile, keyFile }: { certFile: string; keyFile: string }): { cert: Buffer; key: Buffer } {
-  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+  const files = { cert: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
+  try {
+    createSecureContext(files);
+  } catch (error) {
+    throw new Error(`api.tls: expected a certificate and its key, got ${(error as NodeJS.ErrnoException).code}`);
+  }
+  return files;
+}
+
+function readPem(field: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`api.tls.${field}: expected a file that can be read, got ${code} for ${file}`);
+  }
 }
 
 /** Malformed HTTP gets an envelope; a request that came too slowly, or a connection that is gone, nothing. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
 import { readBootId } from '../security/boot-id.ts';
@@ -16,6 +16,7 @@ import { listen } from './listen.ts';
 import { type Gauge, Metrics } from './metrics.ts';
 import type { OperationHandlers } from './operation-route.ts';
 import type { MetricsVisibility } from './probes.ts';
+import { BodyReader } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
 import { serverOptions } from './server-options.ts';
 
@@ -73,52 +74,54 @@ const IDLE_CHECK_MS = 25;
 
 /** The signed API over an engine: everything from the configuration to the listening socket. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { config, log } = options;
+  const { config } = options;
+  const server = serverOptions(config.api);
   const now = options.now ?? Date.now;
   const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
-  const nonces = openNonceStore(options, now);
   const keyring = new Keyring(config.keys);
-  const addressLimit = new RateLimit(config.limits.perAddressPerSecond);
-  const keyLimit = new RateLimit(config.limits.perKeyPerSecond);
-  const lockOut = new LockOut(config.limits.authFailuresPerMinute, config.limits.lockoutSeconds);
-  const { requireHttps, maxSkewSeconds, requestTimeoutMs, trustedProxies, tls } = config.api;
-  const { maxPayloadChars, maxBodyBytes } = config.limits;
-  const authenticator = new Authenticator({
-    ...{ keyring, nonces, lockOut, addressLimit },
-    ...{ requireHttps, maxSkewSeconds, maxPayloadChars, now, monotonicNow },
-  });
-  const metrics = new Metrics(gauges(options.engine, authenticator, addressLimit, keyLimit, nonces));
-  const database = new DatabaseCheck(options.engine);
-  const app = createApp({
-    ...{
-      authenticator,
-      keyLimit,
-      metrics,
-      log,
-      database,
-      trustedProxies,
-      maxBodyBytes,
-      requestTimeoutMs,
-      now,
-      monotonicNow,
-    },
-    handlers: { ...options.handlers, health: createHealthHandler(options.engine.provider, database) },
-    requestLog: new RequestLog(log, monotonicNow),
-    metricsVisibility: config.api.metrics,
-    server: serverOptions({ requestTimeoutMs, tls }),
-  });
-  const end = async () => {
+  const nonces = openNonceStore(options, now);
+  const { app, metrics } = buildApp(options, { now, monotonicNow, keyring, nonces, server });
+  const stop = async () => {
     await closeApp(app);
     metrics.close();
     await nonces.close();
   };
   try {
-    const address = await listen(app, { ...config.api, isTls: tls !== null });
-    return { address, hmacs: () => keyring.hmacs, stop: end };
+    const address = await listen(app, { ...config.api, isTls: config.api.tls !== null });
+    return { address, hmacs: () => keyring.hmacs, stop };
   } catch (error) {
-    await end();
+    await stop();
     throw error;
   }
+}
+
+interface Parts {
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly keyring: Keyring;
+  readonly nonces: NonceStore;
+  readonly server: FastifyServerOptions;
+}
+
+function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; metrics: Metrics } {
+  const { api, limits } = options.config;
+  const addressLimit = new RateLimit(limits.perAddressPerSecond);
+  const keyLimit = new RateLimit(limits.perKeyPerSecond);
+  const lockOut = new LockOut(limits.authFailuresPerMinute, limits.lockoutSeconds);
+  const authenticator = new Authenticator({ ...api, ...limits, ...parts, lockOut, addressLimit });
+  const metrics = new Metrics(gauges(options.engine, authenticator, addressLimit, keyLimit, parts.nonces));
+  const database = new DatabaseCheck(options.engine);
+  const app = createApp({
+    ...parts,
+    ...{ authenticator, keyLimit, metrics, database, log: options.log },
+    bodies: new BodyReader(limits.maxBodyBytes),
+    handlers: { ...options.handlers, health: createHealthHandler(options.engine.provider, database) },
+    requestLog: new RequestLog(options.log, parts.monotonicNow),
+    requestTimeoutMs: api.requestTimeoutMs,
+    trustedProxies: api.trustedProxies,
+    metricsVisibility: api.metrics,
+  });
+  return { app, metrics };
 }
 
 function openNonceStore(options: ApiOptions, now: () => number): NonceStore {

@@ -138,3 +138,12 @@ describe('what is accepted', () => {
     expect(api.calls.splice(0)).toMatchObject([{ operation: 'find', payload: PAYLOAD }]);
   });
 });
+
+it('bodies under way are bounded together: strangers cannot fill the memory', async () => {
+  const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${MAX_BODY_BYTES}\r\n\r\n`;
+  const open = Array.from({ length: 20 }, () => converse(api.address, head + ' '.repeat(MAX_BODY_BYTES - 1)));
+  const refused = readAnswer(await Promise.race(open.map((talk) => talk.seen('"}'))));
+  await expectRefusal(Promise.resolve(refused), 503, 'internal_error');
+  for (const talk of open) talk.socket.destroy();
+  await expect.poll(async () => (await api.client.call('find', PAYLOAD)).httpStatus).toBe(200);
+});

@@ -148,6 +148,13 @@ describe('TLS', () => {
     await expect(target.client.call('find', PAYLOAD)).rejects.toThrow();
     expect(target.calls).toHaveLength(1);
   });
+
+  it('a certificate that cannot be used is named', async () => {
+    const { certFile, keyFile } = makeCertificate(folder);
+    const tls = (changes: object) => start({ api: { tls: { certFile, keyFile, ...changes } } });
+    await expect(tls({ keyFile: 'nowhere.pem' })).rejects.toThrow(/^api\.tls\.keyFile: .* ENOENT/);
+    await expect(tls({ keyFile: certFile })).rejects.toThrow(/^api\.tls: expected a certificate and its key/);
+  });
 });
 
 describe('a Unix socket', () => {
