@@ -1,5 +1,5 @@
 import type { ExactNumber } from './exact-number.ts';
-import { jsonText, objectText } from './json-text.ts';
+import { isPlainObject, jsonText, objectText } from './json-text.ts';
 
 /** JSON text as a builder returns it. Wherever it is expected, a plain object does as well. */
 export type JsonText = string;
@@ -54,9 +54,21 @@ export interface FilterBuilders {
 
 const HINT = 'a filter such as Q.Eq(…), or a plain object';
 
-/** JSON text of a filter. Throws `TypeError` where it is none. */
+/** JSON text of a filter, in which texts and objects may be mixed. Throws `TypeError` where it is none. */
 export function filterText(filter: unknown, path: string): JsonText {
-  return objectText(filter, path, HINT);
+  if (!isPlainObject(filter) || !('and' in filter || 'or' in filter || 'not' in filter)) {
+    return objectText(filter, path, HINT);
+  }
+  const members = Object.entries(filter).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${memberText(name, member, path)}`).join(',')}}`;
+}
+
+function memberText(name: string, member: unknown, path: string): JsonText {
+  if (name === 'not') return filterText(member, `${path}.not`);
+  if ((name === 'and' || name === 'or') && Array.isArray(member)) {
+    return `[${member.map((filter, index) => filterText(filter, `${path}.${name}[${index}]`)).join(',')}]`;
+  }
+  return jsonText(member, `${path}.${name}`);
 }
 
 function condition(builder: string, op: Condition['op'], field: string, value: unknown): JsonText {

@@ -39,9 +39,10 @@ function writeObject(value: object, path: string, depth: number): string {
   if (Array.isArray(value)) return writeArray(value, path, depth);
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    const text = writeSpecial(value, path, depth);
+    const text = writeSpecial(value, path);
     if (text !== undefined) return text;
   }
+  if ('toJSON' in value && typeof value.toJSON === 'function') return write(value.toJSON(), path, depth);
   let text = '';
   for (const name of Object.keys(value)) {
     const member: unknown = (value as Readonly<Record<string, unknown>>)[name];
@@ -63,7 +64,7 @@ function writeArray(values: readonly unknown[], path: string, depth: number): st
 }
 
 /** undefined: the object counts by its properties, like any other. */
-function writeSpecial(value: object, path: string, depth: number): string | undefined {
+function writeSpecial(value: object, path: string): string | undefined {
   if (value instanceof JsonNumber) return value.text;
   if (value instanceof Date) {
     if (Number.isNaN(value.getTime())) throw new TypeError(`${path}: a Date that is no moment`);
@@ -77,7 +78,7 @@ function writeSpecial(value: object, path: string, depth: number): string | unde
   if (value instanceof Map || value instanceof Set) {
     throw new TypeError(`${path}: a ${value.constructor.name} cannot be stored; make it an object or a list`);
   }
-  return 'toJSON' in value && typeof value.toJSON === 'function' ? write(value.toJSON(), path, depth) : undefined;
+  return undefined;
 }
 
 /**

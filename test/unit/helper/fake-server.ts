@@ -1,0 +1,94 @@
+import type { BundleEvent, BundleState, DatabaseHost } from '../../../db_connector/helper/helper.ts';
+
+interface Call {
+  readonly operation: string;
+  readonly payload: Record<string, unknown>;
+  readonly text: string;
+  readonly id: string;
+}
+
+/** What the connector says of a call: by default everything is well and empty. */
+export interface Answer {
+  readonly State: string;
+  readonly Status: number;
+  readonly Code: string;
+  readonly Json: string;
+}
+
+export function ok(body: unknown): Answer {
+  return { State: 'ok', Status: 200, Code: '', Json: JSON.stringify(body) };
+}
+
+export function failed(code: string, status = 0): Answer {
+  return { State: 'error', Status: status, Code: code, Json: JSON.stringify({ error: { code, message: 'so it is' } }) };
+}
+
+/** A game server with a connector in it, as far as the helper can tell. Calls stay pending until they are answered. */
+export class FakeServer implements DatabaseHost {
+  readonly name = 'garage';
+  readonly calls: Call[] = [];
+  readonly lines: string[] = [];
+  connector = 'db_connector';
+  isRunning = true;
+  /** How often any result was asked for. */
+  polls = 0;
+  /** Set: calls are refused with it. */
+  refusal = '';
+  /** Set: calls are answered at once. */
+  reply: ((call: Call) => Answer) | undefined;
+  readonly #answers = new Map<string, Answer | null>();
+  readonly #listeners: ((event: BundleEvent) => void)[] = [];
+
+  readonly exports = {
+    call: (bundle: string, name: string, ...args: readonly unknown[]): unknown => {
+      if (!this.isRunning || bundle !== this.connector) throw new Error(`No such export ${name} in bundle ${bundle}`);
+      const [record] = args as [Record<string, string>];
+      return name === 'Call' ? this.#call(record) : this.#take(record);
+    },
+  };
+
+  readonly log = (line: string): void => {
+    this.lines.push(line);
+  };
+
+  readonly on = (_event: 'bundle', listener: (event: BundleEvent) => void): void => {
+    this.#listeners.push(listener);
+  };
+
+  get last(): Call {
+    const call = this.calls.at(-1);
+    if (call === undefined) throw new Error('nothing was called');
+    return call;
+  }
+
+  /** Of the call with this number, counted from 0. */
+  answer(index: number, answer: Answer): void {
+    this.#answers.set(this.calls[index]?.id ?? '', answer);
+  }
+
+  /** As after a restart of the connector. */
+  forgetAll(): void {
+    this.#answers.clear();
+  }
+
+  tell(bundle: string, state: BundleState): void {
+    for (const listener of this.#listeners) listener({ bundle, state });
+  }
+
+  #call({ Operation = '', Json = '' }: Record<string, string>): unknown {
+    if (this.refusal !== '') return { Id: '', Accepted: false, Error: this.refusal };
+    const call = { operation: Operation, payload: JSON.parse(Json), text: Json, id: `ticket-${this.calls.length}` };
+    this.calls.push(call);
+    this.#answers.set(call.id, this.reply?.(call) ?? null);
+    return { Id: call.id, Accepted: true, Error: '' };
+  }
+
+  #take({ Id = '' }: Record<string, string>): unknown {
+    this.polls += 1;
+    const answer = this.#answers.get(Id);
+    if (answer === undefined) return { Id, State: 'missing', Status: 0, Code: '', Json: '' };
+    if (answer === null) return { Id, State: 'pending', Status: 0, Code: '', Json: '' };
+    this.#answers.delete(Id);
+    return { Id, ...answer };
+  }
+}
