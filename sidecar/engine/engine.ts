@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly log: EngineLog;
   /** Epoch milliseconds; by it idempotency records expire. */
   readonly now: () => number;
+  /** How often expired idempotency records are removed; default 30 s. */
+  readonly purgeIntervalMs?: number;
 }
 
 /** What bounds one call of the engine. Waiting and running together end by `deadline` with `database_timeout`. */

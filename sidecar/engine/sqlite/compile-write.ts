@@ -6,7 +6,7 @@ import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/v
 import { type Value, writeValue } from '../../../db_connector/protocol/values.ts';
 import type { Row, TableTarget, Write } from '../engine.ts';
 import { whereSql } from './compile-read.ts';
-import type { WriteWork } from './messages.ts';
+import type { Generator, WriteWork } from './messages.ts';
 import { physicalTable, quoted } from './names.ts';
 import { type Physical, storageKind, toPhysical } from './storage.ts';
 
@@ -37,13 +37,13 @@ function tableSql({ namespace, table }: TableTarget): string {
 
 function compileInsert(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork {
   const { table } = target;
-  const maxId = generatorLimit(table);
+  const generator = generatorOf(target);
   return {
     do: 'insert',
     statement: numberOf(insertSql(target)),
     rows: rows.map((row) => rowParams(table, row)),
-    ids: maxId === null ? givenIds(table, rows) : null,
-    maxId,
+    ids: generator === null ? givenIds(table, rows) : null,
+    generator,
   };
 }
 
@@ -58,11 +58,11 @@ function rowParams(table: Table, row: Row): Physical[] {
   return table.columns.map((column) => toPhysical(column, row.get(column.name) ?? null));
 }
 
-/** Highest id that the table's generator may give; null where the table has none. */
-function generatorLimit(table: Table): bigint | null {
+function generatorOf({ namespace, table }: TableTarget): Generator | null {
   const generated = table.columns.find((column) => column.autoIncrement);
   if (generated === undefined) return null;
-  return generated.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
+  const maxId = generated.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
+  return { table: physicalTable(namespace, table.name), maxId };
 }
 
 /** `ids` of an insert is for keys of a single column (the specification's InsertResult). */
@@ -143,6 +143,6 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, num
     params,
     insert: numberOf(insertSql(target)),
     row: rowParams(table, write.row),
-    maxId: generatorLimit(table),
+    generator: generatorOf(target),
   };
 }

@@ -73,6 +73,13 @@ export interface JobCall extends CallBase {
   readonly input: unknown;
 }
 
+/** What gives the ids of a table with an autoIncrement column. */
+export interface Generator {
+  /** Physical name. */
+  readonly table: string;
+  readonly maxId: bigint;
+}
+
 /** What a write does, in statements. */
 export type WriteWork =
   | {
@@ -81,8 +88,7 @@ export type WriteWork =
       readonly rows: readonly (readonly Physical[])[];
       /** JSON texts of the ids where the caller gave them all; null where the table has a generator. */
       readonly ids: readonly string[] | null;
-      /** Highest id of the table's generator; null where it has none. */
-      readonly maxId: bigint | null;
+      readonly generator: Generator | null;
     }
   | {
       readonly do: 'change';
@@ -98,7 +104,7 @@ export type WriteWork =
       readonly params: readonly Physical[];
       readonly insert: number;
       readonly row: readonly Physical[];
-      readonly maxId: bigint | null;
+      readonly generator: Generator | null;
     };
 
 export interface WriteCall extends CallBase, CompiledFor {

@@ -1,9 +1,8 @@
 import SQLite from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { IdempotencySlot } from '../engine.ts';
 import type { Connection } from './connection.ts';
-import type { WriteCall, WriteWork } from './messages.ts';
+import type { Generator, WriteCall, WriteWork } from './messages.ts';
 import { recall } from './run-read.ts';
 import type { Physical } from './storage.ts';
 
@@ -42,7 +41,7 @@ function replayed(
 /** Whether a failure in the middle may leave a part that SQLite itself does not undo. */
 export function needsSavepoint({ work, slot }: WriteCall): boolean {
   if (slot !== null || work.do === 'upsert') return true;
-  if (work.do === 'insert') return work.rows.length > 1 || work.maxId !== null;
+  if (work.do === 'insert') return work.rows.length > 1 || work.generator !== null;
   return work.isSingleRow;
 }
 
@@ -63,7 +62,7 @@ function insert(connection: Connection, work: WriteWork & { do: 'insert' }): str
   const generated: bigint[] = [];
   for (const row of work.rows) {
     connection.guard.tick();
-    const id = insertRow(connection, work.statement, row, work.maxId);
+    const id = insertRow(connection, work.statement, row, work.generator);
     if (id !== null) generated.push(id);
   }
   return `{"inserted":${work.rows.length},"ids":[${(work.ids ?? generated).join(',')}]}`;
@@ -74,20 +73,20 @@ function insertRow(
   connection: Connection,
   statement: number,
   row: readonly Physical[],
-  maxId: bigint | null,
+  generator: Generator | null,
 ): bigint | null {
   const { prepared } = connection.statement(statement);
-  if (maxId === null) {
+  if (generator === null) {
     prepared.run(...row);
     return null;
   }
   try {
     const id = BigInt(prepared.safeIntegers().run(...row).lastInsertRowid);
-    if (id > maxId) throw generatorAtEnd();
+    if (id > generator.maxId) throw generatorAtEnd();
     return id;
   } catch (error) {
     // SQLite reports a generator past its last 64-bit id as a full disk.
-    if (isFull(error) && isSomeGeneratorAtEnd(connection)) throw generatorAtEnd();
+    if (isFull(error) && isAtEnd(connection, generator)) throw generatorAtEnd();
     throw error;
   }
 }
@@ -96,8 +95,8 @@ function isFull(error: unknown): boolean {
   return error instanceof SQLite.SqliteError && error.code === 'SQLITE_FULL';
 }
 
-function isSomeGeneratorAtEnd(connection: Connection): boolean {
-  return connection.own('SELECT 1 FROM sqlite_sequence WHERE seq = ?').get(INT64_MAX) !== undefined;
+function isAtEnd(connection: Connection, { table, maxId }: Generator): boolean {
+  return connection.own('SELECT 1 FROM sqlite_sequence WHERE name = ? AND seq = ?').get(table, maxId) !== undefined;
 }
 
 function generatorAtEnd(): ApiError {
@@ -118,6 +117,6 @@ function upsert(connection: Connection, work: WriteWork & { do: 'upsert' }): str
   const exists = prepared.reader
     ? prepared.get(...work.params) !== undefined
     : prepared.run(...work.params).changes > 0;
-  if (!exists) insertRow(connection, work.insert, work.row, work.maxId);
+  if (!exists) insertRow(connection, work.insert, work.row, work.generator);
   return '{"affected":1}';
 }

@@ -24,6 +24,7 @@ export class WorkerPool {
   readonly #timers: readonly NodeJS.Timeout[];
   #writeQueue: PendingCall[] = [];
   #isWriterBroken = false;
+  #isClosing = false;
   #commits = 0;
   #committedWrites = 0;
   #timeouts = 0;
@@ -55,7 +56,7 @@ export class WorkerPool {
     this.#lanes = new ReadLanes(this.#readers[0] as WorkerLink, this.#readers.slice(1), onTimeout);
     this.#timers = [
       setInterval(() => this.#sweep(), SWEEP_MS).unref(),
-      setInterval(() => this.#purge(), PURGE_MS).unref(),
+      setInterval(() => void this.#purge(), options.purgeIntervalMs ?? PURGE_MS).unref(),
       setInterval(() => this.#reopen(), REOPEN_MS).unref(),
     ];
   }
@@ -109,22 +110,28 @@ export class WorkerPool {
     this.#lanes.sweep(now);
   }
 
-  #purge(): void {
-    this.#maintain({ kind: 'purge', now: this.#options.now() });
+  /** As long as there is more: each step is short, and writes go between them. */
+  async #purge(): Promise<void> {
+    while (!this.#isClosing && (await this.#maintain({ kind: 'purge', now: this.#options.now() })) === true);
   }
 
   #reopen(): void {
-    if (this.#isWriterBroken && this.#writer.outstanding === 0) this.#maintain({ kind: 'ping' });
+    if (this.#isWriterBroken && this.#writer.outstanding === 0) void this.#maintain({ kind: 'ping' });
   }
 
   /** Its failures are in the log already, by the worker. */
-  #maintain(body: NewCall['body']): void {
+  async #maintain(body: NewCall['body']): Promise<unknown> {
     const deadline = performance.now() + MAINTENANCE_TIMEOUT_MS;
-    this.write({ body, statements: [], isLong: true, deadline }).catch(() => {});
+    try {
+      return await this.write({ body, statements: [], isLong: true, deadline });
+    } catch {
+      return null;
+    }
   }
 
   /** What was accepted before is still run. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     for (const timer of this.#timers) clearInterval(timer);
     await new Promise((resolve) => setImmediate(resolve));
     await Promise.all(this.#readers.map((reader) => reader.close(CLOSE_MS)));

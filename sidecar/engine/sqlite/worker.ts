@@ -181,11 +181,11 @@ function runAlone(call: JobCall | PurgeCall | Exclude<WriterCall, WriteCall>): A
   }
 }
 
-/** A ping of the writer opens the file anew where it broke. */
-function maintain(call: Exclude<WriterCall, WriteCall | JobCall>): number {
+/** A ping of the writer opens the file anew where it broke; a purge says whether there is more to do. */
+function maintain(call: Exclude<WriterCall, WriteCall | JobCall>): boolean {
   connection.open();
-  if (call.kind === 'ping') return 0;
+  if (call.kind === 'ping') return true;
   const purge = `DELETE FROM _idempotency WHERE rowid IN
     (SELECT rowid FROM _idempotency WHERE expires_at <= ? LIMIT ${PURGE_ROWS})`;
-  return connection.own(purge).run(call.now).changes;
+  return connection.own(purge).run(call.now).changes === PURGE_ROWS;
 }

@@ -47,7 +47,7 @@ export async function declareNotes(engine: Engine): Promise<TableTarget> {
   const { schema } = parseSchema(parseJson(DECLARATION));
   const steps = schema.tables.map((table) => ({ kind: 'createTable', table }) as const);
   const change = { namespace: 'game', from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
-  await engine.applySchema({ ...change, removed: 'drop' }, within(5000));
+  await engine.applySchema(change, within(5000));
   return readNotes(engine);
 }
 
