@@ -26,7 +26,8 @@ function run(args: readonly string[], isShown: boolean): Promise<Outcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { ...process.env, FORCE_COLOR: process.env.FORCE_COLOR ?? (process.stdout.isTTY ? '1' : '0') },
+    // A child's output is read here, or goes where ours goes: colours only on a terminal.
+    env: process.stdout.isTTY ? { ...process.env, FORCE_COLOR: '1' } : { ...process.env, NO_COLOR: '1' },
     stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
   });
   const chunks: Buffer[] = [];
