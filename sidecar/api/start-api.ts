@@ -129,7 +129,7 @@ function openNonceStore(options: ApiOptions, now: () => number): NonceStore {
   return new NonceStore({
     folder: join(config.dataFolder, 'nonces'),
     skewSeconds: config.api.maxSkewSeconds,
-    nowSeconds: Math.floor(now() / 1000),
+    nowSeconds: () => Math.floor(now() / 1000),
     bootId: bootId ?? readBootId(Date.now()),
     warn: (line) => log.warn(line),
     ...(nonceCapacity === undefined ? {} : { capacity: nonceCapacity }),
