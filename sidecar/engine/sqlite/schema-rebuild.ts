@@ -34,33 +34,29 @@ export function rebuildTable(
   if (hasGenerator(to)) setLastId(db, NEW_TABLE, remembered);
   const keepsHiddenId = from.primaryKey === undefined && to.primaryKey === undefined;
   if (keepsHiddenId || (hasGenerator(from) && hasGenerator(to))) setLastId(db, NEW_TABLE, lastId(db, physical));
-  const copies = to.columns.flatMap((column) => copyOf(db, column, change, now));
+  const copies = to.columns.map((column) => copyOf(db, column, change, now));
   if (keepsHiddenId) copies.unshift({ column: HIDDEN_ID, sql: quoted(HIDDEN_ID), parameters: [] });
-  if (copies.length > 0) {
-    db.prepare(
-      `INSERT INTO ${quoted(NEW_TABLE)} (${columnList(copies.map((copy) => copy.column))})
-       SELECT ${copies.map((copy) => copy.sql).join(', ')} FROM ${quoted(physical)} WHERE guard() ORDER BY _rowid_`,
-    ).run(...copies.flatMap((copy) => copy.parameters));
-  }
+  db.prepare(
+    `INSERT INTO ${quoted(NEW_TABLE)} (${columnList(copies.map((copy) => copy.column))})
+     SELECT ${copies.map((copy) => copy.sql).join(', ')} FROM ${quoted(physical)} WHERE guard() ORDER BY _rowid_`,
+  ).run(...copies.flatMap((copy) => copy.parameters));
   db.exec(`DROP TABLE ${quoted(physical)}; ALTER TABLE ${quoted(NEW_TABLE)} RENAME TO ${quoted(physical)}`);
 }
 
-/** Nothing for a column that SQLite numbers by itself. */
-function copyOf(db: Database, column: Column, { sources }: TableTransition, now: number): Copy[] {
+function copyOf(db: Database, column: Column, { sources }: TableTransition, now: number): Copy {
   const source = sources.get(column.name);
-  if (source !== undefined) return [{ column: column.name, sql: carried(db, source, column), parameters: [] }];
+  if (source !== undefined) return { column: column.name, sql: carried(db, source, column), parameters: [] };
   const fill = fillOf(column, now);
   switch (fill.kind) {
     case 'constant':
-      return [{ column: column.name, sql: '?', parameters: [fill.value] }];
+      return { column: column.name, sql: '?', parameters: [fill.value] };
     case 'random':
       defineRandom(db);
-      return [{ column: column.name, sql: RANDOM, parameters: [] }];
+      return { column: column.name, sql: RANDOM, parameters: [] };
     case 'none':
-      // The checks have found the table empty.
-      return [{ column: column.name, sql: 'NULL', parameters: [] }];
     case 'generated':
-      return [];
+      // NULL makes SQLite number the row; where nothing fills a column, the checks have found the table empty.
+      return { column: column.name, sql: 'NULL', parameters: [] };
     default:
       return fill satisfies never;
   }
