@@ -107,14 +107,20 @@ describe('the sample on the standalone server', { timeout: 60_000 }, () => {
   }
 });
 
-describe('the sample without a sidecar', () => {
-  it('waits, says so once, and begins when it comes', async () => {
+describe('the sample without a sidecar', { timeout: 60_000 }, () => {
+  it('waits, says so once, stops when told, and begins when it comes', async () => {
     const site = new SampleSite();
     const first = await startSidecar();
     const port = Number(new URL(first.address).port);
     await first.stop();
     site.connectTo(first.address, secretOf('local'));
     site.setOptions({ characters: 20, actionsPerSecond: 50 });
+    const impatient = site.start();
+    await impatient.line(/waiting for the database/);
+    const asked = performance.now();
+    expect(await impatient.quit()).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(5000);
+
     const server = site.start();
     await server.line(/waiting for the database/);
     const sidecar = await startSidecar({ config: { api: { port } } });
