@@ -5,8 +5,8 @@ import { planSchema, type RemovedMode } from '../../../sidecar/schema/plan.ts';
 type Declared = Parameters<typeof parseSchema>[0];
 
 function plan(stored: unknown, declared: unknown, removed: RemovedMode = 'quarantine') {
-  const from = stored === null ? null : parseSchema({ tables: stored } as Declared).schema;
-  const { schema, renames } = parseSchema({ tables: declared } as Declared);
+  const from = stored === null ? null : parseSchema({ tables: stored } as unknown as Declared).schema;
+  const { schema, renames } = parseSchema({ tables: declared } as unknown as Declared);
   return planSchema(from, schema, renames, removed);
 }
 
