@@ -75,6 +75,9 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
+/** Paths in messages hold names that a caller chose, of any length. */
+const MAX_MESSAGE_LENGTH = 1000;
+
 /** A failure with a code of the table. Its message reaches the caller, so it never holds what a caller may not see. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -82,7 +85,11 @@ export class ApiError extends Error {
   readonly status: number;
 
   constructor(code: ApiErrorCode, message: string, options: ApiErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const isLong = message.length > MAX_MESSAGE_LENGTH;
+    super(
+      isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…` : message,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
     this.status = options.status ?? API_ERRORS[code].status;
   }

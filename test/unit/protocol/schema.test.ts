@@ -263,6 +263,14 @@ test('renames are told apart from the schema, and unknown properties named', () 
   ]);
 });
 
+test('a hostile declaration gets no hostile answer', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${'x'.repeat(2000)}${i}`, 1]));
+  const { warnings } = read(table(unknown));
+  expect(warnings).toHaveLength(101);
+  expect(Math.max(...warnings.map((line) => line.length))).toBeLessThan(200);
+  expect(refusal(table({ primaryKey: ['id'] }, [{ ...id, name: 'y'.repeat(5000) }])).length).toBeLessThan(1100);
+});
+
 test('an unknown column is named, also one of the prototype', () => {
   const [things] = read(table({})).schema.tables;
   if (things === undefined) throw new Error('no table');
