@@ -51,7 +51,7 @@ export default function start(host: Host): () => void {
     owed = Math.min(owed + perTick, MAX_OPEN);
     for (; owed >= 1 && open < MAX_OPEN; owed -= 1) callOnce();
     const nextAt = Math.max(dueAt + TICK_MS, now);
-    timer = setTimeout(() => tick(nextAt), nextAt - performance.now());
+    timer = setTimeout(() => tick(nextAt), Math.max(0, nextAt - performance.now()));
   };
 
   const measure = async (): Promise<void> => {
