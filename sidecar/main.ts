@@ -4,6 +4,7 @@ import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { Log, StandardOutput, traceOf } from './log.ts';
+import { holdNursery } from './nursery.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 
 const USAGE = `Usage: node main.js [--config FILE] [--check]
@@ -98,6 +99,7 @@ async function main(): Promise<void> {
         new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
         void fail(output, error);
       });
+      holdNursery();
       stopOnSignal(await start(file, output), output);
     }
   } catch (error) {
