@@ -41,7 +41,7 @@ async function measure(folder: string, secret: string): Promise<Measured> {
       return entry.msg === 'listening' ? Number(new URL(String(entry.address)).port) : null;
     });
     await timed('Tables filled', () => prepareTables(port, secret));
-    const scenarios = new Scenarios({ port, secret, seconds: SECONDS });
+    const scenarios = new Scenarios({ port, pid: sidecar.process.pid as number, secret, seconds: SECONDS });
     const health = await timed('health', () => scenarios.load('health'));
     const bareHealth = await timed('bare Fastify, answers as of health', () => scenarios.bare('health', health));
     const find = await timed('find by key', () => scenarios.load('find'));

@@ -21,6 +21,8 @@ export interface LoadOptions {
 export interface LoadResult {
   readonly perSecond: number;
   readonly requests: number;
+  /** With those of the warm-up. */
+  readonly answered: number;
   /** By HTTP status. */
   readonly statuses: Record<string, number>;
   readonly p50Ms: number;
@@ -96,9 +98,10 @@ function requestWriter({ kind, kid, secret, port }: LoadOptions): () => string {
 async function generate(options: LoadOptions): Promise<LoadResult> {
   const latencyUs = createHistogram();
   const statuses: Record<string, number> = {};
-  let [requests, answerBytes, isCounting] = [0, 0, false];
+  let [requests, answered, answerBytes, isCounting] = [0, 0, 0, false];
   const onAnswer = (status: number, ms: number, bytes: number): void => {
     answerBytes = bytes;
+    answered += 1;
     if (!isCounting) return;
     requests += 1;
     statuses[status] = (statuses[status] ?? 0) + 1;
@@ -118,6 +121,7 @@ async function generate(options: LoadOptions): Promise<LoadResult> {
   return {
     perSecond: requests / seconds,
     requests,
+    answered,
     statuses,
     p50Ms: ms(50),
     p99Ms: ms(99),

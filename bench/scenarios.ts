@@ -1,13 +1,19 @@
 import type { LoadOptions, LoadResult } from './load.ts';
 import { createPayloads, type LoadKind } from './payloads.ts';
-import { run, start } from './processes.ts';
+import { cpuMicrosOf, run, start } from './processes.ts';
 
 const CONNECTIONS = 64;
 const SCANS = 8;
 const WARM_UP_SECONDS = 3;
 
+/** What a load saw, and what it cost the server that answered. */
+export interface Served extends LoadResult {
+  /** Of all its threads, warming up included. */
+  readonly cpuMicrosPerRequest: number | null;
+}
+
 export interface ScanResult {
-  readonly find: LoadResult;
+  readonly find: Served;
   /** What became of the scans, by HTTP status. */
   readonly scans: Record<string, number>;
   readonly eventLoopDelayP99Ms: number;
@@ -16,6 +22,7 @@ export interface ScanResult {
 /** Settings that all scenarios of one run share. */
 interface Settings {
   readonly port: number;
+  readonly pid: number;
   readonly secret: string;
   readonly seconds: number;
 }
@@ -27,9 +34,9 @@ export class Scenarios {
     this.#settings = settings;
   }
 
-  load(kind: LoadKind, changes: Partial<LoadOptions> = {}): Promise<LoadResult> {
+  load(kind: LoadKind, changes: Partial<LoadOptions> = {}, pid = this.#settings.pid): Promise<Served> {
     const { port, secret, seconds } = this.#settings;
-    return this.#generate({
+    return this.#generate(pid, {
       port,
       kind,
       kid: 'local',
@@ -42,11 +49,11 @@ export class Scenarios {
   }
 
   /** The same generator, signing as before, against Fastify alone. */
-  async bare(kind: LoadKind, { answerBytes }: LoadResult): Promise<LoadResult> {
+  async bare(kind: LoadKind, { answerBytes }: LoadResult): Promise<Served> {
     const server = start(['bench/bare-server.ts', createPayloads(kind).path, String(answerBytes)]);
     try {
       const port = await server.until(Number);
-      return await this.load(kind, { port });
+      return await this.load(kind, { port }, server.process.pid);
     } finally {
       await server.stop();
     }
@@ -75,10 +82,13 @@ export class Scenarios {
     return Number(line) * 1000;
   }
 
-  async #generate(options: LoadOptions): Promise<LoadResult> {
+  async #generate(pid: number, options: LoadOptions): Promise<Served> {
+    const before = cpuMicrosOf(pid);
     const result = JSON.parse(await run(['bench/load.ts', JSON.stringify(options)])) as LoadResult;
     const refused = Object.entries(result.statuses).filter(([status]) => status !== '200' && options.kind !== 'scan');
     if (refused.length > 0) throw new Error(`${options.kind}: ${JSON.stringify(result.statuses)}`);
-    return result;
+    const after = cpuMicrosOf(pid);
+    const cpuMicrosPerRequest = before === null || after === null ? null : (after - before) / result.answered;
+    return { ...result, cpuMicrosPerRequest };
   }
 }

@@ -3,7 +3,7 @@ import { type ChildProgram, startChild, stopChild } from './child-program.ts';
 /** Where the server's own limit for a clean stop is 15 s (contract section 9). */
 const STOP_MS = 20_000;
 /** The start-up is over when the console has been quiet for this long, or at the latest after the longer time. */
-const QUIET_MS = 1200;
+const QUIET_MS = 2500;
 const LONGEST_START_MS = 20_000;
 
 export interface GameServerSettings {
