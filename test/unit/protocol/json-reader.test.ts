@@ -202,6 +202,15 @@ describe('refusals', () => {
   });
 });
 
+test('names are read as they stand, whatever was read before', () => {
+  for (const name of ['\\', 'a', '"', 'b\\u0061', 'ba']) {
+    const spelled = Array.from(name, (character) => `\\u00${character.charCodeAt(0).toString(16)}`).join('');
+    for (const text of [`{"k":1,${JSON.stringify(name)}:2}`, `{"k":1,"${spelled}":2}`]) {
+      expect(Object.keys(parseJson(text) as object)).toEqual(['k', name]);
+    }
+  }
+});
+
 test('objects inherit nothing', () => {
   const object = parseJson('{"constructor":1}') as Record<string, unknown>;
   expect(object.constructor).toBe(1);

