@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { runQuarantine } from './commands/quarantine.ts';
+import { runQuarantine, terminalIo } from './commands/quarantine.ts';
 import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
@@ -8,10 +8,11 @@ import { holdNursery } from './nursery.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 
 const USAGE = `Usage: node main.js [--config FILE] [--check]
-       node main.js quarantine list|restore|purge [ID…] [--config FILE]
+       node main.js quarantine list|restore|purge [ID…] [--config FILE] [--json]
 
   --config FILE  configuration, made at the first start (default vfs/sidecar.json)
   --check        only checks the configuration
+  --json         lists one JSON object a line, also on a terminal
   --help         this text`;
 
 const DEFAULT_CONFIG = 'vfs/sidecar.json';
@@ -21,6 +22,7 @@ interface Arguments {
   readonly config: string;
   readonly isCheck: boolean;
   readonly isHelp: boolean;
+  readonly isJson: boolean;
 }
 
 function readArguments(argv: readonly string[]): Arguments {
@@ -28,11 +30,16 @@ function readArguments(argv: readonly string[]): Arguments {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { config: { type: 'string' }, check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        config: { type: 'string' },
+        check: { type: 'boolean' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
     });
-    const { config = DEFAULT_CONFIG, check = false, help = false } = values;
+    const { config = DEFAULT_CONFIG, check = false, help = false, json = false } = values;
     if (positionals.length > 0 && positionals[0] !== 'quarantine') throw new Error(`unknown command ${positionals[0]}`);
-    return { command: positionals, config, isCheck: check, isHelp: help };
+    return { command: positionals, config, isCheck: check, isHelp: help, isJson: json };
   } catch (error) {
     throw new ConfigError(`${(error as Error).message.split('\n', 1)[0]}; --help tells more`);
   }
@@ -82,18 +89,18 @@ function check(config: SidecarConfig, file: string): void {
 }
 
 /** Works beside a running sidecar: the database keeps them apart. */
-async function quarantine(args: readonly string[], file: string): Promise<void> {
-  const isDone = await runQuarantine(args, loadConfig(file, process.env, true));
+async function quarantine(args: readonly string[], file: string, isJson: boolean): Promise<void> {
+  const isDone = await runQuarantine(args, loadConfig(file, process.env, true), terminalIo(isJson));
   if (!isDone) process.exitCode = 1;
 }
 
 async function main(): Promise<void> {
   const output = new StandardOutput();
   try {
-    const { command, config: file, isCheck, isHelp } = readArguments(process.argv.slice(2));
+    const { command, config: file, isCheck, isHelp, isJson } = readArguments(process.argv.slice(2));
     if (isHelp) process.stdout.write(`${USAGE}\n`);
     else if (isCheck) check(loadConfig(file, process.env, true), file);
-    else if (command[0] === 'quarantine') await quarantine(command.slice(1), file);
+    else if (command[0] === 'quarantine') await quarantine(command.slice(1), file, isJson);
     else {
       process.on('uncaughtException', (error) => {
         new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });

@@ -23,7 +23,7 @@ const USAGE = 'expected: quarantine list, quarantine restore [ID…] or quaranti
 export async function runQuarantine(
   args: readonly string[],
   config: Pick<SidecarConfig, 'database'>,
-  io: QuarantineIo = processIo(),
+  io: QuarantineIo,
 ): Promise<boolean> {
   const [action, ...idTexts] = args;
   if (action !== 'list' && action !== 'restore' && action !== 'purge') throw new ConfigError(USAGE);
@@ -45,11 +45,12 @@ export async function runQuarantine(
   }
 }
 
-function processIo(): QuarantineIo {
+/** Lines for people go to a terminal only; `isJson` forbids them there as well. */
+export function terminalIo(isJson: boolean): QuarantineIo {
   return {
     print: (line) => process.stdout.write(`${line}\n`),
     printError: (line) => process.stderr.write(`${line}\n`),
-    isForPeople: process.stdout.isTTY === true,
+    isForPeople: process.stdout.isTTY === true && !isJson,
   };
 }
 

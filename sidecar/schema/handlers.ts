@@ -10,8 +10,6 @@ interface SchemaCall {
   readonly deadline: number;
 }
 
-export type SchemaHandlers = ReturnType<typeof createSchemaHandlers>;
-
 /** The operations `schema.sync` and `schema.describe`; each gives the JSON text of its result. */
 export function createSchemaHandlers(options: SyncOptions) {
   const sync = new SchemaSync(options);

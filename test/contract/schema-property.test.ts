@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectedOf, type ModelRow, type ModelTable, Random } from '../support/schema-model.ts';
 import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
 
-const RUNS = 50;
+const RUNS = 35;
 const CHANGES = 3;
 
 let sidecar: TestSidecar;

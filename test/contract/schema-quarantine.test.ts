@@ -2,15 +2,22 @@ import { existsSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type QuarantineIo, runQuarantine } from '../../sidecar/commands/quarantine.ts';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
+import type { Engine } from '../../sidecar/engine/engine.ts';
+import { openEngine } from '../../sidecar/engine/open.ts';
 import { newFolder, startSidecar, type TestSidecar, unique, writeConfig } from '../support/sidecar.ts';
 
 let sidecar: TestSidecar;
+/** A second program on the same database. */
+let beside: Engine;
 
 beforeAll(async () => {
   sidecar = await startSidecar();
+  const { database } = loadConfig(sidecar.configFile, {});
+  beside = await openEngine({ ...database, poolSize: 2 }, { log: () => {}, now: Date.now });
 });
 
 afterAll(async () => {
+  await beside.close();
   await sidecar.stop();
 });
 
@@ -33,8 +40,8 @@ interface Listed {
 }
 
 async function listed(namespace: string): Promise<Listed[]> {
-  const { out } = await quarantine(['list']);
-  return out.map((line) => JSON.parse(line) as Listed).filter((object) => object.namespace === namespace);
+  const objects = await beside.listQuarantine(namespace, { deadline: performance.now() + 10_000 });
+  return objects.map((object) => ({ ...object }));
 }
 
 async function restore(namespace: string, column: string | null = null) {
@@ -208,6 +215,15 @@ describe('a column in quarantine', () => {
 });
 
 describe('the command', () => {
+  it('lists one JSON object a line', async () => {
+    const game = namespaceOf();
+    await game.sync(table(NAME));
+    await game.sync();
+    const { out } = await quarantine(['list']);
+    const objects = out.map((line) => JSON.parse(line) as Listed);
+    expect(objects.filter((object) => object.namespace === game.namespace)).toEqual(await listed(game.namespace));
+  });
+
   it('prints lines for people', async () => {
     const game = namespaceOf();
     await game.sync(table(NAME));

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newFolder, type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
 
@@ -8,8 +11,8 @@ import { newFolder, type SidecarProcess, spawnSidecar } from '../support/sidecar
  * never anything between, no row is lost, and the next sync reaches its target.
  */
 
-const ROWS = 20_000;
-const KILLS = 7;
+const ROWS = 15_000;
+const KILLS = 6;
 
 let folder: string;
 let sidecar: SidecarProcess;
@@ -120,3 +123,30 @@ it('a killed sync leaves one schema or the other, and the next one reaches its t
   }
   expect(cutOff).toBeGreaterThan(1);
 }, 120_000);
+
+it('lists, restores and purges from the command line beside the running sidecar', async () => {
+  const run = async (...args: string[]) => {
+    const all = ['sidecar/main.ts', 'quarantine', ...args, '--config', join(folder, 'sidecar.json')];
+    return promisify(execFile)(process.execPath, all, { cwd: new URL('../..', import.meta.url) });
+  };
+  const { client } = sidecar;
+  await client.must('schema.sync', {
+    namespace: 'cli',
+    schema: { tables: [{ name: 't', columns: [{ name: 'c', type: 'bool' }] }] },
+  });
+  await client.must('insert', { namespace: 'cli', table: 't', rows: [{ c: true }] });
+  await client.must('schema.sync', { namespace: 'cli', schema: { tables: [] } });
+  const { stdout } = await run('list', '--json');
+  const objects = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: number; namespace: string });
+  const own = objects.find((object) => object.namespace === 'cli');
+  expect((await run('restore', String(own?.id))).stdout).toBe('restored table cli.t with 1 row\n');
+  expect(await client.must('find', { namespace: 'cli', table: 't' })).toMatchObject({ rows: [{ c: true }] });
+  await expect(run('purge', String(own?.id))).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`nothing in quarantine has the ID ${own?.id}`),
+  });
+  await expect(run('purge', 'x')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('x is not an ID') });
+});
