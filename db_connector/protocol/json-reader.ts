@@ -1,12 +1,5 @@
 import type { JsonObject } from './json-value.ts';
-import {
-  exactNumberOfToken,
-  isChangedByDouble,
-  type Json,
-  JsonError,
-  type JsonErrorKind,
-  JsonNumber,
-} from './json-value.ts';
+import { exactNumberOfToken, type Json, JsonError, type JsonErrorKind, JsonNumber } from './json-value.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
 
 const SPACE = 0x20;
@@ -255,43 +248,5 @@ class JsonReader {
   #unexpected(): JsonError {
     const isEnd = this.#position >= this.#text.length;
     return this.#refused('syntax', this.#position, isEnd ? 'unexpected end' : 'unexpected character');
-  }
-}
-
-/** Cheap and never wrong in one direction: text without a match holds no number that a double changes. */
-const MAY_CHANGE = /[0-9.]{16}|[0-9][eE]/;
-
-/** Whether the native `JSON.parse` of this valid text would give another value for one of its numbers. */
-export function changesNumbers(text: string): boolean {
-  if (!MAY_CHANGE.test(text)) return false;
-  for (let position = 0; position < text.length; position++) {
-    const code = text.charCodeAt(position);
-    if (code === QUOTE) {
-      position = endOfString(text, position);
-    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
-      const end = endOfNumber(text, position);
-      if (isChangedByDouble(text.slice(position, end))) return true;
-      position = end;
-    }
-  }
-  return false;
-}
-
-/** The position of the closing quote. */
-function endOfString(text: string, start: number): number {
-  let position = start + 1;
-  while (position < text.length && text.charCodeAt(position) !== QUOTE) {
-    position += text.charCodeAt(position) === BACKSLASH ? 2 : 1;
-  }
-  return position;
-}
-
-/** The position behind the last character of a number. */
-function endOfNumber(text: string, start: number): number {
-  for (let position = start; ; position++) {
-    const code = text.charCodeAt(position);
-    const isDigit = code >= ZERO && code <= NINE;
-    const isMark = code === POINT || code === MINUS || code === PLUS || code === LOWER_E || code === UPPER_E;
-    if (!isDigit && !isMark) return position;
   }
 }

@@ -1,4 +1,5 @@
-export { changesNumbers, parseJson } from './json-reader.ts';
+export { changesNumbers } from './json-changes.ts';
+export { parseJson } from './json-reader.ts';
 export {
   exactNumber,
   isJsonObject,
