@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { outcome, rowsOf } from './data-world.ts';
+
+/** Two sidecars of one database: what one has read of a schema may be out of date by the other's sync. */
+let first: TestSidecar;
+let second: TestSidecar;
+const column = (name: string, more: object = {}) => ({ name, type: 'int32', ...more });
+const table = (name: string, ...columns: object[]) => ({ name, columns });
+
+beforeAll(async () => {
+  first = await startSidecar();
+  second = await startSidecar({ config: { database: { file: join(first.folder, 'data/database.sqlite') } } });
+});
+
+afterAll(async () => {
+  await second.stop();
+  await first.stop();
+});
+
+const sync = (sidecar: TestSidecar, ...tables: object[]) =>
+  sidecar.client.must('schema.sync', { namespace: 'shared', schema: { tables } });
+const insert = (sidecar: TestSidecar, name: string, row: object) =>
+  sidecar.client.call('insert', { namespace: 'shared', table: name, rows: [row] });
+
+it('each uses the schema that is stored, whoever stored it', async () => {
+  await sync(first, table('a', column('x')));
+  expect(outcome(await insert(first, 'a', { x: 1 }))).toBe('200');
+  expect(outcome(await insert(second, 'a', { x: 2 }))).toBe('200');
+
+  await sync(second, table('a', column('x'), column('y', { default: 7 })), table('b', column('z')));
+  expect(outcome(await insert(first, 'b', { z: 1 }))).toBe('200');
+  expect(outcome(await insert(first, 'a', { x: 3, y: 4 }))).toBe('200');
+  expect(await rowsOf(first.client, { namespace: 'shared', table: 'a' })).toEqual([
+    { x: 1, y: 7 },
+    { x: 2, y: 7 },
+    { x: 3, y: 4 },
+  ]);
+
+  await sync(first, table('a', column('x')));
+  expect(outcome(await insert(second, 'b', { z: 1 }))).toBe('404 unknown_table');
+  expect(outcome(await insert(second, 'a', { x: 4, y: 4 }))).toBe('400 unknown_column');
+  expect(await rowsOf(second.client, { namespace: 'shared', table: 'a', limit: 1 })).toEqual([{ x: 1 }]);
+});
+
+it('writes of both are kept, and one key counts once between them', async () => {
+  await sync(first, { ...table('c', column('id'), column('n', { default: 0 })), primaryKey: ['id'] });
+  await insert(first, 'c', { id: 1 });
+  const change = { namespace: 'shared', table: 'c', filter: { field: 'id', op: 'eq', value: 1 }, inc: { n: 1 } };
+  const calls = Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? first : second).client.call('update', change));
+  expect(new Set((await Promise.all(calls)).map(outcome))).toEqual(new Set(['200']));
+  const twins = [first, second].map(({ client }) => client.must('update', { ...change, idempotencyKey: 'once' }));
+  expect(await Promise.all(twins)).toEqual([{ affected: 1 }, { affected: 1 }]);
+  expect(await rowsOf(first.client, { namespace: 'shared', table: 'c' })).toEqual([{ id: 1, n: 101 }]);
+});
