@@ -6,6 +6,7 @@ import { createHost, type Services } from './bundle-host.ts';
 import { CommandTable } from './command-table.ts';
 import type { ConsoleLines } from './console-lines.ts';
 import { findRing, runningDependents } from './dependencies.ts';
+import { endRun } from './end-run.ts';
 import { ExportTable } from './export-table.ts';
 import { describeError, StartError } from './failures.ts';
 import type { BundleState } from './host.ts';
@@ -220,14 +221,7 @@ export class GameServer {
   /** Its last calls to other bundles still go through; it is waited for, within limits. */
   async #runStop(bundle: Bundle, run: Run): Promise<void> {
     const limitMs = this.#stopLimitMs();
-    const ended = Promise.withResolvers<string>();
-    const timer = setTimeout(() => ended.resolve(`did not end within ${(limitMs / 1000).toFixed(1)} s`), limitMs);
-    callStop(run).then(
-      () => ended.resolve(''),
-      (error: unknown) => ended.resolve(`threw: ${describeError(error)}`),
-    );
-    const trouble = await ended.promise;
-    clearTimeout(timer);
+    const trouble = await endRun(run, limitMs);
     run.isRetired = true;
     if (trouble !== '') this.#console.say(`${bundle.name}: its stop function ${trouble}`);
   }
@@ -259,9 +253,4 @@ export class GameServer {
     }
     if (state === 'stopped' || state === 'failed') this.#services.listeners.delete(bundle);
   }
-}
-
-/** What it throws at once rejects as well. */
-async function callStop(run: Run): Promise<void> {
-  await run.stop?.();
 }

@@ -6,6 +6,7 @@ import { ConsoleCommands } from './console-commands.ts';
 import { ConsoleLines } from './console-lines.ts';
 import { describeError, findCulprit } from './failures.ts';
 import { GameServer } from './game-server.ts';
+import { Repetitions } from './repetitions.ts';
 
 const USAGE = `Usage: node main.js --root DIR [--vfs DIR]
 
@@ -103,10 +104,15 @@ function stopOnce(server: GameServer, lines: ConsoleLines): () => void {
 
 /** An error that a bundle does not catch, in a timer for instance, ends neither it nor the others. */
 function surviveBundles(server: GameServer, lines: ConsoleLines): void {
+  const told = new Repetitions();
   const tell = (kind: string) => (error: unknown) => {
+    const description = describeError(error);
+    const times = told.count(description);
+    if (times === 0) return;
     const culprit = findCulprit(error, server.bundles);
     const who = culprit === undefined ? 'no bundle is named in its stack' : `bundle ${culprit.name}`;
-    lines.say(`!!! ${kind} (${who}), the server goes on: ${describeError(error)}`);
+    const often = times === 1 ? '' : `, ${times} times since it was last told`;
+    lines.say(`!!! ${kind} (${who}${often}), the server goes on: ${description}`);
   };
   process.on('uncaughtException', tell('UNCAUGHT ERROR'));
   process.on('unhandledRejection', tell('UNHANDLED REJECTION'));

@@ -4,6 +4,8 @@ import type { DbCallback, DbResult } from './result.ts';
 
 /** The same failure is told again after this long, with how often it happened meanwhile. */
 const QUIET_MS = 10_000;
+/** More kinds of failures than this are not told apart for longer; names of tables may come from players. */
+const MAX_KINDS = 1000;
 
 interface Told {
   atMs: number;
@@ -52,6 +54,7 @@ export class Deliveries {
     }
     const more = told === undefined || told.untold === 0 ? '' : ` (and ${told.untold} times before)`;
     this.#host.log(`bundle ${this.#host.name}: ${what} failed: ${readErrorMessage(result)}${more}`);
+    if (this.#told.size >= MAX_KINDS) this.#told.clear();
     this.#told.set(key, { atMs: now, untold: 0 });
   }
 }

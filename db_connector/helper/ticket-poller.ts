@@ -16,6 +16,11 @@ interface Pending {
   dueAt: number;
 }
 
+interface Known {
+  readonly result: DbResult;
+  readonly deliver: (result: DbResult) => void;
+}
+
 /**
  * Sends the calls of one bundle, and collects their results with one poll a tick; none while nothing is pending.
  * Each call that was begun is delivered exactly once, and never before the caller has gone on.
@@ -24,7 +29,7 @@ export class TicketPoller {
   readonly #host: DatabaseHost;
   readonly #pending = new Map<string, Pending>();
   /** Answers that are known already, to be delivered with the next poll. */
-  #known: { readonly result: DbResult; readonly deliver: (result: DbResult) => void }[] = [];
+  #known: Known[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
   #isStopped = false;
 
@@ -70,22 +75,34 @@ export class TicketPoller {
 
   #poll(): void {
     const now = performance.now();
-    const known = this.#known;
-    this.#known = [];
-    for (const { result, deliver } of known) deliver(result);
+    const isOverBudget = () => performance.now() - now > BUDGET_MS;
+    this.#deliverKnown(isOverBudget);
     for (const [id, pending] of this.#pending) {
-      if (pending.dueAt > now) continue;
+      // What a callback has just begun waits for the next tick.
+      if (pending.dueAt >= now) continue;
       const result = this.#take(pending.connector, id);
       if (result === null) {
         pending.dueAt = now + Math.min((now - pending.beganAt) / AGE_PER_PAUSE, LONGEST_PAUSE_MS);
       } else if (this.#pending.delete(id)) {
         pending.deliver(result);
-        if (performance.now() - now > BUDGET_MS) break;
+        if (isOverBudget()) break;
       }
     }
     if (this.#pending.size === 0 && this.#known.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
+    }
+  }
+
+  /** Those that come to be known meanwhile wait for the next tick. */
+  #deliverKnown(isOverBudget: () => boolean): void {
+    const known = this.#known;
+    this.#known = [];
+    for (const [index, { result, deliver }] of known.entries()) {
+      deliver(result);
+      if (!isOverBudget()) continue;
+      this.#known = [...known.slice(index + 1), ...this.#known];
+      return;
     }
   }
 
