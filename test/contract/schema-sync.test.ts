@@ -298,6 +298,42 @@ describe('rows through a sync', () => {
     expect((await game.insert('t', { id: 2, c: 'x' })).status).toBe(200);
   });
 
+  it('keeps every digit of integers that become decimals and come back', async () => {
+    const game = namespaceOf();
+    const ends = '[{"id":1,"c":-9223372036854775808},{"id":2,"c":9223372036854775807},{"id":3,"c":9007199254740993}]';
+    await game.sync(table(C('int64')));
+    const insert = `{"namespace":"${game.namespace}","table":"t","rows":${ends}}`;
+    expect((await sidecar.client.call('insert', insert)).status).toBe(200);
+    for (const type of [
+      C('decimal', { precision: 25, scale: 6 }),
+      C('decimal', { precision: 34, scale: 0 }),
+      C('int64'),
+    ]) {
+      expect((await game.sync(table(type))).status).toBe(200);
+      expect((await game.call('find', { table: 't' })).text).toBe(`{"rows":${ends},"hasMore":false}`);
+    }
+  });
+
+  it('takes names that mean something to databases', async () => {
+    const columns = ['rowid', 'oid', 'select', 'index', 'value', 'row', 'kept', 'k0', 'id'];
+    const declared = (type: string, names: string[]) => ({
+      name: 'order',
+      primaryKey: ['rowid'],
+      columns: names.map((name) => ({ name, type: name === 'rowid' ? 'string' : type, unique: name === 'index' })),
+      indexes: [{ name: 'table', columns: ['select', 'oid'] }],
+    });
+    for (const namespace of ['sqlite', 'sqlite_x', 'main', 'pg', 'mysql']) {
+      const must = (operation: string, payload: object) => sidecar.client.must(operation, { namespace, ...payload });
+      await must('schema.sync', { schema: { tables: [declared('int32', columns)] } });
+      const rows = [Object.fromEntries(columns.map((name, i) => [name, name === 'rowid' ? 'b' : i]))];
+      await must('insert', { table: 'order', rows });
+      await must('schema.sync', { schema: { tables: [declared('decimal', columns.slice(0, 4))] } });
+      const { value, row, kept, k0, id, ...left } = rows[0] ?? {};
+      expect(await must('find', { table: 'order' })).toMatchObject({ rows: [left] });
+      await must('schema.sync', { schema: { tables: [] } });
+    }
+  });
+
   it('takes names of the greatest length', async () => {
     const game = namespaceOf();
     const long = (length: number, last: string) => `${'x'.repeat(length - 1)}${last}`;
