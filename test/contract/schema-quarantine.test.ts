@@ -183,6 +183,11 @@ describe('a column in quarantine', () => {
     ['another table has the name', [[], [table()]], 'its table t is no longer there'],
     ['the key is another', [{ ...table(), primaryKey: undefined }], 'the primary key of t has changed since'],
     [
+      'the key went and came back',
+      [[{ ...table(), primaryKey: undefined }], [table()]],
+      'the primary key of t has changed since',
+    ],
+    [
       'the key is kept in another form',
       [{ ...table(), columns: [{ ...ID, type: 'decimal', scale: 2 }] }],
       'the primary key of t has changed since',

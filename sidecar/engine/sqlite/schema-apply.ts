@@ -4,7 +4,7 @@ import { StaleSchemaError } from '../engine.ts';
 import type { PlanStep } from '../plan-step.ts';
 import type { JobContext } from './jobs.ts';
 import { misfits } from './schema-checks.ts';
-import { detachColumns, followRenames, keepColumn, keepTable } from './schema-keep.ts';
+import { detachColumns, followChange, keepColumn, keepTable } from './schema-keep.ts';
 import { readSchemaRow, schemaOfText, textOfSchema, writeSchemaRow } from './schema-store.ts';
 import { changeTable, createTable, dropTable } from './schema-tables.ts';
 import { type TableTransition, transitionsOf } from './schema-transition.ts';
@@ -55,7 +55,7 @@ function applyChecked(context: JobContext, change: ReceivedChange, transitions: 
         keepColumn(db, namespace, transition.from, step.column, now);
       }
     }
-    followRenames(db, namespace, transition);
+    followChange(db, namespace, transition);
     changeTable(db, namespace, transition, now);
   }
   for (const step of steps) {

@@ -4,7 +4,8 @@ import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 import { applySchema, checkSchema, type ReceivedChange } from './schema-apply.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
-import { listQuarantine, purgeQuarantine, restoreQuarantine } from './schema-restore.ts';
+import { listQuarantine, purgeQuarantine } from './schema-quarantine.ts';
+import { restoreQuarantine } from './schema-restore.ts';
 import { readSchemaRow, type SchemaRow, schemaOfText } from './schema-store.ts';
 
 /** A `SchemaChange` on its way into a worker: what holds numbers travels as JSON text, so that their digits stay. */

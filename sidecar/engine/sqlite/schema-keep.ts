@@ -10,7 +10,7 @@ import { columnList } from './schema-ddl.ts';
 import { quarantineName } from './schema-names.ts';
 import { textOfSchema } from './schema-store.ts';
 import { dropAllIndexes, rememberGenerator } from './schema-tables.ts';
-import type { TableTransition } from './schema-transition.ts';
+import { changesKey, type TableTransition } from './schema-transition.ts';
 import { sqlType } from './storage.ts';
 
 /**
@@ -26,6 +26,8 @@ export interface KeptColumn {
    * of another table of that name are not its rows.
    */
   readonly goneWith: number | null;
+  /** The table has had another key since: the old one tells its rows no more, even where it comes back. */
+  readonly isKeyLost: boolean;
 }
 
 const DROPPED = 0;
@@ -53,7 +55,7 @@ export function keepColumn(db: Database, namespace: string, table: Table, column
   const key = table.primaryKey?.map((name) => columnOf(table, name, 'primaryKey')) ?? null;
   const value = quoted(column.name);
   const rows = Number(db.prepare(`SELECT count(${value}) FROM ${physical}`).pluck().get());
-  const definition = textOfKept({ column, key, goneWith: null });
+  const definition = textOfKept({ column, key, goneWith: null, isKeyLost: false });
   const about = { namespace, table: table.name, column: column.name, definition, rows, now };
   const kept = quoted(register(db, about).physical);
   const types = key?.map(sqlType) ?? ['INTEGER'];
@@ -74,13 +76,15 @@ export function identityOf(table: Table): readonly string[] {
 }
 
 /** Columns in quarantine go with their table, and know its key by its new names. */
-export function followRenames(db: Database, namespace: string, { from, to, sources }: TableTransition): void {
+export function followChange(db: Database, namespace: string, change: TableTransition): void {
+  const { from, to, sources } = change;
   const newNames = new Map([...sources].map(([name, source]) => [source.name, name]));
   changeKept(db, namespace, from.name, null, (kept) => ({
     table: to.name,
     kept: {
       ...kept,
       key: kept.key?.map((column) => ({ ...column, name: newNames.get(column.name) ?? column.name })) ?? null,
+      isKeyLost: kept.isKeyLost || changesKey(change),
     },
   }));
 }
@@ -142,8 +146,8 @@ function register(
   return { id, physical };
 }
 
-function textOfKept({ column, key, goneWith }: KeptColumn): string {
-  return writeJson({ column: { ...column }, key: key?.map((part) => ({ ...part })) ?? null, goneWith });
+function textOfKept({ column, key, goneWith, isKeyLost }: KeptColumn): string {
+  return writeJson({ column: { ...column }, key: key?.map((part) => ({ ...part })) ?? null, goneWith, isKeyLost });
 }
 
 export function keptOfText(text: string): KeptColumn {
@@ -153,6 +157,7 @@ export function keptOfText(text: string): KeptColumn {
     column: readColumn(json.column),
     key: Array.isArray(json.key) ? json.key.map(readColumn) : null,
     goneWith: typeof json.goneWith === 'number' ? json.goneWith : null,
+    isKeyLost: json.isKeyLost === true,
   };
 }
 

@@ -17,41 +17,10 @@ import { hasGenerator } from './schema-ddl.ts';
 import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
 import { rememberedLastId, setLastId } from './schema-generators.ts';
 import { attachColumns, identityOf, type KeptColumn, keptOfText } from './schema-keep.ts';
+import { forgetQuarantine, type QuarantineRow, quarantineRow } from './schema-quarantine.ts';
 import { readSchemaRow, schemaOfText, textOfSchema, writeSchemaRow } from './schema-store.ts';
 import { changeTable, makeIndexes } from './schema-tables.ts';
 import type { TableTransition } from './schema-transition.ts';
-
-interface QuarantineRow {
-  readonly object: QuarantinedObject;
-  readonly physical: string;
-  readonly definition: string;
-}
-
-const COLUMNS = `id, namespace, kind, table_name AS "table", column_name AS "column", row_count AS rows,
-  quarantined_at AS quarantinedAt, physical_name AS physical, definition`;
-
-type RawRow = QuarantinedObject & { readonly physical: string; readonly definition: string };
-
-/** Oldest first; null means of all namespaces. */
-export function listQuarantine(db: Database, namespace: string | null): QuarantinedObject[] {
-  const sql = `SELECT ${COLUMNS} FROM _quarantine WHERE @namespace IS NULL OR namespace = @namespace ORDER BY id`;
-  return db
-    .prepare<[{ namespace: string | null }], RawRow>(sql)
-    .all({ namespace })
-    .map((row) => split(row).object);
-}
-
-/** Deletes a kept object for good. */
-export function purgeQuarantine(db: Database, id: number): QuarantinedObject {
-  return db
-    .transaction(() => {
-      const { object, physical } = rowOf(db, id);
-      db.exec(`DROP TABLE ${quoted(physical)}`);
-      forget(db, id);
-      return object;
-    })
-    .immediate();
-}
 
 /**
  * Puts a kept table or column back into the stored schema, whose revision grows. Throws `unsupported_change` with the
@@ -60,13 +29,13 @@ export function purgeQuarantine(db: Database, id: number): QuarantinedObject {
 export function restoreQuarantine(db: Database, id: number, now: number): RestoredObject {
   return db
     .transaction(() => {
-      const row = rowOf(db, id);
+      const row = quarantineRow(db, id);
       const { namespace } = row.object;
       const stored = readSchemaRow(db, namespace);
       const schema = stored === null ? { tables: [] } : schemaOfText(stored.schema);
       const { schema: restored, note } =
         row.object.kind === 'table' ? restoreTable(db, row, schema) : restoreColumn(db, row, schema, now);
-      forget(db, id);
+      forgetQuarantine(db, id);
       writeSchemaRow(db, {
         namespace,
         revision: (stored?.revision ?? 0) + 1,
@@ -132,7 +101,7 @@ function restoreColumn(
 function checkKey(object: QuarantinedObject, table: Table, kept: KeptColumn): void {
   const keptKey = kept.key?.map((column) => [column.name, storageForm(column)].join(' ')) ?? [];
   const key = table.primaryKey?.map((name) => [name, storageForm(columnOf(table, name, 'primaryKey'))].join(' ')) ?? [];
-  if (keptKey.join(', ') !== key.join(', ')) {
+  if (kept.isKeyLost || keptKey.join(', ') !== key.join(', ')) {
     throw refusal(object, `the primary key of ${table.name} has changed since, so its rows cannot be told`);
   }
 }
@@ -183,18 +152,4 @@ function checked(object: QuarantinedObject, schema: Schema): Schema {
 function refusal(object: QuarantinedObject, reason: string): ApiError {
   const name = [object.namespace, object.table, ...(object.column === null ? [] : [object.column])].join('.');
   return new ApiError('unsupported_change', `${object.kind} ${name} (${object.id}) cannot be restored: ${reason}`);
-}
-
-function rowOf(db: Database, id: number): QuarantineRow {
-  const row = db.prepare<[number], RawRow>(`SELECT ${COLUMNS} FROM _quarantine WHERE id = ?`).get(id);
-  if (row === undefined) throw new ApiError('invalid_request', `nothing in quarantine has the id ${id}`);
-  return split(row);
-}
-
-function split({ physical, definition, ...object }: RawRow): QuarantineRow {
-  return { object: { ...object, id: Number(object.id), rows: Number(object.rows) }, physical, definition };
-}
-
-function forget(db: Database, id: number): void {
-  db.prepare('DELETE FROM _quarantine WHERE id = ?').run(id);
 }

@@ -14,7 +14,7 @@ import {
 import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
 import { lastId, rememberedLastId, rememberLastId, setLastId } from './schema-generators.ts';
 import { rebuildTable } from './schema-rebuild.ts';
-import type { TableTransition } from './schema-transition.ts';
+import { changesKey, type TableTransition } from './schema-transition.ts';
 
 export function createTable(db: Database, namespace: string, table: Table): void {
   const physical = physicalTable(namespace, table.name);
@@ -55,9 +55,9 @@ export function changeTable(db: Database, namespace: string, change: TableTransi
 }
 
 /** What `ALTER TABLE` of SQLite cannot do: keys, other values on disk, NOT NULL. */
-function needsRebuild({ from, to, sources }: TableTransition): boolean {
-  const key = to.primaryKey?.map((name) => sources.get(name)?.name);
-  if (key?.join(' ') !== from.primaryKey?.join(' ')) return true;
+function needsRebuild(change: TableTransition): boolean {
+  if (changesKey(change)) return true;
+  const { to, sources } = change;
   return to.columns.some((column) => {
     const source = sources.get(column.name);
     if (source === undefined) return !column.nullable;

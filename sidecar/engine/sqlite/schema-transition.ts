@@ -31,6 +31,12 @@ export function transitionsOf(from: Schema, to: Schema, steps: readonly PlanStep
   });
 }
 
+/** Whether rows get another key; a key column that is only renamed stays what it is. */
+export function changesKey({ from, to, sources }: TableTransition): boolean {
+  const key = to.primaryKey?.map((name) => sources.get(name)?.name);
+  return key?.join(' ') !== from.primaryKey?.join(' ');
+}
+
 function collect(steps: readonly PlanStep[]): Map<string, Collected> {
   const tables = new Map<string, Collected>();
   const tableAt = (name: string): Collected => {
