@@ -269,3 +269,29 @@ it('values that no row can hold match as they would if they could be held', asyn
   expect(await hits(`{"field":"s","op":"eq","value":"${'x'.repeat(30)}"}`)).toBe(0);
   expect(await hits(`{"field":"s","op":"nin","value":["${'x'.repeat(30)}"]}`)).toBe(notNull('s'));
 });
+
+it('startsWith ends where the prefix ends, at the edges of Unicode too', async () => {
+  const space = await declare(world.client, { name: 'words', columns: [{ name: 'word', type: 'string' }] });
+  const words = [
+    '\ud7ff',
+    '\ud7ffx',
+    '\ue000',
+    '\uffff',
+    '\u{10000}',
+    '\u{10ffff}',
+    '\u{10ffff}\u{10ffff}a',
+    'a',
+    'aa',
+    'b',
+  ];
+  await world.client.must('insert', { namespace: space, table: 'words', rows: words.map((word) => ({ word })) });
+  for (const prefix of ['\ud7ff', '\uffff', '\u{10ffff}', '\u{10ffff}\u{10ffff}', 'a\u{10ffff}', 'a']) {
+    const filter = { field: 'word', op: 'startsWith', value: prefix };
+    const { rows } = await world.client.must<{ rows: { word: string }[] }>('find', {
+      namespace: space,
+      table: 'words',
+      filter,
+    });
+    expect(rows.map((row) => row.word)).toEqual(words.filter((word) => word.startsWith(prefix)));
+  }
+});
