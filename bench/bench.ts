@@ -34,14 +34,17 @@ function machine(): string[] {
 }
 
 async function measure(folder: string, secret: string): Promise<Measured> {
-  const sidecar = start(['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')]);
+  const sidecar = start(
+    ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')],
+    join(folder, 'sidecar.log'),
+  );
   try {
     const port = await sidecar.until((line) => {
       const entry = JSON.parse(line) as Record<string, unknown>;
       return entry.msg === 'listening' ? Number(new URL(String(entry.address)).port) : null;
     });
     await timed('Tables filled', () => prepareTables(port, secret));
-    const scenarios = new Scenarios({ port, pid: sidecar.process.pid as number, secret, seconds: SECONDS });
+    const scenarios = new Scenarios({ folder, port, pid: sidecar.process.pid as number, secret, seconds: SECONDS });
     const health = await timed('health', () => scenarios.load('health'));
     const bareHealth = await timed('bare Fastify, answers as of health', () => scenarios.bare('health', health));
     const find = await timed('find by key', () => scenarios.load('find'));

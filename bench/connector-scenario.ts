@@ -38,7 +38,10 @@ function makeServer(folder: string, port: number): string {
 export async function measureConnector(folder: string, port: number, seconds: number): Promise<ConnectorResult> {
   process.env.BENCH_SECONDS = String(seconds);
   process.env.BENCH_ROWS = String(THINGS);
-  const server = start(['dist/standalone/main.js', '--root', makeServer(folder, port), '--vfs', folder]);
+  const server = start(
+    ['dist/standalone/main.js', '--root', makeServer(folder, port), '--vfs', folder],
+    join(folder, 'server.log'),
+  );
   try {
     return await server.until((line) => {
       if (line.includes('BENCH failed')) throw new Error(line);

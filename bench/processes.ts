@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -13,31 +13,32 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** A program of Node.js whose lines are read, and whose errors are shown. */
-export function start(args: readonly string[]): Running {
+const POLL_MS = 50;
+
+/**
+ * A program of Node.js with its output in a file, as a service has it: read while it runs, it would cost the one who measures
+ * more than the one who is measured. Its errors are shown.
+ */
+export function start(args: readonly string[], outputFile: string): Running {
+  const output = openSync(outputFile, 'w');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
     cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', output, 'inherit'],
   });
-  const lines: string[] = [];
-  const listeners = new Set<(line: string) => void>();
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    lines.push(line);
-    for (const listener of listeners) listener(line);
-  });
+  closeSync(output);
   const closed = once(child, 'close');
   return {
     process: child,
-    until(pick) {
-      const { promise, resolve, reject } = Promise.withResolvers<NonNullable<ReturnType<typeof pick>>>();
-      const look = (line: string) => {
-        const picked = pick(line);
-        if (picked !== null && picked !== undefined) resolve(picked);
-      };
-      for (const line of lines) look(line);
-      listeners.add(look);
-      void closed.then(([code]) => reject(new Error(`${args[0]} ended with ${code}: ${lines.slice(-5).join('\n')}`)));
-      return promise.finally(() => listeners.delete(look));
+    async until(pick) {
+      for (;;) {
+        const hasEnded = child.exitCode !== null || child.signalCode !== null;
+        for (const line of readFileSync(outputFile, 'utf8').split('\n').slice(0, -1)) {
+          const picked = pick(line);
+          if (picked !== null) return picked;
+        }
+        if (hasEnded) throw new Error(`${args[0]} has ended: ${readFileSync(outputFile, 'utf8').slice(-1000)}`);
+        await wait(POLL_MS);
+      }
     },
     async stop() {
       child.kill('SIGTERM');

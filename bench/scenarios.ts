@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { LoadOptions, LoadResult } from './load.ts';
 import { createPayloads, type LoadKind } from './payloads.ts';
 import { cpuMicrosOf, run, start } from './processes.ts';
@@ -21,6 +22,7 @@ export interface ScanResult {
 
 /** Settings that all scenarios of one run share. */
 interface Settings {
+  readonly folder: string;
   readonly port: number;
   readonly pid: number;
   readonly secret: string;
@@ -50,9 +52,12 @@ export class Scenarios {
 
   /** The same generator, signing as before, against Fastify alone. */
   async bare(kind: LoadKind, { answerBytes }: LoadResult): Promise<Served> {
-    const server = start(['bench/bare-server.ts', createPayloads(kind).path, String(answerBytes)]);
+    const server = start(
+      ['bench/bare-server.ts', createPayloads(kind).path, String(answerBytes)],
+      join(this.#settings.folder, 'bare.log'),
+    );
     try {
-      const port = await server.until(Number);
+      const port = await server.until((line) => Number(line));
       return await this.load(kind, { port }, server.process.pid);
     } finally {
       await server.stop();
