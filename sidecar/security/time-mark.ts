@@ -92,7 +92,10 @@ export class TimeMark {
         await handle.close();
       }
       // A later mark may have been written while this one was under way.
-      if (this.#mark <= mark) this.#publish(temporary, mark);
+      if (this.#mark > mark) return true;
+      renameSync(temporary, this.#file);
+      await this.#flushFolderSoon();
+      this.#mark = Math.max(this.#mark, mark);
       return true;
     } catch {
       return false;
@@ -122,6 +125,17 @@ export class TimeMark {
   #text(mark: number, isClean: boolean): string {
     const state: MarkState = { bootId: this.#bootId, mark, forgotten: this.#forgotten, isClean };
     return JSON.stringify(state);
+  }
+
+  /** The same off this thread, which serves requests. */
+  async #flushFolderSoon(): Promise<void> {
+    if (process.platform === 'win32') return;
+    const handle = await open(this.#folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   }
 
   /** Without it the new name may be lost with the power. Windows has no such call. */
