@@ -36,6 +36,7 @@ describe('Rows', () => {
       { id: 9_007_199_254_740_993n },
       { id: 9_007_199_254_740_994n },
     ]);
+    expect(rowsOf('[{"id":-9007199254740994}]')).toEqual([{ id: -9_007_199_254_740_994n }]);
   });
 
   it('gives decimals that no double holds as text, and coordinates as numbers', () => {

@@ -102,6 +102,17 @@ describe('a callback', () => {
     expect(db.ErrorMessage(result)).toContain('outcome');
   });
 
+  it('hears on the next tick that the connector has stopped, however long it has waited', async () => {
+    const { server, db } = setUp();
+    const codes: string[] = [];
+    db.Sync('game', { tables: [] }, (result) => codes.push(result.Code));
+    await ticks(500);
+    server.isRunning = false;
+    server.tell('db_connector', 'stopped');
+    await ticks(1);
+    expect(codes).toEqual(['bundle_unavailable']);
+  });
+
   it('is not disturbed by other bundles that stop', async () => {
     const { server, db } = setUp();
     const asked = db.async.Count('game', 'cars');
