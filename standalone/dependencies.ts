@@ -1,6 +1,6 @@
 import type { Bundle } from './bundle.ts';
 
-type Bundles = ReadonlyMap<string, Bundle>;
+type Bundles = { get(name: string): Bundle | undefined };
 
 /** A ring that the bundle stands in, as `a → b → a`; null where it stands in none. */
 export function findRing(bundle: Bundle, bundles: Bundles): string | null {
@@ -19,8 +19,8 @@ export function findRing(bundle: Bundle, bundles: Bundles): string | null {
 }
 
 /** Those that name it as a dependency and are up, or on their way. */
-export function runningDependents(bundle: Bundle, bundles: Bundles): Bundle[] {
-  return [...bundles.values()].filter(
+export function runningDependents(bundle: Bundle, bundles: readonly Bundle[]): Bundle[] {
+  return bundles.filter(
     ({ manifest, state }) =>
       (state === 'started' || state === 'starting') && manifest?.dependencies.includes(bundle.name) === true,
   );

@@ -215,9 +215,10 @@ describe('polling', () => {
     expect(isAnswered).toBe(true);
   });
 
-  it('goes on with the next tick where callbacks take long', async () => {
+  it.each(['answers', 'refusals'])('goes on with the next tick where callbacks of %s take long', async (what) => {
     const { server, db } = setUp();
-    server.reply = () => ok({});
+    if (what === 'answers') server.reply = () => ok({});
+    else server.refusal = 'busy: full';
     const deliveredAt: number[] = [];
     for (let i = 0; i < 3; i++) {
       db.Health(() => {
