@@ -51,6 +51,8 @@ class JsonReader {
   readonly #keepsOverflow: boolean;
   readonly #numberSources: Map<string, string> | null;
   #position = 0;
+  /** The property of the outermost object that is being read. */
+  #property = '';
 
   constructor(text: string, options: ParseOptions) {
     this.#text = text;
@@ -112,6 +114,7 @@ class JsonReader {
     if (object[name] !== undefined) throw this.#refused('duplicate', start, 'a property name stands twice');
     if (name === '__proto__') throw this.#refused('proto', start, 'the property name __proto__ is not allowed');
     this.#position++;
+    if (depth === 1) this.#property = name;
     const valueAt = this.#skipSpace();
     const value = this.#readValue(depth);
     object[name] = value;
@@ -242,7 +245,7 @@ class JsonReader {
   }
 
   #refused(kind: JsonErrorKind, position: number, message: string): JsonError {
-    return new JsonError(kind, position, message);
+    return new JsonError(kind, position, message, this.#property);
   }
 
   #unexpected(): JsonError {

@@ -38,16 +38,21 @@ const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 export type JsonErrorKind = 'syntax' | 'duplicate' | 'proto' | 'depth' | 'overflow';
 
-/** Text that the strict reader refuses. `position` counts UTF-16 code units from the beginning. */
+/**
+ * Text that the strict reader refuses. `position` counts UTF-16 code units from the beginning; `property` is that of the
+ * outermost object in which it lies, '' before the first.
+ */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly kind: JsonErrorKind;
   readonly position: number;
+  readonly property: string;
 
-  constructor(kind: JsonErrorKind, position: number, message: string) {
+  constructor(kind: JsonErrorKind, position: number, message: string, property = '') {
     super(`${message} at position ${position}`);
     this.kind = kind;
     this.position = position;
+    this.property = property;
   }
 }
 

@@ -94,13 +94,19 @@ export type PayloadOf<Op extends OperationName> = z.output<(typeof PAYLOADS)[Op]
 /** null means left out, but for what carries values (contract section 3). */
 const NULL_IS_A_VALUE: readonly string[] = ['set', 'row', 'rows'];
 
-/** Where a number that overflows has a code of its own (contract section 3). */
-const OVERFLOW_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
+/** Where a number that overflows, and what is nested too deep, has a code of its own (contract sections 3 and 5). */
+const CONTENT_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
   ['rows', 'invalid_value'],
   ['row', 'invalid_value'],
   ['set', 'invalid_value'],
   ['inc', 'invalid_value'],
   ['filter', 'invalid_filter'],
+]);
+
+/** Anything wrong in them has their own code (contract section 5), also that they are nothing of the kind. */
+const SHAPE_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
+  ['filter', 'invalid_filter'],
+  ['sort', 'invalid_sort'],
 ]);
 
 /** The strict reading of a payload's text. Throws `invalid_request`, or the code that goes with an overflow's place. */
@@ -110,9 +116,14 @@ export function parsePayloadText(text: string): JsonObject {
     if (isJsonObject(payload)) return payload;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw (error.kind === 'overflow' ? overflowFault(text) : null) ?? requestFault(`payload: ${error.message}`);
+    throw (error.kind === 'overflow' ? overflowFault(text) : null) ?? textFault(error);
   }
   throw requestFault('payload: expected a JSON object');
+}
+
+function textFault({ kind, property, message }: JsonError): ApiError {
+  const code = kind === 'depth' ? CONTENT_CODES.get(property) : undefined;
+  return new ApiError(code ?? 'invalid_request', `payload: ${message}`);
 }
 
 function requestFault(message: string): ApiError {
@@ -126,7 +137,7 @@ function overflowFault(text: string): ApiError | null {
     if (!isJsonObject(payload)) return null;
     const path = overflowPath(payload, '') ?? 'payload';
     const [property = ''] = path.split(/[.[]/, 1);
-    return new ApiError(OVERFLOW_CODES.get(property) ?? 'invalid_request', `${path}: a number that no double holds`);
+    return new ApiError(CONTENT_CODES.get(property) ?? 'invalid_request', `${path}: a number that no double holds`);
   } catch (error) {
     if (error instanceof JsonError) return null;
     throw error;
@@ -161,7 +172,7 @@ export function parsePayload<Op extends OperationName>(operation: Op, payload: J
     if (value !== null || NULL_IS_A_VALUE.includes(name)) given[name] = value;
   }
   const result = PAYLOADS[operation].safeParse(given);
-  if (!result.success) throw requestFault(describeIssue(result.error.issues[0]));
+  if (!result.success) throw shapeFault(result.error.issues[0]);
   if (OPERATIONS[operation].namespace) checkNames(given);
   // The table's rows are what TypeScript cannot follow through a lookup by a type parameter.
   return result.data as PayloadOf<Op>;
@@ -176,20 +187,29 @@ function checkNames(payload: JsonObject): void {
   }
 }
 
-function describeIssue(issue: z.core.$ZodIssue | undefined): string {
-  if (issue === undefined) return 'payload: not what the operation takes';
+function shapeFault(issue: z.core.$ZodIssue | undefined): ApiError {
+  if (issue === undefined) return requestFault('payload: not what the operation takes');
+  return new ApiError(SHAPE_CODES.get(String(issue.path[0])) ?? 'invalid_request', describeIssue(issue));
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
   let path = '';
   for (const step of issue.path)
     path += typeof step === 'number' ? `[${step}]` : `${path === '' ? '' : '.'}${String(step)}`;
   return `${path === '' ? 'payload' : path}: ${issue.message}`;
 }
 
+/** So that a hostile payload does not come back many times as long. */
+const MAX_UNKNOWN_NAMED = 100;
+const MAX_UNKNOWN_NAME_LENGTH = 100;
+
 /** Properties that the operation does not know, as warnings of a sync (contract section 3). */
 export function unknownProperties(operation: OperationName, payload: { readonly [name: string]: unknown }): string[] {
   const known = PAYLOADS[operation].shape;
   return Object.keys(payload)
     .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => `${name}: unknown property, ignored`);
+    .slice(0, MAX_UNKNOWN_NAMED)
+    .map((name) => `${name.slice(0, MAX_UNKNOWN_NAME_LENGTH)}: unknown property, ignored`);
 }
 
 /** A count as a number; one that only text holds exactly is larger than any limit. */

@@ -39,12 +39,13 @@ describe('refusals name the field', () => {
     ['find', `{"namespace":"${'a'.repeat(25)}","table":"t"}`, 'invalid_identifier namespace'],
     ['schema.describe', '{"namespace":"_a"}', 'invalid_identifier namespace'],
     ['flush', '{"namespace":1}', 'invalid_request namespace'],
-    ['find', of('"filter":[]'), 'invalid_request filter'],
-    ['find', of('"filter":9007199254740993'), 'invalid_request filter'],
+    ['find', of('"filter":[]'), 'invalid_filter filter: expected an object'],
+    ['find', of('"filter":9007199254740993'), 'invalid_filter filter'],
+    ['find', of(`"filter":${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`), 'invalid_filter payload: more than 128'],
     ['find', of('"fields":[]'), 'invalid_request fields: expected at least one column'],
     ['find', of('"fields":["a","b","a"]'), 'invalid_request fields: a column stands twice'],
     ['find', of('"fields":["a",1]'), 'invalid_request fields[1]'],
-    ['find', of('"sort":{}'), 'invalid_request sort: expected an array'],
+    ['find', of('"sort":{}'), 'invalid_sort sort: expected an array'],
     ['find', of('"limit":-1'), 'invalid_request limit: expected an integer of 0 or more'],
     ['find', of('"limit":1.5'), 'invalid_request limit'],
     ['find', of('"limit":"1"'), 'invalid_request limit'],
@@ -58,6 +59,8 @@ describe('refusals name the field', () => {
     ['insert', of('"rows":[null]'), 'invalid_request rows[0]'],
     ['insert', of(''), 'invalid_request rows'],
     ['insert', of('"rows":[{"a":[1,-1e999]}]'), 'invalid_value rows[0].a[1]: a number'],
+    ['insert', of(`"rows":[{"a":${'['.repeat(200)}${']'.repeat(200)}}]`), 'invalid_value payload: more than 128'],
+    ['insert', of(`"rows":[{}],"extra":${'['.repeat(200)}${']'.repeat(200)}`), 'invalid_request payload: more than'],
     ['insert', of('"rows":[{}],"durability":"later"'), 'invalid_request durability'],
     ['insert', of('"rows":[{}],"idempotencyKey":""'), 'invalid_request idempotencyKey: expected 1 to 255'],
     ['insert', of(`"rows":[{}],"idempotencyKey":"${'k'.repeat(256)}"`), 'invalid_request idempotencyKey'],
@@ -94,6 +97,9 @@ test('unknown properties are ignored, null is left out, numbers count by value',
     'force: unknown property, ignored',
     'toString: unknown property, ignored',
   ]);
+  const many = Array.from({ length: 5000 }, (_, i) => `"${'x'.repeat(500)}${i}":1`);
+  const hostile = read('schema.sync', `{"namespace":"game","schema":{},${many.join()}}`);
+  expect(unknownProperties('schema.sync', hostile).join('').length).toBeLessThan(15_000);
 });
 
 test('a limit of any size is a limit', () => {
