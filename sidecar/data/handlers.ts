@@ -14,8 +14,6 @@ import { columnAt, columnsOf } from './table-columns.ts';
 
 type WriteName = 'insert' | 'update' | 'upsert' | 'delete';
 
-export type DataHandlers = ReturnType<typeof createDataHandlers>;
-
 /**
  * The data operations (contract section 5); each gives the JSON text of its result. The API has checked permission for
  * the operation and the namespace; unfiltered writes are checked here, before anything is looked up.

@@ -13,6 +13,8 @@ export interface Diagnosis {
   readonly advice: string | null;
 }
 
+const CANNOT_OPEN = 'the file cannot be opened: check that the folder exists and that the user may write there';
+
 /** Primary result codes of SQLite that say that the file or its disk is at fault. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['SQLITE_FULL', 'the disk is full: free some space; writes go on by themselves then'],
@@ -20,7 +22,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['SQLITE_CORRUPT', 'the file is damaged: keep a copy, restore a backup or run sqlite3 FILE ".recover"'],
   ['SQLITE_NOTADB', 'the file is not a SQLite database: check database.file in sidecar.json'],
   ['SQLITE_READONLY', 'the file or its folder is read-only: give the user of the sidecar the right to write'],
-  ['SQLITE_CANTOPEN', 'the file cannot be opened: check that the folder exists and that the user may write there'],
+  ['SQLITE_CANTOPEN', CANNOT_OPEN],
   ['SQLITE_PERM', 'the file may not be opened: check its permissions'],
   ['SQLITE_AUTH', 'the file may not be opened: check its permissions'],
   ['SQLITE_NOLFS', 'the file is too large for this disk'],
@@ -35,7 +37,13 @@ export function diagnose(error: unknown): Diagnosis {
   }
   if (error instanceof UnusableDatabaseError) return broken(error.message);
   if (error instanceof SQLite.SqliteError) return diagnoseSqlite(error);
-  return broken('unexpected; if it goes on, report it');
+  return broken(isFolderFailure(error) ? CANNOT_OPEN : 'unexpected; if it goes on, report it');
+}
+
+/** Of the system below (`EACCES`, `EROFS`, `ENOTDIR`), or of better-sqlite3 where there is no folder. */
+function isFolderFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return 'syscall' in error || error.message.includes('directory does not exist');
 }
 
 function diagnoseSqlite(error: InstanceType<typeof SQLite.SqliteError>): Diagnosis {

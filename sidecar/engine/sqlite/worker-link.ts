@@ -208,7 +208,11 @@ export class WorkerLink {
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
     this.#worker.postMessage({ type: 'close' });
-    const timer = setTimeout(() => void this.#worker.terminate(), withinMs);
+    // A thread that hangs in the system does not even end by force; the process does not wait for it.
+    const timer = setTimeout(() => {
+      void this.#worker.terminate();
+      this.#closed.resolve();
+    }, withinMs);
     await this.#closed.promise;
     clearTimeout(timer);
   }

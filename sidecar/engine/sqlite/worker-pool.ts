@@ -14,6 +14,8 @@ const PURGE_MS = 30_000;
 const REOPEN_MS = 1000;
 const MAINTENANCE_TIMEOUT_MS = 10_000;
 const CLOSE_MS = 10_000;
+/** How long the start waits for the first look at the file. */
+const OPEN_MS = 5000;
 
 /** One writer and some readers, each in a thread of its own, with their timers. */
 export class WorkerPool {
@@ -61,8 +63,14 @@ export class WorkerPool {
     ];
   }
 
+  /** Null, or why the file must not be used. A disk that does not answer is no reason to wait for ever. */
   opened(): Promise<string | null> {
-    return this.#writer.opened;
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const timer = setTimeout(() => {
+      this.#options.log('error', 'database does not open', { seconds: OPEN_MS / 1000 });
+      resolve(null);
+    }, OPEN_MS);
+    return Promise.race([this.#writer.opened, promise]).finally(() => clearTimeout(timer));
   }
 
   read(call: NewCall): Promise<unknown> {

@@ -1,15 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
+  closeSync,
+  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -131,6 +135,42 @@ describe('a file that cannot be used now', () => {
   });
 });
 
+/** Root may write everywhere but on a disk that is mounted read-only. Gives what takes it back, null where it cannot. */
+function makeReadOnly(at: string): (() => void) | null {
+  if (process.getuid?.() !== 0) {
+    chmodSync(at, 0o555);
+    return () => chmodSync(at, 0o755);
+  }
+  try {
+    execFileSync('mount', ['--bind', at, at], { stdio: 'ignore' });
+    execFileSync('mount', ['-o', 'remount,bind,ro', at], { stdio: 'ignore' });
+  } catch {
+    return null;
+  }
+  return () => execFileSync('umount', ['-l', at]);
+}
+
+describe('a read-only folder', () => {
+  it('refuses writes with advice, and takes them once it may be written', async (context) => {
+    const first = await openSqlite(file);
+    await insertNote(first.engine, await declareNotes(first.engine), 'kept');
+    await first.engine.close();
+    const undo = makeReadOnly(dirname(file));
+    if (undo === null) return context.skip('this root may not mount');
+    const world = await open();
+    try {
+      const insert = async () => insertNote(world.engine, await readNotes(world.engine), 'new');
+      await expect(insert()).rejects.toMatchObject({ code: 'database_error' });
+      expect(problems(world)[0]).toMatch(/SQLITE_(READONLY|CANTOPEN)|EROFS|EACCES/);
+      expect(String(world.log[0]?.fields.advice)).toMatch(/write/);
+    } finally {
+      undo();
+    }
+    await until(async () => (await insertNote(world.engine, await readNotes(world.engine), 'new')) !== '');
+    expect(await bodies(world.engine, await readNotes(world.engine))).toEqual(['kept', 'new']);
+  });
+});
+
 /** A disk of 2 MB; only root may make one. */
 function mountSmallDisk(at: string): boolean {
   try {
@@ -145,7 +185,7 @@ describe('a full disk', () => {
   it('refuses writes, loses nothing that was answered, and goes on when there is room', async (context) => {
     const disk = join(folder, 'disk');
     mkdirSync(disk);
-    if (!mountSmallDisk(disk)) return context.skip('a small disk can be mounted by root only');
+    if (!mountSmallDisk(disk)) return context.skip('this user may not mount a small disk');
     const answered: string[] = [];
     const world = await openSqlite(join(disk, 'game.sqlite'));
     try {
@@ -174,6 +214,28 @@ describe('a full disk', () => {
       execFileSync('umount', [disk]);
     }
     expect(existsSync(disk)).toBe(true);
+  });
+});
+
+describe('a disk that does not answer', () => {
+  it('keeps no caller waiting beyond its deadline, and is used again once it does', async () => {
+    const world = await openSqlite(file, 2);
+    const target = await declareNotes(world.engine);
+    await world.engine.close();
+    const again = await openSqlite(file, 2);
+    opened.push(again);
+    // A reader looks for a journal when it opens the file, and the opening of this one ends only with a writer.
+    const journal = `${file}-journal`;
+    execFileSync('mkfifo', [journal]);
+    const startMs = performance.now();
+    await expect(again.engine.ping(within(200))).rejects.toMatchObject({ code: 'database_timeout' });
+    await expect(bodies(again.engine, target, 200)).rejects.toMatchObject({ code: 'database_timeout' });
+    expect(performance.now() - startMs).toBeLessThan(2000);
+    await insertNote(again.engine, target, 'meanwhile');
+    closeSync(openSync(journal, constants.O_WRONLY | constants.O_NONBLOCK));
+    rmSync(journal, { force: true });
+    await until(() => again.engine.ping(within(1000)).then(() => true));
+    expect(await bodies(again.engine, target)).toEqual(['meanwhile']);
   });
 });
 

@@ -62,9 +62,9 @@ export function insertNote(engine: Engine, target: TableTarget, body: string, ms
   return engine.write(target, { op: 'insert', rows: [new Map([['body', body]])] }, null, within(ms));
 }
 
-export async function bodies(engine: Engine, target: TableTarget): Promise<string[]> {
+export async function bodies(engine: Engine, target: TableTarget, ms = 5000): Promise<string[]> {
   const query: FindQuery = { filter: null, fields: ['body'], sort: [], limit: 1000, offset: 0, maxBytes: 1e7 };
-  const { rows } = await engine.find(target, query, within(5000));
+  const { rows } = await engine.find(target, query, within(ms));
   return (JSON.parse(rows) as { body: string }[]).map((row) => row.body);
 }
 
