@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { makeCertificate } from '../../support/certificate.ts';
 import { impatientTimers, Rig, SECRET } from '../../support/connector-rig.ts';
 import { answers, LyingServer, resets, says, silent } from '../../support/lying-server.ts';
-import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from '../../support/test-certificate.ts';
 
 const FIND = { namespace: 'game', table: 'characters' };
 const closing: (() => Promise<unknown>)[] = [];
@@ -40,14 +40,18 @@ describe('where it connects to', () => {
   });
 
   it('is an HTTPS server whose authority it knows, and no other', async () => {
-    const api = await LyingServer.start(SECRET, 0, { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY });
+    const folder = mkdtempSync(join(tmpdir(), 'connector-tls-'));
+    closing.push(async () => rmSync(folder, { recursive: true }));
+    const certificate = makeCertificate(folder);
+    const key = readFileSync(certificate.keyFile, 'utf8');
+    const api = await LyingServer.start(SECRET, 0, { cert: certificate.ca, key });
     closing.push(() => api.close());
     const rig = startRig({ url: api.url });
     const refused = await rig.run('find', FIND);
     expect(refused).toMatchObject({ State: 'error', Code: 'network' });
     expect(refused.Json).toContain('self-signed');
     expect(api.seen.length).toBe(0);
-    writeFileSync(join(rig.folder, 'ca.pem'), TEST_CERTIFICATE);
+    writeFileSync(join(rig.folder, 'ca.pem'), certificate.ca);
     rig.configure({ url: api.url, caFile: 'ca.pem' });
     await rig.command('db-reload');
     expect((await rig.run('find', FIND)).State).toBe('ok');
