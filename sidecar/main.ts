@@ -54,17 +54,22 @@ async function start(file: string, output: StandardOutput): Promise<RunningSidec
   return serve({ config, log: output });
 }
 
-/** The first signal ends in order, a second one at once. */
-function stopOnSignal(running: RunningSidecar, output: StandardOutput): void {
+/**
+ * The first signal ends in order, a second one at once. Set up before it listens: who reads that line may stop it in the
+ * same moment.
+ */
+function stopOnSignal(starting: Promise<RunningSidecar>, output: StandardOutput): void {
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) process.exit(1);
     isStopping = true;
     new Log(output).info('stopping', { signal });
-    running.stop().then(
-      () => end(output, 0),
-      (error: unknown) => fail(output, error),
-    );
+    starting
+      .then((running) => running.stop())
+      .then(
+        () => end(output, 0),
+        (error: unknown) => fail(output, error),
+      );
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
@@ -107,7 +112,9 @@ async function main(): Promise<void> {
         void fail(output, error);
       });
       holdNursery();
-      stopOnSignal(await start(file, output), output);
+      const starting = start(file, output);
+      stopOnSignal(starting, output);
+      await starting;
     }
   } catch (error) {
     await fail(output, error);
