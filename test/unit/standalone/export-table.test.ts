@@ -29,8 +29,10 @@ describe('an export', () => {
     const table = tableWith(echo);
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        fc.pre(!JSON.stringify(value).includes('__proto__') && !JSON.stringify(value).includes('-0'));
-        expect(table.call('town', 'shop', 'Buy', [value])).toEqual(value);
+        const text = JSON.stringify(value);
+        fc.pre(!text.includes('__proto__'));
+        // As JSON has it: without the sign of zero.
+        expect(table.call('town', 'shop', 'Buy', [value])).toEqual(JSON.parse(text));
       }),
     );
   });
