@@ -16,7 +16,10 @@ function scripted() {
       new Promise<void>((resolve, reject) => {
         events.push(change.dryRun ? 'check' : 'apply');
         const end = (error?: Error): void => {
-          if (error !== undefined) return reject(error);
+          if (error !== undefined) {
+            reject(error);
+            return;
+          }
           const { namespace, to: schema, hash, dryRun } = change;
           if (!dryRun) stored = { namespace, revision: (stored?.revision ?? 0) + 1, hash, schema, updatedAt: '' };
           resolve();
