@@ -19,6 +19,8 @@ import { replyError } from './reply.ts';
 
 export interface AppOptions extends OperationRouteOptions {
   readonly trustedProxies: readonly string[];
+  /** It listens on a Unix socket, where clients have no address. */
+  readonly isUnixSocket: boolean;
   readonly metricsVisibility: MetricsVisibility;
   readonly database: DatabaseCheck;
   /** From `serverOptions`: time limits, TLS, answers to what is not HTTP. */
@@ -32,7 +34,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const app = Fastify({ ...options.server, exposeHeadRoutes: false, return503OnClosing: false });
   // Routes read their bodies themselves: contract section 3 has its own order of refusals.
   app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
-  const clients = new ClientReader(options.trustedProxies);
+  const clients = new ClientReader(options.trustedProxies, options.isUnixSocket);
   const methods = new Map<string, string[]>();
 
   const route = (method: 'GET' | 'POST', path: string, serve: Serve) => {
@@ -45,7 +47,7 @@ export function createApp(options: AppOptions): FastifyInstance {
         const client = clients.read(request.raw);
         if (request.raw.url !== path) replyError(reply.raw, noSuchPath());
         else if (client === null)
-          replyError(reply.raw, new ApiError('invalid_request', 'X-Forwarded-For cannot be read'));
+          replyError(reply.raw, new ApiError('invalid_request', 'the address of the client cannot be read'));
         else serve(request.raw, reply.raw, client);
       },
     });

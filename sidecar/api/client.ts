@@ -14,15 +14,18 @@ export interface Client {
 /** Headers of proxies count only from `trustedProxies` (contract section 2). */
 export class ClientReader {
   readonly #proxies: AddressRanges;
+  readonly #isUnixSocket: boolean;
   readonly #peers = new WeakMap<Socket, Client>();
 
-  constructor(trustedProxies: readonly string[]) {
+  constructor(trustedProxies: readonly string[], isUnixSocket: boolean) {
     this.#proxies = new AddressRanges(trustedProxies);
+    this.#isUnixSocket = isUnixSocket;
   }
 
-  /** Null where a trusted proxy names an address that cannot be read. */
+  /** Null where a trusted proxy names an address that cannot be read, or the connection is gone and has none. */
   read(request: IncomingMessage): Client | null {
     const peer = this.#peers.get(request.socket) ?? this.#readPeer(request.socket);
+    if (peer === null) return null;
     if (this.#proxies.isEmpty || !this.#proxies.has(peer.address)) return peer;
     const address = this.#forwardedFor(request.headers['x-forwarded-for'], peer.address);
     if (address === null) return null;
@@ -48,8 +51,10 @@ export class ClientReader {
     return address;
   }
 
-  #readPeer(socket: Socket): Client {
-    const address = readAddress(socket.remoteAddress ?? '') ?? SOCKET_CLIENT;
+  /** A TCP connection that was reset has no address any more: never one of the box itself for that. */
+  #readPeer(socket: Socket): Client | null {
+    const address = this.#isUnixSocket ? SOCKET_CLIENT : readAddress(socket.remoteAddress ?? '');
+    if (address === null) return null;
     const client = { address, isLoopback: isLoopback(address), isSecure: 'encrypted' in socket };
     this.#peers.set(socket, client);
     return client;

@@ -119,6 +119,7 @@ function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; me
     requestLog: new RequestLog(options.log, parts.monotonicNow),
     requestTimeoutMs: api.requestTimeoutMs,
     trustedProxies: api.trustedProxies,
+    isUnixSocket: api.socketPath !== null,
     metricsVisibility: api.metrics,
   });
   return { app, metrics };
