@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts';
 
 const SLOW_MS = 1000;
-/** Lines a second, for ordinary requests and for refusals each; failures of the service are always told. */
+/** Lines a second, for ordinary requests and for refusals each; failures of the service to a key are always told. */
 const LINES_PER_SECOND = 20;
 const SUMMARY_MS = 10_000;
 
@@ -35,13 +35,15 @@ export class RequestLog {
   }
 
   write(facts: RequestFacts): void {
-    if (facts.status >= 500) {
+    // Strangers can be slow on purpose, and are told 503 where they are too many: neither may fill the disk.
+    const isKnown = facts.kid !== '';
+    if (facts.status >= 500 && isKnown) {
       this.#log.error('request', { ...facts });
       return;
     }
     const kind = facts.status >= 400 ? 'refused' : 'ordinary';
     this.#turn();
-    const isSlow = facts.ms >= SLOW_MS;
+    const isSlow = isKnown && facts.ms >= SLOW_MS;
     if (this.#lines[kind] >= LINES_PER_SECOND && !isSlow) {
       this.#skipped[kind] += 1;
       return;

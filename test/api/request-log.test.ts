@@ -1,4 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
+import { RequestLog } from '../../sidecar/api/request-log.ts';
+import { Log } from '../../sidecar/log.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { secretOf } from '../support/config-folder.ts';
 
@@ -46,6 +48,17 @@ it('tells every failure of the service', async () => {
   api = await startTestApi({ handle: () => Promise.reject(new Error('x')) });
   for (let call = 0; call < 30; call += 1) await api.client.call('find', { namespace: 'game', table: 'things' });
   expect(lines().filter((line) => line.msg === 'request' && line.level === 'error')).toHaveLength(30);
+});
+
+it('does not grow with what strangers are refused, be it for the service', () => {
+  const log: string[] = [];
+  const requests = new RequestLog(new Log({ write: (line) => log.push(line) }), () => 5000);
+  const facts = { op: 'health', kid: '', address: '10.0.0.1', status: 503, code: 'internal_error', ms: 1 };
+  for (let call = 0; call < 50; call += 1) requests.write(facts);
+  for (let call = 0; call < 50; call += 1) requests.write({ ...facts, status: 400, ms: 4000 });
+  expect(log).toHaveLength(20);
+  requests.write({ ...facts, kid: 'local' });
+  expect(log).toHaveLength(21);
 });
 
 it('counts by operation and code for Prometheus', async () => {
