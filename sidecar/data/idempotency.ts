@@ -42,14 +42,12 @@ export class IdempotentWrites {
     const id = JSON.stringify([slot.kid, slot.namespace, slot.key]);
     for (let twin = this.#underWay.get(id); twin !== undefined; twin = this.#underWay.get(id)) await twin;
     const running = this.#recallOnRefusal(slot, bounds, write);
-    this.#underWay.set(
-      id,
-      running.catch(() => {}),
-    );
+    const settled = running.catch(() => {});
+    this.#underWay.set(id, settled);
     try {
       return await running;
     } finally {
-      this.#underWay.delete(id);
+      if (this.#underWay.get(id) === settled) this.#underWay.delete(id);
     }
   }
 

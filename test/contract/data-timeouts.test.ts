@@ -4,7 +4,7 @@ import { newFolder, startSidecar, type TestSidecar } from '../support/sidecar.ts
 import { declare, outcome } from './data-world.ts';
 
 const STATEMENT_MS = 400;
-const ROWS = 120_000;
+const ROWS = 60_000;
 /** What other work in this process (the client, the timers) may use of a second. */
 const IDLE_CPU_MS = 300;
 const folder = newFolder();
@@ -35,7 +35,10 @@ beforeAll(async () => {
     indexes: [{ name: 'by_n', columns: ['n'] }],
   });
   for (let from = 0; from < ROWS; from += 1000) {
-    const rows = Array.from({ length: 1000 }, (_, i) => ({ name: `somebody of number ${from + i}`, n: i }));
+    const rows = Array.from({ length: 1000 }, (_, i) => ({
+      name: `somebody of number ${from + i} ${'n'.repeat(200)}`,
+      n: i,
+    }));
     await patient.client.must('insert', { namespace, table: 'crowd', rows });
   }
   await patient.stop();

@@ -1,8 +1,10 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { PendingCall, WorkerLink } from './worker-link.ts';
 
-/** What runs longer leaves the quick lane and is run again in the slow one. */
-export const QUICK_BUDGET_MS = 20;
+/** What runs longer leaves the quick lane and is run again in a slower one. */
+const QUICK_BUDGET_MS = 20;
+/** What runs longer leaves the middle lane. */
+const MIDDLE_BUDGET_MS = 250;
 const MAX_BATCH = 32;
 /** Calls that the quick reader may have, so that it finds work when it is done with a batch. */
 const MAX_QUICK_OUTSTANDING = 64;
@@ -10,9 +12,10 @@ const MAX_QUICK_OUTSTANDING = 64;
 const HELP_AFTER_MS = 3;
 
 /**
- * Reads in two lanes. The first reader runs what is quick, in batches; every statement there has a budget, and one that
- * overruns it moves to the slow lane, where each of the other readers runs one statement at a time. So a scan of a
- * million rows delays no find by key, and a shape not seen before is tried where it delays nobody for long.
+ * Reads in lanes. The first reader runs what is quick, in batches; every statement there has a budget, and one that
+ * overruns it is run again by one of the other readers, which run one statement at a time. The first of those, where
+ * there are several, has a larger budget; the rest let a statement run to its deadline. So a scan of a million rows
+ * delays no find by key and no search of a moment, and a shape not seen before is tried where it delays nobody for long.
  */
 export class ReadLanes {
   readonly #quick: WorkerLink;
@@ -31,9 +34,7 @@ export class ReadLanes {
 
   /** Calls of one turn of the event loop go out together. */
   add(pending: PendingCall): void {
-    const isKnownSlow =
-      pending.isLong || pending.statements.some((statement) => (statement.costMs ?? 0) >= QUICK_BUDGET_MS);
-    (isKnownSlow ? this.#slowQueue : this.#quickQueue).push(pending);
+    (costOf(pending) >= QUICK_BUDGET_MS ? this.#slowQueue : this.#quickQueue).push(pending);
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     setImmediate(() => {
@@ -49,9 +50,18 @@ export class ReadLanes {
   flush(): void {
     const hasSlowLane = this.#slow.length > 0;
     this.#flushQuick(hasSlowLane ? QUICK_BUDGET_MS : null);
-    for (const link of hasSlowLane ? this.#slow : [this.#quick]) {
-      if (this.#slowQueue.length > 0 && link.outstanding === 0) link.send(this.#slowQueue.splice(0, 1), null);
-    }
+    const [middle, ...others] = hasSlowLane ? this.#slow : [this.#quick];
+    for (const link of others) this.#sendNext(link, Number.POSITIVE_INFINITY);
+    if (middle !== undefined) this.#sendNext(middle, others.length > 0 ? MIDDLE_BUDGET_MS : Number.POSITIVE_INFINITY);
+  }
+
+  /** The next call that should not take longer than the budget. */
+  #sendNext(link: WorkerLink, budgetMs: number): void {
+    if (link.outstanding > 0) return;
+    const isBounded = Number.isFinite(budgetMs);
+    const at = isBounded ? this.#slowQueue.findIndex((pending) => costOf(pending) < budgetMs) : 0;
+    const next = at < 0 ? [] : this.#slowQueue.splice(at, 1);
+    if (next.length > 0) link.send(next, isBounded ? budgetMs : null);
   }
 
   #flushQuick(budgetMs: number | null): void {
@@ -89,4 +99,10 @@ export class ReadLanes {
   get running(): number {
     return [this.#quick, ...this.#slow].reduce((sum, link) => sum + link.outstanding, 0);
   }
+}
+
+/** What a call is expected to take; one that never ran is expected to be quick. */
+function costOf({ isLong, statements }: PendingCall): number {
+  if (isLong) return Number.POSITIVE_INFINITY;
+  return statements.reduce((most, { costMs }) => Math.max(most, costMs ?? 0), 0);
 }
