@@ -141,19 +141,30 @@ function serveWriter(): void {
     take(message);
     while (queue.length > 0) {
       takeWaiting();
-      runFront(group, queue, takeWaiting);
+      const held = runFront(group, queue, takeWaiting);
+      if (held === null) continue;
+      if (isClosing) voice.answer([held.answer]);
+      else queue.push(held.call);
     }
     if (isClosing) close();
   });
 }
 
+/** A call that another process kept from running, which may be tried again. */
+interface HeldCall {
+  readonly call: WriterCall;
+  readonly answer: Answer;
+}
+
 /** A run of writes at the front of the queue is a group; everything else is alone. */
-function runFront(group: WriteGroup, queue: WriterCall[], takeWaiting: () => void): void {
+function runFront(group: WriteGroup, queue: WriterCall[], takeWaiting: () => void): HeldCall | null {
   const first = queue[0] as WriterCall;
   if (first.kind !== 'write') {
     queue.shift();
-    voice.answer([runAlone(first)]);
-    return;
+    const answer = runAlone(first);
+    if (isHeld(first, answer)) return { call: first, answer };
+    voice.answer([answer]);
+    return null;
   }
   const end = queue.findIndex((call) => call.kind !== 'write');
   const writes = queue.splice(0, end < 0 ? queue.length : end) as WriteCall[];
@@ -163,6 +174,12 @@ function runFront(group: WriteGroup, queue: WriterCall[], takeWaiting: () => voi
     writes.push(...(queue.splice(0, next < 0 ? queue.length : next) as WriteCall[]));
   });
   queue.unshift(...writes);
+  return null;
+}
+
+/** Timed out before its time: another process holds the file, and nothing was done. */
+function isHeld(call: WriterCall, { failure }: Answer): boolean {
+  return failure?.kind === 'api' && failure.code === 'database_timeout' && monotonicMs() < call.deadline;
 }
 
 function runAlone(call: JobCall | PurgeCall | Exclude<WriterCall, WriteCall>): Answer {
