@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { serverOptions } from './api/server-options.ts';
 import { runQuarantine, terminalIo } from './commands/quarantine.ts';
 import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
@@ -88,7 +89,9 @@ async function fail(output: StandardOutput, error: unknown): Promise<never> {
   process.exit(1);
 }
 
+/** Files that the configuration names must be there too, but for secrets, which a start makes. */
 function check(config: SidecarConfig, file: string): void {
+  serverOptions(config.api);
   for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
   process.stdout.write(`${file} is a good configuration\n`);
 }

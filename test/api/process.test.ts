@@ -56,6 +56,13 @@ describe('a configuration that cannot be used ends with code 1 and one line', ()
     ));
 });
 
+it('--check looks at the certificate as well', async () => {
+  const file = writeConfig(folder, { api: { tls: { certFile: 'no.pem', keyFile: 'no.key' } } });
+  const { code, stderr } = await run(['--config', file, '--check']);
+  expect(stderr).toMatch(/^sidecar: api\.tls\.certFile: expected a file that can be read, got ENOENT for .*no\.pem$/m);
+  expect(code).toBe(1);
+});
+
 it('an argument that nobody knows is such a line too, and --help tells', async () => {
   expect(await run(['--chekc'])).toMatchObject({ code: 1, stdout: '' });
   expect((await run(['destroy'])).stderr).toContain('unknown command destroy');
