@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import type { KeyObject } from 'node:crypto';
 import { parseResponseEnvelope, type ResponseEnvelope } from '../protocol/envelope.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
 import { isSameSignature, signResponse } from '../protocol/signing.ts';
+import type { SigningKey } from '../protocol/signing-key.ts';
 import type { ExchangeResult } from './exchange.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { parseRetryAfter } from './retry.ts';
 
 export interface Judgement {
-  readonly key: KeyObject;
+  readonly key: SigningKey;
   /** Of the request that the answer must belong to. */
   readonly nonce: string;
   /** Epoch milliseconds, for a `Retry-After` that is a date. */

@@ -1,14 +1,14 @@
-import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { importSecret } from '../protocol/signing.ts';
+import type { SigningKey } from '../protocol/signing-key.ts';
 import { ConfigError } from './config-error.ts';
 import { type DatabaseConfig, parseDatabaseConfig } from './database-config.ts';
 
 /** Everything that a connection to the API needs. */
 export interface Configuration {
   readonly config: DatabaseConfig;
-  readonly key: KeyObject;
+  readonly key: SigningKey;
   /** PEM text of `caFile`; null: the certificates that Node.js trusts. */
   readonly ca: string | null;
 }
@@ -36,7 +36,7 @@ export function loadConfiguration(source: ConfigurationSource): Configuration {
   };
 }
 
-function importKey(source: ConfigurationSource, config: DatabaseConfig, folder: string): KeyObject {
+function importKey(source: ConfigurationSource, config: DatabaseConfig, folder: string): SigningKey {
   const [secret, origin] = findSecret(source, config, folder);
   try {
     return importSecret(secret);

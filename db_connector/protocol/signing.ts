@@ -1,16 +1,17 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { MIN_SECRET_BYTES, SIGNATURE_LENGTH } from './limits.ts';
+import { SigningKey } from './signing-key.ts';
 
 /**
  * The HMAC key of a secret: the UTF-8 bytes of the text without surrounding white space, never decoded (contract
  * section 2). Throws `RangeError` below 32 bytes; the message never holds the secret.
  */
-export function importSecret(text: string): KeyObject {
+export function importSecret(text: string): SigningKey {
   const bytes = Buffer.from(text.trim(), 'utf8');
   if (bytes.length < MIN_SECRET_BYTES) {
     throw new RangeError(`expected a secret of at least ${MIN_SECRET_BYTES} bytes, got ${bytes.length}`);
   }
-  return createSecretKey(bytes);
+  return new SigningKey(bytes);
 }
 
 /** `ts` in Unix seconds; `payload` the exact text that is sent. */
@@ -23,12 +24,12 @@ export function responseText(nonce: string, status: number, payload: string): st
   return `v1resp\n${nonce}\n${status}\n${payload}`;
 }
 
-export function signText(key: KeyObject, text: string): string {
-  return createHmac('sha256', key).update(text, 'utf8').digest('base64url');
+export function signText(key: SigningKey, text: string): string {
+  return key.sign(text);
 }
 
 export function signRequest(
-  key: KeyObject,
+  key: SigningKey,
   path: string,
   kid: string,
   ts: number,
@@ -38,7 +39,7 @@ export function signRequest(
   return signText(key, requestText(path, kid, ts, nonce, payload));
 }
 
-export function signResponse(key: KeyObject, nonce: string, status: number, payload: string): string {
+export function signResponse(key: SigningKey, nonce: string, status: number, payload: string): string {
   return signText(key, responseText(nonce, status, payload));
 }
 

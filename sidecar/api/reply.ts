@@ -1,13 +1,13 @@
-import type { KeyObject } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { writeResponseEnvelope } from '../../db_connector/protocol/envelope.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { signResponse } from '../../db_connector/protocol/signing.ts';
+import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import { RateLimited } from './rate-limited.ts';
 
 /** What an authenticated answer is signed with. */
 export interface ReplySeal {
-  readonly secret: KeyObject;
+  readonly secret: SigningKey;
   readonly nonce: string;
 }
 

@@ -1,7 +1,7 @@
-import type { KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
+import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
 import { describeProblems } from './describe-problems.ts';
@@ -11,9 +11,9 @@ import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
 /** One key of the API with its secrets read. */
 export interface KeyConfig {
   readonly kid: string;
-  readonly secret: KeyObject;
+  readonly secret: SigningKey;
   /** The secret from before a rotation, good until then (epoch milliseconds). */
-  readonly previous: { readonly secret: KeyObject; readonly until: number } | null;
+  readonly previous: { readonly secret: SigningKey; readonly until: number } | null;
   readonly operations: readonly string[];
   readonly namespaces: readonly string[];
   readonly allowUnfilteredWrites: boolean;

@@ -1,8 +1,9 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MIN_SECRET_BYTES } from '../../db_connector/protocol/limits.ts';
 import { importSecret } from '../../db_connector/protocol/signing.ts';
+import { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import { ConfigError } from './config-error.ts';
 import type { KeyOfFile } from './config-schema.ts';
 
@@ -18,15 +19,14 @@ export interface SecretPlace {
 }
 
 /** The key's secret from the one place that is given. `field` is `keys[0]`. */
-export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): KeyObject {
+export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): SigningKey {
   const given = (['secretFile', 'secretEnv', 'secret'] as const).filter((name) => key[name] !== undefined);
   if (given.length !== 1) {
     const got = given.length === 0 ? 'none' : given.join(' and ');
     throw new ConfigError(`${field}: expected exactly one of secretFile, secretEnv, secret, got ${got}`);
   }
   if (key.secretFile !== undefined) {
-    if (place.isMadeLater && !existsSync(resolve(place.folder, key.secretFile)))
-      return createSecretKey(randomBytes(32));
+    if (place.isMadeLater && !existsSync(resolve(place.folder, key.secretFile))) return new SigningKey(randomBytes(32));
     return readSecretFile(key.secretFile, `${field}.secretFile`, place);
   }
   if (key.secret !== undefined) return toKey(key.secret, `${field}.secret`);
@@ -35,7 +35,7 @@ export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): K
   return toKey(text, `${field}.secretEnv`);
 }
 
-export function readSecretFile(path: string, field: string, place: SecretPlace): KeyObject {
+export function readSecretFile(path: string, field: string, place: SecretPlace): SigningKey {
   const file = resolve(place.folder, path);
   let text: string;
   try {
@@ -60,7 +60,7 @@ function readSmallFile(file: string, warnings: string[]): string {
   }
 }
 
-function toKey(text: string, field: string): KeyObject {
+function toKey(text: string, field: string): SigningKey {
   const bytes = Buffer.byteLength(text.trim());
   if (bytes < MIN_SECRET_BYTES) {
     throw new ConfigError(`${field}: expected a secret of at least ${MIN_SECRET_BYTES} bytes, got ${bytes} bytes`);

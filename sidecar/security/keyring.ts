@@ -1,13 +1,14 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
 import { isSameSignature, requestText, signText } from '../../db_connector/protocol/signing.ts';
+import { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import { AddressRanges } from './addresses.ts';
 
 /** What a key of the configuration says, its secrets read. */
 export interface KeyRow {
   readonly kid: string;
-  readonly secret: KeyObject;
-  readonly previous: { readonly secret: KeyObject; readonly until: number } | null;
+  readonly secret: SigningKey;
+  readonly previous: { readonly secret: SigningKey; readonly until: number } | null;
   readonly operations: readonly string[];
   readonly namespaces: readonly string[];
   readonly allowUnfilteredWrites: boolean;
@@ -16,8 +17,8 @@ export interface KeyRow {
 
 export interface ApiKey {
   readonly kid: string;
-  readonly current: KeyObject;
-  readonly previous: KeyObject;
+  readonly current: SigningKey;
+  readonly previous: SigningKey;
   /** Epoch milliseconds; the previous secret is no good from then on. */
   readonly previousUntil: number;
   readonly allowUnfilteredWrites: boolean;
@@ -60,7 +61,7 @@ export class Keyring {
   }
 
   /** The secret that verifies the envelope's signature; null where none does, or where the key is nobody's. */
-  verify(key: ApiKey, path: string, envelope: RequestEnvelope, nowMs: number): KeyObject | null {
+  verify(key: ApiKey, path: string, envelope: RequestEnvelope, nowMs: number): SigningKey | null {
     const { kid, ts, nonce, payload, sig: signature } = envelope;
     const text = requestText(path, kid, ts, nonce, payload);
     const isCurrent = this.#matches(key.current, text, signature);
@@ -69,7 +70,7 @@ export class Keyring {
     return isCurrent ? key.current : isPrevious ? key.previous : null;
   }
 
-  #matches(secret: KeyObject, text: string, signature: string): boolean {
+  #matches(secret: SigningKey, text: string, signature: string): boolean {
     this.hmacs += 1;
     return isSameSignature(signText(secret, text), signature);
   }
@@ -91,6 +92,6 @@ function apiKey(row: KeyRow): ApiKey {
   };
 }
 
-function impossibleSecret(): KeyObject {
-  return createSecretKey(randomBytes(32));
+function impossibleSecret(): SigningKey {
+  return new SigningKey(randomBytes(32));
 }

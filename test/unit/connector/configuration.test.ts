@@ -92,7 +92,7 @@ describe('database.json', () => {
 describe('the secret', () => {
   const folder = mkdtempSync(join(tmpdir(), 'connector-config-'));
   const file = join(folder, 'database.json');
-  const [stored, fromEnvironment, fromFile] = ['s', 'e', 'f'].map((letter) => letter.repeat(40));
+  const [stored, fromEnvironment, fromFile] = ['s'.repeat(40), 'e'.repeat(40), 'f'.repeat(40)];
   mkdirSync(join(folder, 'secrets'));
   writeFileSync(join(folder, 'secrets', 'local.secret'), `  ${fromFile}\n`);
 
@@ -104,16 +104,16 @@ describe('the secret', () => {
   function load(changes: object, storedSecret?: string) {
     writeFileSync(file, `\uFEFF${JSON.stringify({ ...MINIMAL, ...changes })}`);
     const { key } = loadConfiguration({ file, storedSecret: () => storedSecret });
-    return key.export().toString();
+    return key.sign('v1');
   }
 
   it('comes from the host, else the environment, else the file, without white space around it', () => {
     vi.stubEnv('DB_CONNECTOR_SECRET', fromEnvironment);
     const secretFile = 'secrets/local.secret';
-    expect(load({ secretFile }, stored)).toBe(stored);
-    expect(load({ secretFile })).toBe(fromEnvironment);
+    expect(load({ secretFile }, stored)).toBe(oracleSign(stored, ['v1']));
+    expect(load({ secretFile })).toBe(oracleSign(fromEnvironment, ['v1']));
     vi.stubEnv('DB_CONNECTOR_SECRET', undefined);
-    expect(load({ secretFile })).toBe(fromFile);
+    expect(load({ secretFile })).toBe(oracleSign(fromFile, ['v1']));
   });
 
   it('that is missing or too short names where it should be', () => {
@@ -130,8 +130,7 @@ describe('the secret', () => {
   it('is counted in bytes and used as it is written', () => {
     const secret = 'ü'.repeat(16);
     vi.stubEnv('DB_CONNECTOR_SECRET', secret);
-    expect(load({})).toBe(secret);
-    expect(oracleSign(secret, ['v1'])).toHaveLength(43);
+    expect(load({})).toBe(oracleSign(secret, ['v1']));
   });
 
   it('or file that cannot be read is a reason, not a stack', () => {

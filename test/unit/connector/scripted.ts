@@ -1,10 +1,10 @@
-import { createSecretKey } from 'node:crypto';
 import { Connector } from '../../../db_connector/calls/connector.ts';
 import type { ExchangeResult } from '../../../db_connector/client/exchange.ts';
 import { SYSTEM_TIMERS } from '../../../db_connector/client/timers.ts';
 import type { HttpRequest, Transport } from '../../../db_connector/client/transport.ts';
 import type { Configuration } from '../../../db_connector/config/configuration.ts';
 import { parseDatabaseConfig } from '../../../db_connector/config/database-config.ts';
+import { importSecret } from '../../../db_connector/protocol/signing.ts';
 import { type DbResult, SECRET, type Ticket } from '../../support/connector-rig.ts';
 import { signedAnswer, unsignedAnswer } from '../../support/lying-server.ts';
 
@@ -51,7 +51,7 @@ function answer(status: number, text: string): ExchangeResult {
 
 export function configuration(changes: Record<string, unknown> = {}): Configuration {
   const text = JSON.stringify({ url: 'http://127.0.0.1:1', keyId: 'local', namespaces: ['game'], ...changes });
-  return { config: parseDatabaseConfig(text), key: createSecretKey(Buffer.from(SECRET)), ca: null };
+  return { config: parseDatabaseConfig(text), key: importSecret(SECRET), ca: null };
 }
 
 /** A connector over scripted transports, one for each configuration. */

@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseRequestEnvelope, writeRequestEnvelope } from '../../../db_connector/protocol/envelope.ts';
@@ -134,18 +136,46 @@ describe('signatures', () => {
   });
 });
 
+function hmac(key: string, text: string): string {
+  return createHmac('sha256', key).update(text, 'utf8').digest('base64url');
+}
+
 describe('secrets', () => {
+  test('sign as RFC 2104 says, keys and texts of any length', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'grapheme', minLength: 5400, maxLength: 5600 }),
+    );
+    const key = fc.string({ unit: 'grapheme', minLength: 32, maxLength: 140 }).map((bytes) => `a${bytes}b`);
+    fc.assert(
+      fc.property(key, text, text, (bytes, first, second) => {
+        const signing = importSecret(bytes);
+        // The second after the first: nothing of a longer text is left behind.
+        expect([first, second, first].map((one) => signing.sign(one))).toEqual(
+          [first, second, first].map((one) => hmac(bytes, one)),
+        );
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('are not shown by what prints an object', () => {
+    const secret = 'hunter2-hunter2-hunter2-hunter2-hunter2';
+    const shown = `${inspect(importSecret(secret), { showHidden: true, depth: 9 })} ${JSON.stringify(importSecret(secret))}`;
+    expect(shown).not.toMatch(/hunter2|buffer|[0-9a-f]{2} [0-9a-f]{2}/i);
+  });
+
   test('count in UTF-8 bytes, without white space around them', () => {
     expect(() => importSecret('ü'.repeat(16))).not.toThrow();
     expect(() => importSecret('ü'.repeat(15))).toThrow(RangeError);
     expect(() => importSecret(`  ${'a'.repeat(31)}\n`)).toThrow('expected a secret of at least 32 bytes, got 31');
     const [bare, padded] = [importSecret('a'.repeat(32)), importSecret(`\r\n ${'a'.repeat(32)}\t`)];
-    expect(padded.equals(bare)).toBe(true);
+    expect(padded.sign('text')).toBe(bare.sign('text'));
   });
 
   test('are never decoded', () => {
     const base64 = Buffer.alloc(32, 7).toString('base64url');
-    expect(importSecret(base64).export().toString('utf8')).toBe(base64);
+    expect(importSecret(base64).sign('text')).toBe(hmac(base64, 'text'));
   });
 
   test('do not stand in the message that refuses them', () => {
