@@ -1,6 +1,6 @@
-import type { KeyObject } from 'node:crypto';
 import { checkRequestEnvelope, parseRawEnvelope, type RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import type { ApiKey, Keyring } from '../security/keyring.ts';
 import type { LockOut } from '../security/lock-out.ts';
 import type { NonceStore } from '../security/nonce-store.ts';
@@ -25,7 +25,7 @@ export interface AuthenticatorOptions {
 export interface Authenticated {
   readonly key: ApiKey;
   /** Verified the request and signs the answer. */
-  readonly secret: KeyObject;
+  readonly secret: SigningKey;
   readonly envelope: RequestEnvelope;
 }
 
@@ -42,13 +42,21 @@ export class Authenticator {
     return this.#failures;
   }
 
-  /** Throws `ApiError`; the answer to that is not signed. */
+  /** Throws `ApiError`; the answer to that is not signed. Nothing may be done for the request before `whenKept`. */
   authenticate(text: string, path: string, client: Client): Authenticated {
     const raw = parseRawEnvelope(text);
     this.#checkAddress(client);
     const envelope = checkRequestEnvelope(raw, this.#options.maxPayloadChars);
     if (client.isLoopback) this.#checkLockOut(this.#sourceOf(client, envelope.kid));
     return this.#verify(envelope, path, client);
+  }
+
+  /**
+   * Calls `then` once the requests authenticated in this turn of the event loop are remembered beyond a crash; with the
+   * reason where they are not, which is not signed either.
+   */
+  whenKept(then: (refusal: ApiError | null) => void): void {
+    this.#options.nonces.whenKept((isKept) => then(isKept ? null : notRemembered()));
   }
 
   /** Step 2. For a loopback client the lock-out waits for the envelope, which names the key. */
@@ -81,7 +89,7 @@ export class Authenticator {
       case 'early':
         throw unauthorized();
       case 'refused':
-        throw new ApiError('internal_error', 'no request can be remembered now', { status: 503 });
+        throw notRemembered();
       default:
         return verdict satisfies never;
     }
@@ -103,6 +111,10 @@ export class Authenticator {
   #sourceOf(client: Client, kid: string): string {
     return `${client.address} ${this.#options.keyring.has(kid) ? kid : ''}`;
   }
+}
+
+function notRemembered(): ApiError {
+  return new ApiError('internal_error', 'no request can be remembered now', { status: 503 });
 }
 
 /** The same for every failure, byte for byte. */

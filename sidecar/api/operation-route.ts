@@ -74,11 +74,24 @@ export class OperationRoute<Op extends OperationName> {
   }
 
   #handle(exchange: Exchange, body: Body, contentType: string | undefined): void {
-    const { authenticator, keyLimit, monotonicNow } = this.#options;
+    const { authenticator } = this.#options;
     const text = readText(body, contentType);
     const authenticated = authenticator.authenticate(text, this.#path, exchange.client);
+    exchange.kid = authenticated.key.kid;
+    authenticator.whenKept((refusal) => {
+      try {
+        if (refusal !== null) throw refusal;
+        this.#admit(exchange, authenticated);
+      } catch (error) {
+        this.#fail(exchange, error);
+      }
+    });
+  }
+
+  /** From here on every answer is signed. */
+  #admit(exchange: Exchange, authenticated: Authenticated): void {
+    const { keyLimit, monotonicNow } = this.#options;
     const { key, secret, envelope } = authenticated;
-    exchange.kid = key.kid;
     exchange.seal = { secret, nonce: envelope.nonce };
     if (!keyLimit.take(key.kid, monotonicNow())) throw new RateLimited('too many requests with this key', 1000);
     const payload = parsePayload(this.#operation, parsePayloadText(envelope.payload));

@@ -13,6 +13,8 @@ import { join } from 'node:path';
 
 /** Time stamp and the two words of the fingerprint, big-endian. */
 const RECORD_BYTES = 12;
+/** Of one turn of the event loop; more are written on the way. */
+const MAX_WAITING_RECORDS = 1024;
 const SUFFIX = '.nonces';
 
 /**
@@ -22,7 +24,8 @@ const SUFFIX = '.nonces';
 export class NonceFile {
   readonly path: string;
   readonly #descriptor: number;
-  readonly #record = Buffer.alloc(RECORD_BYTES);
+  readonly #waiting = Buffer.alloc(RECORD_BYTES * MAX_WAITING_RECORDS);
+  #waitingBytes = 0;
   #bytes = 0;
 
   constructor(folder: string) {
@@ -30,18 +33,27 @@ export class NonceFile {
     this.#descriptor = openSync(this.path, 'ax', 0o600);
   }
 
-  /** Throws where the disk does not take it; the file then ends with the last whole record. */
-  append(ts: number, high: number, low: number): void {
-    this.#record.writeUInt32BE(ts, 0);
-    this.#record.writeUInt32BE(high, 4);
-    this.#record.writeUInt32BE(low, 8);
-    const written = writeSync(this.#descriptor, this.#record);
-    if (written === RECORD_BYTES) {
-      this.#bytes += RECORD_BYTES;
+  /** In the file after the next `write`. Throws what that throws where many wait already. */
+  add(ts: number, high: number, low: number): void {
+    if (this.#waitingBytes === this.#waiting.length) this.write();
+    this.#waiting.writeUInt32BE(ts, this.#waitingBytes);
+    this.#waiting.writeUInt32BE(high, this.#waitingBytes + 4);
+    this.#waiting.writeUInt32BE(low, this.#waitingBytes + 8);
+    this.#waitingBytes += RECORD_BYTES;
+  }
+
+  /** Throws where the disk does not take it; the file then ends with the last whole write, and nothing waits. */
+  write(): void {
+    const bytes = this.#waitingBytes;
+    this.#waitingBytes = 0;
+    if (bytes === 0) return;
+    const written = writeSync(this.#descriptor, this.#waiting, 0, bytes);
+    if (written === bytes) {
+      this.#bytes += bytes;
       return;
     }
     ftruncateSync(this.#descriptor, this.#bytes);
-    throw new Error('the disk took only a part of the record');
+    throw new Error('the disk took only a part of the records');
   }
 
   close(): void {

@@ -49,6 +49,8 @@ export class NonceStore {
   #size = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
   #usedAt = Number.NEGATIVE_INFINITY;
+  #waiting: ((isKept: boolean) => void)[] = [];
+  #hasLost = false;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: NonceStoreOptions) {
@@ -70,7 +72,7 @@ export class NonceStore {
     return Math.max(0, this.#mark.forgotten + 1 - nowSeconds);
   }
 
-  /** Call it only for a right signature. `new` means remembered, also by the disk's cache. */
+  /** Call it only for a right signature. `new` is remembered here, and by the disk's cache once `whenKept` says so. */
   accept(kid: string, nonce: string, ts: number, nowSeconds: number): NonceVerdict {
     this.#usedAt = nowSeconds;
     if (ts <= this.#mark.forgotten) return this.#refuseEarly(nowSeconds);
@@ -86,22 +88,48 @@ export class NonceStore {
     try {
       this.#mark.reach(nowSeconds);
       const generation = this.#current(nowSeconds);
-      (this.#file as NonceFile).append(ts, high, low);
+      (this.#file as NonceFile).add(ts, high, low);
       generation.table.add(high, low);
       this.#size += 1;
       generation.newestTs = Math.max(generation.newestTs, ts);
       return 'new';
     } catch (error) {
+      // What waits in this turn may have gone with it.
+      this.#hasLost = this.#waiting.length > 0;
       return this.#refuse(nowSeconds, `the replay store cannot be written: ${(error as Error).message}`);
     }
+  }
+
+  /**
+   * Calls `then` once all that was accepted in this turn of the event loop is in the file, with one write for all of it;
+   * with false where the disk did not take it. `then` must not throw.
+   */
+  whenKept(then: (isKept: boolean) => void): void {
+    this.#waiting.push(then);
+    if (this.#waiting.length === 1) setImmediate(() => this.#keep());
+  }
+
+  #keep(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    let isKept = !this.#hasLost;
+    this.#hasLost = false;
+    try {
+      this.#file?.write();
+    } catch (error) {
+      isKept = false;
+      this.#refuse(this.#usedAt, `the replay store cannot be written: ${(error as Error).message}`);
+    }
+    for (const then of waiting) then(isKept);
   }
 
   /** Everything flushed, so that the next start trusts it also after a restart of the machine. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#file?.close();
-    this.#file = null;
     try {
+      this.#file?.write();
+      this.#file?.close();
+      this.#file = null;
       for (const generation of this.#generations) generation.files.forEach(flushFile);
       await this.#mark.close();
     } catch (error) {
@@ -153,6 +181,7 @@ export class NonceStore {
     this.#dropOld(nowSeconds);
     const seconds = Math.ceil(this.#options.skewSeconds / GENERATIONS_IN_SKEW);
     const next = new NonceFile(this.#options.folder);
+    this.#file?.write();
     this.#file?.close();
     this.#file = next;
     const generation = {
