@@ -22,7 +22,7 @@ function threadCpuMicros(): number {
 export default function start(host: Host): () => void {
   const db = new Database(host);
   const seconds = Number(process.env.BENCH_SECONDS ?? '60');
-  const perTick = (Number(process.env.BENCH_CALLS_PER_SECOND ?? '2500') * TICK_MS) / 1000;
+  const perTick = (Number(process.env.BENCH_CALLS_PER_SECOND ?? '2100') * TICK_MS) / 1000;
   const rows = Number(process.env.BENCH_ROWS ?? '100000');
   const counts: Counts = { calls: 0, errors: 0 };
   const lateness = createHistogram();
