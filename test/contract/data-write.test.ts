@@ -174,6 +174,28 @@ describe('update', () => {
     });
   });
 
+  it('a column inside a unique index counts as unique, whether or not the new values would repeat', async () => {
+    const lots = {
+      name: 'lots',
+      columns: [
+        { name: 'street', type: 'string' },
+        { name: 'number', type: 'int32' },
+      ],
+      indexes: [{ name: 'by_place', columns: ['street', 'number'], unique: true }],
+    };
+    const place = { namespace: await declare(world.client, lots), table: 'lots' };
+    const rows = [
+      { street: 'a', number: 1 },
+      { street: 'b', number: 1 },
+    ];
+    await world.client.must('insert', { ...place, rows });
+    const change = { ...place, inc: { number: 1 } };
+    expect(outcome(await world.client.call('update', { ...change, all: true }))).toBe('409 constraint_violation');
+    expect(await rowsOf(world.client, place)).toEqual(rows);
+    const filter = { field: 'street', op: 'eq', value: 'a' };
+    expect(await world.client.must('update', { ...change, filter })).toEqual({ affected: 1 });
+  });
+
   it('inc of a unique column must match at most one row', async () => {
     expect(outcome(await call('update', 'people', { all: true, inc: { rank: 1 } }))).toBe('409 constraint_violation');
     expect(await rows('people', { fields: ['rank'] })).toEqual([{ rank: null }, { rank: null }, { rank: null }]);
