@@ -5,9 +5,7 @@ import type { PendingCall, WorkerLink } from './worker-link.ts';
 const QUICK_BUDGET_MS = 20;
 /** What runs longer leaves the middle lane. */
 const MIDDLE_BUDGET_MS = 250;
-const MAX_BATCH = 32;
-/** Calls that the quick reader may have, so that it finds work when it is done with a batch. */
-const MAX_QUICK_OUTSTANDING = 64;
+const MAX_BATCH = 64;
 /** With a batch in it for longer than this the quick reader is short of time, and idle ones help. */
 const HELP_AFTER_MS = 3;
 
@@ -66,7 +64,8 @@ export class ReadLanes {
 
   #flushQuick(budgetMs: number | null): void {
     const now = performance.now();
-    while (this.#quickQueue.length > 0 && this.#quick.outstanding < MAX_QUICK_OUTSTANDING) {
+    // One batch at a time: what arrives meanwhile makes the next one larger, and a message costs more than a find by key.
+    if (this.#quickQueue.length > 0 && this.#quick.outstanding === 0) {
       this.#quick.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
       this.#sentAt = now;
     }
