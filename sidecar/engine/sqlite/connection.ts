@@ -20,7 +20,7 @@ interface KnownStatement {
 /** How long SQLite itself waits for another process; longer waits are the caller's, who looks at deadlines between. */
 const BUSY_WAIT_MS = 100;
 /** KiB of pages kept per connection: one writer and three readers stay far below the memory allowed to the sidecar. */
-const CACHE_KIB = { writer: 16_000, reader: 8_000 } as const;
+const CACHE_KIB = { writer: 8_000, reader: 4_000 } as const;
 /** The WAL is cut back to this after it grew under a long read. */
 const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
