@@ -26,15 +26,11 @@ const LONGEST_PAUSE_MS = 2000;
  */
 export function createAsk(log: (line: string) => void, signal: AbortSignal) {
   const outage = new Outage(log);
-  const stopped = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  stopped.catch(() => {}); // Nobody may be asking when the bundle stops; that is no error.
 
   return async function ask(call: () => Promise<DbResult>): Promise<DbResult> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       signal.throwIfAborted();
-      const result = await Promise.race([call(), stopped]);
+      const result = await unlessAborted(call(), signal);
       if (!NO_ANSWER.has(result.Code)) {
         outage.ends();
         return result;
@@ -43,6 +39,15 @@ export function createAsk(log: (line: string) => void, signal: AbortSignal) {
       await sleep(pauseMs, undefined, { signal });
     }
   };
+}
+
+/** Not `Promise.race` with one promise for all calls: as long as that one is pending, it would keep every result in memory. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /** One line when it begins, one when it ends. */

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { createAsk } from '../../../bundles/sample_roleplay/ask.ts';
 import type { DbResult } from '../../../db_connector/helper/helper.ts';
@@ -44,5 +46,17 @@ describe('ask', () => {
     await expect(inCall).rejects.toThrow('stopped');
     await expect(inPause).rejects.toThrow();
     await expect(ask(async () => answer(''))).rejects.toThrow('stopped');
+  });
+
+  it('keeps no answer once it was given', async () => {
+    const { ask } = newAsk();
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const given: WeakRef<DbResult>[] = [];
+    for (let count = 0; count < 20; count += 1) given.push(new WeakRef(await ask(async () => answer(''))));
+    await new Promise(setImmediate);
+    collectGarbage();
+    // The last one may still lie in a register.
+    expect(given.filter((result) => result.deref() !== undefined).length).toBeLessThanOrEqual(2);
   });
 });
