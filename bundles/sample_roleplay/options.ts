@@ -26,12 +26,20 @@ const LIMITS: Record<keyof Options, readonly [least: number, most: number]> = {
 export function readOptions(vfs: string): Options {
   const text = readIfThere(join(vfs, 'sample_roleplay.json'));
   if (text === undefined) return DEFAULTS;
-  const given: unknown = JSON.parse(text);
+  const given = parse(text);
   if (given === null || typeof given !== 'object' || Array.isArray(given)) {
     throw new Error('sample_roleplay.json: expected an object');
   }
   for (const [name, value] of Object.entries(given)) checkOption(name, value);
   return { ...DEFAULTS, ...given };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`sample_roleplay.json is no JSON: ${(error as Error).message}`);
+  }
 }
 
 function checkOption(name: string, value: unknown): void {

@@ -29,7 +29,7 @@ describe('the options', () => {
     ['{"actionsPerSecond": 0.5}', /actionsPerSecond: /],
     ['{"seed": null}', /seed: .*got null/],
     ['[]', /expected an object/],
-    ['{', /JSON/],
+    ['{', /^sample_roleplay\.json is no JSON: /],
   ])('are refused where they are wrong: %s', (text, reason) => {
     write(text);
     expect(() => readOptions(vfs)).toThrow(reason);
