@@ -35,7 +35,7 @@ class Town {
 
   constructor(vfs: string) {
     mkdirSync(join(vfs, 'logs'), { recursive: true, mode: 0o700 });
-    const log = new LogFile(join(vfs, 'logs/sidecar.log'));
+    const log = new LogFile(join(vfs, 'logs/sidecar.log'), say);
     this.#sidecar = new SidecarProcess({
       program: join(ROOT, 'dist/sidecar/main.js'),
       config: join(vfs, 'sidecar.json'),

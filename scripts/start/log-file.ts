@@ -7,27 +7,35 @@ export class LogFile {
   readonly #path: string;
   #descriptor: number;
   #bytes: number;
+  #isFailing = false;
+  readonly #say: (line: string) => void;
 
-  constructor(path: string) {
+  constructor(path: string, say: (line: string) => void) {
     this.#path = path;
+    this.#say = say;
     this.#bytes = existsSync(path) ? statSync(path).size : 0;
     this.#descriptor = openSync(path, 'a', 0o600);
   }
 
+  /** Never throws: a full disk, or a file that cannot be renamed, must not stop the game. */
   write(line: string): void {
-    if (this.#bytes > MAX_BYTES) this.#turnOver();
     try {
+      if (this.#bytes > MAX_BYTES) this.#turnOver();
       this.#bytes += writeSync(this.#descriptor, `${line}\n`);
+      this.#isFailing = false;
     } catch (error) {
-      // A full disk must not stop the game; the sidecar tells about it itself.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      if (!this.#isFailing)
+        this.#say(`${this.#path} cannot be written, and lines are lost: ${(error as Error).message}`);
+      this.#isFailing = true;
     }
   }
 
+  /** Where that fails, the file that is open goes on, and the next try comes after as much again. */
   #turnOver(): void {
-    closeSync(this.#descriptor);
-    renameSync(this.#path, `${this.#path}.1`);
-    this.#descriptor = openSync(this.#path, 'a', 0o600);
     this.#bytes = 0;
+    renameSync(this.#path, `${this.#path}.1`);
+    const fresh = openSync(this.#path, 'a', 0o600);
+    closeSync(this.#descriptor);
+    this.#descriptor = fresh;
   }
 }
