@@ -39,22 +39,25 @@ export class Deliveries {
 
   #tellThrow(what: string, error: unknown): void {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#host.log(`bundle ${this.#host.name}: the callback of ${what} threw: ${reason}`);
+    this.#tell(`the callback of ${what} threw`, reason);
   }
 
   /** Nobody else looks at the error of a call without a callback. */
   #tellError(what: string, result: DbResult): void {
     if (result.State === 'ok') return;
-    const key = `${what} ${result.Code}`;
+    this.#tell(`${what} failed`, readErrorMessage(result), `${what} ${result.Code}`);
+  }
+
+  #tell(event: string, reason: string, kind = `${event} ${reason}`): void {
     const now = performance.now();
-    const told = this.#told.get(key);
+    const told = this.#told.get(kind);
     if (told !== undefined && now - told.atMs < QUIET_MS) {
       told.untold += 1;
       return;
     }
     const more = told === undefined || told.untold === 0 ? '' : ` (and ${told.untold} times before)`;
-    this.#host.log(`bundle ${this.#host.name}: ${what} failed: ${readErrorMessage(result)}${more}`);
+    this.#host.log(`bundle ${this.#host.name}: ${event}${more}: ${reason}`);
     if (this.#told.size >= MAX_KINDS) this.#told.clear();
-    this.#told.set(key, { atMs: now, untold: 0 });
+    this.#told.set(kind, { atMs: now, untold: 0 });
   }
 }

@@ -143,6 +143,26 @@ describe('a callback', () => {
     expect(server.lines).toHaveLength(2);
   });
 
+  it('that throws again and again is told once in ten seconds, with how often', async () => {
+    const { server, db } = setUp();
+    server.reply = () => ok({ count: 1 });
+    const slip = new Error('a slip');
+    const callOften = async () => {
+      for (let count = 0; count < 30; count += 1) {
+        db.Count('game', 'cars', () => {
+          throw slip;
+        });
+      }
+      await ticks(10);
+    };
+    await callOften();
+    expect(server.lines).toHaveLength(1);
+    await ticks(600);
+    await callOften();
+    expect(server.lines).toHaveLength(2);
+    expect(server.lines[1]).toContain('29 times before');
+  });
+
   it('is missed in one line where a call without it fails, not in hundreds', async () => {
     const { server, db } = setUp();
     server.reply = () => failed('constraint_violation', 409);
