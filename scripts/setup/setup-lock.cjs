@@ -5,6 +5,8 @@ const fs = require('fs');
 const path = require('path');
 
 const POLL_MS = 200;
+/** Writing a number takes no time: a lock that is still empty after this long is that of one that died, as on a full disk. */
+const EMPTY_MS = 10000;
 
 function isAlive(pid) {
   try {
@@ -27,16 +29,18 @@ function tryTake(file) {
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
   }
-  let owner = Number.NaN;
   try {
-    owner = Number(fs.readFileSync(file, 'utf8'));
+    if (isAbandoned(file)) fs.unlinkSync(file);
   } catch (error) {
+    // Its owner, or another one that waits, was quicker.
     if (error.code !== 'ENOENT') throw error;
-    return false;
   }
-  // An empty file belongs to a process between creating and writing it.
-  if (owner > 0 && !isAlive(owner)) fs.unlinkSync(file);
   return false;
+}
+
+function isAbandoned(file) {
+  const owner = Number(fs.readFileSync(file, 'utf8'));
+  return owner > 0 ? !isAlive(owner) : Date.now() - fs.statSync(file).mtimeMs > EMPTY_MS;
 }
 
 function withLock(root, say, work) {
@@ -44,7 +48,7 @@ function withLock(root, say, work) {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   let hasSaid = false;
   while (!tryTake(file)) {
-    if (!hasSaid) say('Another command is setting this folder up; waiting for it …');
+    if (!hasSaid) say('Another command is setting this folder up; waiting for it (its lock is ' + file + ') …');
     hasSaid = true;
     waitSync(POLL_MS);
   }

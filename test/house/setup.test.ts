@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,6 +121,14 @@ describe('two commands in one fresh clone', () => {
     await once(dead, 'close');
     mkdirSync(join(folder, '.cache'));
     writeFileSync(join(folder, '.cache/setup.lock'), String(dead.pid));
+    expect(await runWorker()).toBe(0);
+  });
+
+  it('do not wait for one that died before it wrote its name, as on a full disk', async () => {
+    const lock = join(folder, '.cache/setup.lock');
+    mkdirSync(join(folder, '.cache'));
+    writeFileSync(lock, '');
+    utimesSync(lock, new Date(), new Date(Date.now() - 60_000));
     expect(await runWorker()).toBe(0);
   });
 });
