@@ -55,7 +55,8 @@ class Town {
     say('Starting the sidecar …');
     const sidecarEnd = this.#sidecar.run();
     const address = await Promise.race([this.#sidecar.listening, sidecarEnd.then(() => null)]);
-    if (address === null || this.#stopping !== null) return this.#end(address === null ? 1 : 0);
+    if (this.#stopping !== null) return this.#end(0);
+    if (address === null) return this.#end(1);
     say('Starting the game server …');
     const serverEnd = this.#server.run();
     void this.#server.settled.then(() => this.#stopping ?? showBanner(address));

@@ -194,6 +194,15 @@ describe('npm start', () => {
     expect(await isAnswering(port)).toBe(false);
   });
 
+  it('stops with exit code 0 also while it is still starting', async () => {
+    const early = new Terminal(vfs, port);
+    running.push(early);
+    await early.until(/^Starting the sidecar/);
+    early.process.kill('SIGTERM');
+    expect(await early.ended).toBe(0);
+    expect(early.lines.at(-1)).toBe('Stopped.');
+  });
+
   it.runIf(process.platform === 'linux')('leaves nothing behind when it is killed', async () => {
     await startUp();
     const outer = terminal.process.pid as number;
