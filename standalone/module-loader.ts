@@ -8,8 +8,8 @@ import { locateSyntaxError } from './syntax-errors.ts';
 
 interface Loaded {
   readonly bundle: Bundle;
-  /** Paths of the modules of this start. */
-  files: string[];
+  /** Paths of the modules of this start; a script may import one again and again while it runs. */
+  readonly files: Set<string>;
 }
 
 /**
@@ -35,7 +35,7 @@ export class ModuleLoader {
 
   /** @throws Error where the script cannot be loaded, or has no default export to call */
   async load(bundle: Bundle, script: string): Promise<StartBundle> {
-    const loaded: Loaded = { bundle, files: [] };
+    const loaded: Loaded = { bundle, files: new Set() };
     this.#folders.set(pathToFileURL(bundle.folder + sep).href, loaded);
     const { default: start } = await this.#import(script, loaded);
     if (typeof start !== 'function') throw new StartError(`${script} has no default export start(host)`);
@@ -47,7 +47,7 @@ export class ModuleLoader {
       return await import(pathToFileURL(script).href);
     } catch (error) {
       if (!(error instanceof SyntaxError) || error.stack?.includes(loaded.bundle.folder)) throw error;
-      const place = await locateSyntaxError(loaded.files);
+      const place = await locateSyntaxError([...loaded.files]);
       throw place === undefined ? error : new StartError(`${error.message}\n${place}`);
     }
   }
@@ -57,7 +57,7 @@ export class ModuleLoader {
     if (!url.startsWith('file:') || url.includes('?')) return 0;
     for (const [folder, { bundle, files }] of this.#folders) {
       if (!url.startsWith(folder)) continue;
-      files.push(fileURLToPath(url));
+      files.add(fileURLToPath(url));
       return bundle.starts;
     }
     return 0;
