@@ -184,7 +184,9 @@ export class Connector {
   /** A client that a `db-reload` has replaced no longer speaks for what waits. */
   #onOpen(client: ApiClient): void {
     if (client === this.#client) {
-      this.#options.log(`the API does not answer: ${client.breaker.refusal}`);
+      this.#options.log(
+        `no usable answer from ${client.config.target.url}: ${client.breaker.refusal}; db-health tells why`,
+      );
       this.#queue.dropWaiting();
     }
   }
