@@ -56,8 +56,13 @@ export class NonceFile {
     throw new Error('the disk took only a part of the records');
   }
 
+  /** Writes what waits; closed in any case. */
   close(): void {
-    closeSync(this.#descriptor);
+    try {
+      this.write();
+    } finally {
+      closeSync(this.#descriptor);
+    }
   }
 }
 

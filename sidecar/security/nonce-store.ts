@@ -127,7 +127,6 @@ export class NonceStore {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     try {
-      this.#file?.write();
       this.#file?.close();
       this.#file = null;
       for (const generation of this.#generations) generation.files.forEach(flushFile);
@@ -181,8 +180,7 @@ export class NonceStore {
     this.#dropOld(nowSeconds);
     const seconds = Math.ceil(this.#options.skewSeconds / GENERATIONS_IN_SKEW);
     const next = new NonceFile(this.#options.folder);
-    this.#file?.write();
-    this.#file?.close();
+    const before = this.#file;
     this.#file = next;
     const generation = {
       table: new NonceTable(last?.table.size ?? 0),
@@ -192,6 +190,8 @@ export class NonceStore {
       newestTs: 0,
     };
     this.#generations.push(generation);
+    // Last: where the old file fails, this request is refused, and the next ones go into the new one.
+    before?.close();
     return generation;
   }
 
