@@ -36,9 +36,11 @@ export class NamespaceGate {
    * @throws ApiError `sync_in_progress` where that takes longer than 3 s.
    */
   async run<T>(namespace: string, work: () => Promise<T>): Promise<T> {
-    const state = this.#state(namespace);
-    if (state.isClosed) {
+    let state = this.#state(namespace);
+    while (state.isClosed) {
       await this.#opened(namespace, state);
+      // Another operation may have ended meanwhile, and the state been forgotten with it.
+      state = this.#state(namespace);
     }
     state.operations += 1;
     try {
