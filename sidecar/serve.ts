@@ -54,7 +54,10 @@ function createHandlers(
   const owner = lockOwner(config.file);
   return {
     ...createDataHandlers({ engine, catalog, gate, limits: config.limits, statementTimeoutMs }),
-    ...createSchemaHandlers({ engine, catalog, gate, removed: config.schema.removed, owner, now, log }),
+    ...createSchemaHandlers({
+      ...{ engine, catalog, gate, owner, now, log, statementTimeoutMs },
+      removed: config.schema.removed,
+    }),
   };
 }
 

@@ -10,10 +10,15 @@ interface SchemaCall {
   readonly deadline: number;
 }
 
+export interface SchemaOptions extends SyncOptions {
+  /** For reading a schema; a sync has the time of its request. */
+  readonly statementTimeoutMs: number;
+}
+
 /** The operations `schema.sync` and `schema.describe`; each gives the JSON text of its result. */
-export function createSchemaHandlers(options: SyncOptions) {
+export function createSchemaHandlers(options: SchemaOptions) {
   const sync = new SchemaSync(options);
-  const { engine, gate } = options;
+  const { engine, gate, statementTimeoutMs } = options;
   return {
     async 'schema.sync'(payload: PayloadOf<'schema.sync'>, { deadline }: SchemaCall) {
       const { namespace, schema, dryRun } = payload;
@@ -21,7 +26,8 @@ export function createSchemaHandlers(options: SyncOptions) {
       const warnings = [...unknownProperties('schema.sync', payload), ...(result.warnings ?? [])];
       return JSON.stringify(warnings.length === 0 ? result : { ...result, warnings });
     },
-    async 'schema.describe'({ namespace }: PayloadOf<'schema.describe'>, bounds: SchemaCall) {
+    async 'schema.describe'({ namespace }: PayloadOf<'schema.describe'>, { deadline }: SchemaCall) {
+      const bounds = { deadline: Math.min(deadline, performance.now() + statementTimeoutMs) };
       return describeText(namespace, await gate.run(namespace, () => engine.readSchema(namespace, bounds)));
     },
   };
