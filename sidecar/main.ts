@@ -112,7 +112,7 @@ async function main(): Promise<void> {
     else {
       process.on('uncaughtException', (error) => {
         new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
-        void fail(output, error);
+        void fail(output, new Error('it ends for a fault of its own; its log says where'));
       });
       holdNursery();
       const starting = start(file, output);

@@ -94,7 +94,8 @@ export class Connection {
   /** A statement that was defined, with the writer of its rows. Results are arrays of physical values. */
   statement(number: number): { readonly prepared: Prepared; readonly writer: RowWriter } {
     const known = this.#statements.get(number);
-    if (known === undefined) throw new Error(`statement ${number} is not defined`);
+    if (known === undefined)
+      throw new ApiError('conflict_retry', 'too many different statements at a time; repeat the call');
     known.prepared ??= this.#prepare(known.definition);
     return { prepared: known.prepared, writer: known.writer };
   }

@@ -75,8 +75,15 @@ function constraintMessage(error: InstanceType<typeof SQLite.SqliteError>): stri
   return columns.length === 0 ? what : `${what}: ${columns.join(', ')}`;
 }
 
-/** For the log: SQLite's code and text. They hold names of tables and columns, never values. */
+/**
+ * For the log. What SQLite and the system say names tables, columns and files, never values; of anything else only the
+ * place is told, since its message may quote what it could not take.
+ */
 export function describeError(error: unknown): string {
   if (error instanceof SQLite.SqliteError) return `${error.code}: ${error.message}`;
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (!(error instanceof Error)) return typeof error;
+  if (error instanceof UnusableDatabaseError || isFolderFailure(error)) return `${error.name}: ${error.message}`;
+  return `${error.name} ${FIRST_FRAME.exec(error.stack ?? '')?.[0].trim() ?? 'somewhere'}`;
 }
+
+const FIRST_FRAME = /^ {4}at .*$/m;

@@ -34,6 +34,7 @@ export class WriteGroup {
     let done: Answer[] = [];
     const taken: WriteCall[] = [];
     let isCommitting = false;
+    let commits = 0;
     try {
       if (!this.#begin(queue)) return;
       const until = monotonicMs() + MAX_GROUP_MS;
@@ -47,12 +48,13 @@ export class WriteGroup {
       }
       isCommitting = true;
       this.#connection.open().exec('COMMIT');
+      commits = 1;
       this.#voice.reportWorking();
     } catch (error) {
       const isUnknown = isCommitting && isDiskFailure(error);
       done = this.#recover(error, taken.length === 0 ? queue.splice(0) : taken, isUnknown);
     }
-    this.#voice.answer(done, 1);
+    this.#voice.answer(done, commits);
   }
 
   /** False where another process holds the database: what is over its time is answered, the rest stays queued. */
