@@ -13,9 +13,9 @@ export class ConsoleCommands {
     this.#server = server;
     this.#console = console;
     this.#register('bundles', 'all bundles, and how they are doing', () => this.#showBundles());
-    this.#register('start', 'NAME: starts a bundle, what it depends on first', ([name = '']) => server.start(name));
-    this.#register('stop', 'NAME: stops a bundle, what depends on it first', ([name = '']) => server.stop(name));
-    this.#register('restart', 'NAME: stops a bundle and starts it afresh', ([name = '']) => server.restart(name));
+    this.#registerFor('start', 'starts a bundle, what it depends on first', (name) => server.start(name));
+    this.#registerFor('stop', 'stops a bundle, what depends on it first', (name) => server.stop(name));
+    this.#registerFor('restart', 'stops a bundle and starts it afresh', (name) => server.restart(name));
     this.#register('help', 'this list', () => this.#showHelp());
     this.#register('quit', 'stops all bundles and ends the server', quit);
   }
@@ -49,18 +49,19 @@ export class ConsoleCommands {
     }
   }
 
-  #register(name: string, description: string, run: (args: string[]) => unknown): void {
-    const needsName = description.startsWith('NAME');
-    this.#server.commands.register({
-      name,
-      description,
-      bundle: undefined,
-      run: (args) => {
-        if (args.length === (needsName ? 1 : 0)) return run(args);
-        this.#console.say(`Usage: ${name}${needsName ? ' NAME' : ''}`);
-        return undefined;
-      },
-    });
+  #register(name: string, description: string, run: () => unknown): void {
+    this.#add(name, description, (args) => (args.length === 0 ? run() : this.#console.say(`Usage: ${name}`)));
+  }
+
+  /** A command that takes the name of a bundle. */
+  #registerFor(name: string, description: string, run: (bundle: string) => unknown): void {
+    this.#add(name, `NAME: ${description}`, ([bundle, ...more]) =>
+      bundle === undefined || more.length > 0 ? this.#console.say(`Usage: ${name} NAME`) : run(bundle),
+    );
+  }
+
+  #add(name: string, description: string, run: (args: string[]) => unknown): void {
+    this.#server.commands.register({ name, description, bundle: undefined, run });
   }
 
   #showBundles(): void {

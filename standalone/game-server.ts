@@ -71,7 +71,11 @@ export class GameServer {
     const bundle = this.#bundles.get(name);
     if (bundle === undefined) this.#console.say(`There is no bundle ${name}`);
     else if (bundle.state === 'stopped' && bundle.stopping === null) this.#console.say(`${name} is stopped already`);
-    else await this.#lifecycle.stop(bundle);
+    else {
+      const hadFailed = bundle.state === 'failed';
+      await this.#lifecycle.stop(bundle);
+      if (hadFailed) this.#console.say(`${name} had failed; it counts as stopped now`);
+    }
   }
 
   /** What depends on the bundle stops as well, and stays so. */

@@ -15,7 +15,7 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
     async run(_args, reply) {
       const { client } = connector;
       if (client === null) {
-        reply(`not configured: ${connector.reason}`);
+        reply(`not configured: ${connector.reason}; mend that, then type db-reload`);
         return;
       }
       if (!isHostAllowed(client.config)) {

@@ -36,6 +36,10 @@ export async function loadInto(
   } catch (error) {
     const reason = error instanceof ConfigError ? error.message : `unexpected: ${String(error)}`;
     connector.refuseCalls(reason);
-    say(connector.client === null ? `not configured: ${reason}` : `the running configuration stays: ${reason}`);
+    say(
+      connector.client === null
+        ? `not configured: ${reason}; mend that, then type db-reload`
+        : `the running configuration stays: ${reason}`,
+    );
   }
 }

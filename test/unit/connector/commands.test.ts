@@ -51,8 +51,12 @@ describe('db-status', () => {
     const broken = new Rig('{}');
     expect(await broken.command('db-status')).toEqual(['not configured  url: expected a text, got nothing']);
     expect(await broken.status()).toMatchObject({ url: null, notConfigured: 'url: expected a text, got nothing' });
-    expect(broken.server.lines).toEqual(['not configured: url: expected a text, got nothing']);
-    expect(await broken.command('db-health')).toEqual(['not configured: url: expected a text, got nothing']);
+    expect(broken.server.lines).toEqual([
+      'not configured: url: expected a text, got nothing; mend that, then type db-reload',
+    ]);
+    expect(await broken.command('db-health')).toEqual([
+      'not configured: url: expected a text, got nothing; mend that, then type db-reload',
+    ]);
     await broken.stop();
   });
 
