@@ -1,6 +1,7 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
 import { StaleSchemaError } from '../engine.ts';
+import { faultPlace } from './fault-place.ts';
 import type { Failure } from './messages.ts';
 import { UnusableDatabaseError } from './system-tables.ts';
 
@@ -41,7 +42,7 @@ export function diagnose(error: unknown): Diagnosis {
 }
 
 /** Of the system below (`EACCES`, `EROFS`, `ENOTDIR`), or of better-sqlite3 where there is no folder. */
-function isFolderFailure(error: unknown): boolean {
+function isFolderFailure(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return 'syscall' in error || error.message.includes('directory does not exist');
 }
@@ -81,9 +82,6 @@ function constraintMessage(error: InstanceType<typeof SQLite.SqliteError>): stri
  */
 export function describeError(error: unknown): string {
   if (error instanceof SQLite.SqliteError) return `${error.code}: ${error.message}`;
-  if (!(error instanceof Error)) return typeof error;
   if (error instanceof UnusableDatabaseError || isFolderFailure(error)) return `${error.name}: ${error.message}`;
-  return `${error.name} ${FIRST_FRAME.exec(error.stack ?? '')?.[0].trim() ?? 'somewhere'}`;
+  return faultPlace(error);
 }
-
-const FIRST_FRAME = /^ {4}at .*$/m;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type EngineLog, StaleSchemaError } from '../engine.ts';
-import { describeError } from './failures.ts';
+import { faultPlace } from './fault-place.ts';
 import type { Answer, Call, Failure, FromWorker, StatementDefinition, WorkerSettings } from './messages.ts';
 import { sharedDeadline } from './monotonic.ts';
 import type { BookedStatement } from './statement-book.ts';
@@ -81,9 +81,7 @@ export class WorkerLink {
       resourceLimits: RESOURCE_LIMITS,
     });
     worker.on('message', (message: FromWorker) => this.#receive(message));
-    worker.on('error', (error) =>
-      this.#events.log('error', 'database worker failed', { problem: describeError(error) }),
-    );
+    worker.on('error', (error) => this.#events.log('error', 'database worker failed', { problem: faultPlace(error) }));
     worker.on('exit', () => this.#onExit());
     return [worker, new BigInt64Array(started)];
   }
