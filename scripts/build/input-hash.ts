@@ -4,9 +4,13 @@ import { join } from 'node:path';
 
 function filesBelow(root: string, path: string): string[] {
   if (statSync(join(root, path)).isFile()) return [path];
-  return readdirSync(join(root, path), { withFileTypes: true })
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => (entry.isDirectory() ? filesBelow(root, `${path}/${entry.name}`) : [`${path}/${entry.name}`]));
+  return (
+    readdirSync(join(root, path), { withFileTypes: true })
+      // Links are not followed: an editor's lock file is one that leads nowhere.
+      .filter((entry) => entry.isFile() || entry.isDirectory())
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap((entry) => (entry.isDirectory() ? filesBelow(root, `${path}/${entry.name}`) : [`${path}/${entry.name}`]))
+  );
 }
 
 /** One hash over names and contents of all files in these places; times do not count, a checkout sets them anew. */

@@ -41,6 +41,7 @@ export function shipBundle(from: string, to: string): void {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) shipBundle(source, target);
+    else if (!entry.isFile()) continue;
     else if (!entry.name.endsWith('.ts')) copyFileSync(source, target);
     else {
       const name = entry.name.replace(/\.ts$/, '.js');
