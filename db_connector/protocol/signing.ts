@@ -24,10 +24,6 @@ export function responseText(nonce: string, status: number, payload: string): st
   return `v1resp\n${nonce}\n${status}\n${payload}`;
 }
 
-export function signText(key: SigningKey, text: string): string {
-  return key.sign(text);
-}
-
 export function signRequest(
   key: SigningKey,
   path: string,
@@ -36,11 +32,11 @@ export function signRequest(
   nonce: string,
   payload: string,
 ): string {
-  return signText(key, requestText(path, kid, ts, nonce, payload));
+  return key.sign(requestText(path, kid, ts, nonce, payload));
 }
 
 export function signResponse(key: SigningKey, nonce: string, status: number, payload: string): string {
-  return signText(key, responseText(nonce, status, payload));
+  return key.sign(responseText(nonce, status, payload));
 }
 
 /**

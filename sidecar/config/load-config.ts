@@ -1,25 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
-import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
+import type { KeyRow } from '../security/keyring.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
 import { describeProblems } from './describe-problems.ts';
 import { applyEnvironment } from './environment.ts';
 import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
-
-/** One key of the API with its secrets read. */
-export interface KeyConfig {
-  readonly kid: string;
-  readonly secret: SigningKey;
-  /** The secret from before a rotation, good until then (epoch milliseconds). */
-  readonly previous: { readonly secret: SigningKey; readonly until: number } | null;
-  readonly operations: readonly string[];
-  readonly namespaces: readonly string[];
-  readonly allowUnfilteredWrites: boolean;
-  /** CIDR ranges; empty allows all. */
-  readonly addresses: readonly string[];
-}
 
 /** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
 export interface SidecarConfig extends Omit<ConfigFile, 'keys' | 'panel' | 'writeBehind'> {
@@ -29,7 +16,7 @@ export interface SidecarConfig extends Omit<ConfigFile, 'keys' | 'panel' | 'writ
   readonly folder: string;
   /** Where the sidecar keeps what it must remember: `data` beside sidecar.json. */
   readonly dataFolder: string;
-  readonly keys: readonly KeyConfig[];
+  readonly keys: readonly KeyRow[];
   /** Lines for the operator about what is legal but unwise. */
   readonly warnings: readonly string[];
 }
@@ -104,7 +91,7 @@ function parseConfigText(text: string, file: string): Record<string, unknown> {
   throw new ConfigError(`${file}: expected a JSON object, got another value`);
 }
 
-function readKey(key: KeyOfFile, field: string, place: SecretPlace): KeyConfig {
+function readKey(key: KeyOfFile, field: string, place: SecretPlace): KeyRow {
   const { kid, operations, namespaces, allowUnfilteredWrites, addresses } = key;
   const secret = readSecret(key, field, place);
   return {
@@ -118,7 +105,7 @@ function readKey(key: KeyOfFile, field: string, place: SecretPlace): KeyConfig {
   };
 }
 
-function readPrevious(key: KeyOfFile, field: string, place: SecretPlace): KeyConfig['previous'] {
+function readPrevious(key: KeyOfFile, field: string, place: SecretPlace): KeyRow['previous'] {
   if (key.previousSecretFile === undefined && key.previousUntil === undefined) return null;
   if (key.previousSecretFile === undefined || key.previousUntil === undefined) {
     throw new ConfigError(`${field}: expected previousSecretFile and previousUntil together, got one of them`);

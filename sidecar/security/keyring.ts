@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
-import { isSameSignature, requestText, signText } from '../../db_connector/protocol/signing.ts';
+import { isSameSignature, requestText } from '../../db_connector/protocol/signing.ts';
 import { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import { AddressRanges } from './addresses.ts';
 
@@ -8,10 +8,12 @@ import { AddressRanges } from './addresses.ts';
 export interface KeyRow {
   readonly kid: string;
   readonly secret: SigningKey;
+  /** The secret from before a rotation, good until then (epoch milliseconds). */
   readonly previous: { readonly secret: SigningKey; readonly until: number } | null;
   readonly operations: readonly string[];
   readonly namespaces: readonly string[];
   readonly allowUnfilteredWrites: boolean;
+  /** CIDR ranges; empty allows all. */
   readonly addresses: readonly string[];
 }
 
@@ -72,7 +74,7 @@ export class Keyring {
 
   #matches(secret: SigningKey, text: string, signature: string): boolean {
     this.hmacs += 1;
-    return isSameSignature(signText(secret, text), signature);
+    return isSameSignature(secret.sign(text), signature);
   }
 }
 
