@@ -16,6 +16,7 @@ const TASKS = {
   test: 'scripts/test.ts',
   build: 'scripts/build.ts',
   bench: 'bench/bench.ts',
+  servers: 'scripts/servers.ts',
 };
 
 function say(line) {

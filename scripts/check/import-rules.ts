@@ -69,6 +69,8 @@ export const ZONES: readonly Zone[] = [
   { path: 'bundles/sample_roleplay/', zones: ['db_connector/helper/'], packages: [] },
   // docs/openapi.json is made from the very tables that validate.
   { path: 'scripts/openapi', zones: [PROTOCOL], packages: ['zod'] },
+  { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
+  { path: 'scripts/servers.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/', zones: [], packages: ['esbuild', 'oxc-parser'] },
 ];
 

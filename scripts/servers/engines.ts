@@ -1,0 +1,6 @@
+import type { EngineName, ServerEngine } from './engine.ts';
+import * as mongodb from './mongodb.ts';
+import * as mysql from './mysql.ts';
+import * as postgres from './postgres.ts';
+
+export const ENGINES: Readonly<Record<EngineName, ServerEngine>> = { postgres, mysql, mongodb };

@@ -1,0 +1,69 @@
+// What a supervisor has made, in a file of the user's cache, so that whoever comes later can find it, and end what was left.
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { cacheFolder } from './cache-folder.ts';
+import type { EngineName, ServerUrls } from './engine.ts';
+import { isAlive, type ProcessMark, signalFamily } from './process-table.ts';
+
+/** The part that is shown and handed to tests. Plain JSON: it also travels to the workers of a test runner. */
+export interface ServersState {
+  readonly supervisor: ProcessMark;
+  /** Everything that the run writes: data, logs, sockets. */
+  readonly folder: string;
+  readonly servers: Partial<Record<EngineName, ServerUrls & { readonly isOurs: boolean }>>;
+  /** Why an engine is not there. */
+  readonly missing: Partial<Record<EngineName, string>>;
+}
+
+export interface StoredRun extends ServersState {
+  readonly processes: readonly ProcessMark[];
+  /** Started from the command line, to stay until it is told to stop. */
+  readonly isStanding: boolean;
+}
+
+const FOLDER_PREFIX = 'test-servers-';
+
+export const folderTemplate = (): string => join(tmpdir(), FOLDER_PREFIX);
+
+export const controlSocket = (folder: string): string => join(folder, 'control.sock');
+
+function runFile(supervisor: ProcessMark): string {
+  return join(cacheFolder('runs'), `${supervisor.pid}.json`);
+}
+
+/** Whole or not at all, and the user's own: it holds passwords. */
+export function writeRun(run: StoredRun): void {
+  const file = runFile(run.supervisor);
+  writeFileSync(`${file}.new`, JSON.stringify(run), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+export function forgetRun(run: ServersState): void {
+  // A state file that somebody else wrote must not get another folder removed.
+  const isOurs = dirname(run.folder) === tmpdir() && basename(run.folder).startsWith(FOLDER_PREFIX);
+  if (isOurs) rmSync(run.folder, { recursive: true, force: true });
+  rmSync(runFile(run.supervisor), { force: true });
+}
+
+export function readRuns(): StoredRun[] {
+  const folder = cacheFolder('runs');
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return files.flatMap((name) => {
+    try {
+      return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as StoredRun];
+    } catch {
+      // Ended meanwhile.
+      return [];
+    }
+  });
+}
+
+/** Ends what dead supervisors left behind: processes that are still the ones they started, and their folders. */
+export function endStaleRuns(): void {
+  for (const run of readRuns()) {
+    if (isAlive(run.supervisor)) continue;
+    for (const mark of run.processes) if (isAlive(mark)) signalFamily(mark.pid, 'SIGKILL');
+    forgetRun(run);
+  }
+}
