@@ -51,10 +51,15 @@ function settingsOf(set: readonly string[]): Partial<Record<EngineName, Record<s
 
 async function start(engines: readonly EngineName[], { durable, hostile, set }: Options): Promise<void> {
   const running = standing(engines);
-  for (const { state } of running) show(state);
+  for (const { state, engines: chosen } of running) {
+    const servers = connectServers(state);
+    // One of them may have been stopped alone.
+    await Promise.all(chosen.map((engine) => servers[engine]?.isOurs && servers[engine].start()));
+    show(state);
+  }
   const wanted = engines.filter((engine) => !running.some((run) => run.engines.includes(engine)));
   if (wanted.length === 0) return;
-  const options = { durable, hostile, settings: settingsOf(set) };
+  const options = { durable, ...(hostile && { hostile }), settings: settingsOf(set) };
   const servers = await startServers({ engines: wanted, ...options, isStanding: true, say });
   show(servers.state);
   if (Object.keys(servers.missing).length > 0) process.exitCode = 1;

@@ -4,7 +4,7 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { text } from 'node:stream/consumers';
 import type { EngineName } from './engine.ts';
 
-export const ACTIONS = ['start', 'stop', 'restart', 'kill', 'pause', 'resume'] as const;
+export const ACTIONS = ['start', 'stop', 'restart', 'kill', 'pause', 'resume', 'fillDisk', 'emptyDisk'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export interface ControlRequest {

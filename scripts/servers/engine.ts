@@ -9,6 +9,8 @@ export interface ServerOptions {
   readonly durable?: boolean;
   /** Server defaults that an owner's server may really have and that would change answers: see each engine's file. */
   readonly hostile?: boolean;
+  /** The size of each server's disk, which `fillDisk` can then fill. Needs root on Linux. */
+  readonly diskMegabytes?: number;
   /** More settings of the server by their own names, such as `{ mysql: { max_allowed_packet: '16384' } }`. */
   readonly settings?: Partial<Record<EngineName, Readonly<Record<string, string>>>>;
 }
@@ -29,6 +31,8 @@ export interface Place {
   readonly adminPassword: string;
   readonly durable: boolean;
   readonly hostile: boolean;
+  /** Null where it shares the machine's disk. */
+  readonly diskMegabytes: number | null;
   readonly settings: Readonly<Record<string, string>>;
 }
 

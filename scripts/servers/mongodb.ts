@@ -74,9 +74,14 @@ function mongod(place: Place): Program {
 }
 
 function documentdb(place: Place): Program {
+  // The extension calls itself to make collections, on TCP by default: at this port it would meet FerretDB, and wait.
+  const inside = folderInside(place.installation, place.folder);
   return {
     name: 'documentdb',
-    argv: postgres.serverArgv(place, DOCUMENTDB_SETTINGS),
+    argv: postgres.serverArgv(place, {
+      ...DOCUMENTDB_SETTINGS,
+      'documentdb.localhost_connection_string': `host=${inside} user=admin`,
+    }),
     stopSignal: 'SIGINT',
     discardSignal: 'SIGQUIT',
     isReady: () => postgres.answers(place),

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Place, Program, ServerEngine } from './engine.ts';
 import { folderInside, privateCommand } from './private-command.ts';
 import { markOf, type ProcessMark, signalFamily } from './process-table.ts';
+import { emptyDisk, fillDisk, unmountSmallDisk } from './small-disk.ts';
 
 // Generous: the machine may be busy with a build.
 const START_TIMEOUT_MS = 90_000;
@@ -82,6 +83,17 @@ export class PrivateServer {
     for (const { mark } of this.#running) signalFamily(mark.pid, 'SIGCONT');
   }
 
+  /** Every write fails that needs more of the disk, until `emptyDisk`. */
+  fillDisk(): void {
+    if (this.#place.diskMegabytes === null)
+      throw new Error('It shares the disk of the machine: start it with diskMegabytes.');
+    fillDisk(this.#place.folder);
+  }
+
+  emptyDisk(): void {
+    emptyDisk(this.#place.folder);
+  }
+
   /** Ends it for good; what it leaves in its folder is worth nothing. */
   async discard(): Promise<void> {
     this.#isDiscarded = true;
@@ -92,6 +104,7 @@ export class PrivateServer {
     await Promise.race([all, wait(5_000, null, { ref: false })]);
     await this.kill();
     for (const program of this.#engine.programs(this.#place)) await program.onDiscarded?.();
+    if (this.#place.diskMegabytes !== null) unmountSmallDisk(this.#place.folder);
   }
 
   #spawn(program: Program): Running {

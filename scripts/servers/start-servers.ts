@@ -1,11 +1,12 @@
 // The front: what tests and benchmarks use.
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Action, control } from './control.ts';
 import { ENGINE_NAMES, type EngineName, type ServerOptions } from './engine.ts';
 import { isAlive } from './process-table.ts';
 import { controlSocket, type ServersState } from './run-state.ts';
+import { withPrivateMounts } from './small-disk.ts';
 import type { SupervisorNews, SupervisorOrder } from './supervisor.ts';
 
 export type { ServersState } from './run-state.ts';
@@ -27,6 +28,9 @@ export interface TestServer {
   /** It hangs until `resume`: connections stay open, nothing answers. */
   pause(): Promise<void>;
   resume(): Promise<void>;
+  /** Of a server started with `diskMegabytes`: writes that need room fail until `emptyDisk`. */
+  fillDisk(): Promise<void>;
+  emptyDisk(): Promise<void>;
 }
 
 export interface TestServers extends Partial<Record<EngineName, TestServer>> {
@@ -46,6 +50,7 @@ export interface StartOptions extends ServerOptions {
   readonly say?: (line: string) => void;
 }
 
+const SUPERVISOR = fileURLToPath(new URL('supervisor.ts', import.meta.url));
 const END_TIMEOUT_MS = 30_000;
 
 function testServer(state: ServersState, engine: EngineName): TestServer | undefined {
@@ -63,6 +68,8 @@ function testServer(state: ServersState, engine: EngineName): TestServer | undef
     kill: act('kill'),
     pause: act('pause'),
     resume: act('resume'),
+    fillDisk: act('fillDisk'),
+    emptyDisk: act('emptyDisk'),
   };
 }
 
@@ -86,15 +93,16 @@ export function connectServers(state: ServersState): TestServers {
 
 /**
  * Starts what can be had, all at the same time, and resolves when each answers or its reason is known. They end with `stop`, or
- * with this process however it ends.
+ * with this process however it ends. SERVERS_HOSTILE=1 in the environment is `hostile` where no option says otherwise.
  */
 export function startServers(options: StartOptions = {}): Promise<TestServers> {
-  const { engines = ENGINE_NAMES, isStanding = false, say = () => {}, durable, hostile, settings } = options;
+  const { engines = ENGINE_NAMES, isStanding = false, say = () => {}, ...chosen } = options;
   const { promise, resolve, reject } = Promise.withResolvers<TestServers>();
   // A session of its own: Ctrl-C reaches it through us, so that servers end after whoever uses them.
-  const child = fork(fileURLToPath(new URL('supervisor.ts', import.meta.url)), [], {
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', SUPERVISOR];
+  const command = chosen.diskMegabytes === undefined ? node : withPrivateMounts(node);
+  const child = spawn(`${command[0]}`, command.slice(1), {
     detached: true,
-    execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   child.on('message', (news: SupervisorNews) => {
@@ -110,11 +118,10 @@ export function startServers(options: StartOptions = {}): Promise<TestServers> {
   child.once('exit', (code, signal) =>
     reject(new Error(`The supervisor of the servers ended early (${signal ?? code}).`)),
   );
-  const chosen: ServerOptions = {
-    ...(durable !== undefined && { durable }),
-    ...(hostile !== undefined && { hostile }),
-    ...(settings !== undefined && { settings }),
-  };
-  child.send({ engines, options: chosen, isStanding } satisfies SupervisorOrder);
+  child.send({
+    engines,
+    options: { hostile: process.env.SERVERS_HOSTILE === '1', ...chosen },
+    isStanding,
+  } satisfies SupervisorOrder);
   return promise;
 }

@@ -18,6 +18,7 @@ import {
   type StoredRun,
   writeRun,
 } from './run-state.ts';
+import { mountSmallDisk } from './small-disk.ts';
 
 export interface SupervisorOrder {
   readonly engines: readonly EngineName[];
@@ -88,10 +89,10 @@ class Supervisor {
     const installation = await engine.provide(say);
     for (let attempt = 1; ; attempt += 1) {
       const place = await this.#place(engine.name, installation, attempt);
-      await engine.prepare(place);
       const server = new PrivateServer(engine, place, () => this.#remember());
       this.#servers.set(engine.name, server);
       try {
+        await engine.prepare(place);
         await server.start();
         return engine.urls(place);
       } catch (error) {
@@ -108,7 +109,8 @@ class Supervisor {
     mkdirSync(folder, { mode: 0o700 });
     const account = serverAccount();
     if (account !== null) chownSync(folder, account.uid, account.gid);
-    const { durable = false, hostile = false, settings = {} } = this.#order.options;
+    const { durable = false, hostile = false, diskMegabytes = null, settings = {} } = this.#order.options;
+    if (diskMegabytes !== null) mountSmallDisk(folder, diskMegabytes);
     return {
       installation,
       folder,
@@ -117,6 +119,7 @@ class Supervisor {
       adminPassword: randomBytes(16).toString('hex'),
       durable,
       hostile,
+      diskMegabytes,
       settings: settings[name] ?? {},
     };
   }
