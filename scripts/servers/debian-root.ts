@@ -1,11 +1,11 @@
 // A small Debian in a folder of the cache, with one engine's packages. Nothing of the machine's own system is changed: not even
 // debootstrap is installed, only unpacked. Sources and keys are the machine's own.
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
-import { endedWithUs, findProgram, isRoot } from './private-command.ts';
+import { runInstall } from './install-command.ts';
+import { findProgram, isRoot } from './private-command.ts';
 import { isAlive, markOf, type ProcessMark } from './process-table.ts';
 
 export interface DebianRoot {
@@ -90,36 +90,11 @@ function sweep(folder: string): void {
   }
 }
 
-function runAlone(script: string, args: readonly string[], say: (line: string) => void): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // Patient towards whoever else uses the machine; killed with its parent.
-  const argv = endedWithUs('SIGKILL', [...ALONE, 'nice', '-n', '10', 'sh', '-c', script, 'sh', ...args]);
-  const child = spawn(`${argv[0]}`, argv.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
-  const last: string[] = [];
-  const read = (chunk: Buffer): void => {
-    for (const line of chunk
-      .toString()
-      .split('\n')
-      .filter((text) => text.trim() !== '')) {
-      last.push(line);
-      if (last.length > 12) last.shift();
-    }
-  };
-  child.stdout.on('data', read);
-  child.stderr.on('data', read);
-  child.on('error', reject);
-  child.on('close', (code) => {
-    if (code === 0) return resolve();
-    say(last.join('\n'));
-    reject(new Error(`installing its packages failed: ${last.at(-1) ?? `code ${code}`}`));
-  });
-  return promise;
-}
-
 /** The folder of the root, made on the first call (a minute), there on the next. Throws an Error with the reason why not. */
 export async function provideDebianRoot(wanted: DebianRoot, say: (line: string) => void): Promise<string> {
   const folder = cacheFolder('roots');
   const source = machineSource();
+  sweep(folder);
   const reason = whyNot(source);
   if (reason !== null || source === null) throw new Error(reason ?? '');
   const suite = wanted.suite ?? source.suite;
@@ -129,13 +104,15 @@ export async function provideDebianRoot(wanted: DebianRoot, say: (line: string) 
     .slice(0, 12);
   const root = join(folder, `${wanted.name}-${hash}`);
   if (existsSync(root)) return root;
-  sweep(folder);
   say(`Installing ${wanted.packages.join(', ')} into ${root}: once, a minute or two …`);
   const making = mkdtempSync(join(folder, 'making-'));
   try {
     writeFileSync(join(making, 'owner.json'), JSON.stringify(markOf(process.pid)));
     const made = join(making, 'root');
-    await runAlone(INSTALL, [making, made, suite, source.mirror, ...wanted.packages], say);
+    const args = [making, made, suite, source.mirror, ...wanted.packages];
+    // Patient towards whoever else uses the machine.
+    const argv = [...ALONE, 'nice', '-n', '10', 'sh', '-c', INSTALL, 'sh', ...args];
+    await runInstall({ argv, cwd: making, abortSignal: 'SIGKILL' }, say);
     // Whole or not at all; two runs at once may both make it, and the first to end keeps it.
     if (!existsSync(root)) renameSync(made, root);
   } finally {

@@ -1,12 +1,11 @@
 // Our 25 lines of Go around FerretDB, compiled once into the cache.
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { cacheFolder } from './cache-folder.ts';
-import { endedWithUs, findProgram } from './private-command.ts';
+import { runInstall } from './install-command.ts';
+import { findProgram } from './private-command.ts';
 
 const SOURCE = fileURLToPath(new URL('ferretdb', import.meta.url));
 
@@ -21,8 +20,8 @@ export async function provideFerretdb(say: (line: string) => void): Promise<stri
   say('Compiling FerretDB: once, a minute or two …');
   const making = `${program}.${process.pid}`;
   try {
-    const command = endedWithUs('SIGTERM', [go, 'build', '-trimpath', '-o', making, '.']);
-    await promisify(execFile)(`${command[0]}`, command.slice(1), { cwd: SOURCE });
+    const argv = [go, 'build', '-trimpath', '-o', making, '.'];
+    await runInstall({ argv, cwd: SOURCE, abortSignal: 'SIGINT' }, say);
     renameSync(making, program);
   } finally {
     rmSync(making, { force: true });

@@ -26,10 +26,13 @@ export async function provide(say: (line: string) => void): Promise<Installation
   const mongod = findProgram('mongod');
   if (mongod !== null) return { root: '/', programs: { mongod } };
   // At the same time: packages mostly wait for the network, compiling for the processor.
-  const [root, ferretdb] = await Promise.all([
+  const steps = [
     provideDebianRoot({ name, suite: 'sid', packages: ['postgresql-18-documentdb'] }, say),
     provideFerretdb(say),
-  ]);
+  ] as const;
+  // Where one fails, the other still ends in good order.
+  await Promise.allSettled(steps);
+  const [root, ferretdb] = await Promise.all(steps);
   const { programs: postgresPrograms } = postgres.installationIn(root);
   return { root, programs: { ...postgresPrograms, ferretdb } };
 }

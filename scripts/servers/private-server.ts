@@ -27,7 +27,7 @@ export class PrivateServer {
   readonly #onChange: () => void;
   readonly #wasReady = new Set<string>();
   #running: Running[] = [];
-  #isDiscarded = false;
+  #discarding: Promise<void> | null = null;
 
   constructor(engine: ServerEngine, place: Place, onChange: () => void) {
     this.#engine = engine;
@@ -44,7 +44,7 @@ export class PrivateServer {
   async start(): Promise<void> {
     for (const program of this.#engine.programs(this.#place)) {
       if (this.#running.some((running) => running.program.name === program.name)) continue;
-      if (this.#isDiscarded) throw new Error('The servers were stopped.');
+      if (this.#discarding !== null) throw new Error('The servers were stopped.');
       const running = this.#spawn(program);
       await this.#untilReady(running);
       if (this.#wasReady.has(program.name)) continue;
@@ -95,8 +95,12 @@ export class PrivateServer {
   }
 
   /** Ends it for good; what it leaves in its folder is worth nothing. */
-  async discard(): Promise<void> {
-    this.#isDiscarded = true;
+  discard(): Promise<void> {
+    this.#discarding ??= this.#discard();
+    return this.#discarding;
+  }
+
+  async #discard(): Promise<void> {
     this.resume();
     const running = this.#running;
     for (const { program, child } of running) child.kill(program.discardSignal);

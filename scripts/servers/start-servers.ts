@@ -103,7 +103,8 @@ export function startServers(options: StartOptions = {}): Promise<TestServers> {
   const command = chosen.diskMegabytes === undefined ? node : withPrivateMounts(node);
   const child = spawn(`${command[0]}`, command.slice(1), {
     detached: true,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // One that stays must not keep a pipe of its caller's open.
+    stdio: ['ignore', 'ignore', isStanding ? 'ignore' : 'inherit', 'ipc'],
   });
   child.on('message', (news: SupervisorNews) => {
     if ('line' in news) return say(news.line);

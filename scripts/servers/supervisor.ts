@@ -6,6 +6,7 @@ import { type ControlRequest, listenForControl } from './control.ts';
 import type { EngineName, Place, ServerEngine, ServerOptions } from './engine.ts';
 import { ENGINES } from './engines.ts';
 import { freePort } from './free-port.ts';
+import { abortInstalls } from './install-command.ts';
 import { serverAccount } from './private-command.ts';
 import { PrivateServer } from './private-server.ts';
 import { markOf } from './process-table.ts';
@@ -44,6 +45,7 @@ class Supervisor {
     servers: {},
     missing: {},
   };
+  #providing: Promise<unknown> = Promise.resolve();
   #ending: Promise<never> | null = null;
 
   constructor(order: SupervisorOrder) {
@@ -56,7 +58,8 @@ class Supervisor {
 
   async run(): Promise<void> {
     await listenForControl(controlSocket(this.#folder), (request) => this.#obey(request));
-    await Promise.all(this.#order.engines.map((engine) => this.#provide(engine)));
+    this.#providing = Promise.all(this.#order.engines.map((engine) => this.#provide(engine)));
+    await this.#providing;
     if (this.#ending === null) tell({ ready: this.#run() });
   }
 
@@ -66,9 +69,17 @@ class Supervisor {
   }
 
   async #discard(): Promise<never> {
-    await Promise.all([...this.#servers.values()].map((server) => server.discard()));
+    abortInstalls();
+    await this.#discardServers();
+    // What was being started finds out, and cleans up after itself; one may just have come up.
+    await this.#providing;
+    await this.#discardServers();
     forgetRun(this.#run());
     process.exit(0);
+  }
+
+  async #discardServers(): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((server) => server.discard()));
   }
 
   async #provide(name: EngineName): Promise<void> {
@@ -88,6 +99,7 @@ class Supervisor {
     const say = (line: string): void => tell({ line: `${engine.name}: ${line}` });
     const installation = await engine.provide(say);
     for (let attempt = 1; ; attempt += 1) {
+      if (this.#ending !== null) throw new Error('stopped');
       const place = await this.#place(engine.name, installation, attempt);
       const server = new PrivateServer(engine, place, () => this.#remember());
       this.#servers.set(engine.name, server);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -62,7 +63,7 @@ async function speakMysql(url: string, written?: string): Promise<string[]> {
 }
 
 async function speakMongodb(url: string, written?: string): Promise<string[]> {
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: 10_000 });
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 2_000 });
   try {
     const notes = client.db().collection<{ note: string }>('notes');
     if (written !== undefined) await notes.insertOne({ note: written });
@@ -246,6 +247,29 @@ describe('options', () => {
     }
   }, 120_000);
 
+  it.runIf(process.getuid?.() === 0)(
+    'fills the disk of a server, and empties it again',
+    async (context) => {
+      const servers = await startServers({ engines: ['postgres', 'mysql'], diskMegabytes: 300 });
+      try {
+        for (const engine of ['postgres', 'mysql'] as const) {
+          const server = serverOf(servers, engine, context);
+          const long = randomBytes(30_000).toString('hex');
+          await SPEAK[engine](server.url, 'short');
+          await server.fillDisk();
+          await expect(untilRefused(() => SPEAK[engine](server.url, long))).rejects.toThrow();
+          await server.emptyDisk();
+          await server.restart();
+          expect(await SPEAK[engine](server.url, 'after')).toContain('after');
+        }
+      } finally {
+        await servers.stop();
+      }
+      expectNothingLeft(servers.state);
+    },
+    120_000,
+  );
+
   it('an engine that cannot be had is named with the reason', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'no-programs-'));
     vi.stubEnv('XDG_CACHE_HOME', empty);
@@ -261,6 +285,11 @@ describe('options', () => {
     }
   });
 });
+
+/** A server has some room of its own before it needs more of the disk. */
+async function untilRefused(write: () => Promise<unknown>): Promise<void> {
+  for (let count = 0; count < 500; count += 1) await write();
+}
 
 describe('the source of packages', () => {
   const folder = mkdtempSync(join(tmpdir(), 'apt-'));
