@@ -90,13 +90,19 @@ function sweep(folder: string): void {
   }
 }
 
+/** Where packages come from. Throws an Error with the reason why none can be installed here. */
+export function usableSource(): Source {
+  const source = machineSource();
+  const reason = whyNot(source);
+  if (reason !== null || source === null) throw new Error(reason ?? '');
+  return source;
+}
+
 /** The folder of the root, made on the first call (a minute), there on the next. Throws an Error with the reason why not. */
 export async function provideDebianRoot(wanted: DebianRoot, say: (line: string) => void): Promise<string> {
   const folder = cacheFolder('roots');
-  const source = machineSource();
+  const source = usableSource();
   sweep(folder);
-  const reason = whyNot(source);
-  if (reason !== null || source === null) throw new Error(reason ?? '');
   const suite = wanted.suite ?? source.suite;
   const hash = createHash('sha256')
     .update(JSON.stringify([suite, wanted.packages, INSTALL]))

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
-import { provideDebianRoot } from './debian-root.ts';
+import { provideDebianRoot, usableSource } from './debian-root.ts';
 import type { EngineName, Installation, Place, Program, ServerUrls } from './engine.ts';
 import { provideFerretdb } from './ferretdb-program.ts';
 import * as postgres from './postgres.ts';
@@ -26,6 +26,8 @@ export async function provide(say: (line: string) => void): Promise<Installation
   const mongod = findProgram('mongod');
   if (mongod !== null) return { root: '/', programs: { mongod } };
   // At the same time: packages mostly wait for the network, compiling for the processor.
+  // Before the long steps begin.
+  usableSource();
   const steps = [
     provideDebianRoot({ name, suite: 'sid', packages: ['postgresql-18-documentdb'] }, say),
     provideFerretdb(say),

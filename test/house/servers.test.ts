@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
 import { createConnection } from 'mysql2/promise';
@@ -311,12 +313,37 @@ describe('the source of packages', () => {
   });
 });
 
+/** Resolves when nobody holds its output any more, not even a process that it left running. */
+async function runCommand(args: readonly string[], cache: string): Promise<string[]> {
+  const file = fileURLToPath(new URL('../../scripts/servers.ts', import.meta.url));
+  const env = { ...process.env, XDG_CACHE_HOME: cache };
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const closed = once(child, 'close');
+  const output = await text(child.stdout);
+  await closed;
+  return output.trimEnd().split('\n');
+}
+
 describe('npm run servers', () => {
+  // Those that somebody runs for a try are not in it, and stay.
+  const cache = mkdtempSync(join(tmpdir(), 'cache-'));
+  afterAll(() => rmSync(cache, { recursive: true }));
+
   it('explains itself', async () => {
-    const file = fileURLToPath(new URL('../../scripts/servers.ts', import.meta.url));
-    const child = spawn(process.execPath, [file, 'start', 'oracle'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const lines: string[] = [];
-    for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+    const lines = await runCommand(['start', 'oracle'], cache);
     expect(lines[0]).toBe('Usage: npm run servers -- start|stop|status [postgres] [mysql] [mongodb]');
   });
+
+  it(
+    'starts servers that stay, and stops them',
+    async () => {
+      const url = (await runCommand(['start', 'postgres'], cache)).at(-1) ?? '';
+      expect(url).toMatch(/^TEST_POSTGRES_URL=postgres:/);
+      await speakPostgres(url.slice('TEST_POSTGRES_URL='.length));
+      expect(await runCommand(['status'], cache)).toContain(url);
+      expect(await runCommand(['stop'], cache)).toEqual(['Stopped: postgres']);
+      expect(await runCommand(['status'], cache)).toEqual(['No servers are running.']);
+    },
+    FIRST_TIME_MS,
+  );
 });
