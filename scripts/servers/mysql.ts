@@ -32,7 +32,8 @@ function setUpStatements({ password, adminPassword }: Place): string {
   return [
     'create database if not exists sidecar;',
     account('sidecar', password),
-    "grant all on sidecar.* to 'sidecar'@'127.0.0.1';",
+    // Tests make databases of their own beside it.
+    "grant all on `sidecar%`.* to 'sidecar'@'127.0.0.1';",
     account('admin', adminPassword),
     "grant all on *.* to 'admin'@'127.0.0.1' with grant option;",
     '',

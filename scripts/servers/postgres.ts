@@ -105,7 +105,7 @@ function setUp(place: Place): Promise<void> {
   const role = place.hostile ? HOSTILE_ROLE_SETTINGS : {};
   return asAdmin(place, [
     `alter role admin password '${place.adminPassword}'`,
-    `create role sidecar login password '${place.password}'`,
+    `create role sidecar login createdb password '${place.password}'`,
     'create database sidecar owner sidecar',
     ...Object.entries(role).map(([key, value]) => `alter role sidecar set ${key} = '${value}'`),
   ]);
