@@ -17,6 +17,8 @@ const CONNECTOR = [
   'db_connector/calls/',
   'db_connector/commands/',
 ];
+/** What every engine is built on. */
+const ENGINE = ['sidecar/engine/', 'sidecar/columns/', PROTOCOL];
 const SIDECAR_PARTS = [
   'sidecar/api/',
   'sidecar/data/',
@@ -38,7 +40,20 @@ export const ZONES: readonly Zone[] = [
   { path: 'db_connector/helper/', zones: [PROTOCOL], packages: ['@msgpack/msgpack'] },
 
   { path: 'sidecar/columns/', zones: [PROTOCOL], packages: [] },
-  { path: 'sidecar/engine/', zones: ['sidecar/columns/', PROTOCOL], packages: ['better-sqlite3'] },
+  { path: 'sidecar/engine/sqlite/', zones: ENGINE, packages: ['better-sqlite3'] },
+  { path: 'sidecar/engine/sql/', zones: ENGINE, packages: ['knex'] },
+  {
+    path: 'sidecar/engine/postgres/',
+    zones: [...ENGINE, 'sidecar/engine/sql/'],
+    packages: ['pg', 'pg-cursor', 'knex'],
+  },
+  { path: 'sidecar/engine/mysql/', zones: [...ENGINE, 'sidecar/engine/sql/'], packages: ['mysql2', 'knex'] },
+  { path: 'sidecar/engine/mongo/', zones: ENGINE, packages: ['mongodb'] },
+  {
+    path: 'sidecar/engine/',
+    zones: [...ENGINE.slice(1), ...['sqlite', 'postgres', 'mysql', 'mongo'].map((name) => `sidecar/engine/${name}/`)],
+    packages: [],
+  },
   { path: 'sidecar/security/', zones: [PROTOCOL], packages: ['ipaddr.js'] },
   { path: 'sidecar/schema/', zones: ['sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
   { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
@@ -82,7 +97,10 @@ export interface Door {
 
 export const DOORS: readonly Door[] = [
   { folder: 'db_connector/host/standalone/', openers: ['db_connector/host/detect.ts'] },
-  { folder: 'sidecar/engine/sqlite/', openers: ['sidecar/engine/open.ts'] },
+  ...['sqlite', 'postgres', 'mysql', 'mongo'].map((name) => ({
+    folder: `sidecar/engine/${name}/`,
+    openers: ['sidecar/engine/open.ts'],
+  })),
   // A bundle sees the helper through its front.
   { folder: 'db_connector/helper/', openers: ['bundles/sample_roleplay/=db_connector/helper/helper.ts'] },
 ];

@@ -29,13 +29,15 @@ export async function runQuarantine(
   if (action !== 'list' && action !== 'restore' && action !== 'purge') throw new ConfigError(USAGE);
   if (action === 'list' && idTexts.length > 0) throw new ConfigError('quarantine list takes no ID');
   const ids = idTexts.map(readId);
-  const { file } = config.database;
-  if (!existsSync(file)) throw new ConfigError(`there is no database ${file} yet`);
+  const { database } = config;
+  if (database.provider === 'sqlite' && !existsSync(database.file)) {
+    throw new ConfigError(`there is no database ${database.file} yet`);
+  }
   const now = Date.now;
   const log = (_level: string, message: string, fields: object): void =>
     io.printError(`${message} ${JSON.stringify(fields)}`);
-  // One thread to read and one to write are enough.
-  const engine = await openEngine({ ...config.database, poolSize: 2 }, { log, now });
+  // One to read and one to write are enough.
+  const engine = await openEngine({ ...database, poolSize: 2 }, { log, now });
   try {
     const quarantine = new Quarantine({ engine, now, log });
     if (action === 'list') return printList(await quarantine.list(), io);

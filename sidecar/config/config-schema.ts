@@ -34,16 +34,15 @@ const api = z.strictObject({
   metrics: oneOf('loopback', 'all', 'none').default('loopback'),
 });
 
-const provider = rule<'sqlite'>(
-  '"sqlite"; other providers are not supported yet',
-  'text',
-  (value) => value === 'sqlite',
-);
-
 const database = z.strictObject({
-  provider: provider.default('sqlite'),
-  file: text('the path of a file').default('data/database.sqlite'),
-  /** Threads: one writes, the others read. */
+  provider: oneOf('sqlite', 'postgres', 'mysql', 'mongodb').default('sqlite'),
+  /** Of SQLite. */
+  file: text('the path of a file').optional(),
+  /** Of a server, in exactly one place; it may hold a password. */
+  url: text('a URL').optional(),
+  urlFile: text('the path of a file').optional(),
+  urlEnv: text('the name of an environment variable').optional(),
+  /** Connections; of SQLite threads: one writes, the others read. */
   poolSize: integer(1, 64).default(DEFAULT_POOL_SIZE),
   statementTimeoutMs: integer(10, 120_000).default(DEFAULT_STATEMENT_TIMEOUT_MS),
 });

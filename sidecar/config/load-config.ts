@@ -4,18 +4,20 @@ import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/
 import type { KeyRow } from '../security/keyring.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
+import { type DatabaseConfig, readDatabase } from './database.ts';
 import { describeProblems } from './describe-problems.ts';
 import { applyEnvironment } from './environment.ts';
 import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
 
 /** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
-export interface SidecarConfig extends Omit<ConfigFile, 'keys' | 'panel' | 'writeBehind'> {
+export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'panel' | 'writeBehind'> {
   /** Absolute path of sidecar.json: what makes this sidecar this one on its machine. */
   readonly file: string;
   /** Folder of it. */
   readonly folder: string;
   /** Where the sidecar keeps what it must remember: `data` beside sidecar.json. */
   readonly dataFolder: string;
+  readonly database: DatabaseConfig;
   readonly keys: readonly KeyRow[];
   /** Lines for the operator about what is legal but unwise. */
   readonly warnings: readonly string[];
@@ -36,7 +38,7 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck
       socketPath: socketPath === null ? null : at(socketPath),
       tls: tls === null ? null : { certFile: at(tls.certFile), keyFile: at(tls.keyFile) },
     },
-    database: { ...rest.database, file: at(rest.database.file) },
+    database: readDatabase(rest.database, place),
     file: resolve(file),
     folder,
     dataFolder: at('data'),
@@ -63,7 +65,7 @@ export function readConfigFile(file: string, environment: NodeJS.ProcessEnv): Pa
   for (const name of unknown) {
     if (!ownVariables.has(name)) warnings.push(`${name} is set, and names no setting of sidecar.json`);
   }
-  if (checked.data.keys.some((key) => key.secret !== undefined) && isReadByAll(file)) {
+  if (holdsSecret(checked.data) && isReadByAll(file)) {
     warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
   }
   return { config: checked.data, folder: dirname(resolve(file)), warnings };
@@ -112,6 +114,14 @@ function readPrevious(key: KeyOfFile, field: string, place: SecretPlace): KeyRow
   }
   const secret = readSecretFile(key.previousSecretFile, `${field}.previousSecretFile`, place);
   return { secret, until: Date.parse(key.previousUntil) };
+}
+
+function holdsSecret({ database, keys }: ConfigFile): boolean {
+  return keys.some((key) => key.secret !== undefined) || (database.url !== undefined && hasPassword(database.url));
+}
+
+function hasPassword(url: string): boolean {
+  return /^[a-z+]+:\/\/[^/?#]*:[^/?#]*@/i.test(url);
 }
 
 function isReadByAll(file: string): boolean {

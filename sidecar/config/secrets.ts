@@ -36,18 +36,21 @@ export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): S
 }
 
 export function readSecretFile(path: string, field: string, place: SecretPlace): SigningKey {
+  return toKey(readSmallFile(path, field, place), field);
+}
+
+/** The text of a file that holds a secret. */
+export function readSmallFile(path: string, field: string, place: SecretPlace): string {
   const file = resolve(place.folder, path);
-  let text: string;
   try {
-    text = readSmallFile(file, place.warnings);
+    return readPrivateText(file, place.warnings);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
     throw new ConfigError(`${field}: expected a file that can be read, got ${reason} for ${file}`);
   }
-  return toKey(text, field);
 }
 
-function readSmallFile(file: string, warnings: string[]): string {
+function readPrivateText(file: string, warnings: string[]): string {
   const descriptor = openSync(file, 'r');
   try {
     const { mode, size } = fstatSync(descriptor);

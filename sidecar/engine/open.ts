@@ -1,23 +1,42 @@
 import type { Engine, EngineOptions } from './engine.ts';
-import { SqliteEngine } from './sqlite/sqlite-engine.ts';
 
-/** `database` of sidecar.json, paths made absolute. */
-export interface DatabaseSettings {
+/** `database` of sidecar.json, paths made absolute, the URL read. */
+export type DatabaseSettings = SqliteSettings | ServerSettings;
+
+export interface SqliteSettings {
   readonly provider: 'sqlite';
+  /** Absolute. */
   readonly file: string;
+  /** Threads: one writes, the others read. */
   readonly poolSize: number;
 }
 
+export interface ServerSettings {
+  readonly provider: 'postgres' | 'mysql' | 'mongodb';
+  /** With account and password: never in a log or an error. */
+  readonly url: string;
+  /** Connections. */
+  readonly poolSize: number;
+  readonly statementTimeoutMs: number;
+}
+
 /**
- * Opens the database that the configuration names; the only place that knows every engine. A database that cannot be
- * reached now is no error here: calls answer `database_error` until it can.
- * @throws Error with one clear line for a database that must not be used: of a newer format, or of another program.
+ * Opens the database that the configuration names; the only place that knows every engine, each with its driver loaded
+ * only where it is used. A database that cannot be reached now is no error here: calls answer `database_error` until it can.
+ * @throws Error with one clear line for a database that must not be used: too old, set up so that it cannot serve, of a
+ * newer format, or of another program.
  */
-export function openEngine(settings: DatabaseSettings, options: EngineOptions): Promise<Engine> {
+export async function openEngine(settings: DatabaseSettings, options: EngineOptions): Promise<Engine> {
   const { provider } = settings;
   switch (provider) {
     case 'sqlite':
-      return SqliteEngine.open(settings, options);
+      return (await import('./sqlite/sqlite-engine.ts')).SqliteEngine.open(settings, options);
+    case 'postgres':
+      return (await import('./postgres/postgres-engine.ts')).PostgresEngine.open(settings, options);
+    case 'mysql':
+      return (await import('./mysql/mysql-engine.ts')).MysqlEngine.open(settings, options);
+    case 'mongodb':
+      return (await import('./mongo/mongo-engine.ts')).MongoEngine.open(settings, options);
     default:
       return provider satisfies never;
   }

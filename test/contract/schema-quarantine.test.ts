@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type QuarantineIo, runQuarantine } from '../../sidecar/commands/quarantine.ts';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
@@ -277,7 +278,7 @@ describe('the command', () => {
     try {
       const configFile = writeConfig(folder);
       await expect(quarantine(['list'], { configFile })).rejects.toThrow('there is no database');
-      expect(existsSync(loadConfig(configFile, {}).database.file)).toBe(false);
+      expect(existsSync(join(folder, 'data/database.sqlite'))).toBe(false);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -12,19 +12,13 @@ import type {
   TableTarget,
   Write,
 } from '../engine.ts';
+import type { SqliteSettings } from '../open.ts';
 import { type CompiledRead, compileCount, compileFind } from './compile-read.ts';
 import { compileWrite } from './compile-write.ts';
 import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
 import { SCHEMA_JOBS } from './schema-jobs.ts';
 import { StatementBook } from './statement-book.ts';
 import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
-
-export interface SqliteSettings {
-  /** Absolute. */
-  readonly file: string;
-  /** Threads: one writes, the others read. */
-  readonly poolSize: number;
-}
 
 const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
 

@@ -75,7 +75,7 @@ describe('defaults', () => {
     const loaded = load({ ...SMALL, api, database: { file: 'x/y.sqlite' } });
     expect(loaded.api.socketPath).toBe(join(folder, 'run/s.sock'));
     expect(loaded.api.tls).toEqual({ certFile: join(folder, '../c.pem'), keyFile: '/abs/k.pem' });
-    expect(loaded.database.file).toBe(join(folder, 'x/y.sqlite'));
+    expect(loaded.database).toMatchObject({ provider: 'sqlite', file: join(folder, 'x/y.sqlite') });
   });
 });
 
@@ -113,9 +113,9 @@ describe('refused, with the field named', () => {
     ['a name for an address', key({ addresses: ['localhost'] }), /^keys\[0\]\.addresses: expected a list of CIDR/],
     ['half of tls', { ...SMALL, api: { tls: { certFile: 'x' } } }, /^api\.tls\.keyFile: expected .*, got nothing$/],
     [
-      'another provider',
-      { ...SMALL, database: { provider: 'postgres' } },
-      /^database\.provider: .*not supported yet, got "postgres"$/,
+      'a provider that is none',
+      { ...SMALL, database: { provider: 'oracle' } },
+      /^database\.provider: expected "sqlite" or "postgres" or "mysql" or "mongodb", got "oracle"$/,
     ],
     ['write-behind', { ...SMALL, writeBehind: {} }, /^writeBehind: .*not supported yet/],
     ['the panel', { ...SMALL, panel: { enabled: true } }, /^panel\.enabled: .*not supported yet, got true$/],
@@ -185,7 +185,7 @@ describe('secrets', () => {
     ['in place of a key', { keys: [SECRET] }],
     ['in a wrong property', key({ secret: SECRET, secretText: SECRET })],
     ['from the environment', key({}), { SIDECAR_KEYS_0_SECRET: 'hunter2' }],
-    ['a password in a URL', { ...SMALL, database: { url: 'postgres://a:hunter2@b/c' } }],
+    ['a password in a URL', { ...SMALL, database: { provider: 'mysql', url: 'postgres://a:hunter2@b/c' } }],
   ];
   for (const [what, config, environment] of rows) {
     it(`never shown: ${what}`, () => expect(refusal(config, environment)).not.toContain('hunter2'));

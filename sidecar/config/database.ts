@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import { ConfigError } from './config-error.ts';
+import type { ConfigFile } from './config-schema.ts';
+import { readSmallFile, type SecretPlace } from './secrets.ts';
+
+type DatabaseOfFile = ConfigFile['database'];
+export type ServerProvider = Exclude<DatabaseOfFile['provider'], 'sqlite'>;
+
+/** `database` of sidecar.json as it is used: paths absolute, the URL read from its one place. */
+export type DatabaseConfig =
+  | {
+      readonly provider: 'sqlite';
+      /** Absolute. */
+      readonly file: string;
+      readonly poolSize: number;
+      readonly statementTimeoutMs: number;
+    }
+  | {
+      readonly provider: ServerProvider;
+      /** With account and password: never shown. */
+      readonly url: string;
+      readonly poolSize: number;
+      readonly statementTimeoutMs: number;
+    };
+
+const URL_PLACES = ['url', 'urlFile', 'urlEnv'] as const;
+const DEFAULT_FILE = 'data/database.sqlite';
+
+const SCHEMES: Readonly<Record<ServerProvider, readonly string[]>> = {
+  postgres: ['postgres:', 'postgresql:'],
+  mysql: ['mysql:', 'mariadb:'],
+  mongodb: ['mongodb:', 'mongodb+srv:'],
+};
+
+/** What another provider would use may stay in the file, so that changing the provider is one line; a warning names it. */
+export function readDatabase(database: DatabaseOfFile, place: SecretPlace): DatabaseConfig {
+  const { provider, file, poolSize, statementTimeoutMs } = database;
+  const unused = provider === 'sqlite' ? URL_PLACES.filter((name) => database[name] !== undefined) : ['file' as const];
+  for (const name of unused) {
+    if (database[name] !== undefined) place.warnings.push(`database.${name} is not used by provider ${provider}`);
+  }
+  const limits = { poolSize, statementTimeoutMs };
+  if (provider === 'sqlite') return { provider, file: resolve(place.folder, file ?? DEFAULT_FILE), ...limits };
+  return { provider, url: readUrl(database, provider, place), ...limits };
+}
+
+function readUrl(database: DatabaseOfFile, provider: ServerProvider, place: SecretPlace): string {
+  const given = URL_PLACES.filter((name) => database[name] !== undefined);
+  const [name] = given;
+  if (name === undefined || given.length > 1) {
+    const got = given.length === 0 ? 'none' : given.join(' and ');
+    throw new ConfigError(
+      `database: expected exactly one of url, urlFile, urlEnv with provider ${provider}, got ${got}`,
+    );
+  }
+  const url = textAt(name, database[name] as string, place).trim();
+  const scheme = SCHEMES[provider].find((candidate) => url.startsWith(`${candidate}//`));
+  // The driver of MongoDB reads lists of hosts, which no URL may have.
+  if (scheme === undefined || (provider !== 'mongodb' && !URL.canParse(url))) {
+    throw new ConfigError(
+      `database.${name}: expected a URL that begins with ${SCHEMES[provider][0]}//, got another text`,
+    );
+  }
+  return url;
+}
+
+function textAt(name: (typeof URL_PLACES)[number], value: string, place: SecretPlace): string {
+  if (name === 'url') return value;
+  if (name === 'urlEnv') {
+    const text = place.environment[value];
+    if (text === undefined) throw new ConfigError('database.urlEnv: expected a variable that is set, got none');
+    return text;
+  }
+  return readSmallFile(value, 'database.urlFile', place);
+}

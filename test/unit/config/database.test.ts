@@ -1,0 +1,83 @@
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig, type SidecarConfig } from '../../../sidecar/config/load-config.ts';
+import { newFolder, writeConfig } from '../../support/config-folder.ts';
+
+const URL_WITH_PASSWORD = 'postgres://game:hunter2@db.lan:5433/game';
+let folder: string;
+
+beforeEach(() => {
+  folder = newFolder();
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function load(database: object, environment: NodeJS.ProcessEnv = {}): SidecarConfig {
+  return loadConfig(writeConfig(folder, { database: { file: undefined, ...database } }), environment);
+}
+
+describe('the URL of a server', () => {
+  const expected = { provider: 'postgres', url: URL_WITH_PASSWORD, poolSize: 4, statementTimeoutMs: 4000 };
+
+  it('stands in sidecar.json, in a file beside it or in the environment', () => {
+    writeFileSync(join(folder, 'url'), `${URL_WITH_PASSWORD}\n`, { mode: 0o600 });
+    expect(load({ provider: 'postgres', url: URL_WITH_PASSWORD }).database).toEqual(expected);
+    expect(load({ provider: 'postgres', urlFile: 'url' }).database).toEqual(expected);
+    expect(load({ provider: 'postgres', urlEnv: 'GAME_DB' }, { GAME_DB: URL_WITH_PASSWORD }).database).toEqual(
+      expected,
+    );
+    expect(load({ provider: 'postgres' }, { SIDECAR_DATABASE_URL: URL_WITH_PASSWORD }).database).toEqual(expected);
+  });
+
+  const schemes: [string, string][] = [
+    ['postgres', 'postgresql://h/d'],
+    ['mysql', 'mysql://u@h:3306/d'],
+    ['mysql', 'mariadb://u@h/d'],
+    ['mongodb', 'mongodb://a:1,b:2/d?replicaSet=r'],
+    ['mongodb', 'mongodb+srv://h/d'],
+  ];
+  it.each(schemes)('%s takes %s', (provider, url) => {
+    expect(load({ provider, url }).database).toMatchObject({ provider, url });
+  });
+
+  const refusals: [string, object, RegExp][] = [
+    ['none', { provider: 'mysql' }, /^database: expected exactly one of url, urlFile, urlEnv .* mysql, got none$/],
+    ['two', { provider: 'mysql', url: 'mysql://h/d', urlEnv: 'X' }, /got url and urlEnv$/],
+    ['another engine', { provider: 'mysql', url: URL_WITH_PASSWORD }, /^database\.url: .*begins with mysql:\/\/, got /],
+    ['no URL', { provider: 'postgres', url: 'postgres://:::' }, /^database\.url: expected a URL/],
+    ['a variable not set', { provider: 'mongodb', urlEnv: 'NOT_SET' }, /^database\.urlEnv: .*set, got none$/],
+    ['no file', { provider: 'mongodb', urlFile: 'nowhere' }, /^database\.urlFile: .*ENOENT/],
+  ];
+  it.each(refusals)('%s is refused, without its text', (_what, database, message) => {
+    const refused = () => load(database);
+    expect(refused).toThrow(message);
+    expect(refused).not.toThrow(/hunter2/);
+  });
+
+  it('that all can read and that holds a password is a warning', () => {
+    const file = writeConfig(folder, { database: { provider: 'postgres', file: undefined, url: URL_WITH_PASSWORD } });
+    expect(loadConfig(file, {}).warnings).toEqual([]);
+    chmodSync(file, 0o644);
+    // The secret of the key stands in the same file; without it the URL alone must do.
+    const bare = { provider: 'postgres', url: URL_WITH_PASSWORD };
+    writeFileSync(file, JSON.stringify({ database: bare, keys: [key()] }));
+    writeFileSync(join(folder, 's'), 'x'.repeat(40), { mode: 0o600 });
+    expect(loadConfig(file, {}).warnings).toEqual([expect.stringContaining('holds a secret')]);
+  });
+});
+
+function key(): object {
+  return { kid: 'local', secretFile: 's', operations: ['*'], namespaces: ['*'] };
+}
+
+it('what another provider would use may stay, so that a change is one line, and is named', () => {
+  const both = { file: 'data/x.sqlite', url: 'mysql://h/d' };
+  const onFile = load({ provider: 'sqlite', ...both });
+  expect(onFile.database).toMatchObject({ provider: 'sqlite', file: join(folder, 'data/x.sqlite') });
+  expect(onFile.warnings).toEqual(['database.url is not used by provider sqlite']);
+  const onServer = load({ provider: 'mysql', ...both });
+  expect(onServer.database).not.toHaveProperty('file');
+  expect(onServer.warnings).toEqual(['database.file is not used by provider mysql']);
+});
