@@ -2,6 +2,7 @@ import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
 import type { QuarantinedObject, RestoredObject, SchemaChange } from './schema-change.ts';
+import type { Transfer } from './transfer.ts';
 
 /** What engines do differently. Shared code reads these flags, never a provider's name. */
 export interface Capabilities {
@@ -49,6 +50,8 @@ export interface TableTarget {
   readonly namespace: string;
   readonly revision: number;
   readonly table: Table;
+  /** Where the rows lie, if not in the declared table's own place: only for moving whole namespaces (`Transfer`). */
+  readonly physical?: string;
 }
 
 export interface SortKey {
@@ -174,4 +177,7 @@ export interface Engine {
   /** `now` in epoch milliseconds. Throws `unsupported_change` with the reason where the object has no place any more. */
   restoreQuarantine(id: number, now: number, bounds: CallBounds): Promise<RestoredObject>;
   purgeQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
+
+  /** For `copy` and `import`. */
+  readonly transfer: Transfer;
 }

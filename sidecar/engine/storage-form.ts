@@ -1,0 +1,32 @@
+import type { Column } from '../../db_connector/protocol/columns.ts';
+import type { Table } from '../../db_connector/protocol/schema.ts';
+
+/** The hidden generated row id of a table without primary key, as a column of its storage form. */
+const HIDDEN_ID: Column = { name: '_id', type: 'int64', nullable: false, unique: false, autoIncrement: true };
+
+/** A table as its rows lie: with a key in any case. See `Transfer`. */
+export function storageForm(table: Table): Table & { readonly primaryKey: readonly string[] } {
+  const { primaryKey } = table;
+  if (primaryKey !== undefined) return { ...table, primaryKey };
+  return { ...table, columns: [HIDDEN_ID, ...table.columns], primaryKey: [HIDDEN_ID.name] };
+}
+
+/** What is kept of a quarantined column: `key` are the key columns of its table, null where rows have a hidden id. */
+export function keptColumnForm(
+  name: string,
+  key: readonly Column[] | null,
+  column: Column,
+): Table & { readonly primaryKey: readonly string[] } {
+  const keys = (key ?? [HIDDEN_ID]).map((part, position) => bare(part, `k${position}`));
+  return {
+    name,
+    columns: [...keys, bare(column, 'value')],
+    primaryKey: keys.map((part) => part.name),
+    indexes: [],
+  };
+}
+
+/** Values alone count: nothing is generated, filled in or unique. */
+function bare({ default: _, ...column }: Column, name: string): Column {
+  return { ...column, name, nullable: false, unique: false, autoIncrement: false };
+}
