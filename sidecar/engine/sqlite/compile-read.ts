@@ -3,9 +3,10 @@ import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
 import type { FindQuery, SortKey, TableTarget } from '../engine.ts';
+import { HIDDEN_ID } from '../physical-names.ts';
 import { filterSql } from './compile-filter.ts';
 import type { OutputColumn, OutputKind } from './messages.ts';
-import { HIDDEN_ID, physicalTable, quoted } from './names.ts';
+import { physicalTable, quoted } from './names.ts';
 import { type Physical, storageKind } from './storage.ts';
 
 export interface CompiledRead {

@@ -1,12 +1,11 @@
-/** The hidden generated row id of a table without primary key. */
-export const HIDDEN_ID = '_id';
+import { physicalTable as neutralName } from '../physical-names.ts';
 
 /** SQLite keeps names that begin so for itself, and namespaces may be called `sqlite`. */
 const RESERVED = 'sqlite_';
 
-/** `<namespace>__<table>`: at most 63 bytes by the naming rule, and never beginning with `_`. */
+/** The name of contract section 6, with a digit before it where SQLite would not take it. */
 export function physicalTable(namespace: string, table: string): string {
-  const name = `${namespace}__${table}`;
+  const name = neutralName(namespace, table);
   // No namespace begins with a digit.
   return name.startsWith(RESERVED) ? `0${name}` : name;
 }

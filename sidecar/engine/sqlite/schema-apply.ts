@@ -2,12 +2,13 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError } from '../engine.ts';
 import type { PlanStep } from '../plan-step.ts';
+import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import type { JobContext } from './jobs.ts';
 import { misfits } from './schema-checks.ts';
 import { detachColumns, followChange, keepColumn, keepTable } from './schema-keep.ts';
-import { readSchemaRow, schemaOfText, textOfSchema, writeSchemaRow } from './schema-store.ts';
+import { readSchemaRow, writeSchemaRow } from './schema-store.ts';
 import { changeTable, createTable, dropTable } from './schema-tables.ts';
-import { type TableTransition, transitionsOf } from './schema-transition.ts';
 
 /** A `SchemaChange` as it arrives in the writer's thread. */
 export interface ReceivedChange {

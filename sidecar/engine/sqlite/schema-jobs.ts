@@ -1,12 +1,13 @@
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import type { PlanStep } from '../plan-step.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
+import { schemaOfText } from '../schema-text.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 import { applySchema, checkSchema, type ReceivedChange } from './schema-apply.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
 import { listQuarantine, purgeQuarantine } from './schema-quarantine.ts';
 import { restoreQuarantine } from './schema-restore.ts';
-import { readSchemaRow, type SchemaRow, schemaOfText } from './schema-store.ts';
+import { readSchemaRow, type SchemaRow } from './schema-store.ts';
 
 /** A `SchemaChange` on its way into a worker: what holds numbers travels as JSON text, so that their digits stay. */
 export interface SentChange extends Omit<ReceivedChange, 'to' | 'steps'> {

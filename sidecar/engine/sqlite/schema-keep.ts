@@ -1,36 +1,14 @@
 import type { Database } from 'better-sqlite3';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
-import { isJsonObject, type JsonObject } from '../../../db_connector/protocol/json-value.ts';
-import { columnOf, type Table } from '../../../db_connector/protocol/schema.ts';
-import { parseColumn } from '../../../db_connector/protocol/schema-column.ts';
-import { SchemaReader } from '../../../db_connector/protocol/schema-reader.ts';
-import { HIDDEN_ID, physicalTable, quoted } from './names.ts';
+import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
+import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../kept-column.ts';
+import { identityOf } from '../physical-indexes.ts';
+import { quarantineName } from '../physical-names.ts';
+import { textOfSchema } from '../schema-text.ts';
+import type { TableTransition } from '../table-transition.ts';
+import { physicalTable, quoted } from './names.ts';
 import { columnList } from './schema-ddl.ts';
-import { quarantineName } from './schema-names.ts';
-import { textOfSchema } from './schema-store.ts';
 import { dropAllIndexes, rememberGenerator } from './schema-tables.ts';
-import { changesKey, type TableTransition } from './schema-transition.ts';
 import { sqlType } from './storage.ts';
-
-/**
- * What is known of a column in quarantine, beside its values. The kept table has the columns `k0`, `k1`, … (the key of
- * each row, or the hidden row id) and `value`; rows whose value was NULL are left out.
- */
-export interface KeptColumn {
-  readonly column: Column;
-  /** The key columns of its table, by their present names; null where rows are known by the hidden id. */
-  readonly key: readonly Column[] | null;
-  /**
-   * Null while its table is in the schema; then the id of the table in quarantine, or 0 for one that was dropped. Rows
-   * of another table of that name are not its rows.
-   */
-  readonly goneWith: number | null;
-  /** The table has had another key since: the old one tells its rows no more, even where it comes back. */
-  readonly isKeyLost: boolean;
-}
-
-const DROPPED = 0;
 
 /** Takes a table out of the schema with its rows and its generator; its indexes can be made again. */
 export function keepTable(db: Database, namespace: string, table: Table, now: number): void {
@@ -49,16 +27,18 @@ export function keepTable(db: Database, namespace: string, table: Table, now: nu
   detachColumns(db, namespace, table.name, kept.id);
 }
 
-/** Copies what a column holds, with the identity of its rows. The caller then drops the column itself. */
+/**
+ * Copies what a column holds, with the identity of its rows, into a table with the columns `k0`, `k1`, … and `value`. The
+ * caller then drops the column itself.
+ */
 export function keepColumn(db: Database, namespace: string, table: Table, column: Column, now: number): void {
   const physical = quoted(physicalTable(namespace, table.name));
-  const key = table.primaryKey?.map((name) => columnOf(table, name, 'primaryKey')) ?? null;
   const value = quoted(column.name);
   const rows = Number(db.prepare(`SELECT count(${value}) FROM ${physical}`).pluck().get());
-  const definition = textOfKept({ column, key, goneWith: null, isKeyLost: false });
-  const about = { namespace, table: table.name, column: column.name, definition, rows, now };
+  const definition = keptOf(table, column);
+  const about = { namespace, table: table.name, column: column.name, definition: textOfKept(definition), rows, now };
   const kept = quoted(register(db, about).physical);
-  const types = key?.map(sqlType) ?? ['INTEGER'];
+  const types = definition.key?.map(sqlType) ?? ['INTEGER'];
   const names = types.map((_, position) => `k${position}`);
   const declared = names.map((name, position) => `${name} ${types[position]} NOT NULL`);
   db.exec(
@@ -70,23 +50,10 @@ export function keepColumn(db: Database, namespace: string, table: Table, column
   );
 }
 
-/** The columns by which a row of a table is known. */
-export function identityOf(table: Table): readonly string[] {
-  return table.primaryKey ?? [HIDDEN_ID];
-}
-
 /** Columns in quarantine go with their table, and know its key by its new names. */
 export function followChange(db: Database, namespace: string, change: TableTransition): void {
-  const { from, to, sources } = change;
-  const newNames = new Map([...sources].map(([name, source]) => [source.name, name]));
-  changeKept(db, namespace, from.name, null, (kept) => ({
-    table: to.name,
-    kept: {
-      ...kept,
-      key: kept.key?.map((column) => ({ ...column, name: newNames.get(column.name) ?? column.name })) ?? null,
-      isKeyLost: kept.isKeyLost || changesKey(change),
-    },
-  }));
+  const { from, to } = change;
+  changeKept(db, namespace, from.name, null, (kept) => ({ table: to.name, kept: followed(kept, change) }));
 }
 
 /** When their table leaves the schema. */
@@ -141,26 +108,7 @@ function register(
     )
     .run(namespace, column === null ? 'table' : 'column', table, column, definition, rows, new Date(now).toISOString());
   const id = Number(lastInsertRowid);
-  const physical = quarantineName(id, namespace, table, column);
+  const physical = quarantineName(id, physicalTable(namespace, table), column);
   db.prepare('UPDATE _quarantine SET physical_name = ? WHERE id = ?').run(physical, id);
   return { id, physical };
-}
-
-function textOfKept({ column, key, goneWith, isKeyLost }: KeptColumn): string {
-  return writeJson({ column: { ...column }, key: key?.map((part) => ({ ...part })) ?? null, goneWith, isKeyLost });
-}
-
-export function keptOfText(text: string): KeptColumn {
-  const json = parseJson(text);
-  if (!isJsonObject(json)) throw new Error('a definition in _quarantine is not readable');
-  return {
-    column: readColumn(json.column),
-    key: Array.isArray(json.key) ? json.key.map(readColumn) : null,
-    goneWith: typeof json.goneWith === 'number' ? json.goneWith : null,
-    isKeyLost: json.isKeyLost === true,
-  };
-}
-
-function readColumn(json: JsonObject[string] | undefined): Column {
-  return parseColumn(new SchemaReader(), json ?? null, 'definition').column;
 }

@@ -1,7 +1,5 @@
 import type { Database } from 'better-sqlite3';
-
-/** A lock that was not renewed for so long belongs to a sidecar that is gone (contract section 6). */
-const LOCK_LIFETIME_MS = 10_000;
+import { LOCK_LIFETIME_MS } from '../namespace-lock-rule.ts';
 
 /**
  * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of

@@ -1,12 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { HIDDEN_ID, quoted } from './names.ts';
+import { fillOf } from '../column-fill.ts';
+import { hasGenerator } from '../physical-indexes.ts';
+import { HIDDEN_ID } from '../physical-names.ts';
+import type { TableTransition } from '../table-transition.ts';
+import { quoted } from './names.ts';
 import { converted, isSameStorage } from './schema-convert.ts';
-import { columnList, createTableSql, hasGenerator } from './schema-ddl.ts';
-import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
+import { columnList, createTableSql } from './schema-ddl.ts';
+import { defineRandom, RANDOM } from './schema-fill.ts';
 import { lastId, setLastId } from './schema-generators.ts';
-import type { TableTransition } from './schema-transition.ts';
-import type { Physical } from './storage.ts';
+import { type Physical, toPhysical } from './storage.ts';
 
 /** No declared table can have this name, and the transaction that makes it also renames it. */
 const NEW_TABLE = '_rebuild';
@@ -49,7 +52,7 @@ function copyOf(db: Database, column: Column, { sources }: TableTransition, now:
   const fill = fillOf(column, now);
   switch (fill.kind) {
     case 'constant':
-      return { column: column.name, sql: '?', parameters: [fill.value] };
+      return { column: column.name, sql: '?', parameters: [toPhysical(column, fill.value)] };
     case 'random':
       defineRandom(db);
       return { column: column.name, sql: RANDOM, parameters: [] };

@@ -1,26 +1,28 @@
 import type { Database } from 'better-sqlite3';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { type Column, type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
+import { fillOf } from '../column-fill.ts';
+import { keptOfText } from '../kept-column.ts';
+import { hasGenerator, identityOf } from '../physical-indexes.ts';
 import {
-  type Column,
-  columnOf,
-  findTable,
-  parseSchema,
-  type Schema,
-  schemaHash,
-  schemaToJson,
-  type Table,
-} from '../../../db_connector/protocol/schema.ts';
-import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
+  emptyColumn,
+  type Restored,
+  restorableTable,
+  restoredColumn,
+  restoredNote,
+  schemaWith,
+  tableOfKept,
+} from '../restore-rules.ts';
+import type { RestoredObject } from '../schema-change.ts';
+import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import { transitionTo } from '../table-transition.ts';
 import { physicalTable, quoted } from './names.ts';
-import { storageForm } from './schema-convert.ts';
-import { hasGenerator } from './schema-ddl.ts';
-import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
+import { defineRandom, RANDOM } from './schema-fill.ts';
 import { rememberedLastId, setLastId } from './schema-generators.ts';
-import { attachColumns, identityOf, type KeptColumn, keptOfText } from './schema-keep.ts';
+import { attachColumns } from './schema-keep.ts';
 import { forgetQuarantine, type QuarantineRow, quarantineRow } from './schema-quarantine.ts';
-import { readSchemaRow, schemaOfText, textOfSchema, writeSchemaRow } from './schema-store.ts';
+import { readSchemaRow, writeSchemaRow } from './schema-store.ts';
 import { changeTable, makeIndexes } from './schema-tables.ts';
-import type { TableTransition } from './schema-transition.ts';
+import { toPhysical } from './storage.ts';
 
 /**
  * Puts a kept table or column back into the stored schema, whose revision grows. Throws `unsupported_change` with the
@@ -48,23 +50,15 @@ export function restoreQuarantine(db: Database, id: number, now: number): Restor
     .immediate();
 }
 
-/** The whole schema with the object in it. */
-interface Restored {
-  readonly schema: Schema;
-  readonly note: string | null;
-}
-
 function restoreTable(db: Database, { object, physical, definition }: QuarantineRow, schema: Schema): Restored {
   const { namespace, table: name } = object;
-  if (findTable(schema, name) !== null) throw refusal(object, `a table ${name} is declared; rename or remove it first`);
-  const table = findTable(schemaOfText(definition), name);
-  if (table === null) throw new Error(`the definition of quarantined object ${object.id} lacks its table`);
+  const table = restorableTable(object, definition, schema);
   const restored = physicalTable(namespace, name);
   db.exec(`ALTER TABLE ${quoted(physical)} RENAME TO ${quoted(restored)}`);
   if (hasGenerator(table)) setLastId(db, restored, rememberedLastId(db, namespace, name));
   makeIndexes(db, namespace, table);
   attachColumns(db, namespace, name, object.id);
-  return { schema: checked(object, { tables: [...schema.tables, table] }), note: null };
+  return { schema: schemaWith(object, schema, table), note: null };
 }
 
 function restoreColumn(
@@ -75,35 +69,16 @@ function restoreColumn(
 ): Restored {
   const { namespace } = object;
   const kept = keptOfText(definition);
-  const table = findTable(schema, object.table);
-  if (table === null || kept.goneWith !== null) throw refusal(object, `its table ${object.table} is no longer there`);
-  if (table.columns.some(({ name }) => name === kept.column.name)) {
-    throw refusal(object, `the table has a column ${kept.column.name}; rename or remove it first`);
-  }
-  checkKey(object, table, kept);
-  const { default: _, ...bare } = kept.column;
-  const empty: Column = { ...bare, nullable: true, unique: false, autoIncrement: false };
-  const withEmpty = { ...table, columns: [...table.columns, empty] };
+  const table = tableOfKept(object, kept, schema);
+  const withEmpty = { ...table, columns: [...table.columns, emptyColumn(kept)] };
   changeTable(db, namespace, transitionTo(table, withEmpty), now);
   putBack(db, namespace, withEmpty, physical);
   const lacking = kept.column.nullable ? 0 : fillLacking(db, namespace, table, kept.column, now);
-  const column = { ...kept.column, autoIncrement: false, nullable: kept.column.nullable || lacking > 0 };
-  const restored = { ...table, columns: [...table.columns, column] };
-  const all = checked(object, { tables: schema.tables.map((other) => (other === table ? restored : other)) });
+  const restored = { ...table, columns: [...table.columns, restoredColumn(kept, lacking)] };
+  const all = schemaWith(object, schema, restored);
   changeTable(db, namespace, transitionTo(withEmpty, restored), now);
   db.exec(`DROP TABLE ${quoted(physical)}`);
-  const rows = lacking === 1 ? '1 newer row has' : `${lacking} newer rows have`;
-  const note = lacking === 0 ? null : `it is nullable now, because ${rows} no value for it`;
-  return { schema: all, note };
-}
-
-/** Rows must still be known by what they were known by when the column was taken out. */
-function checkKey(object: QuarantinedObject, table: Table, kept: KeptColumn): void {
-  const keptKey = kept.key?.map((column) => [column.name, storageForm(column)].join(' ')) ?? [];
-  const key = table.primaryKey?.map((name) => [name, storageForm(columnOf(table, name, 'primaryKey'))].join(' ')) ?? [];
-  if (kept.isKeyLost || keptKey.join(', ') !== key.join(', ')) {
-    throw refusal(object, `the primary key of ${table.name} has changed since, so its rows cannot be told`);
-  }
+  return { schema: all, note: restoredNote(lacking) };
 }
 
 /** Values go back to the rows that had them, the last column of the table. */
@@ -129,27 +104,7 @@ function fillLacking(db: Database, namespace: string, table: Table, column: Colu
     defineRandom(db);
     db.exec(`UPDATE ${physical} SET ${name} = ${RANDOM} WHERE ${lacking}`);
   } else if (fill.kind === 'constant' && !column.unique) {
-    db.prepare(`UPDATE ${physical} SET ${name} = ? WHERE ${lacking}`).run(fill.value);
+    db.prepare(`UPDATE ${physical} SET ${name} = ? WHERE ${lacking}`).run(toPhysical(column, fill.value));
   }
   return Number(db.prepare(`SELECT count(*) FROM ${physical} WHERE ${lacking}`).pluck().get());
-}
-
-function transitionTo(from: Table, to: Table): TableTransition {
-  const sources = new Map(from.columns.map((column) => [column.name, column]));
-  return { from, to, sources, removed: [] };
-}
-
-/** The whole schema must obey the rules of a declared one: it may have come to its limits since. */
-function checked(object: QuarantinedObject, schema: Schema): Schema {
-  try {
-    return parseSchema(schemaToJson(schema)).schema;
-  } catch (error) {
-    if (error instanceof ApiError) throw refusal(object, error.message);
-    throw error;
-  }
-}
-
-function refusal(object: QuarantinedObject, reason: string): ApiError {
-  const name = [object.namespace, object.table, ...(object.column === null ? [] : [object.column])].join('.');
-  return new ApiError('unsupported_change', `${object.kind} ${name} (${object.id}) cannot be restored: ${reason}`);
 }

@@ -1,6 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
-import { parseSchema, type Schema, schemaToJson } from '../../../db_connector/protocol/schema.ts';
 
 /** A row of `_schemas`. */
 export interface SchemaRow {
@@ -24,12 +22,4 @@ export function writeSchemaRow(db: Database, row: SchemaRow): void {
      ON CONFLICT (namespace) DO UPDATE SET
        revision = excluded.revision, hash = excluded.hash, schema = excluded.schema, updated_at = excluded.updated_at`,
   ).run(row);
-}
-
-export function schemaOfText(text: string): Schema {
-  return parseSchema(parseJson(text)).schema;
-}
-
-export function textOfSchema(schema: Schema): string {
-  return writeJson(schemaToJson(schema));
 }

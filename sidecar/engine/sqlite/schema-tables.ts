@@ -1,20 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { fillOf } from '../column-fill.ts';
+import { hasGenerator, indexText, type PhysicalIndex, physicalIndexes } from '../physical-indexes.ts';
+import { changesKey, type TableTransition } from '../table-transition.ts';
 import { physicalTable, quoted } from './names.ts';
 import { isSameStorage } from './schema-convert.ts';
-import {
-  columnList,
-  columnSql,
-  createIndexSql,
-  createTableSql,
-  hasGenerator,
-  type PhysicalIndex,
-  physicalIndexes,
-} from './schema-ddl.ts';
-import { defineRandom, fillOf, RANDOM } from './schema-fill.ts';
+import { columnSql, createIndexSql, createTableSql } from './schema-ddl.ts';
+import { defineRandom, RANDOM } from './schema-fill.ts';
 import { lastId, rememberedLastId, rememberLastId, setLastId } from './schema-generators.ts';
 import { rebuildTable } from './schema-rebuild.ts';
-import { changesKey, type TableTransition } from './schema-transition.ts';
+import { toPhysical } from './storage.ts';
 
 export function createTable(db: Database, namespace: string, table: Table): void {
   const physical = physicalTable(namespace, table.name);
@@ -47,7 +42,7 @@ export function changeTable(db: Database, namespace: string, change: TableTransi
   if (needsRebuild(change)) {
     rebuildTable(db, physical, change, rememberedLastId(db, namespace, to.name), now);
   } else {
-    dropIndexes(db, physical, physicalIndexes(namespace, to), change);
+    dropIndexes(db, physical, physicalIndexes(physical, to), change);
     alterTable(db, physical, change, now);
     if (hasGenerator(to)) setLastId(db, physical, rememberedLastId(db, namespace, to.name));
   }
@@ -83,7 +78,7 @@ function alterTable(db: Database, physical: string, { to, sources, removed }: Ta
       defineRandom(db);
       db.exec(`UPDATE ${table} SET ${quoted(column.name)} = ${RANDOM}`);
     } else if (fill.kind === 'constant' && fill.value !== null) {
-      db.prepare(`UPDATE ${table} SET ${quoted(column.name)} = ?`).run(fill.value);
+      db.prepare(`UPDATE ${table} SET ${quoted(column.name)} = ?`).run(toPhysical(column, fill.value));
     }
   }
 }
@@ -113,7 +108,7 @@ export function dropAllIndexes(db: Database, physical: string): void {
 export function makeIndexes(db: Database, namespace: string, table: Table): void {
   const physical = physicalTable(namespace, table.name);
   const made = new Set(madeIndexes(db, physical).map(indexText));
-  for (const index of physicalIndexes(namespace, table)) {
+  for (const index of physicalIndexes(physical, table)) {
     if (!made.has(indexText(index))) db.exec(createIndexSql(physical, index));
   }
 }
@@ -127,8 +122,4 @@ function madeIndexes(db: Database, physical: string): PhysicalIndex[] {
     .all(physical);
   const columns = db.prepare<[string], string>('SELECT name FROM pragma_index_info(?) ORDER BY seqno').pluck();
   return lists.map(({ name, unique }) => ({ name, unique: Number(unique) === 1, columns: columns.all(name) }));
-}
-
-function indexText(index: PhysicalIndex): string {
-  return `${index.name} ${index.unique} ${columnList(index.columns)}`;
 }

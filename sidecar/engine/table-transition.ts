@@ -1,8 +1,8 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Schema, Table } from '../../../db_connector/protocol/schema.ts';
-import type { PlanStep } from '../plan-step.ts';
+import type { Column } from '../../db_connector/protocol/columns.ts';
+import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
+import type { PlanStep } from './plan-step.ts';
 
-/** All steps of a plan for one table that stays, in one: SQLite often has to write such a table anew, and only once. */
+/** All steps of a plan for one table that stays, in one: engines often have to write such a table anew, and only once. */
 export interface TableTransition {
   readonly from: Table;
   readonly to: Table;
@@ -80,4 +80,10 @@ function tableOf(schema: Schema, name: string): Table {
   const table = schema.tables.find((candidate) => candidate.name === name);
   if (table === undefined) throw new Error(`a plan names table ${name}, which its schema lacks`);
   return table;
+}
+
+/** From a table to another form of it in which every column keeps its name. */
+export function transitionTo(from: Table, to: Table): TableTransition {
+  const sources = new Map(from.columns.map((column) => [column.name, column]));
+  return { from, to, sources, removed: [] };
 }

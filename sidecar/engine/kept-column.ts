@@ -1,0 +1,62 @@
+import type { Column } from '../../db_connector/protocol/columns.ts';
+import { parseJson, writeJson } from '../../db_connector/protocol/json.ts';
+import { isJsonObject, type JsonObject } from '../../db_connector/protocol/json-value.ts';
+import { columnOf, type Table } from '../../db_connector/protocol/schema.ts';
+import { parseColumn } from '../../db_connector/protocol/schema-column.ts';
+import { SchemaReader } from '../../db_connector/protocol/schema-reader.ts';
+import { changesKey, type TableTransition } from './table-transition.ts';
+
+/**
+ * What is known of a column in quarantine, beside its values. Those are kept with the identity of their rows (the key,
+ * or the hidden row id); rows whose value was NULL are left out.
+ */
+export interface KeptColumn {
+  readonly column: Column;
+  /** The key columns of its table, by their present names; null where rows are known by the hidden id. */
+  readonly key: readonly Column[] | null;
+  /**
+   * Null while its table is in the schema; then the id of the table in quarantine, or 0 for one that was dropped. Rows
+   * of another table of that name are not its rows.
+   */
+  readonly goneWith: number | null;
+  /** The table has had another key since: the old one tells its rows no more, even where it comes back. */
+  readonly isKeyLost: boolean;
+}
+
+/** `goneWith` of columns whose table was dropped. */
+export const DROPPED = 0;
+
+/** A column of a table that is in the schema, at the moment in which it is kept. */
+export function keptOf(table: Table, column: Column): KeptColumn {
+  const key = table.primaryKey?.map((name) => columnOf(table, name, 'primaryKey')) ?? null;
+  return { column, key, goneWith: null, isKeyLost: false };
+}
+
+/** After its table has changed: it knows the key by its new names. */
+export function followed(kept: KeptColumn, change: TableTransition): KeptColumn {
+  const newNames = new Map([...change.sources].map(([name, source]) => [source.name, name]));
+  return {
+    ...kept,
+    key: kept.key?.map((column) => ({ ...column, name: newNames.get(column.name) ?? column.name })) ?? null,
+    isKeyLost: kept.isKeyLost || changesKey(change),
+  };
+}
+
+export function textOfKept({ column, key, goneWith, isKeyLost }: KeptColumn): string {
+  return writeJson({ column: { ...column }, key: key?.map((part) => ({ ...part })) ?? null, goneWith, isKeyLost });
+}
+
+export function keptOfText(text: string): KeptColumn {
+  const json = parseJson(text);
+  if (!isJsonObject(json)) throw new Error('a definition in _quarantine is not readable');
+  return {
+    column: readColumn(json.column),
+    key: Array.isArray(json.key) ? json.key.map(readColumn) : null,
+    goneWith: typeof json.goneWith === 'number' ? json.goneWith : null,
+    isKeyLost: json.isKeyLost === true,
+  };
+}
+
+function readColumn(json: JsonObject[string] | undefined): Column {
+  return parseColumn(new SchemaReader(), json ?? null, 'definition').column;
+}

@@ -1,0 +1,62 @@
+import type { Table } from '../../db_connector/protocol/schema.ts';
+import { HIDDEN_ID, physicalIndex, physicalUnique } from './physical-names.ts';
+
+/** An index as it is made: uniqueness of columns and declared indexes alike; the key is part of the table itself. */
+export interface PhysicalIndex {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly unique: boolean;
+}
+
+/** What repeats the key, a unique column or another index is not made twice (contract section 6). */
+export function physicalIndexes(physicalTableName: string, table: Table): PhysicalIndex[] {
+  const made = new Set<string>(table.primaryKey === undefined ? [] : [listText(table.primaryKey)]);
+  const indexes: PhysicalIndex[] = [];
+  for (const index of wantedIndexes(physicalTableName, table)) {
+    const columns = listText(index.columns);
+    if (made.has(columns)) continue;
+    made.add(columns);
+    indexes.push(index);
+  }
+  return indexes;
+}
+
+/** Unique ones first: they serve for plain ones over the same columns. */
+function wantedIndexes(physicalTableName: string, table: Table): PhysicalIndex[] {
+  const columns = table.columns
+    .filter((column) => column.unique)
+    .map(({ name }) => ({ name: physicalUnique(physicalTableName, name), columns: [name], unique: true }));
+  const declared = table.indexes.map(({ name, columns, unique }) => ({
+    name: physicalIndex(physicalTableName, name),
+    columns,
+    unique,
+  }));
+  return [...columns, ...declared.filter((index) => index.unique), ...declared.filter((index) => !index.unique)];
+}
+
+/** Two indexes with the same text are the same index. */
+export function indexText(index: PhysicalIndex): string {
+  return `${index.name} ${index.unique} ${listText(index.columns)}`;
+}
+
+function listText(columns: readonly string[]): string {
+  return columns.join(' ');
+}
+
+/** Each set of columns whose values stand once at most: the key, unique columns, unique indexes. */
+export function uniqueSets(table: Table): (readonly string[])[] {
+  return [
+    ...(table.primaryKey === undefined ? [] : [table.primaryKey]),
+    ...table.columns.filter((column) => column.unique).map((column) => [column.name]),
+    ...table.indexes.filter((index) => index.unique).map((index) => index.columns),
+  ];
+}
+
+/** The columns by which a row of a table is known. */
+export function identityOf(table: Table): readonly string[] {
+  return table.primaryKey ?? [HIDDEN_ID];
+}
+
+export function hasGenerator(table: Table): boolean {
+  return table.columns.some((column) => column.autoIncrement);
+}

@@ -1,0 +1,103 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import {
+  type Column,
+  columnOf,
+  findTable,
+  parseSchema,
+  type Schema,
+  schemaToJson,
+  type Table,
+} from '../../db_connector/protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '../../db_connector/protocol/value-numbers.ts';
+import type { KeptColumn } from './kept-column.ts';
+import type { QuarantinedObject } from './schema-change.ts';
+import { schemaOfText } from './schema-text.ts';
+
+/** A whole schema with an object out of quarantine in it. */
+export interface Restored {
+  readonly schema: Schema;
+  /** As in `RestoredObject`. */
+  readonly note: string | null;
+}
+
+/** The definition of a kept table, whose name must be free. Throws `unsupported_change`. */
+export function restorableTable(object: QuarantinedObject, definition: string, schema: Schema): Table {
+  const { table: name } = object;
+  if (findTable(schema, name) !== null) throw refusal(object, `a table ${name} is declared; rename or remove it first`);
+  const table = findTable(schemaOfText(definition), name);
+  if (table === null) throw new Error(`the definition of quarantined object ${object.id} lacks its table`);
+  return table;
+}
+
+/**
+ * The table to which a kept column returns: it must be there, lack the column, and know its rows by the same key.
+ * Throws `unsupported_change`.
+ */
+export function tableOfKept(object: QuarantinedObject, kept: KeptColumn, schema: Schema): Table {
+  const table = findTable(schema, object.table);
+  if (table === null || kept.goneWith !== null) throw refusal(object, `its table ${object.table} is no longer there`);
+  if (table.columns.some(({ name }) => name === kept.column.name)) {
+    throw refusal(object, `the table has a column ${kept.column.name}; rename or remove it first`);
+  }
+  checkKey(object, table, kept);
+  return table;
+}
+
+/** Rows must still be known by what they were known by when the column was taken out. */
+function checkKey(object: QuarantinedObject, table: Table, kept: KeptColumn): void {
+  const keptKey = kept.key?.map(keyText) ?? [];
+  const key = table.primaryKey?.map((name) => keyText(columnOf(table, name, 'primaryKey'))) ?? [];
+  if (kept.isKeyLost || keptKey.join(', ') !== key.join(', ')) {
+    throw refusal(object, `the primary key of ${table.name} has changed since, so its rows cannot be told`);
+  }
+}
+
+/** A decimal of more digits is kept in another form by SQLite, the narrowest here; every engine refuses alike. */
+const MAX_SHORT_PRECISION = 18;
+
+/** Two key columns with the same text hold equal values alike, on every engine. */
+function keyText(column: Column): string {
+  const { name, type } = column;
+  if (type === 'int32' || type === 'int64') return `${name} integer`;
+  if (type !== 'decimal') return `${name} ${type}`;
+  const precision = decimalPrecision(column);
+  const scale = decimalScale(column);
+  return precision > MAX_SHORT_PRECISION ? `${name} decimal ${precision} ${scale}` : `${name} decimal ${scale}`;
+}
+
+/** As which a kept column is made before its values are back. */
+export function emptyColumn({ column }: KeptColumn): Column {
+  const { default: _, ...bare } = column;
+  return { ...bare, nullable: true, unique: false, autoIncrement: false };
+}
+
+/** As which it stays; nullable where `lacking` rows have nothing for it, so that what was kept is not out of reach. */
+export function restoredColumn({ column }: KeptColumn, lacking: number): Column {
+  return { ...column, autoIncrement: false, nullable: column.nullable || lacking > 0 };
+}
+
+export function restoredNote(lacking: number): string | null {
+  const rows = lacking === 1 ? '1 newer row has' : `${lacking} newer rows have`;
+  return lacking === 0 ? null : `it is nullable now, because ${rows} no value for it`;
+}
+
+/** The schema with a table in it that was not, or in another form. Throws `unsupported_change`. */
+export function schemaWith(object: QuarantinedObject, schema: Schema, table: Table): Schema {
+  const others = schema.tables.filter(({ name }) => name !== table.name);
+  return checkedSchema(object, { tables: [...others, table] });
+}
+
+/** The whole schema must obey the rules of a declared one: it may have come to its limits since. */
+function checkedSchema(object: QuarantinedObject, schema: Schema): Schema {
+  try {
+    return parseSchema(schemaToJson(schema)).schema;
+  } catch (error) {
+    if (error instanceof ApiError) throw refusal(object, error.message);
+    throw error;
+  }
+}
+
+function refusal(object: QuarantinedObject, reason: string): ApiError {
+  const name = [object.namespace, object.table, ...(object.column === null ? [] : [object.column])].join('.');
+  return new ApiError('unsupported_change', `${object.kind} ${name} (${object.id}) cannot be restored: ${reason}`);
+}

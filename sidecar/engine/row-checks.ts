@@ -1,0 +1,107 @@
+import type { Column } from '../../db_connector/protocol/columns.ts';
+import type { Table } from '../../db_connector/protocol/schema.ts';
+import { compareColumns } from './column-change.ts';
+import { fillOf } from './column-fill.ts';
+import { uniqueSets } from './physical-indexes.ts';
+import type { TableTransition } from './table-transition.ts';
+
+/** What to count in the stored table before it may change. */
+export type ColumnCheck =
+  | { readonly kind: 'null'; readonly from: Column; readonly fault: (rows: number) => string }
+  /** Rows whose value does not fit `to`; both are exact numbers, or both are text. */
+  | { readonly kind: 'misfit'; readonly from: Column; readonly to: Column; readonly fault: (rows: number) => string }
+  /** Any row at all is a fault. */
+  | { readonly kind: 'row'; readonly fault: (rows: number) => string };
+
+/** Stored columns that must not hold the same values twice where none is NULL; without any, two rows are a fault. */
+export interface RepeatCheck {
+  readonly columns: readonly string[];
+  readonly fault: string;
+}
+
+/**
+ * Why rows that exist may not fit the declared table (contract section 6). A table without rows needs no check, and
+ * repetitions are looked for only where every value fits.
+ */
+export function columnChecks(namespace: string, { to, sources }: TableTransition, now: number): ColumnCheck[] {
+  return to.columns.flatMap((column): ColumnCheck[] => {
+    const source = sources.get(column.name);
+    const where = `${namespace}.${to.name}.${column.name}`;
+    if (source !== undefined) return changeChecks(source, column, where);
+    if (fillOf(column, now).kind !== 'none') return [];
+    const fault = `${where}: a new required column needs a default, because the table has rows`;
+    return [{ kind: 'row', fault: () => fault }];
+  });
+}
+
+function changeChecks(from: Column, to: Column, where: string): ColumnCheck[] {
+  const change = compareColumns(from, to);
+  const checks: ColumnCheck[] = [];
+  if (change.becomesRequired) {
+    const fault = (rows: number): string => `${where}: ${rowsText(rows)} NULL, and the column becomes required`;
+    checks.push({ kind: 'null', from, fault });
+  }
+  if (change.narrows) {
+    const fault = (rows: number): string => `${where}: ${rowsText(rows)} a value that does not fit ${sizeText(to)}`;
+    checks.push({ kind: 'misfit', from, to, fault });
+  }
+  return checks;
+}
+
+function sizeText(column: Column): string {
+  if (column.type === 'string') return `a length of ${column.length}`;
+  if (column.type === 'decimal') return `decimal(${column.precision},${column.scale})`;
+  return column.type;
+}
+
+function rowsText(count: number): string {
+  return count === 1 ? '1 row has' : `${count} rows have`;
+}
+
+/** Values that a new key, unique column or unique index would find twice. */
+export function repeatChecks(namespace: string, change: TableTransition, now: number): RepeatCheck[] {
+  return newUniqueSets(change).flatMap((columns) => {
+    const stored = storedColumns(columns, change, now);
+    if (stored === null) return [];
+    const fault = `${namespace}.${change.to.name}: rows repeat each other in ${columns.join(', ')}, which becomes unique`;
+    return [{ columns: stored, fault }];
+  });
+}
+
+/** Conversions never make two values one, so that a set that was unique stays so. */
+function newUniqueSets({ from, to, sources }: TableTransition): (readonly string[])[] {
+  const kept = new Set(uniqueSets(from).map(setText));
+  const seen = new Set<string>();
+  return uniqueSets(to).filter((columns) => {
+    const stored = columns.map((name) => sources.get(name)?.name);
+    const isKept = stored.every((name) => name !== undefined) && kept.has(setText(stored));
+    const isSeen = seen.has(setText(columns));
+    seen.add(setText(columns));
+    return !isKept && !isSeen;
+  });
+}
+
+function setText(columns: readonly (string | undefined)[]): string {
+  return columns.toSorted().join(' ');
+}
+
+/** By which rows would repeat each other; null where they cannot. NULL equals nothing. */
+function storedColumns(columns: readonly string[], { to, sources }: TableTransition, now: number): string[] | null {
+  const stored: string[] = [];
+  for (const name of columns) {
+    const source = sources.get(name);
+    if (source !== undefined) {
+      stored.push(source.name);
+      continue;
+    }
+    const fill = newFill(to, name, now);
+    // A constant is the same in all rows and so divides no group; anything else never stands twice.
+    if (fill?.kind !== 'constant' || fill.value === null) return null;
+  }
+  return stored;
+}
+
+function newFill(table: Table, name: string, now: number): ReturnType<typeof fillOf> | null {
+  const column = table.columns.find((candidate) => candidate.name === name);
+  return column === undefined ? null : fillOf(column, now);
+}
