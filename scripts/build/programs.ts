@@ -24,13 +24,29 @@ const COMMON: BuildOptions = {
 const REQUIRE =
   "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);";
 
-async function bundle(root: string, outdir: string, entryPoints: Record<string, string>): Promise<string[]> {
+/**
+ * better-sqlite3 is native and lies beside the program. The others are what drivers offer to load where somebody has
+ * installed it: databases that nobody can configure here, and native doubles of their own code.
+ */
+const EXTERNAL = [
+  'better-sqlite3',
+  ...['sqlite3', 'mysql', 'mariadb', 'mariadb/callback', 'oracledb', 'tedious', 'pg-query-stream'],
+  ...['pg-native', 'cloudflare:sockets'],
+];
+
+async function bundle(
+  root: string,
+  outdir: string,
+  entryPoints: Record<string, string>,
+  options: BuildOptions = {},
+): Promise<string[]> {
   const result = await build({
     ...COMMON,
     absWorkingDir: root,
     entryPoints,
     outdir,
-    external: ['better-sqlite3'],
+    external: EXTERNAL,
+    ...options,
     banner: { js: REQUIRE },
   });
   const folders = Object.keys(result.metafile?.inputs ?? {}).map(
@@ -72,10 +88,13 @@ export async function bundlePrograms(root: string, target: string, version: stri
       server: 'db_connector/host/standalone/server.ts',
       helper: 'db_connector/helper/helper.ts',
     }),
-    sidecar: await bundle(root, sidecar, {
-      sidecar: 'sidecar/main.ts',
-      'sqlite-worker': 'sidecar/engine/sqlite/worker.ts',
-    }),
+    sidecar: await bundle(
+      root,
+      sidecar,
+      { sidecar: 'sidecar/main.ts', 'sqlite-worker': 'sidecar/engine/sqlite/worker.ts' },
+      // A driver is read only where its database is configured. Beside the program: who starts a worker looks there.
+      { splitting: true, chunkNames: '[name]-[hash]' },
+    ),
     standalone: await bundle(root, standalone, { standalone: 'standalone/main.ts' }),
   };
 }
