@@ -23,6 +23,11 @@ export interface StoredSchema {
   readonly schema: Schema;
   /** ISO 8601 UTC with milliseconds. */
   readonly updatedAt: string;
+  /**
+   * The tables are on their way to another schema: a change runs in another process, or was cut off and is finished by
+   * the next sync, whatever that declares. Only without `transactionalSchema`.
+   */
+  readonly isUnfinished?: boolean;
 }
 
 export type LogLevel = 'info' | 'warn' | 'error';
@@ -167,7 +172,10 @@ export interface Engine {
   ): Promise<RememberedResult | null>;
 
   readSchema(namespace: string, bounds: CallBounds): Promise<StoredSchema | null>;
-  /** Checks that every row fits, then applies the plan and stores the schema; a dry run only checks. */
+  /**
+   * Checks that every row fits, then applies the plan and stores the schema; a dry run only checks. Where an earlier
+   * change was cut off it is finished first, and then `StaleSchemaError`; a dry run is `sync_in_progress` there.
+   */
   applySchema(change: SchemaChange, bounds: CallBounds): Promise<void>;
   /** False where another sidecar holds the lock. Its own old lock, and one not renewed for 10 s, is taken over. */
   lockNamespace(namespace: string, owner: string, now: number, bounds: CallBounds): Promise<boolean>;

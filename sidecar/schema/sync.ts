@@ -82,7 +82,7 @@ export class SchemaSync {
     const { namespace, deadline } = request;
     try {
       const stored = await engine.readSchema(namespace, { deadline });
-      if (stored?.hash === declared.hash) return resultOf(request, declared, 'unchanged', []);
+      if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
       return await this.#locked(request, () => this.#change(request, declared, place));
     } finally {
       catalog.forget(namespace);
@@ -116,7 +116,7 @@ export class SchemaSync {
     const { engine, removed } = this.#options;
     const { namespace, dryRun, deadline } = request;
     const stored = await engine.readSchema(namespace, { deadline });
-    if (stored?.hash === declared.hash) return resultOf(request, declared, 'unchanged', []);
+    if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
     const plan = planSchema(stored?.schema ?? null, declared.schema, declared.renames, removed);
     if (plan.unsupported.length > 0) throw new ApiError('unsupported_change', plan.unsupported.join('; '));
     if (removed === 'deny' && plan.isDestructive) {
@@ -141,6 +141,10 @@ export class SchemaSync {
     if (dryRun) return;
     log('info', 'schema applied', { namespace, steps: steps.length, ms: Math.round(performance.now() - startedAt) });
   }
+}
+
+function isCurrent(stored: StoredSchema | null, declared: Declared): boolean {
+  return stored !== null && stored.isUnfinished !== true && stored.hash === declared.hash;
 }
 
 function resultOf(
