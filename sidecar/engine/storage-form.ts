@@ -1,14 +1,15 @@
 import type { Column } from '../../db_connector/protocol/columns.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
+import { HIDDEN_ID } from './physical-names.ts';
 
 /** The hidden generated row id of a table without primary key, as a column of its storage form. */
-const HIDDEN_ID: Column = { name: '_id', type: 'int64', nullable: false, unique: false, autoIncrement: true };
+const HIDDEN_COLUMN: Column = { name: HIDDEN_ID, type: 'int64', nullable: false, unique: false, autoIncrement: true };
 
 /** A table as its rows lie: with a key in any case. See `Transfer`. */
 export function storageForm(table: Table): Table & { readonly primaryKey: readonly string[] } {
   const { primaryKey } = table;
   if (primaryKey !== undefined) return { ...table, primaryKey };
-  return { ...table, columns: [HIDDEN_ID, ...table.columns], primaryKey: [HIDDEN_ID.name] };
+  return { ...table, columns: [HIDDEN_COLUMN, ...table.columns], primaryKey: [HIDDEN_ID] };
 }
 
 /** What is kept of a quarantined column: `key` are the key columns of its table, null where rows have a hidden id. */
@@ -17,7 +18,7 @@ export function keptColumnForm(
   key: readonly Column[] | null,
   column: Column,
 ): Table & { readonly primaryKey: readonly string[] } {
-  const keys = (key ?? [HIDDEN_ID]).map((part, position) => bare(part, `k${position}`));
+  const keys = (key ?? [HIDDEN_COLUMN]).map((part, position) => bare(part, `k${position}`));
   return {
     name,
     columns: [...keys, bare(column, 'value')],

@@ -6,7 +6,7 @@ import type { FindQuery, SortKey, TableTarget } from '../engine.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import { filterSql } from './compile-filter.ts';
 import type { OutputColumn, OutputKind } from './messages.ts';
-import { physicalTable, quoted } from './names.ts';
+import { physicalOf, quoted } from './names.ts';
 import { type Physical, storageKind } from './storage.ts';
 
 export interface CompiledRead {
@@ -25,7 +25,7 @@ export function compileFind(target: TableTarget, query: FindQuery): CompiledRead
   const params: Physical[] = [];
   const where = whereSql(query.filter, params);
   params.push(query.limit + 1, query.offset);
-  const table = quoted(physicalTable(target.namespace, target.table.name));
+  const table = quoted(physicalOf(target));
   const sql = `SELECT ${list} FROM ${table} ${where} ORDER BY ${orderSql(target.table, query.sort)} LIMIT ? OFFSET ?`;
   return { sql, params, columns };
 }
@@ -33,7 +33,7 @@ export function compileFind(target: TableTarget, query: FindQuery): CompiledRead
 export function compileCount(target: TableTarget, filter: Filter | null): CompiledRead {
   const params: Physical[] = [];
   const where = whereSql(filter, params);
-  const table = quoted(physicalTable(target.namespace, target.table.name));
+  const table = quoted(physicalOf(target));
   return { sql: `SELECT count(*) FROM ${table} ${where}`, params, columns: [] };
 }
 

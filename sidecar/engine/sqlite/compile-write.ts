@@ -7,7 +7,7 @@ import { type Value, writeValue } from '../../../db_connector/protocol/values.ts
 import type { Row, TableTarget, Write } from '../engine.ts';
 import { whereSql } from './compile-read.ts';
 import type { Generator, WriteWork } from './messages.ts';
-import { physicalTable, quoted } from './names.ts';
+import { physicalOf, quoted } from './names.ts';
 import { type Physical, storageKind, toPhysical } from './storage.ts';
 
 /** Gives a statement text its number. */
@@ -31,8 +31,8 @@ export function compileWrite(target: TableTarget, write: Write, numberOf: Number
   }
 }
 
-function tableSql({ namespace, table }: TableTarget): string {
-  return quoted(physicalTable(namespace, table.name));
+function tableSql(target: TableTarget): string {
+  return quoted(physicalOf(target));
 }
 
 function compileInsert(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork {
@@ -58,11 +58,11 @@ function rowParams(table: Table, row: Row): Physical[] {
   return table.columns.map((column) => toPhysical(column, row.get(column.name) ?? null));
 }
 
-function generatorOf({ namespace, table }: TableTarget): Generator | null {
-  const generated = table.columns.find((column) => column.autoIncrement);
+function generatorOf(target: TableTarget): Generator | null {
+  const generated = target.table.columns.find((column) => column.autoIncrement);
   if (generated === undefined) return null;
   const maxId = generated.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
-  return { table: physicalTable(namespace, table.name), maxId };
+  return { table: physicalOf(target), maxId };
 }
 
 /** `ids` of an insert is for keys of a single column (the specification's InsertResult). */

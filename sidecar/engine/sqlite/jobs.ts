@@ -3,17 +3,15 @@ import type { Database } from 'better-sqlite3';
 /**
  * Work of more than one statement that runs inside a worker with the raw connection.
  *
- * A job is a row of a registry: `schema-jobs.ts` exports `SCHEMA_JOBS: JobRegistry`, and `worker.ts` merges the
- * registries. A job named `schema.*` that says `on: 'writer'` runs on the writer alone, outside any group of writes and
- * outside any transaction: it opens its own (`BEGIN IMMEDIATE` … `COMMIT`) and leaves none open. One that says
- * `on: 'reader'` may only read.
+ * A job is a row of a registry, and `job-registry.ts` merges the registries. One that says `on: 'writer'` runs on the
+ * writer alone, outside any group of writes and outside any transaction: it opens its own (`BEGIN IMMEDIATE` … `COMMIT`)
+ * where it needs one, and leaves none open. One that says `on: 'reader'` may only read.
  *
  * Input and output cross a thread as a structured clone: prototypes and classes are lost (`JsonNumber`, objects without
  * prototype), so schemas travel as JSON text. A job throws `ApiError` or `StaleSchemaError`, which reach the caller as
  * such; anything of SQLite is mapped to `database_error`, `database_timeout` or `constraint_violation`, and logged.
  *
- * On the API's thread `schema-calls.ts` exports `createSchemaCalls(runJob: RunJob): SchemaCalls`, the part of `Engine`
- * that is made of jobs.
+ * On the API's thread `schema-calls.ts` and `transfer-calls.ts` make the parts of `Engine` that are made of jobs.
  */
 export interface JobContext {
   readonly db: Database;

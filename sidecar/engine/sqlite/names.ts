@@ -1,3 +1,4 @@
+import type { TableTarget } from '../engine.ts';
 import { physicalTable as neutralName } from '../physical-names.ts';
 
 /** SQLite keeps names that begin so for itself, and namespaces may be called `sqlite`. */
@@ -8,6 +9,11 @@ export function physicalTable(namespace: string, table: string): string {
   const name = neutralName(namespace, table);
   // No namespace begins with a digit.
   return name.startsWith(RESERVED) ? `0${name}` : name;
+}
+
+/** Where the rows of a target lie. */
+export function physicalOf({ namespace, table, physical }: TableTarget): string {
+  return physical ?? physicalTable(namespace, table.name);
 }
 
 /** Only for names that passed the naming rule, or that are made of such. */

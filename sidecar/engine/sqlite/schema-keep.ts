@@ -22,7 +22,8 @@ export function keepTable(db: Database, namespace: string, table: Table, now: nu
       .get(),
   );
   const definition = textOfSchema({ tables: [table] });
-  const kept = register(db, { namespace, table: table.name, column: null, definition, rows, now });
+  const quarantinedAt = new Date(now).toISOString();
+  const kept = register(db, { namespace, table: table.name, column: null, definition, rows, quarantinedAt });
   db.exec(`ALTER TABLE ${quoted(physical)} RENAME TO ${quoted(kept.physical)}`);
   detachColumns(db, namespace, table.name, kept.id);
 }
@@ -36,7 +37,9 @@ export function keepColumn(db: Database, namespace: string, table: Table, column
   const value = quoted(column.name);
   const rows = Number(db.prepare(`SELECT count(${value}) FROM ${physical}`).pluck().get());
   const definition = keptOf(table, column);
-  const about = { namespace, table: table.name, column: column.name, definition: textOfKept(definition), rows, now };
+  const quarantinedAt = new Date(now).toISOString();
+  const name = { namespace, table: table.name, column: column.name };
+  const about = { ...name, definition: textOfKept(definition), rows, quarantinedAt };
   const kept = quoted(register(db, about).physical);
   const types = definition.key?.map(sqlType) ?? ['INTEGER'];
   const names = types.map((_, position) => `k${position}`);
@@ -93,20 +96,21 @@ interface NewObject {
   readonly column: string | null;
   readonly definition: string;
   readonly rows: number;
-  readonly now: number;
+  /** ISO 8601 UTC. */
+  readonly quarantinedAt: string;
 }
 
 /** Gives the id, and the physical name under which the object is kept. */
-function register(
+export function register(
   db: Database,
-  { namespace, table, column, definition, rows, now }: NewObject,
+  { namespace, table, column, definition, rows, quarantinedAt }: NewObject,
 ): { readonly id: number; readonly physical: string } {
   const { lastInsertRowid } = db
     .prepare(
       `INSERT INTO _quarantine (namespace, kind, table_name, column_name, physical_name, definition, row_count, quarantined_at)
        VALUES (?, ?, ?, ?, '', ?, ?, ?)`,
     )
-    .run(namespace, column === null ? 'table' : 'column', table, column, definition, rows, new Date(now).toISOString());
+    .run(namespace, column === null ? 'table' : 'column', table, column, definition, rows, quarantinedAt);
   const id = Number(lastInsertRowid);
   const physical = quarantineName(id, physicalTable(namespace, table), column);
   db.prepare('UPDATE _quarantine SET physical_name = ? WHERE id = ?').run(physical, id);

@@ -16,11 +16,12 @@ type RawRow = QuarantinedObject & { readonly physical: string; readonly definiti
 
 /** Oldest first; null means of all namespaces. */
 export function listQuarantine(db: Database, namespace: string | null): QuarantinedObject[] {
+  return quarantineRows(db, namespace).map(({ object }) => object);
+}
+
+export function quarantineRows(db: Database, namespace: string | null): QuarantineRow[] {
   const sql = `SELECT ${COLUMNS} FROM _quarantine WHERE @namespace IS NULL OR namespace = @namespace ORDER BY id`;
-  return db
-    .prepare<[{ namespace: string | null }], RawRow>(sql)
-    .all({ namespace })
-    .map((row) => split(row).object);
+  return db.prepare<[{ namespace: string | null }], RawRow>(sql).all({ namespace }).map(split);
 }
 
 /** Deletes a kept object for good. */

@@ -13,17 +13,20 @@ import type {
   Write,
 } from '../engine.ts';
 import type { SqliteSettings } from '../open.ts';
+import type { Transfer } from '../transfer.ts';
 import { type CompiledRead, compileCount, compileFind } from './compile-read.ts';
 import { compileWrite } from './compile-write.ts';
+import { JOBS } from './job-registry.ts';
+import type { RunJob } from './jobs.ts';
 import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
-import { SCHEMA_JOBS } from './schema-jobs.ts';
 import { StatementBook } from './statement-book.ts';
+import { createTransfer } from './transfer-calls.ts';
 import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
 
 const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
 
 /** Jobs that take no longer than a find by key. */
-const QUICK_JOBS: ReadonlySet<string> = new Set(['schema.read']);
+const QUICK_JOBS: ReadonlySet<string> = new Set(['schema.read', 'transfer.readMark']);
 
 /** Embedded SQLite: statements are compiled here, on the API's thread, and run in worker threads. */
 export class SqliteEngine implements Engine {
@@ -36,12 +39,15 @@ export class SqliteEngine implements Engine {
   readonly listQuarantine: SchemaCalls['listQuarantine'];
   readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
   readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly transfer: Transfer;
   readonly #pool: WorkerPool;
   readonly #book = new StatementBook();
 
   constructor(pool: WorkerPool) {
     this.#pool = pool;
-    const calls = createSchemaCalls((name, input, bounds) => this.#runJob(name, input, bounds));
+    const runJob: RunJob = (name, input, bounds) => this.#runJob(name, input, bounds);
+    const calls = createSchemaCalls(runJob);
+    this.transfer = createTransfer(runJob);
     this.readSchema = calls.readSchema;
     this.applySchema = calls.applySchema;
     this.lockNamespace = calls.lockNamespace;
@@ -134,7 +140,7 @@ export class SqliteEngine implements Engine {
 
   #runJob(name: string, input: unknown, { deadline }: CallBounds): Promise<unknown> {
     const call = { ...pendingCall({ kind: 'job', name, input }, deadline), isLong: !QUICK_JOBS.has(name) };
-    const jobs: Readonly<Record<string, { readonly on: 'reader' | 'writer' }>> = SCHEMA_JOBS;
+    const jobs: Readonly<Record<string, { readonly on: 'reader' | 'writer' }>> = JOBS;
     return jobs[name]?.on === 'reader' ? this.#pool.read(call) : this.#pool.write(call);
   }
 }

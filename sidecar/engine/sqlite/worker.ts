@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Connection, expiredBeforeStart } from './connection.ts';
 import { diagnose } from './failures.ts';
+import { JOBS } from './job-registry.ts';
 import type {
   Answer,
   JobCall,
@@ -15,7 +16,6 @@ import type {
 } from './messages.ts';
 import { monotonicMs } from './monotonic.ts';
 import { runJob, runRead } from './run-read.ts';
-import { SCHEMA_JOBS } from './schema-jobs.ts';
 import { UnusableDatabaseError } from './system-tables.ts';
 import { WorkerVoice } from './worker-voice.ts';
 import { WriteGroup } from './write-group.ts';
@@ -99,7 +99,7 @@ function runOneRead(call: ReadCall): Answer {
   try {
     if (startedAt >= call.deadline) throw expiredBeforeStart();
     if (!connection.isInTransaction) connection.own('BEGIN').run();
-    const value = runRead(connection, call, SCHEMA_JOBS);
+    const value = runRead(connection, call, JOBS);
     voice.reportWorking();
     return { sequence: call.sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
   } catch (error) {
@@ -188,7 +188,7 @@ function runAlone(call: JobCall | PurgeCall | Exclude<WriterCall, WriteCall>): A
   connection.guard.arm(call.deadline);
   try {
     if (startedAt >= call.deadline) throw expiredBeforeStart();
-    const value = call.kind === 'job' ? runJob(connection, call, SCHEMA_JOBS) : maintain(call);
+    const value = call.kind === 'job' ? runJob(connection, call, JOBS) : maintain(call);
     voice.reportWorking();
     return { sequence: call.sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
   } catch (error) {
