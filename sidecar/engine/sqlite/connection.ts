@@ -3,11 +3,12 @@ import { dirname } from 'node:path';
 import SQLite, { type Database, type Statement } from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { StaleSchemaError } from '../engine.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { DeadlineGuard, registerFunctions } from './functions.ts';
 import type { StatementDefinition } from './messages.ts';
 import { RowWriter } from './row-json.ts';
 import type { Physical } from './storage.ts';
-import { prepareSystemTables, UnusableDatabaseError } from './system-tables.ts';
+import { prepareSystemTables } from './system-tables.ts';
 
 export type Prepared = Statement<Physical[], Physical[]>;
 

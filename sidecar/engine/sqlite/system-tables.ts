@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
 
 /** Version of the `_` tables. A file of a newer one is refused and never touched. */
 export const FORMAT_VERSION = 1;
@@ -45,14 +46,6 @@ const SYSTEM_TABLES = `
     PRIMARY KEY (namespace, table_name)
   );
 `;
-
-/** The file is not for this program, whatever is tried: start is refused. */
-export class UnusableDatabaseError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UnusableDatabaseError';
-  }
-}
 
 /**
  * Creates the system tables in an empty file, or checks that those of an existing one are known.

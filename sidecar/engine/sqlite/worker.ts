@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { Connection, expiredBeforeStart } from './connection.ts';
 import { diagnose } from './failures.ts';
 import { JOBS } from './job-registry.ts';
@@ -16,7 +17,6 @@ import type {
 } from './messages.ts';
 import { monotonicMs } from './monotonic.ts';
 import { runJob, runRead } from './run-read.ts';
-import { UnusableDatabaseError } from './system-tables.ts';
 import { WorkerVoice } from './worker-voice.ts';
 import { WriteGroup } from './write-group.ts';
 
