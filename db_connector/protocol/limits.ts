@@ -62,9 +62,10 @@ export const MAX_TABLE_COLUMNS = 200;
 export const MAX_TABLE_INDEXES = 32;
 export const MAX_INDEX_BYTES = 2600;
 export const MAX_STRING_BYTES_OF_TABLE = 60_000;
-/** MySQL's: 16 columns in an index, 64 indexes in a table, of which one is the key's. */
+/** MySQL's. */
 export const MAX_INDEX_COLUMNS = 16;
-export const MAX_UNIQUE_COLUMNS_AND_INDEXES = 63;
+/** MongoDB's: 64 indexes in a collection, of which one is its own and one the key's. */
+export const MAX_UNIQUE_COLUMNS_AND_INDEXES = 62;
 
 export const CONNECTOR_MAX_WAITING = 512;
 export const CONNECTOR_DEFAULT_TIMEOUT_MS = 5000;
