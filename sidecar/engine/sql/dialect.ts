@@ -1,0 +1,57 @@
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { SqlParam } from './session.ts';
+
+/** Turns a value of a result, never NULL, into JSON text. */
+export type Encode = (value: unknown) => string;
+
+/**
+ * What the SQL of PostgreSQL and of MySQL differ in, for statements on declared tables. `sql/compile-*.ts` writes the
+ * rest. Text is written from left to right and parameters are added in the same order, so that `?` serves as well as `$1`.
+ */
+export interface SqlDialect {
+  /** Only for names that passed the naming rule, or that are made of such. */
+  quoted(name: string): string;
+  /** Place of the parameter with this position, from 1: `$1`, `?`. */
+  placeholder(position: number): string;
+
+  /** The value as it travels; only for values that the column can hold, and texts of any length. */
+  toParam(column: Column, value: Value): SqlParam;
+  /** A place with the column's type, where the server does not know it by itself; may be the place as it is. */
+  typed(column: Column, place: string): string;
+  /** What stands in a select list for the column, and how its values become JSON. */
+  readSql(column: Column): string;
+  encoder(column: Column): Encode;
+  /** Bytes of a column's value without reading it: an upper bound is wrong here, a lower one is right. Null counts 0. */
+  byteLengthSql(column: Column): string;
+
+  /** `name IN (…)` for 1 to 1000 values, unknown where NULL. */
+  listSql(filter: Filter & { readonly kind: 'in' }, params: SqlParams): string;
+  /** True where the text holds the part, by bytes; unknown where NULL. */
+  containsSql(name: string, place: string): string;
+  /** NULL first ascending and last descending (contract section 4). */
+  orderSql(column: Column, dir: 'asc' | 'desc'): string;
+  /** The column's value plus an amount as `parseAmount` gives it; NULL counts 0. Out of range must fail (22003). */
+  incSql(column: Column, amount: Value, params: SqlParams): string;
+}
+
+/** The parameters of one statement, in the order of its text. */
+export class SqlParams {
+  readonly values: SqlParam[] = [];
+  readonly #dialect: Pick<SqlDialect, 'placeholder' | 'toParam'>;
+
+  constructor(dialect: Pick<SqlDialect, 'placeholder' | 'toParam'>) {
+    this.#dialect = dialect;
+  }
+
+  /** Adds a parameter and gives its place. */
+  add(param: SqlParam): string {
+    return this.#dialect.placeholder(this.values.push(param));
+  }
+
+  /** Adds a value of a column and gives its place. */
+  value(column: Column, value: Value): string {
+    return this.add(this.#dialect.toParam(column, value));
+  }
+}

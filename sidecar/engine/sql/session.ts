@@ -1,0 +1,86 @@
+import type { CallBounds } from '../engine.ts';
+
+/**
+ * What travels to a server as a parameter. A bigint travels as its digits; a Uint8Array as bytes. Nothing is converted
+ * by the driver: dialects give times, decimals and JSON as text.
+ */
+export type SqlParam = null | boolean | number | bigint | string | Uint8Array;
+
+export interface SqlResult {
+  /**
+   * Arrays of columns in the order of the select list. Of PostgreSQL every value is text as the server writes it, or
+   * null; of MySQL what `mysql/` says.
+   */
+  readonly rows: readonly (readonly unknown[])[];
+  /** Rows that a write matched (also where it did not change them), else the rows that came. */
+  readonly affected: number;
+  /** MySQL: the first id that the statement generated, else null. */
+  readonly insertId: bigint | null;
+}
+
+/**
+ * One connection for the time of one piece of work. Its statements run one after another; never keep it.
+ *
+ * What a statement rejects with is the driver's own error (`code` is the SQLSTATE of PostgreSQL, `errno` of MySQL), so
+ * that work may catch what it expects. Whatever leaves the work is classified by `Sessions` and reaches the caller as
+ * `ApiError` or `StaleSchemaError`; throw these to say more than the driver knows.
+ */
+export interface Session {
+  /** `performance.now()` milliseconds; statements are cancelled then. Already past: rejects before anything is sent. */
+  readonly deadline: number;
+  /** Sent once: schema statements and whatever is rare. Without `params` PostgreSQL takes several statements. */
+  query(text: string, params?: readonly SqlParam[]): Promise<SqlResult>;
+  /** The same, kept prepared on the connection: for texts that come again and again. */
+  prepared(text: string, params: readonly SqlParam[]): Promise<SqlResult>;
+}
+
+export interface SqlBounds extends CallBounds {
+  /** Missing tables and columns mean that this namespace's schema has changed; without it they are `database_error`. */
+  readonly namespace?: string;
+}
+
+/**
+ * The connections of an engine (contract section 5). Each call waits for one, runs the work and gives it back, all by
+ * the deadline: statements are cancelled at the server then, and a connection whose end is not known is thrown away.
+ *
+ * | What happens | `read` | `write` | `transaction` |
+ * |---|---|---|---|
+ * | no connection in time | database_timeout | database_timeout | database_timeout |
+ * | server cannot be reached, or refuses | database_error | database_error | database_error |
+ * | lost before a statement was sent | again | again | again |
+ * | lost later | again | 504, outcome unknown | again; at COMMIT 504, outcome unknown |
+ * | deadlock, serialization failure | again, 5 times, then conflict_retry | same | same |
+ * | deadline | database_timeout | database_timeout; 504, outcome unknown where the end is not confirmed | same, at COMMIT |
+ *
+ * "Again" runs the whole work anew, on a new connection where the old one is lost, so work must not keep anything of a
+ * failed run.
+ */
+export interface Sessions {
+  /** Changes nothing. Each statement is a transaction of its own. */
+  read<T>(bounds: SqlBounds, work: (session: Session) => Promise<T>): Promise<T>;
+  /** At most one statement that changes something, committed by itself; reads may stand before and after it. */
+  write<T>(bounds: SqlBounds, work: (session: Session) => Promise<T>): Promise<T>;
+  /** READ COMMITTED; committed when the work resolves, rolled back when it rejects. Never sends BEGIN or COMMIT itself. */
+  transaction<T>(bounds: SqlBounds, work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+/** What an error of a driver means; each dialect has a `classify`. */
+export type SqlFailure =
+  /** The statement was refused and changed nothing; the caller may see the message. */
+  | {
+      readonly kind: 'refused';
+      readonly code: 'constraint_violation' | 'invalid_value' | 'value_too_long';
+      readonly message: string;
+    }
+  /** A table or column is not there. */
+  | { readonly kind: 'undefined' }
+  /** Deadlock, serialization failure, a lock not had in time: undone, worth another attempt. */
+  | { readonly kind: 'conflict' }
+  /** The statement did not run for a reason of this connection alone (a prepared statement that is gone). */
+  | { readonly kind: 'unprepared' }
+  /** Ended by a cancel or a time limit of the server, and undone. */
+  | { readonly kind: 'cancelled' }
+  /** The connection is gone, with or without a last word of the server. */
+  | { readonly kind: 'lost' }
+  /** The server cannot do it. `trouble` names the kind for the log, `advice` tells the owner what to do. */
+  | { readonly kind: 'failed'; readonly trouble: string; readonly advice: string };
