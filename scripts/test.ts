@@ -1,13 +1,28 @@
-// `npm test`: builds, runs every check and every test, and closes with counts. `npm test -- PATH…` runs only those tests.
+// `npm test`: builds, provides servers, runs every check and every test, and closes with counts. `npm test -- PATH…` runs only
+// those tests, ENGINES=sqlite,postgres only on those engines.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build.ts';
-import { addCounts, type Counts, closingLine, countReport, isPassed } from './check/counts.ts';
+import {
+  addCounts,
+  type Counts,
+  closingLine,
+  countEngines,
+  countRun,
+  engineTable,
+  isPassed,
+  type RunReport,
+  readReport,
+  unequalCases,
+} from './check/counts.ts';
+import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
+import { startServers, type TestServers } from './servers/start-servers.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPORT = join(ROOT, '.cache/vitest.json');
+const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
 
 /** A program of a package, as Node.js runs it: no shell, no PATH. */
 function binOf(packageName: string, program = packageName.split('/').at(-1) as string): string {
@@ -22,12 +37,12 @@ interface Outcome {
   readonly output: string;
 }
 
-function run(args: readonly string[], isShown: boolean): Promise<Outcome> {
+function run(args: readonly string[], isShown: boolean, environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     // A child's output is read here, or goes where ours goes: colours only on a terminal.
-    env: process.stdout.isTTY ? { ...process.env, FORCE_COLOR: '1' } : { ...process.env, NO_COLOR: '1' },
+    env: { ...process.env, ...environment, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }) },
     stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
   });
   const chunks: Buffer[] = [];
@@ -66,25 +81,83 @@ function checks(): Promise<Counts>[] {
   ];
 }
 
-async function tests(filters: readonly string[]): Promise<Counts> {
+/** Those that this run is about, on the loopback; with paths given, the tests start what they need themselves. */
+async function provideServers(): Promise<TestServers> {
+  const engines = chosenEngines(process.env).filter(isServerEngine);
+  return startServers({ engines, hostile: true, say: (line) => console.log(line) });
+}
+
+/** What the test runner must know of them: their addresses, and which are left to run on. */
+function serversEnvironment(servers: TestServers): NodeJS.ProcessEnv {
+  const urls: NodeJS.ProcessEnv = {};
+  const engines = chosenEngines(process.env).filter(
+    (engine) => !isServerEngine(engine) || servers[engine] !== undefined,
+  );
+  for (const engine of engines.filter(isServerEngine)) urls[urlVariableOf(engine)] = servers[engine]?.url;
+  return { ...urls, ENGINES: engines.join() };
+}
+
+interface TestRun {
+  readonly counts: Counts;
+  readonly report: RunReport | null;
+}
+
+async function runTests(filters: readonly string[], environment: NodeJS.ProcessEnv): Promise<TestRun> {
   mkdirSync(dirname(REPORT), { recursive: true });
   rmSync(REPORT, { force: true });
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`];
-  const { code } = await run([binOf('vitest'), 'run', ...reporters, ...filters], true);
-  return countReport(REPORT, code);
+  const reporters = ['--reporter=default', `--reporter=${join(ROOT, 'scripts/check/count-reporter.ts')}`];
+  const args = [binOf('vitest'), 'run', ...reporters, ...filters];
+  const { code } = await run(args, true, { ...environment, COUNT_REPORT: REPORT });
+  const report = readReport(REPORT);
+  return { counts: countRun(report, code), report };
+}
+
+/** Counts what makes the suite unequal between engines, and, where CI is set, each engine that could not be had. */
+function judgeEngines(report: RunReport | null, missing: TestServers['missing']): Counts {
+  const engines = countEngines(report);
+  const reasons = new Map(Object.entries(missing));
+  if (engines.size > 0 || reasons.size > 0) {
+    console.log(['The contract suite on each engine:', ...engineTable(engines, reasons)].join('\n'));
+  }
+  const unequal = unequalCases(report);
+  for (const line of unequal) console.log(`✗ ${line}`);
+  return { ...NOTHING, failed: unequal.length + (process.env.CI ? reasons.size : 0) };
+}
+
+async function testAll(): Promise<Counts[]> {
+  const providing = provideServers();
+  const counts = await Promise.all(checks());
+  const servers = await providing;
+  try {
+    console.log('Tests:');
+    const { counts: tested, report } = await runTests([], serversEnvironment(servers));
+    return [...counts, tested, judgeEngines(report, servers.missing)];
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function testSome(filters: readonly string[]): Promise<Counts[]> {
+  console.log('Tests:');
+  const { counts, report } = await runTests(filters, {});
+  return [counts, judgeEngines(report, {})];
 }
 
 async function main(filters: readonly string[]): Promise<void> {
   const startedMs = performance.now();
+  // Refuses a wrong one before anything long begins.
+  chosenEngines(process.env);
   console.log('Build and checks:');
-  const counts = [await check('build', buildCheck)];
-  if (filters.length === 0) counts.push(...(await Promise.all(checks())));
-  console.log('Tests:');
-  counts.push(await tests(filters));
-  const total = addCounts(counts);
+  const built = await check('build', buildCheck);
+  const total = addCounts([built, ...(await (filters.length === 0 ? testAll() : testSome(filters)))]);
   console.log(`${((performance.now() - startedMs) / 60_000).toFixed(1)} minutes in all`);
   console.log(closingLine(total));
   process.exitCode = isPassed(total) ? 0 : 1;
 }
 
-await main(process.argv.slice(2));
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

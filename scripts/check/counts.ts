@@ -6,32 +6,92 @@ export interface Counts {
   readonly skipped: number;
 }
 
-interface Report {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-  readonly numTodoTests: number;
-  readonly testResults: { readonly status: string; readonly assertionResults: { readonly status: string }[] }[];
+/** What `count-reporter.ts` writes of a run. */
+export interface RunReport {
+  /** Errors outside every test. */
+  readonly unhandledErrors: number;
+  readonly modules: readonly ModuleReport[];
+}
+
+export interface ModuleReport {
+  readonly project: string;
+  readonly file: string;
+  /** It failed: in a test, or outside its tests. */
+  readonly isBroken: boolean;
+  readonly cases: readonly { readonly name: string; readonly state: string }[];
+}
+
+const CONTRACT_PROJECT = 'contract:';
+
+/** Null where no run came to its end. */
+export function readReport(file: string): RunReport | null {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunReport) : null;
 }
 
 /**
- * What Vitest's JSON report says. A file that broke outside its tests, a run that ended badly for another reason than a
- * test, and a run in which no test ran at all, each count as a failure: none of them may look like success.
+ * A file that broke outside its tests, a run that ended badly for another reason than a test, and a run in which no test ran
+ * at all, each count as a failure: none of them may look like success.
  */
-export function countReport(file: string, exitCode: number): Counts {
-  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
-  const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-  const broken = report.testResults.filter(
-    ({ status, assertionResults }) =>
-      status === 'failed' && assertionResults.every((result) => result.status !== 'failed'),
-  ).length;
-  const failed = report.numFailedTests + broken;
-  const isBadEnd = failed === 0 && (exitCode !== 0 || report.numPassedTests === 0);
+export function countRun(report: RunReport | null, exitCode: number): Counts {
+  if (report === null) return { passed: 0, failed: 1, skipped: 0 };
+  const counts = countModules(report.modules);
+  const failed = counts.failed + report.unhandledErrors;
+  const isBadEnd = failed === 0 && (exitCode !== 0 || counts.passed === 0);
+  return { ...counts, failed: failed + (isBadEnd ? 1 : 0) };
+}
+
+function countModules(modules: readonly ModuleReport[]): Counts {
+  return addCounts(modules.map(countModule));
+}
+
+function countModule({ cases, isBroken }: ModuleReport): Counts {
+  const count = (state: string) => cases.filter((each) => each.state === state).length;
+  const failed = count('failed');
+  const passed = count('passed');
   return {
-    passed: report.numPassedTests,
-    failed: failed + (isBadEnd ? 1 : 0),
-    skipped: report.numPendingTests + report.numTodoTests,
+    passed,
+    failed: failed === 0 && isBroken ? 1 : failed,
+    // What never came to an end was not tested.
+    skipped: cases.length - passed - failed,
   };
+}
+
+/** The cases of the contract suite by engine, in the order in which the projects stand. */
+export function countEngines(report: RunReport | null): Map<string, Counts> {
+  const modules = (report?.modules ?? []).filter(({ project }) => project.startsWith(CONTRACT_PROJECT));
+  const engines = [...new Set(modules.map(({ project }) => project.slice(CONTRACT_PROJECT.length)))];
+  return new Map(
+    engines.map((engine) => [
+      engine,
+      countModules(modules.filter(({ project }) => project === CONTRACT_PROJECT + engine)),
+    ]),
+  );
+}
+
+/** Lines that name each case which some engine has and another has not: the suite is one, so there are none. */
+export function unequalCases(report: RunReport | null): string[] {
+  const casesOf = new Map<string, Set<string>>();
+  for (const { project, file, cases } of report?.modules ?? []) {
+    if (!project.startsWith(CONTRACT_PROJECT)) continue;
+    const known = casesOf.get(project) ?? new Set();
+    for (const { name } of cases) known.add(`${file} > ${name}`);
+    casesOf.set(project, known);
+  }
+  const all = new Set([...casesOf.values()].flatMap((cases) => [...cases]));
+  return [...casesOf].flatMap(([project, cases]) =>
+    [...all].filter((name) => !cases.has(name)).map((name) => `${project} has no case ${name}`),
+  );
+}
+
+/** A table for people: an engine a line. `missing` are those that were to be tested and could not be had, with the reason. */
+export function engineTable(engines: ReadonlyMap<string, Counts>, missing: ReadonlyMap<string, string>): string[] {
+  const cell = (value: string | number) => String(value).padStart(9);
+  const row = (name: string, ...cells: (string | number)[]) => name.padEnd(10) + cells.map(cell).join('');
+  return [
+    row('engine', 'passed', 'failed', 'skipped'),
+    ...[...engines].map(([engine, { passed, failed, skipped }]) => row(engine, passed, failed, skipped)),
+    ...[...missing].map(([engine, reason]) => `${engine.padEnd(10)}not tested: ${reason}`),
+  ];
 }
 
 export function addCounts(counts: readonly Counts[]): Counts {

@@ -86,6 +86,8 @@ export const ZONES: readonly Zone[] = [
   { path: 'scripts/openapi', zones: [PROTOCOL], packages: ['zod'] },
   { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
   { path: 'scripts/servers.ts', zones: ['scripts/servers/'], packages: [] },
+  { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },
+  { path: 'scripts/check/count-reporter.ts', zones: ['scripts/'], packages: ['vitest'] },
   { path: 'scripts/', zones: [], packages: ['esbuild', 'oxc-parser'] },
 ];
 

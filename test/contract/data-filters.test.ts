@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { declare, useSidecar } from './data-world.ts';
+import { declare, itDiffers, outcome, useSidecar } from './data-world.ts';
 import { matches, order, type Plain, type PlainFilter, type PlainRow } from './filter-oracle.ts';
 
 const world = useSidecar();
@@ -118,6 +118,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 const NAMES = Object.keys(KINDS);
+const JSON_NAME = 'j';
+
+/** Columns that the engine can filter. */
+const filterable = (): string[] =>
+  NAMES.filter((name) => name !== JSON_NAME || world.sidecar.capabilities.filterableJson);
 
 /** JSON text of a value, as the oracle reads it: numbers that a double would change stay text. */
 function plain(name: string, text: string): Plain {
@@ -159,16 +164,17 @@ interface Asked {
   readonly text: string;
 }
 
-const conditionOf = fc.constantFrom(...NAMES).chain((name) =>
-  fc.constantFrom(...(KINDS[name] as Kind).ops).chain((op) =>
-    operandOf(name, op).map(
-      (value): Asked => ({
-        plain: { field: name, op, value: value.plain },
-        text: `{"field":"${name}","op":"${op}","value":${value.text}}`,
-      }),
+const conditionOf = (names: readonly string[]) =>
+  fc.constantFrom(...names).chain((name) =>
+    fc.constantFrom(...(KINDS[name] as Kind).ops).chain((op) =>
+      operandOf(name, op).map(
+        (value): Asked => ({
+          plain: { field: name, op, value: value.plain },
+          text: `{"field":"${name}","op":"${op}","value":${value.text}}`,
+        }),
+      ),
     ),
-  ),
-);
+  );
 
 function operandOf(name: string, op: string): fc.Arbitrary<{ plain: unknown; text: string }> {
   const { values } = KINDS[name] as Kind;
@@ -189,24 +195,25 @@ function operandOf(name: string, op: string): fc.Arbitrary<{ plain: unknown; tex
   return orNull ? fc.oneof({ weight: 6, arbitrary: value }, fc.constant({ plain: null, text: 'null' })) : value;
 }
 
-const filterOf: fc.Arbitrary<Asked> = fc.letrec<{ filter: Asked }>((tie) => ({
-  filter: fc.oneof(
-    { depthSize: 'small', maxDepth: 5 },
-    conditionOf,
-    fc
-      .tuple(fc.constantFrom('and' as const, 'or' as const), fc.array(tie('filter'), { minLength: 1, maxLength: 4 }))
-      .map(
-        ([kind, members]): Asked => ({
-          plain:
-            kind === 'and'
-              ? { and: members.map((member) => member.plain) }
-              : { or: members.map((member) => member.plain) },
-          text: `{"${kind}":[${members.map((member) => member.text)}]}`,
-        }),
-      ),
-    tie('filter').map((member): Asked => ({ plain: { not: member.plain }, text: `{"not":${member.text}}` })),
-  ),
-})).filter;
+const filterOf = (names: readonly string[]): fc.Arbitrary<Asked> =>
+  fc.letrec<{ filter: Asked }>((tie) => ({
+    filter: fc.oneof(
+      { depthSize: 'small', maxDepth: 5 },
+      conditionOf(names),
+      fc
+        .tuple(fc.constantFrom('and' as const, 'or' as const), fc.array(tie('filter'), { minLength: 1, maxLength: 4 }))
+        .map(
+          ([kind, members]): Asked => ({
+            plain:
+              kind === 'and'
+                ? { and: members.map((member) => member.plain) }
+                : { or: members.map((member) => member.plain) },
+            text: `{"${kind}":[${members.map((member) => member.text)}]}`,
+          }),
+        ),
+      tie('filter').map((member): Asked => ({ plain: { not: member.plain }, text: `{"not":${member.text}}` })),
+    ),
+  })).filter;
 
 async function idsOf(query: string): Promise<unknown[]> {
   const found = await world.client.must<{ rows: { id: number }[] }>(
@@ -216,10 +223,35 @@ async function idsOf(query: string): Promise<unknown[]> {
   return found.rows.map((row) => row.id);
 }
 
+const idsMatching = (asked: Asked) => stored.filter((row) => matches(asked.plain, row) === true).map((row) => row.id);
+
+const ofJson = conditionOf([JSON_NAME]);
+
+itDiffers('json', () => world.sidecar.capabilities, {
+  can: () =>
+    fc.assert(
+      fc.asyncProperty(ofJson, async (asked) => {
+        expect(await idsOf(`,"filter":${asked.text}`)).toEqual(idsMatching(asked));
+      }),
+      { numRuns: 20 },
+    ),
+  cannot: () =>
+    fc.assert(
+      fc.asyncProperty(ofJson, async (asked) => {
+        const payload = `{"namespace":"${namespace}","table":"things","filter":${asked.text}}`;
+        for (const operation of ['find', 'count', 'delete']) {
+          expect(outcome(await world.client.call(operation, payload))).toBe('400 invalid_filter');
+        }
+        expect(await world.client.must('count', { namespace, table: 'things' })).toEqual({ count: ROWS });
+      }),
+      { numRuns: 20 },
+    ),
+});
+
 it('filters agree with their evaluation in plain TypeScript, NULLs included', async () => {
   await fc.assert(
-    fc.asyncProperty(filterOf, async (asked) => {
-      const expected = stored.filter((row) => matches(asked.plain, row) === true).map((row) => row.id);
+    fc.asyncProperty(filterOf(filterable()), async (asked) => {
+      const expected = idsMatching(asked);
       expect(await idsOf(`,"filter":${asked.text}`)).toEqual(expected);
       const counted = await world.client.must(
         'count',

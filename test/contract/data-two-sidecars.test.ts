@@ -1,22 +1,25 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { outcome, rowsOf } from './data-world.ts';
 
 /** Two sidecars of one database: what one has read of a schema may be out of date by the other's sync. */
+let database: TestDatabase;
 let first: TestSidecar;
 let second: TestSidecar;
 const column = (name: string, more: object = {}) => ({ name, type: 'int32', ...more });
 const table = (name: string, ...columns: object[]) => ({ name, columns });
 
 beforeAll(async () => {
-  first = await startSidecar();
-  second = await startSidecar({ config: { database: { file: join(first.folder, 'data/database.sqlite') } } });
+  database = await newDatabase();
+  first = await startSidecar({ database });
+  second = await startSidecar({ database });
 });
 
 afterAll(async () => {
   await second.stop();
   await first.stop();
+  await database.drop();
 });
 
 const sync = (sidecar: TestSidecar, ...tables: object[]) =>

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
+import type { Capabilities } from '../../sidecar/engine/engine.ts';
 import { type SidecarOptions, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import type { Answer, SignedClient } from '../support/signed-client.ts';
 
@@ -26,6 +27,40 @@ export function useSidecar(options: SidecarOptions = {}): {
       return running();
     },
   };
+}
+
+/** The only things in which engines may differ, each asked for by its capability. Every other case is the same on all. */
+const DIFFERENCES = {
+  /** Specification, rule 5 of the endpoints: the document database has no transactions. */
+  stoppedInsert: {
+    capability: 'transactions',
+    name: 'an insert that fails in the middle writes nothing; without transactions the rows before the first error stay',
+  },
+  /** Contract section 5: a write of many documents is not one transaction. */
+  stoppedUpdate: {
+    capability: 'transactions',
+    name: 'a write that ran out of time has changed nothing; without transactions maybe some rows, and says so',
+  },
+  /** Contract section 5: what a killed sidecar had begun is completed by the retry with its key. */
+  killedInsert: {
+    capability: 'transactions',
+    name: 'half a request is never there after kill -9; without transactions until it is sent again with its key',
+  },
+  /** Specification, rule 6 of the endpoints. */
+  json: {
+    capability: 'filterableJson',
+    name: 'json is compared with scalars in a filter; where it cannot be filtered every condition on it is refused',
+  },
+} as const satisfies Record<string, { capability: keyof Capabilities; name: string }>;
+
+/** One case in two forms, of which the engine's capability chooses: so each engine has as many cases as any other. */
+export function itDiffers(
+  difference: keyof typeof DIFFERENCES,
+  capabilities: () => Capabilities,
+  forms: { readonly can: () => Promise<void>; readonly cannot: () => Promise<void> },
+): void {
+  const { capability, name } = DIFFERENCES[difference];
+  it(name, () => (capabilities()[capability] ? forms.can() : forms.cannot()));
 }
 
 let namespaces = 0;

@@ -1,11 +1,9 @@
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type QuarantineIo, runQuarantine } from '../../sidecar/commands/quarantine.ts';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
 import type { Engine } from '../../sidecar/engine/engine.ts';
 import { openEngine } from '../../sidecar/engine/open.ts';
-import { newFolder, startSidecar, type TestSidecar, unique, writeConfig } from '../support/sidecar.ts';
+import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
 
 let sidecar: TestSidecar;
 /** A second program on the same database. */
@@ -23,11 +21,11 @@ afterAll(async () => {
 });
 
 /** Runs the command beside the running sidecar, as its owner would. */
-async function quarantine(args: string[], { configFile = sidecar.configFile, isForPeople = false } = {}) {
+async function quarantine(args: string[], { isForPeople = false } = {}) {
   const out: string[] = [];
   const errors: string[] = [];
   const io: QuarantineIo = { print: (line) => out.push(line), printError: (line) => errors.push(line), isForPeople };
-  const isDone = await runQuarantine(args, loadConfig(configFile, {}), io);
+  const isDone = await runQuarantine(args, loadConfig(sidecar.configFile, {}), io);
   return { isDone, out, errors };
 }
 
@@ -104,7 +102,9 @@ describe('a table in quarantine', () => {
     ]);
     expect((await game.schema()).hash).toBe(result.hash);
     expect((await game.insert('t', { name: 'a' })).code).toBe('constraint_violation');
-    expect((await game.insert('t', { name: 'c' })).result).toEqual({ inserted: 1, ids: [3] });
+    // An insert that failed may have used an id.
+    const { ids } = (await game.insert('t', { name: 'c' })).result as { ids: number[] };
+    expect(ids[0]).toBeGreaterThan(2);
     expect(await listed(game.namespace)).toEqual([]);
   });
 
@@ -272,15 +272,4 @@ describe('the command', () => {
       await expect(quarantine(args)).rejects.toThrow(/expected|takes no ID|is not an ID/);
     },
   );
-
-  it('makes no database where there is none', async () => {
-    const folder = newFolder();
-    try {
-      const configFile = writeConfig(folder);
-      await expect(quarantine(['list'], { configFile })).rejects.toThrow('there is no database');
-      expect(existsSync(join(folder, 'data/database.sqlite'))).toBe(false);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
 });

@@ -2,64 +2,54 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { addCounts, closingLine, countReport, isPassed } from '../../scripts/check/counts.ts';
+import {
+  addCounts,
+  closingLine,
+  countEngines,
+  countRun,
+  engineTable,
+  isPassed,
+  type RunReport,
+  readReport,
+  unequalCases,
+} from '../../scripts/check/counts.ts';
+import { chosenEngines } from '../../scripts/servers/chosen-engines.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'counts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface File {
-  readonly status: string;
-  readonly results: string[];
-}
+/** A file of a run: the states of its cases, which are named after their place. */
+const moduleOf = (states: string[], isBroken = states.includes('failed'), project = 'sidecar', file = 'a.test.ts') => ({
+  project,
+  file,
+  isBroken,
+  cases: states.map((state, i) => ({ name: `case ${i}`, state })),
+});
 
-function report(files: readonly File[]): string {
-  const results = files.flatMap((file) => file.results);
-  const count = (status: string) => results.filter((result) => result === status).length;
-  const path = join(folder, 'report.json');
-  writeFileSync(
-    path,
-    JSON.stringify({
-      numPassedTests: count('passed'),
-      numFailedTests: count('failed'),
-      numPendingTests: count('skipped'),
-      numTodoTests: count('todo'),
-      testResults: files.map((file) => ({
-        status: file.status,
-        assertionResults: file.results.map((status) => ({ status })),
-      })),
-    }),
-  );
-  return path;
-}
+const reportOf = (...modules: ReturnType<typeof moduleOf>[]): RunReport => ({ unhandledErrors: 0, modules });
 
 describe('the counts of a run', () => {
   it('are those of the report', () => {
-    const path = report([
-      { status: 'passed', results: ['passed', 'passed', 'skipped', 'todo'] },
-      { status: 'failed', results: ['passed', 'failed'] },
-    ]);
-    expect(countReport(path, 1)).toEqual({ passed: 3, failed: 1, skipped: 2 });
+    const report = reportOf(moduleOf(['passed', 'passed', 'skipped', 'pending']), moduleOf(['passed', 'failed']));
+    expect(countRun(report, 1)).toEqual({ passed: 3, failed: 1, skipped: 2 });
   });
 
   it('count a file that broke outside its tests', () => {
-    const path = report([
-      { status: 'passed', results: ['passed'] },
-      { status: 'failed', results: [] },
-      { status: 'failed', results: ['passed'] },
-    ]);
-    expect(countReport(path, 1)).toEqual({ passed: 2, failed: 2, skipped: 0 });
+    const report = reportOf(moduleOf(['passed']), moduleOf([], true), moduleOf(['passed'], true));
+    expect(countRun(report, 1)).toEqual({ passed: 2, failed: 2, skipped: 0 });
   });
 
   it('count a bad end for another reason than a test', () => {
-    const path = report([{ status: 'passed', results: ['passed'] }]);
-    expect(countReport(path, 1)).toEqual({ passed: 1, failed: 1, skipped: 0 });
-    expect(countReport(path, 0)).toEqual({ passed: 1, failed: 0, skipped: 0 });
+    const report = reportOf(moduleOf(['passed']));
+    expect(countRun(report, 1)).toEqual({ passed: 1, failed: 1, skipped: 0 });
+    expect(countRun(report, 0)).toEqual({ passed: 1, failed: 0, skipped: 0 });
+    expect(countRun({ ...report, unhandledErrors: 1 }, 1)).toEqual({ passed: 1, failed: 1, skipped: 0 });
   });
 
   it('fail where nothing ran, and where there is no report', () => {
-    expect(countReport(report([]), 0).failed).toBe(1);
-    expect(countReport(report([{ status: 'passed', results: ['skipped'] }]), 0).failed).toBe(1);
-    expect(countReport(join(folder, 'missing.json'), 0).failed).toBe(1);
+    expect(countRun(reportOf(), 0).failed).toBe(1);
+    expect(countRun(reportOf(moduleOf(['skipped'])), 0).failed).toBe(1);
+    expect(countRun(readReport(join(folder, 'missing.json')), 0).failed).toBe(1);
   });
 
   it('close with one plain line', () => {
@@ -71,5 +61,49 @@ describe('the counts of a run', () => {
     expect(isPassed(total)).toBe(false);
     expect(isPassed({ passed: 1, failed: 0, skipped: 0 })).toBe(true);
     expect(isPassed({ passed: 0, failed: 0, skipped: 9 })).toBe(false);
+  });
+});
+
+describe('the contract suite in the counts', () => {
+  const onTwo = reportOf(
+    moduleOf(['passed', 'passed'], false, 'contract:sqlite'),
+    moduleOf(['passed', 'failed'], true, 'contract:postgres'),
+    moduleOf(['passed'], false, 'contract:sqlite', 'b.test.ts'),
+    moduleOf(['passed']),
+  );
+
+  it('is shown by engine, with those that could not be had', () => {
+    expect(engineTable(countEngines(onTwo), new Map([['mongodb', 'no compiler']]))).toEqual([
+      'engine       passed   failed  skipped',
+      'sqlite            3        0        0',
+      'postgres          1        1        0',
+      'mongodb   not tested: no compiler',
+    ]);
+  });
+
+  it('is the same on each: a case that one engine lacks is named', () => {
+    expect(unequalCases(onTwo)).toEqual(['contract:postgres has no case b.test.ts > case 0']);
+    expect(unequalCases({ ...onTwo, modules: onTwo.modules.slice(0, 2) })).toEqual([]);
+    expect(unequalCases(null)).toEqual([]);
+  });
+
+  it('is read back as it was written', () => {
+    const path = join(folder, 'report.json');
+    writeFileSync(path, JSON.stringify(onTwo));
+    expect(readReport(path)).toEqual(onTwo);
+  });
+});
+
+describe('ENGINES', () => {
+  it('narrows a run, in any order and with spaces', () => {
+    expect(chosenEngines({ ENGINES: ' mongodb,postgres ' })).toEqual(['postgres', 'mongodb']);
+    expect(chosenEngines({})).toContain('sqlite');
+    expect(chosenEngines({ ENGINES: '' })).toEqual(chosenEngines({}));
+  });
+
+  it('is refused with a name that is no engine', () => {
+    expect(() => chosenEngines({ ENGINES: 'postgres,oracle' })).toThrow(
+      'ENGINES: expected some of sqlite, postgres, mysql, mongodb, got oracle',
+    );
   });
 });

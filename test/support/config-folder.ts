@@ -20,11 +20,17 @@ export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'sidecar-test-'));
 }
 
-/** Writes `<folder>/sidecar.json`: port 0, a database in the folder, one key `local`. */
-export function writeConfig(folder: string, changes: ConfigChanges = {}): string {
+const DATABASE_IN_FOLDER = { provider: 'sqlite', file: 'data/database.sqlite' };
+
+/** Writes `<folder>/sidecar.json`: port 0, a database in the folder or the given one, one key `local`. */
+export function writeConfig(
+  folder: string,
+  changes: ConfigChanges = {},
+  database: object = DATABASE_IN_FOLDER,
+): string {
   const config: Record<string, unknown> = {
     api: { port: 0 },
-    database: { provider: 'sqlite', file: 'data/database.sqlite' },
+    database,
     keys: [keyOf('local')],
   };
   for (const [name, value] of Object.entries(changes)) {

@@ -2,15 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
+import type { Capabilities } from '../../sidecar/engine/engine.ts';
 import { type ServeOptions, serve } from '../../sidecar/serve.ts';
 import { type ConfigChanges, newFolder, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
+import { ownDatabase, type TestDatabase } from './test-database.ts';
 
 export { type ConfigChanges, keyOf, newFolder, secretOf, unique, writeConfig } from './config-folder.ts';
 
 export interface SidecarOptions extends Partial<Omit<ServeOptions, 'config' | 'log'>> {
   /** A folder of an earlier sidecar (`keepFolder`), to start again on its data. Default: a new one. */
   readonly folder?: string;
+  /** One that several sidecars share, or one after another; it stays. Default: one of its own. */
+  readonly database?: TestDatabase;
   readonly config?: ConfigChanges;
   /** Leaves the folder when the sidecar stops; whoever says so removes it. */
   readonly keepFolder?: boolean;
@@ -21,6 +25,8 @@ export interface TestSidecar {
   readonly configFile: string;
   readonly address: string;
   readonly secret: string;
+  /** Of the engine below. */
+  readonly capabilities: Capabilities;
   /** Key `local`: every operation, every namespace, unfiltered writes. */
   readonly client: SignedClient;
   /** Parsed log lines so far. */
@@ -32,14 +38,18 @@ export interface TestSidecar {
 
 /** The whole sidecar in this process: real HTTP, real files, and a clock that the test may set (`now`). */
 export async function startSidecar(options: SidecarOptions = {}): Promise<TestSidecar> {
-  const { folder: given, config: changes, keepFolder, ...serveOptions } = options;
+  const { folder: given, database, config: changes, keepFolder, ...serveOptions } = options;
   const folder = given ?? newFolder();
-  const configFile = writeConfig(folder, changes);
+  const own = database === undefined ? await ownDatabase() : null;
+  const configFile = writeConfig(folder, changes, (database ?? own)?.settings);
   const log: Record<string, unknown>[] = [];
   const running = await serve({
     ...serveOptions,
     config: loadConfig(configFile, {}),
     log: { write: (line: string) => log.push(JSON.parse(line) as Record<string, unknown>) },
+  }).catch(async (error) => {
+    await own?.drop();
+    throw error;
   });
   const clients: SignedClient[] = [];
   const clientOf = (kid: string): SignedClient => {
@@ -57,12 +67,14 @@ export async function startSidecar(options: SidecarOptions = {}): Promise<TestSi
     configFile,
     address: running.address,
     secret: secretOf('local'),
+    capabilities: running.engine.capabilities,
     client: clientOf('local'),
     log,
     clientOf,
     async stop() {
       for (const client of clients) await client.close();
       await running.stop();
+      await own?.drop();
       if (keepFolder !== true && given === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };

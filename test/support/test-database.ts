@@ -1,0 +1,45 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { isServerEngine, type TestedEngine, urlVariableOf } from '../../scripts/servers/chosen-engines.ts';
+import { newFolder } from './config-folder.ts';
+import { freshDatabase } from './databases.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** What the contract suite runs on in this project (vitest.config.ts). */
+    readonly engine?: TestedEngine;
+  }
+}
+
+/** An empty database on the engine under test. Whoever asks for it drops it. */
+export interface TestDatabase {
+  /** `database` of sidecar.json. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  drop(): Promise<void>;
+}
+
+/** SQLite outside the contract suite. */
+function engineUnderTest(): TestedEngine {
+  return inject('engine') ?? 'sqlite';
+}
+
+/** Null where a sidecar makes its own: a file in its folder. */
+export async function ownDatabase(): Promise<TestDatabase | null> {
+  return engineUnderTest() === 'sqlite' ? null : newDatabase();
+}
+
+export async function newDatabase(): Promise<TestDatabase> {
+  const engine = engineUnderTest();
+  if (!isServerEngine(engine)) {
+    const folder = newFolder();
+    return {
+      settings: { provider: engine, file: join(folder, 'database.sqlite') },
+      drop: async () => rmSync(folder, { recursive: true, force: true }),
+    };
+  }
+  const serverUrl = process.env[urlVariableOf(engine)];
+  if (serverUrl === undefined) throw new Error(`${urlVariableOf(engine)} is not set`);
+  const { url, drop } = await freshDatabase(engine, serverUrl);
+  return { settings: { provider: engine, url }, drop };
+}
