@@ -48,7 +48,7 @@ function createHandlers(
   now: () => number,
   log: EngineLog,
 ): ApiOptions['handlers'] {
-  const catalog = new SchemaCatalog(engine);
+  const catalog = new SchemaCatalog(engine, now);
   const gate = new NamespaceGate();
   const { statementTimeoutMs } = config.database;
   const owner = lockOwner(config.file);

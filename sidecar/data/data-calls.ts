@@ -39,23 +39,24 @@ export class DataCalls {
 
   /** `work` may be run again, with a newer schema, as long as it has thrown. */
   onTable<T>(
-    namespace: string,
-    table: string,
+    { namespace, table }: { readonly namespace: string; readonly table: string },
+    use: 'read' | 'write',
     context: CallContext,
     work: (target: TableTarget, bounds: CallBounds) => Promise<T>,
   ): Promise<T> {
-    return this.#options.gate.run(namespace, () => this.#attempt(namespace, table, this.bounds(context), work));
+    const { gate, catalog } = this.#options;
+    return gate.run(namespace, () => {
+      const bounds = this.bounds(context);
+      return this.#attempt(namespace, bounds, async () =>
+        work(await catalog.table(namespace, table, bounds, use), bounds),
+      );
+    });
   }
 
-  async #attempt<T>(
-    namespace: string,
-    table: string,
-    bounds: CallBounds,
-    work: (target: TableTarget, bounds: CallBounds) => Promise<T>,
-  ): Promise<T> {
+  async #attempt<T>(namespace: string, bounds: CallBounds, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
-        return await work(await this.#options.catalog.table(namespace, table, bounds), bounds);
+        return await work();
       } catch (error) {
         if (!(await this.#isOutOfDate(error, namespace, bounds))) throw error;
         this.#options.catalog.forget(namespace);

@@ -31,7 +31,7 @@ export function createDataHandlers(options: DataOptions) {
   ): Promise<string> {
     const slot = slotOf(operation, payload, context);
     const run = (): Promise<string> =>
-      calls.onTable(payload.namespace, payload.table, context, async (target, bounds) =>
+      calls.onTable(payload, 'write', context, async (target, bounds) =>
         engine.write(target, parse(target), slot, bounds),
       );
     return slot === null ? run() : idempotent.run(slot, calls.bounds(context), run);
@@ -39,16 +39,15 @@ export function createDataHandlers(options: DataOptions) {
 
   return {
     async find(payload: PayloadOf<'find'>, context: CallContext): Promise<string> {
-      const { namespace, table } = payload;
-      const page = await calls.onTable(namespace, table, context, async (target, bounds) =>
+      const page = await calls.onTable(payload, 'read', context, async (target, bounds) =>
         engine.find(target, parseFind(payload, target.table, limits), bounds),
       );
       return `{"rows":${page.rows},"hasMore":${page.hasMore}}`;
     },
 
-    async count({ namespace, table, filter }: PayloadOf<'count'>, context: CallContext): Promise<string> {
-      const count = await calls.onTable(namespace, table, context, async (target, bounds) =>
-        engine.count(target, optionalFilter(filter, target.table), bounds),
+    async count(payload: PayloadOf<'count'>, context: CallContext): Promise<string> {
+      const count = await calls.onTable(payload, 'read', context, async (target, bounds) =>
+        engine.count(target, optionalFilter(payload.filter, target.table), bounds),
       );
       return `{"count":${count}}`;
     },

@@ -1,24 +1,33 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import type { CallBounds, Engine, StoredSchema, TableTarget } from '../engine/engine.ts';
+import { checkMoveMark, type MarkReader, type MoveMark, readMoveMark } from './move-mark.ts';
 
 interface Entry {
   readonly stored: StoredSchema;
   /** One object per table for as long as the entry lives, so that callers may hang compiled things on it. */
   readonly targets: ReadonlyMap<string, TableTarget>;
+  /** Read after the schema: whoever sets a mark grows the revision afterwards, so that all read both again. */
+  readonly mark: MoveMark | null;
 }
+
+type CatalogEngine = Pick<Engine, 'readSchema'> & MarkReader;
 
 /**
  * The stored schema of each namespace, kept in memory. It may be out of date where another process has synced:
  * the engine then throws `StaleSchemaError`, and the caller forgets the namespace and starts again.
  */
 export class SchemaCatalog {
-  readonly #engine: Pick<Engine, 'readSchema'>;
+  readonly #engine: CatalogEngine;
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<Entry>>();
 
-  constructor(engine: Pick<Engine, 'readSchema'>) {
+  readonly #now: () => number;
+
+  /** `now` in epoch milliseconds. */
+  constructor(engine: CatalogEngine, now: () => number = Date.now) {
     this.#engine = engine;
+    this.#now = now;
   }
 
   /** @throws ApiError `namespace_unknown` before the first sync. */
@@ -26,9 +35,15 @@ export class SchemaCatalog {
     return (await this.#entry(namespace, bounds)).stored;
   }
 
-  /** @throws ApiError `namespace_unknown`, `unknown_table`. */
-  async table(namespace: string, table: string, bounds: CallBounds): Promise<TableTarget> {
+  /** @throws ApiError `namespace_unknown`, `unknown_table`, and `sync_in_progress` while the namespace is moved. */
+  async table(
+    namespace: string,
+    table: string,
+    bounds: CallBounds,
+    use: 'read' | 'write' = 'write',
+  ): Promise<TableTarget> {
     const entry = this.#entries.get(namespace) ?? (await this.#entry(namespace, bounds));
+    checkMoveMark(namespace, entry.mark, use);
     const target = entry.targets.get(table);
     if (target === undefined) {
       throw new ApiError('unknown_table', `table ${table} is not declared in namespace ${namespace}`);
@@ -55,7 +70,8 @@ export class SchemaCatalog {
     this.#loading.set(namespace, loading);
     try {
       const entry = await loading;
-      if (this.#loading.get(namespace) === loading) {
+      // With a mark it is read again each time, so that the end of the move is seen at once.
+      if (this.#loading.get(namespace) === loading && entry.mark === null) {
         this.#entries.set(namespace, entry);
       }
       return entry;
@@ -71,7 +87,8 @@ export class SchemaCatalog {
     if (stored === null) {
       throw new ApiError('namespace_unknown', `namespace ${namespace} has no schema yet; sync one first`);
     }
-    return { stored, targets: targetsOf(stored) };
+    const mark = await readMoveMark(this.#engine, namespace, this.#now(), bounds);
+    return { stored, targets: targetsOf(stored), mark };
   }
 }
 

@@ -5,6 +5,7 @@ import { type DeclaredSchema, parseSchema, schemaHash } from '../../db_connector
 import { type Engine, type EngineLog, StaleSchemaError, type StoredSchema } from '../engine/engine.ts';
 import type { SchemaCatalog } from './catalog.ts';
 import type { NamespaceGate, SyncPlace } from './gate.ts';
+import { checkMoveMark, readMoveMark } from './move-mark.ts';
 import { NamespaceLock } from './namespace-lock.ts';
 import { planSchema, type RemovedMode, type SchemaPlan } from './plan.ts';
 import type { PlanEntry } from './plan-entry.ts';
@@ -102,6 +103,9 @@ export class SchemaSync {
   }
 
   async #change(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
+    const { engine, now } = this.#options;
+    const { namespace, deadline } = request;
+    checkMoveMark(namespace, await readMoveMark(engine, namespace, now(), { deadline }), 'write');
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       try {
         return await this.#attempt(request, declared, place);
@@ -109,7 +113,7 @@ export class SchemaSync {
         if (!(error instanceof StaleSchemaError)) throw error;
       }
     }
-    throw new ApiError('conflict_retry', `others change the schema of namespace ${request.namespace} all the time`);
+    throw new ApiError('conflict_retry', `others change the schema of namespace ${namespace} all the time`);
   }
 
   async #attempt(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {

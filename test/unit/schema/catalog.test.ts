@@ -9,11 +9,13 @@ function stored(revision: number): StoredSchema {
   return { namespace: 'game', revision, hash: '', schema, updatedAt: '' };
 }
 
+const transfer = { readMark: async () => null };
+
 /** Answers when the test says so. */
 function slowEngine() {
   const reads: ((answer: StoredSchema | null) => void)[] = [];
   const readSchema = () => new Promise<StoredSchema | null>((resolve) => reads.push(resolve));
-  return { reads, readSchema };
+  return { reads, readSchema, transfer };
 }
 
 describe('SchemaCatalog', () => {
@@ -61,7 +63,7 @@ describe('SchemaCatalog', () => {
       if (fails) throw new Error('away');
       return stored(3);
     };
-    const catalog = new SchemaCatalog({ readSchema });
+    const catalog = new SchemaCatalog({ readSchema, transfer });
     await expect(catalog.get('game', bounds)).rejects.toThrow('away');
     fails = false;
     expect((await catalog.get('game', bounds)).revision).toBe(3);

@@ -12,6 +12,7 @@ function scripted() {
   let stored: StoredSchema | null = null;
   const engine = {
     readSchema: async () => stored,
+    transfer: { readMark: async () => null },
     applySchema: (change: SchemaChange) =>
       new Promise<void>((resolve, reject) => {
         events.push(change.dryRun ? 'check' : 'apply');

@@ -1,0 +1,52 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { isJsonObject, parseJson } from '../../db_connector/protocol/json.ts';
+import type { CallBounds, Engine } from '../engine/engine.ts';
+
+/**
+ * What `copy` and `import` write into a database for the sidecars that run on it. `leaving`: the namespace is being
+ * copied and read-only until then (renewed while the copy runs). `arriving`: the namespace is not complete, and stays
+ * closed until the command has finished, however often it is cut off.
+ */
+export type MoveMark = { readonly kind: 'leaving'; readonly until: number } | { readonly kind: 'arriving' };
+
+export type MarkReader = { readonly transfer: Pick<Engine['transfer'], 'readMark'> };
+
+/** Null where the namespace is open as usual. `now` in epoch milliseconds. */
+export async function readMoveMark(
+  engine: MarkReader,
+  namespace: string,
+  now: number,
+  bounds: CallBounds,
+): Promise<MoveMark | null> {
+  // Until every engine has it.
+  if (engine.transfer === undefined) return null;
+  const text = await engine.transfer.readMark(nameOf(namespace), bounds);
+  const json = text === null ? null : parseJson(text);
+  if (!isJsonObject(json)) return null;
+  if (json.kind !== 'leaving') return { kind: 'arriving' };
+  const until = Number(json.until);
+  return until > now ? { kind: 'leaving', until } : null;
+}
+
+export function writeMoveMark(
+  engine: Pick<Engine, 'transfer'>,
+  namespace: string,
+  mark: MoveMark | null,
+  bounds: CallBounds,
+): Promise<void> {
+  return engine.transfer.writeMark(nameOf(namespace), mark === null ? null : JSON.stringify(mark), bounds);
+}
+
+/** @throws ApiError `sync_in_progress` for a write where the namespace leaves, for anything where it arrives. */
+export function checkMoveMark(namespace: string, mark: MoveMark | null, use: 'read' | 'write'): void {
+  if (mark === null || (mark.kind === 'leaving' && use === 'read')) return;
+  const reason =
+    mark.kind === 'leaving'
+      ? 'is being copied to another database and read-only until that has ended; try again'
+      : 'is not complete: a copy or import into it has not finished; the owner runs that command again';
+  throw new ApiError('sync_in_progress', `namespace ${namespace} ${reason}`);
+}
+
+function nameOf(namespace: string): string {
+  return `move:${namespace}`;
+}
