@@ -1,0 +1,34 @@
+import type { StoredSchema } from '../engine.ts';
+import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import type { SchemaConnection } from './schema-connection.ts';
+
+/** The row of `_schemas`; `lock` keeps it as it is until the transaction ends. */
+export async function readStored(
+  connection: SchemaConnection,
+  namespace: string,
+  { lock = false } = {},
+): Promise<StoredSchema | null> {
+  const columns = connection.list(['revision', 'hash', 'schema', 'updated_at']);
+  const sql = `SELECT ${columns} FROM _schemas WHERE namespace = ?${lock ? ' FOR UPDATE' : ''}`;
+  const [row] = await connection.rows(sql, [namespace]);
+  if (row === undefined) return null;
+  const [revision, hash, schema, updatedAt] = row;
+  return {
+    namespace,
+    revision: Number(revision),
+    hash: String(hash),
+    schema: schemaOfText(String(schema)),
+    updatedAt: String(updatedAt),
+  };
+}
+
+/** In a transaction that holds the row, or the namespace's lock where there is none yet. */
+export async function writeStored(connection: SchemaConnection, stored: StoredSchema): Promise<void> {
+  const { namespace, revision, hash, schema, updatedAt } = stored;
+  const text = connection.quoted('schema');
+  const values = [revision, hash, textOfSchema(schema), updatedAt, namespace];
+  const update = `UPDATE _schemas SET revision = ?, hash = ?, ${text} = ?, updated_at = ? WHERE namespace = ?`;
+  if ((await connection.run(update, values)) > 0) return;
+  const insert = `INSERT INTO _schemas (revision, hash, ${text}, updated_at, namespace) VALUES (?, ?, ?, ?, ?)`;
+  await connection.run(insert, values);
+}
