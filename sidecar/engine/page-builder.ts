@@ -1,0 +1,36 @@
+import type { Page } from './engine.ts';
+
+/** Puts a page together from rows as JSON text, up to its limit and its bytes (`FindQuery.maxBytes`). */
+export class PageBuilder {
+  readonly #limit: number;
+  readonly #maxBytes: number;
+  #text = '';
+  #count = 0;
+  #bytes = 2;
+  #hasMore = false;
+
+  constructor(limit: number, maxBytes: number) {
+    this.#limit = limit;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** False where the row has no place: it and all after it are left out, and the page says that there are more. */
+  add(row: () => string): boolean {
+    if (this.#count === this.#limit) return this.#end();
+    const json = row();
+    this.#bytes += Buffer.byteLength(json) + 1;
+    if (this.#count > 0 && this.#bytes > this.#maxBytes) return this.#end();
+    this.#text += this.#count === 0 ? json : `,${json}`;
+    this.#count += 1;
+    return true;
+  }
+
+  #end(): boolean {
+    this.#hasMore = true;
+    return false;
+  }
+
+  page(): Page {
+    return { rows: `[${this.#text}]`, hasMore: this.#hasMore };
+  }
+}

@@ -1,0 +1,112 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { Session, SqlParam, SqlResult } from './session.ts';
+import type { SqlDriver } from './sql-driver.ts';
+
+/** How long a cancelled statement may take to end before its connection is given up. */
+const CANCEL_GRACE_MS = 250;
+
+/** The server has not told how a statement ended. */
+export class AbandonedError extends Error {
+  constructor() {
+    super('the server did not answer in time');
+    this.name = 'AbandonedError';
+  }
+}
+
+/** The connection was gone before the statement was sent. */
+export class UnsentError extends Error {
+  constructor() {
+    super('the connection was gone before the statement was sent');
+    this.name = 'UnsentError';
+  }
+}
+
+/** A session whose statements end by the deadline: cancelled at the server, or given up together with the connection. */
+export class DeadlineSession<C> implements Session {
+  readonly deadline: number;
+  readonly #driver: SqlDriver<C>;
+  readonly #connection: C;
+  readonly #timer: NodeJS.Timeout;
+  #graceTimer: NodeJS.Timeout | undefined;
+  /** Gives up the running statement; null while none runs. */
+  #giveUp: (() => void) | null = null;
+  #sent = 0;
+  #isCancelled = false;
+  #isAbandoned = false;
+
+  constructor(driver: SqlDriver<C>, connection: C, deadline: number) {
+    this.#driver = driver;
+    this.#connection = connection;
+    this.deadline = deadline;
+    this.#timer = setTimeout(() => this.#cancel(), Math.max(0, deadline - performance.now()));
+  }
+
+  /** Whether any statement has reached the wire. */
+  get hasSent(): boolean {
+    return this.#sent > 0;
+  }
+
+  /** A connection whose statement was cancelled may still have the cancel coming to it. */
+  get isReusable(): boolean {
+    return !this.#isCancelled && !this.#isAbandoned && this.#driver.isUsable(this.#connection);
+  }
+
+  query(text: string, params?: readonly SqlParam[]): Promise<SqlResult> {
+    return this.#run(() => this.#driver.query(this.#connection, text, params, false));
+  }
+
+  prepared(text: string, params: readonly SqlParam[]): Promise<SqlResult> {
+    return this.#run(() => this.#driver.query(this.#connection, text, params, true));
+  }
+
+  async begin(): Promise<void> {
+    await this.#run(() => this.#driver.begin(this.#connection));
+  }
+
+  async commit(): Promise<void> {
+    await this.#run(() => this.#driver.commit(this.#connection));
+  }
+
+  async rollback(): Promise<void> {
+    await this.#run(() => this.#driver.rollback(this.#connection));
+  }
+
+  /** To be called once, when the work is over. */
+  end(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#graceTimer);
+  }
+
+  #run<T>(send: () => Promise<T>): Promise<T> {
+    if (performance.now() >= this.deadline || this.#isCancelled || this.#isAbandoned) {
+      return Promise.reject(new ApiError('database_timeout', 'the database took too long; nothing was changed'));
+    }
+    if (!this.#driver.isUsable(this.#connection)) return Promise.reject(new UnsentError());
+    this.#sent += 1;
+    return new Promise<T>((resolve, reject) => {
+      this.#giveUp = () => reject(new AbandonedError());
+      send().then(
+        (result) => {
+          this.#giveUp = null;
+          resolve(result);
+        },
+        (error: unknown) => {
+          this.#giveUp = null;
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #cancel(): void {
+    if (this.#giveUp === null) return;
+    this.#isCancelled = true;
+    this.#driver.cancel(this.#connection).catch(() => {
+      // The grace below ends the wait.
+    });
+    this.#graceTimer = setTimeout(() => {
+      this.#isAbandoned = this.#giveUp !== null;
+      this.#giveUp?.();
+    }, CANCEL_GRACE_MS);
+  }
+}

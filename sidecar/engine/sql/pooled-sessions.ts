@@ -1,0 +1,254 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { type EngineStats, StaleSchemaError } from '../engine.ts';
+import type { TroubleLog } from '../trouble-log.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { AbandonedError, DeadlineSession, UnsentError } from './deadline-session.ts';
+import type { Session, Sessions, SqlBounds, SqlFailure } from './session.ts';
+import type { SqlDriver } from './sql-driver.ts';
+
+/** Contract section 5. */
+const MAX_CONFLICT_RETRIES = 5;
+/** A pool may hold several connections that are gone without anybody knowing. */
+const MAX_RECONNECTS = 5;
+const RETRY_STEP_MS = 8;
+
+type Kind = 'read' | 'write' | 'transaction';
+type Work<T> = (session: Session) => Promise<T>;
+/** How far an attempt came before it failed. */
+type Stage = 'unsent' | 'sent' | 'committing';
+
+class AttemptError extends Error {
+  readonly stage: Stage;
+
+  constructor(stage: Stage, cause: unknown) {
+    super('an attempt failed', { cause });
+    this.stage = stage;
+  }
+}
+
+/** See `Sessions`. */
+export class PooledSessions<C> implements Sessions {
+  readonly #driver: SqlDriver<C>;
+  readonly #troubles: TroubleLog;
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #counts = {
+    waitingReads: 0,
+    runningReads: 0,
+    waitingWrites: 0,
+    commits: 0,
+    committedWrites: 0,
+    timeouts: 0,
+  };
+  #isClosed = false;
+
+  constructor(driver: SqlDriver<C>, troubles: TroubleLog) {
+    this.#driver = driver;
+    this.#troubles = troubles;
+  }
+
+  read<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
+    return this.#tracked(this.#attempts('read', bounds, work));
+  }
+
+  write<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
+    return this.#tracked(this.#attempts('write', bounds, work));
+  }
+
+  transaction<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
+    return this.#tracked(this.#attempts('transaction', bounds, work));
+  }
+
+  stats(): EngineStats {
+    return { ...this.#counts };
+  }
+
+  /** What was accepted is answered first; all of it ends by its own deadline. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#driver.close();
+  }
+
+  #tracked<T>(call: Promise<T>): Promise<T> {
+    const settled: Promise<void> = call.then(
+      () => {
+        this.#underWay.delete(settled);
+      },
+      () => {
+        this.#underWay.delete(settled);
+      },
+    );
+    this.#underWay.add(settled);
+    return call;
+  }
+
+  async #attempts<T>(kind: Kind, bounds: SqlBounds, work: Work<T>): Promise<T> {
+    for (let conflicts = 0, reconnects = 0; ; ) {
+      try {
+        const result = await this.#attempt(kind, bounds.deadline, work);
+        this.#troubles.succeeded(kind === 'read' ? 'connection' : 'write');
+        return result;
+      } catch (error) {
+        if (!(error instanceof AttemptError)) throw error;
+        const verdict = this.#judge(kind, bounds, error);
+        if (verdict === 'conflict' && conflicts < MAX_CONFLICT_RETRIES) conflicts += 1;
+        else if (verdict === 'reconnect' && reconnects < MAX_RECONNECTS) reconnects += 1;
+        else throw this.#outcome(verdict, error);
+        // Of several that are in each other's way one must come first.
+        if (verdict === 'conflict') await wait(Math.random() * RETRY_STEP_MS * 2 ** conflicts);
+      }
+    }
+  }
+
+  /** @throws AttemptError with what went wrong as its cause */
+  async #attempt<T>(kind: Kind, deadline: number, work: Work<T>): Promise<T> {
+    const connection = await this.#acquire(kind, deadline);
+    const session = new DeadlineSession(this.#driver, connection, deadline);
+    let isClean = false;
+    const running = kind === 'read' ? 'runningReads' : null;
+    if (running !== null) this.#counts[running] += 1;
+    try {
+      const result = kind === 'transaction' ? await inTransaction(session, work) : await inAutocommit(session, work);
+      isClean = true;
+      if (kind !== 'read') {
+        this.#counts.commits += 1;
+        this.#counts.committedWrites += 1;
+      }
+      return result;
+    } catch (error) {
+      isClean = !isConnectionAtFault(error, this.#driver) && (kind !== 'transaction' || (await rolledBack(session)));
+      throw error;
+    } finally {
+      if (running !== null) this.#counts[running] -= 1;
+      session.end();
+      if (isClean && session.isReusable) this.#driver.release(connection);
+      else this.#driver.discard(connection);
+    }
+  }
+
+  async #acquire(kind: Kind, deadline: number): Promise<C> {
+    if (this.#isClosed) throw new ApiError('database_error', 'the database is being closed');
+    const waiting = kind === 'read' ? 'waitingReads' : 'waitingWrites';
+    this.#counts[waiting] += 1;
+    try {
+      const connection = await this.#driver.acquire(deadline);
+      if (connection !== null) return connection;
+    } catch (error) {
+      throw this.#unreachable(error);
+    } finally {
+      this.#counts[waiting] -= 1;
+    }
+    this.#counts.timeouts += 1;
+    throw new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
+  }
+
+  #unreachable(error: unknown): ApiError {
+    const failure = this.#driver.classify(error);
+    if (error instanceof UnusableDatabaseError) this.#troubles.report('unusable', 'connection', error.message, '');
+    else if (failure.kind === 'failed') {
+      this.#troubles.report(failure.trouble, 'connection', failure.advice, this.#driver.describe(error));
+    } else {
+      this.#troubles.report('unreachable', 'connection', 'it cannot be reached', this.#driver.describe(error));
+    }
+    return new ApiError('database_error', 'the database cannot be reached; details are in the log of the sidecar');
+  }
+
+  /** What a failed attempt comes to: another one, or the error for the caller. */
+  #judge(kind: Kind, { namespace }: SqlBounds, { stage, cause }: AttemptError): 'conflict' | 'reconnect' | Error {
+    if (cause instanceof ApiError || cause instanceof StaleSchemaError) return cause;
+    if (cause instanceof UnsentError) return 'reconnect';
+    const isUnknown = stage === 'committing' || (kind === 'write' && stage === 'sent');
+    if (cause instanceof AbandonedError) return this.#timeout(isUnknown);
+    const failure = this.#driver.classify(cause);
+    switch (failure.kind) {
+      case 'refused':
+        return new ApiError(failure.code, failure.message);
+      case 'undefined':
+        return namespace === undefined ? this.#failed(kind, cause, UNDEFINED) : new StaleSchemaError(namespace);
+      case 'conflict':
+        return 'conflict';
+      case 'unprepared':
+        return 'reconnect';
+      case 'cancelled':
+        return this.#timeout(false);
+      case 'lost':
+        return isUnknown ? this.#timeout(true) : 'reconnect';
+      case 'failed':
+        return this.#failed(kind, cause, failure);
+      default:
+        return failure satisfies never;
+    }
+  }
+
+  #timeout(isUnknown: boolean): ApiError {
+    this.#counts.timeouts += 1;
+    const message = isUnknown
+      ? 'the connection to the database was lost or did not answer; the outcome is unknown'
+      : 'the statement took too long and was ended; it changed nothing';
+    return new ApiError('database_timeout', message);
+  }
+
+  #failed(kind: Kind, cause: unknown, { trouble, advice }: SqlFailure & { kind: 'failed' }): ApiError {
+    this.#troubles.report(trouble, kind === 'read' ? 'connection' : 'write', advice, this.#driver.describe(cause));
+    return new ApiError('database_error', 'the database failed; details are in the log of the sidecar');
+  }
+
+  #outcome(verdict: 'conflict' | 'reconnect' | Error, { cause }: AttemptError): Error {
+    if (verdict === 'conflict') {
+      return new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+    }
+    return verdict === 'reconnect' ? this.#unreachable(cause) : verdict;
+  }
+}
+
+const UNDEFINED = {
+  kind: 'failed',
+  trouble: 'undefined',
+  advice: 'a table or column of the sidecar is missing: was something dropped or renamed by hand?',
+} as const;
+
+async function inAutocommit<C, T>(session: DeadlineSession<C>, work: Work<T>): Promise<T> {
+  try {
+    return await work(session);
+  } catch (error) {
+    throw new AttemptError(session.hasSent ? 'sent' : 'unsent', error);
+  }
+}
+
+async function inTransaction<C, T>(session: DeadlineSession<C>, work: Work<T>): Promise<T> {
+  let result: T;
+  try {
+    await session.begin();
+    result = await work(session);
+  } catch (error) {
+    throw new AttemptError('sent', error);
+  }
+  try {
+    await session.commit();
+  } catch (error) {
+    // Refused before it was sent: the deadline had passed, or the connection was known to be gone.
+    const isUnsent = error instanceof ApiError || error instanceof UnsentError;
+    throw new AttemptError(isUnsent ? 'sent' : 'committing', error);
+  }
+  return result;
+}
+
+/** Without an answer of the server, or after one that says that it hangs up. */
+function isConnectionAtFault<C>(error: unknown, driver: SqlDriver<C>): boolean {
+  const cause = error instanceof AttemptError ? error.cause : error;
+  if (cause instanceof ApiError || cause instanceof StaleSchemaError) return false;
+  if (cause instanceof AbandonedError || cause instanceof UnsentError) return true;
+  return driver.classify(cause).kind === 'lost';
+}
+
+/** False where the connection must not be used again; the server rolls back when it goes. */
+async function rolledBack<C>(session: DeadlineSession<C>): Promise<boolean> {
+  if (!session.isReusable) return false;
+  try {
+    await session.rollback();
+    return true;
+  } catch {
+    return false;
+  }
+}
