@@ -1,5 +1,5 @@
 // `npm run bench`: everything in one run on one machine, one scenario after another; writes docs/performance.md.
-// BENCH_SECONDS (default 60) is the time of each scenario.
+// BENCH_SECONDS (default 60) is the time of each scenario, BENCH_ENGINE_SECONDS (default 15) that of each engine's.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from '../scripts/build.ts';
 import { measureConnector } from './connector-scenario.ts';
+import { measureEngines } from './engines/measure-engines.ts';
 import { makeFolder, prepareTables } from './prepare.ts';
 import { memoryOf, run, start } from './processes.ts';
 import { type Measured, reportText } from './report.ts';
@@ -15,6 +16,7 @@ import { Scenarios } from './scenarios.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/performance.md');
 const SECONDS = Number(process.env.BENCH_SECONDS ?? '60');
+const ENGINE_SECONDS = Number(process.env.BENCH_ENGINE_SECONDS ?? '15');
 
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
@@ -33,7 +35,7 @@ function machine(): string[] {
   ];
 }
 
-async function measure(folder: string, secret: string): Promise<Measured> {
+async function measure(folder: string, secret: string): Promise<Omit<Measured, 'engines'>> {
   const sidecar = start(
     ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')],
     join(folder, 'sidecar.log'),
@@ -48,7 +50,7 @@ async function measure(folder: string, secret: string): Promise<Measured> {
     const health = await timed('health', () => scenarios.load('health'));
     const bareHealth = await timed('bare Fastify, answers as of health', () => scenarios.bare('health', health));
     const find = await timed('find by key', () => scenarios.load('find'));
-    const insert = await timed('durable inserts', () => scenarios.load('insert'));
+    const insert = await timed('durable inserts', () => scenarios.load('insertDurably'));
     const commitLoop = await timed('loop of commits', async () =>
       Number(await run(['bench/commit-loop.ts', folder, String(SECONDS)])),
     );
@@ -66,8 +68,9 @@ async function main(): Promise<void> {
   const { folder, secret } = makeFolder();
   try {
     const measured = await measure(folder, secret);
+    const engines = await timed('engines', () => measureEngines(ENGINE_SECONDS));
     const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-    const text = reportText(machine(), measured, before);
+    const text = reportText(machine(), { ...measured, engines }, before);
     writeFileSync(PAGE, text);
     console.log(`\n${text}\nWritten to docs/performance.md.`);
   } finally {

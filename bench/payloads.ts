@@ -1,3 +1,5 @@
+import { ENGINE_KINDS, type EngineKind, itemPayload } from './engines/items.ts';
+
 /** What the measured requests ask for. Tables and rows are those of prepare.ts. */
 export const NAMESPACE = 'bench';
 /** Rows of `things`, found by key. */
@@ -5,7 +7,7 @@ export const THINGS = 100_000;
 /** Rows of `events`, scanned whole. */
 export const EVENTS = 1_000_000;
 
-export type LoadKind = 'health' | 'find' | 'insert' | 'scan';
+export type LoadKind = 'health' | 'find' | 'insertDurably' | 'scan' | EngineKind;
 
 export interface Payloads {
   readonly path: string;
@@ -31,6 +33,10 @@ function scanPayload(count: number): string {
 }
 
 export function createPayloads(kind: LoadKind): Payloads {
+  if (isEngineKind(kind)) {
+    const { path, next } = itemPayload(kind);
+    return { path, next: () => JSON.stringify(next()) };
+  }
   let count = 0;
   switch (kind) {
     case 'health':
@@ -41,7 +47,7 @@ export function createPayloads(kind: LoadKind): Payloads {
         next: () =>
           `{"namespace":"${NAMESPACE}","table":"things","filter":{"field":"id","op":"eq","value":${randomId()}}}`,
       };
-    case 'insert':
+    case 'insertDurably':
       return {
         path: '/v1/data/insert',
         next: () => {
@@ -54,4 +60,8 @@ export function createPayloads(kind: LoadKind): Payloads {
     default:
       return kind satisfies never;
   }
+}
+
+function isEngineKind(kind: LoadKind): kind is EngineKind {
+  return ENGINE_KINDS.some((name) => name === kind);
 }

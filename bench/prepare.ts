@@ -13,7 +13,7 @@ export interface BenchFolder {
 }
 
 /** In the repository's own folder, so that the loop of commits and the sidecar are on one file system. */
-export function makeFolder(): BenchFolder {
+export function makeFolder(database: object = { provider: 'sqlite' }): BenchFolder {
   const cache = fileURLToPath(new URL('../.cache', import.meta.url));
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'bench-'));
@@ -23,6 +23,7 @@ export function makeFolder(): BenchFolder {
   const key = { secretFile: 'secrets/local.secret', operations: ['*'], namespaces: ['*'] };
   const config = {
     api: { port: 0 },
+    database,
     keys: [
       { ...key, kid: 'local' },
       { ...key, kid: 'scanner' },
@@ -30,7 +31,7 @@ export function makeFolder(): BenchFolder {
     // A benchmark asks for more than any server would: the limits are out of its way.
     limits: { perKeyPerSecond: 1_000_000, perAddressPerSecond: 1_000_000 },
   };
-  writeFileSync(join(folder, 'sidecar.json'), JSON.stringify(config, null, 2));
+  writeFileSync(join(folder, 'sidecar.json'), JSON.stringify(config, null, 2), { mode: 0o600 });
   return { folder, secret };
 }
 

@@ -1,4 +1,6 @@
 import type { ConnectorResult } from './connector-scenario.ts';
+import { engineSection } from './engines/engine-section.ts';
+import type { EngineFigure } from './engines/measure-engines.ts';
 import { EVENTS, THINGS } from './payloads.ts';
 import type { Memory } from './processes.ts';
 import type { ScanResult, Served } from './scenarios.ts';
@@ -13,6 +15,7 @@ export interface Measured {
   readonly scan: ScanResult;
   readonly connector: ConnectorResult;
   readonly memory: Memory | null;
+  readonly engines: readonly EngineFigure[];
 }
 
 interface Line {
@@ -133,5 +136,5 @@ the machine does, and on how much of it the generator takes.
 | Scenario | Target | Measured | Ratio | |
 |---|---|---|---|---|
 ${rows.join('\n')}
-${notes}`;
+${engineSection(measured.engines)}${notes}`;
 }
