@@ -1,10 +1,11 @@
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { FilterWriter } from '../filter-sql.ts';
+import type { Encode } from '../row-writer.ts';
 import type { SqlParam } from './session.ts';
 
-/** Turns a value of a result, never NULL, into JSON text. */
-export type Encode = (value: unknown) => string;
+export type { Encode } from '../row-writer.ts';
 
 /**
  * What the SQL of PostgreSQL and of MySQL differ in, for statements on declared tables. `sql/compile-*.ts` writes the
@@ -20,28 +21,30 @@ export interface SqlDialect {
   toParam(column: Column, value: Value): SqlParam;
   /** A place with the column's type, where the server does not know it by itself; may be the place as it is. */
   typed(column: Column, place: string): string;
+  /** The place of a value that a column is compared with or set to. */
+  compared(column: Column, place: string): string;
   /** What stands in a select list for the column, and how its values become JSON. */
   readSql(column: Column): string;
   encoder(column: Column): Encode;
-  /** Bytes of a column's value without reading it: an upper bound is wrong here, a lower one is right. Null counts 0. */
-  byteLengthSql(column: Column): string;
+  /** Bytes of the value in `name`, which may be long, without reading it; too few rather than too many. Null is null. */
+  byteLengthSql(name: string): string;
 
   /** `name IN (…)` for 1 to 1000 values, unknown where NULL. */
   listSql(filter: Filter & { readonly kind: 'in' }, params: SqlParams): string;
   /** True where the text holds the part, by bytes; unknown where NULL. */
-  containsSql(name: string, place: string): string;
+  containsSql(filter: Filter & { readonly kind: 'text' }, params: SqlParams): string;
   /** NULL first ascending and last descending (contract section 4). */
   orderSql(column: Column, dir: 'asc' | 'desc'): string;
-  /** The column's value plus an amount as `parseAmount` gives it; NULL counts 0. Out of range must fail (22003). */
+  /** The column's value plus an amount as `parseAmount` gives it; NULL counts 0. Out of range must fail. */
   incSql(column: Column, amount: Value, params: SqlParams): string;
 }
 
 /** The parameters of one statement, in the order of its text. */
-export class SqlParams {
+export class SqlParams implements FilterWriter {
   readonly values: SqlParam[] = [];
-  readonly #dialect: Pick<SqlDialect, 'placeholder' | 'toParam'>;
+  readonly #dialect: SqlDialect;
 
-  constructor(dialect: Pick<SqlDialect, 'placeholder' | 'toParam'>) {
+  constructor(dialect: SqlDialect) {
     this.#dialect = dialect;
   }
 
@@ -50,8 +53,25 @@ export class SqlParams {
     return this.#dialect.placeholder(this.values.push(param));
   }
 
-  /** Adds a value of a column and gives its place. */
+  /** Adds a value that the column is compared with or set to, and gives its place. */
   value(column: Column, value: Value): string {
-    return this.add(this.#dialect.toParam(column, value));
+    return this.#dialect.compared(column, this.add(this.#dialect.toParam(column, value)));
+  }
+
+  /** The same where the server cannot know the type from the column beside it. */
+  typed(column: Column, value: Value): string {
+    return this.#dialect.typed(column, this.add(this.#dialect.toParam(column, value)));
+  }
+
+  quoted(name: string): string {
+    return this.#dialect.quoted(name);
+  }
+
+  list(filter: Filter & { readonly kind: 'in' }): string {
+    return this.#dialect.listSql(filter, this);
+  }
+
+  contains(filter: Filter & { readonly kind: 'text' }): string {
+    return this.#dialect.containsSql(filter, this);
   }
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type EngineLog, StaleSchemaError } from '../engine.ts';
-import { faultPlace } from './fault-place.ts';
+import { faultPlace } from '../fault-place.ts';
 import type { Answer, Call, Failure, FromWorker, StatementDefinition, WorkerSettings } from './messages.ts';
 import { sharedDeadline } from './monotonic.ts';
 import type { BookedStatement } from './statement-book.ts';

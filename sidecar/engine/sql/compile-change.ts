@@ -1,0 +1,47 @@
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { writeValue } from '../../../db_connector/protocol/values.ts';
+import type { Row, Write } from '../engine.ts';
+import type { SqlDialect, SqlParams } from './dialect.ts';
+
+/** What stands after SET in an update. */
+export function setSql(dialect: SqlDialect, table: Table, write: Write & { op: 'update' }, params: SqlParams): string {
+  const changes = table.columns.flatMap((column) => {
+    const name = dialect.quoted(column.name);
+    const set = write.set.get(column.name);
+    if (set !== undefined) return [`${name} = ${params.value(column, set)}`];
+    const amount = write.inc.get(column.name);
+    return amount === undefined ? [] : [`${name} = ${dialect.incSql(column, amount, params)}`];
+  });
+  return changes.join(', ');
+}
+
+/** An `inc` of a unique column must match at most one row (contract section 4). */
+export function isSingleRowOnly(table: Table, write: Write & { op: 'update' }): boolean {
+  return [...write.inc.keys()].some((name) => isUnique(table, name));
+}
+
+function isUnique(table: Table, name: string): boolean {
+  const isDeclaredUnique = table.columns.some((column) => column.name === name && column.unique);
+  return isDeclaredUnique || table.indexes.some((index) => index.unique && index.columns.includes(name));
+}
+
+export function generatedColumn(table: Table): Column | null {
+  return table.columns.find((column) => column.autoIncrement) ?? null;
+}
+
+/** JSON texts of the ids that rows bring along: only keys of a single column are answered (InsertResult). */
+export function givenIds(table: Table, rows: readonly Row[]): string[] {
+  const [name, ...others] = table.primaryKey ?? [];
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (column === undefined || others.length > 0) return [];
+  return rows.map((row) => writeValue(column, row.get(column.name) ?? null));
+}
+
+export function insertResult(count: number, ids: readonly string[]): string {
+  return `{"inserted":${count},"ids":[${ids.join(',')}]}`;
+}
+
+export function affectedResult(affected: number): string {
+  return `{"affected":${affected}}`;
+}

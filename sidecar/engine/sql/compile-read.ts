@@ -1,0 +1,161 @@
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import { MAX_BYTES_LENGTH, MAX_TEXT_LENGTH } from '../../../db_connector/protocol/limits.ts';
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { FindQuery, SortKey, TableTarget } from '../engine.ts';
+import { filterSql } from '../filter-sql.ts';
+import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
+import { RowWriter } from '../row-writer.ts';
+import { type SqlDialect, SqlParams } from './dialect.ts';
+import type { SqlParam } from './session.ts';
+
+export interface CompiledStatement {
+  readonly sql: string;
+  readonly params: readonly SqlParam[];
+}
+
+export interface CompiledFind extends CompiledStatement {
+  /** For rows whose first value is null where no row matches. */
+  readonly writer: RowWriter;
+}
+
+/** Where the rows of a target lie. */
+export function tableSql(dialect: SqlDialect, { namespace, table, physical }: TableTarget): string {
+  return dialect.quoted(physical ?? physicalTable(namespace, table.name));
+}
+
+export function columnNamed(table: Table, name: string): Column {
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (column === undefined) throw new Error(`column ${name} was not checked`);
+  return column;
+}
+
+export function whereSql(filter: Filter | null, params: SqlParams): string {
+  return filter === null ? '' : ` WHERE ${filterSql(filter, params)}`;
+}
+
+/** What a select list is made of; of whole rows, which most finds ask for, it is made once. */
+interface Selection {
+  readonly columns: readonly Column[];
+  readonly writer: RowWriter;
+  /** At most so many bytes of text, json and bytes are in a row. */
+  readonly maxTextBytes: number;
+}
+
+/** Writes statements that read, for one dialect. */
+export class ReadCompiler {
+  readonly #dialect: SqlDialect;
+  readonly #wholeRows = new WeakMap<Table, Selection>();
+
+  constructor(dialect: SqlDialect) {
+    this.#dialect = dialect;
+  }
+
+  /**
+   * One statement that gives no row at all where the schema is another one by now, and one that begins with NULL where
+   * nothing matches: the revision's row is the outer side of the join, so that the page's order is kept.
+   */
+  find(target: TableTarget, query: FindQuery): CompiledFind {
+    const dialect = this.#dialect;
+    const { columns, writer, maxTextBytes } = this.#selection(target.table, query.fields);
+    const params = new SqlParams(dialect);
+    const isCut = maxTextBytes * (query.limit + 1) > query.maxBytes;
+    const list = columns.map((column) => this.#listed(column, isCut, query.maxBytes)).join(', ');
+    const page = this.#pageSql(target, query, columns, params);
+    const rows = isCut ? this.#measuredSql(page, columns) : page;
+    const sql = `SELECT t._p, ${list} FROM _schemas r LEFT JOIN (${rows}) t ON TRUE ${currentSql(target, params)}`;
+    return { sql, params: params.values, writer };
+  }
+
+  /** Gives no row where the schema is another one by now. */
+  count(target: TableTarget, filter: Filter | null): CompiledStatement {
+    const params = new SqlParams(this.#dialect);
+    const count = `SELECT count(*) FROM ${tableSql(this.#dialect, target)}${whereSql(filter, params)}`;
+    return { sql: `SELECT (${count}) FROM _schemas r ${currentSql(target, params)}`, params: params.values };
+  }
+
+  #pageSql(target: TableTarget, query: FindQuery, columns: readonly Column[], params: SqlParams): string {
+    const list = columns.map((column) => this.#dialect.quoted(column.name)).join(', ');
+    const where = whereSql(query.filter, params);
+    const order = this.#orderSql(target.table, query.sort);
+    // A limit in the text lets the server plan for it; the texts that differ only in it are few.
+    const limit = `LIMIT ${query.limit + 1}${query.offset > 0 ? ` OFFSET ${params.add(query.offset)}` : ''}`;
+    return `SELECT 1 AS _p, ${list} FROM ${tableSql(this.#dialect, target)}${where} ORDER BY ${order} ${limit}`;
+  }
+
+  /** With the bytes of text in the rows before each. */
+  #measuredSql(page: string, columns: readonly Column[]): string {
+    const lengths = columns
+      .filter((column) => textBytes(column) > 0)
+      .map((column) => `COALESCE(${this.#dialect.byteLengthSql(this.#dialect.quoted(column.name))}, 0)`);
+    const before = `SUM(${lengths.join(' + ')}) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+    return `SELECT s.*, ${before} AS _b FROM (${page}) s`;
+  }
+
+  /** What surely lies behind the end of the page stays on the server: rows of a megabyte would fill the memory here. */
+  #listed(column: Column, isCut: boolean, maxBytes: number): string {
+    const value = this.#dialect.readSql(column);
+    return isCut && textBytes(column) > 0 ? `CASE WHEN COALESCE(t._b, 0) <= ${maxBytes} THEN ${value} END` : value;
+  }
+
+  /** The key, or the hidden id, breaks every tie. */
+  #orderSql(table: Table, sort: readonly SortKey[]): string {
+    const sorted = new Set(sort.map((key) => key.column));
+    const order = sort.map((key) => this.#dialect.orderSql(columnNamed(table, key.column), key.dir));
+    for (const name of table.primaryKey ?? []) {
+      if (!sorted.has(name)) order.push(this.#dialect.orderSql(columnNamed(table, name), 'asc'));
+    }
+    if (table.primaryKey === undefined) order.push(`${this.#dialect.quoted(HIDDEN_ID)} ASC`);
+    return order.join(', ');
+  }
+
+  #selection(table: Table, fields: readonly string[]): Selection {
+    const isWhole =
+      fields.length === table.columns.length && fields.every((name, i) => name === table.columns[i]?.name);
+    if (!isWhole) return this.#selectionOf(fields.map((name) => columnNamed(table, name)));
+    let whole = this.#wholeRows.get(table);
+    if (whole === undefined) {
+      whole = this.#selectionOf(table.columns);
+      this.#wholeRows.set(table, whole);
+    }
+    return whole;
+  }
+
+  #selectionOf(columns: readonly Column[]): Selection {
+    const written = columns.map((column) => ({ name: column.name, encode: this.#dialect.encoder(column) }));
+    const maxTextBytes = columns.reduce((sum, column) => sum + textBytes(column), 0);
+    return { columns, writer: new RowWriter(written, 1), maxTextBytes };
+  }
+}
+
+/** The rest of a statement that reads beside `_schemas r`: nothing for another revision. */
+function currentSql({ namespace, revision }: TableTarget, params: SqlParams): string {
+  return `WHERE r.namespace = ${params.add(namespace)} AND r.revision = ${revision}`;
+}
+
+const MAX_CHARACTER_BYTES = 4;
+
+/** The most that a value may take; 0 for what is short in any case. */
+function textBytes(column: Column): number {
+  const { type } = column;
+  switch (type) {
+    case 'string':
+      return (column.length ?? 0) * MAX_CHARACTER_BYTES;
+    case 'text':
+    case 'json':
+      return MAX_TEXT_LENGTH * MAX_CHARACTER_BYTES;
+    case 'bytes':
+      return MAX_BYTES_LENGTH;
+    case 'int32':
+    case 'int64':
+    case 'decimal':
+    case 'float64':
+    case 'bool':
+    case 'datetime':
+    case 'date':
+    case 'uuid':
+      return 0;
+    default:
+      return type satisfies never;
+  }
+}
