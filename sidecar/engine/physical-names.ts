@@ -22,6 +22,16 @@ export function physicalUnique(physicalTableName: string, column: string): strin
   return shortened(`${physicalTableName}__u__${column}`);
 }
 
+/** The primary key, where a database names it. No declared index can have this name. */
+export function physicalKey(physicalTableName: string): string {
+  return shortened(`${physicalTableName}__k__key`);
+}
+
+/** What generates the ids of a table, hidden ones too, where that is an object of its own. */
+export function physicalGenerator(physicalTableName: string): string {
+  return shortened(`${physicalTableName}__g__ids`);
+}
+
 /** The id is first, so that no two are equal however they are cut. */
 export function quarantineName(id: number, physicalTableName: string, column: string | null): string {
   return shortened(`_q${id}_${physicalTableName}${column === null ? '' : `__${column}`}`);

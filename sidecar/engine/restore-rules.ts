@@ -97,7 +97,8 @@ function checkedSchema(object: QuarantinedObject, schema: Schema): Schema {
   }
 }
 
-function refusal(object: QuarantinedObject, reason: string): ApiError {
+/** `unsupported_change` with the reason, in words for the owner. */
+export function refusal(object: QuarantinedObject, reason: string): ApiError {
   const name = [object.namespace, object.table, ...(object.column === null ? [] : [object.column])].join('.');
   return new ApiError('unsupported_change', `${object.kind} ${name} (${object.id}) cannot be restored: ${reason}`);
 }

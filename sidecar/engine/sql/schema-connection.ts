@@ -10,6 +10,8 @@ export interface SchemaDialect extends Pick<SqlDialect, 'quoted' | 'placeholder'
   readonly hiddenIdType: string;
   /** An exact number cut to `scale` fraction digits, as a number that holds every decimal of the contract. */
   cutSql(expression: string, scale: number): string;
+  /** With the name of a table as its one `?`: gives a row where the database already has something of that name. */
+  readonly takenSql: string;
   /** What stands after the columns of CREATE TABLE. */
   readonly tableOptions: string;
   /** The server tells the generated id of an insert through `RETURNING id`, else through `insertId`. */

@@ -1,0 +1,122 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { StaleSchemaError } from '../engine.ts';
+import { physicalTable } from '../physical-names.ts';
+import type { SchemaChange } from '../schema-change.ts';
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import { checkedTransitions, checkRevision } from '../sql/schema-fit.ts';
+import { followChange } from '../sql/schema-quarantine.ts';
+import { readStored, writeStored } from '../sql/schema-store.ts';
+import type { TableTransition } from '../table-transition.ts';
+import { changeTable } from './schema-alter.ts';
+import { createTable, dropTable, keepColumn, keepTable } from './schema-tables.ts';
+
+/** So long a change waits for others' transactions; statements on the same tables wait behind it meanwhile. */
+const LOCK_WAIT_MS = 2000;
+/** SQLSTATE of a lock that was not had in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const UNIQUE_VIOLATION = '23505';
+
+/** Checks that every row fits, and changes nothing. */
+export async function checkSchema(connection: SchemaConnection, change: SchemaChange): Promise<void> {
+  checkRevision(change, await readStored(connection, change.namespace));
+  await checkedTransitions(connection, change);
+}
+
+/**
+ * The same checks, then the whole change, in the caller's transaction: a crash leaves the old schema or the new one.
+ * Throws `conflict_retry` where somebody else's transaction holds a table for longer than 2 s.
+ */
+export function applySchema(connection: SchemaConnection, change: SchemaChange): Promise<void> {
+  return withinLockWait(connection, change.namespace, async () => {
+    const { namespace } = change;
+    const stored = await readStored(connection, namespace, { lock: true });
+    checkRevision(change, stored);
+    await lockTables(connection, change);
+    await applyChecked(connection, change, await checkedTransitions(connection, change));
+    const revision = (stored?.revision ?? 0) + 1;
+    const updatedAt = new Date(change.now).toISOString();
+    try {
+      await writeStored(connection, { namespace, revision, hash: change.hash, schema: change.to, updatedAt });
+    } catch (error) {
+      // Another process has made the namespace's first schema meanwhile.
+      if (sqlState(error) === UNIQUE_VIOLATION) throw new StaleSchemaError(namespace);
+      throw error;
+    }
+  });
+}
+
+/** Time limits of the transaction, and what it means that a lock is not had. */
+export async function withinLockWait<T>(
+  connection: SchemaConnection,
+  namespace: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  // The deadline ends a change; what the account has as its own limit would end it in the middle of a large table.
+  await connection.run(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+  await connection.run('SET LOCAL statement_timeout = 0');
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+    const reason = `another program's transaction holds a table of namespace ${namespace}`;
+    throw new ApiError('conflict_retry', `${reason}; nothing was changed, try again`);
+  }
+}
+
+/** All at once and first, so that the rows that are checked are those that are changed. */
+async function lockTables(connection: SchemaConnection, { namespace, from, steps }: SchemaChange): Promise<void> {
+  const renamed = new Map(steps.flatMap((step) => (step.kind === 'renameTable' ? [[step.to, step.from]] : [])));
+  const touched = new Set(steps.map((step) => tableOf(step)).map((name) => renamed.get(name) ?? name));
+  const present = (from?.schema.tables ?? []).map(({ name }) => name).filter((name) => touched.has(name));
+  if (present.length === 0) return;
+  const tables = present.map((name) => physicalTable(namespace, name));
+  await connection.run(`LOCK TABLE ${connection.list(tables)} IN ACCESS EXCLUSIVE MODE`);
+}
+
+/** By its new name. */
+function tableOf(step: SchemaChange['steps'][number]): string {
+  switch (step.kind) {
+    case 'createTable':
+    case 'dropTable':
+    case 'quarantineTable':
+      return step.table.name;
+    case 'renameTable':
+      return step.to;
+    case 'addColumn':
+    case 'renameColumn':
+    case 'alterColumn':
+    case 'dropColumn':
+    case 'quarantineColumn':
+    case 'changePrimaryKey':
+    case 'addIndex':
+    case 'dropIndex':
+      return step.table;
+    default:
+      return step satisfies never;
+  }
+}
+
+async function applyChecked(
+  connection: SchemaConnection,
+  { namespace, steps, now }: SchemaChange,
+  transitions: readonly TableTransition[],
+): Promise<void> {
+  for (const transition of transitions) {
+    for (const step of steps) {
+      if (step.kind === 'quarantineColumn' && step.table === transition.to.name) {
+        await keepColumn(connection, namespace, transition.from, step.column, now);
+      }
+    }
+    await followChange(connection, namespace, transition);
+    await changeTable(connection, namespace, transition, now);
+  }
+  for (const step of steps) {
+    if (step.kind === 'createTable') await createTable(connection, namespace, step.table);
+    if (step.kind === 'quarantineTable') await keepTable(connection, namespace, step.table, now);
+    if (step.kind === 'dropTable') await dropTable(connection, namespace, step.table);
+  }
+}
+
+function sqlState(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}

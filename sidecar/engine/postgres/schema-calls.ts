@@ -1,0 +1,44 @@
+import type { Engine } from '../engine.ts';
+import { SchemaConnection } from '../sql/schema-connection.ts';
+import { quarantineRows } from '../sql/schema-quarantine.ts';
+import { readStored } from '../sql/schema-store.ts';
+import type { Session, Sessions } from '../sql/session.ts';
+import { applySchema, checkSchema } from './schema-apply.ts';
+import { POSTGRES_SCHEMA } from './schema-dialect.ts';
+import { lockNamespace, unlockNamespace } from './schema-locks.ts';
+import { purgeQuarantine, restoreQuarantine } from './schema-restore.ts';
+
+/** The part of the engine that is about schemas. */
+export type SchemaCalls = Pick<
+  Engine,
+  | 'readSchema'
+  | 'applySchema'
+  | 'lockNamespace'
+  | 'unlockNamespace'
+  | 'listQuarantine'
+  | 'restoreQuarantine'
+  | 'purgeQuarantine'
+>;
+
+export function createSchemaCalls(sessions: Sessions): SchemaCalls {
+  const of = (session: Session): SchemaConnection => new SchemaConnection(session, POSTGRES_SCHEMA);
+  return {
+    readSchema: (namespace, bounds) => sessions.read(bounds, (session) => readStored(of(session), namespace)),
+    applySchema: (change, bounds) =>
+      change.dryRun
+        ? sessions.read(bounds, (session) => checkSchema(of(session), change))
+        : sessions.transaction(bounds, (session) => applySchema(of(session), change)),
+    lockNamespace: (namespace, owner, now, bounds) =>
+      sessions.write(bounds, (session) => lockNamespace(of(session), namespace, owner, now)),
+    unlockNamespace: (namespace, owner, bounds) =>
+      sessions.write(bounds, (session) => unlockNamespace(of(session), namespace, owner)),
+    listQuarantine: (namespace, bounds) =>
+      sessions.read(bounds, async (session) => {
+        const rows = await quarantineRows(of(session), namespace);
+        return rows.map(({ object }) => object);
+      }),
+    restoreQuarantine: (id, now, bounds) =>
+      sessions.transaction(bounds, (session) => restoreQuarantine(of(session), id, now)),
+    purgeQuarantine: (id, bounds) => sessions.transaction(bounds, (session) => purgeQuarantine(of(session), id)),
+  };
+}

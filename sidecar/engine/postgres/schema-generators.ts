@@ -1,0 +1,32 @@
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { hasGenerator } from '../physical-indexes.ts';
+import { physicalGenerator, physicalTable } from '../physical-names.ts';
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import { rememberLastId } from '../sql/schema-generators.ts';
+
+/** The highest id that the table's generator ever gave, 0 for none. */
+export async function lastId(connection: SchemaConnection, physical: string): Promise<bigint> {
+  const generator = connection.quoted(physicalGenerator(physical));
+  const [row] = await connection.rows(`SELECT last_value - CASE WHEN is_called THEN 0 ELSE 1 END FROM ${generator}`);
+  return BigInt(String(row?.[0] ?? 0));
+}
+
+/**
+ * Never lowers it, and never past its end, where it gives no more ids. That is not undone with the transaction, which
+ * at worst leaves a gap.
+ */
+export async function raiseLastId(connection: SchemaConnection, physical: string, last: bigint): Promise<void> {
+  if (last <= (await lastId(connection, physical))) return;
+  await connection.rows(
+    `SELECT setval(seqrelid::regclass, least(CAST(? AS bigint), seqmax)) FROM pg_sequence
+     WHERE seqrelid = CAST(quote_ident(?) AS regclass)`,
+    [last, physicalGenerator(physical)],
+  );
+}
+
+/** Before a table's name becomes free. */
+export async function rememberGenerator(connection: SchemaConnection, namespace: string, table: Table): Promise<void> {
+  if (!hasGenerator(table)) return;
+  const last = await lastId(connection, physicalTable(namespace, table.name));
+  await rememberLastId(connection, namespace, table.name, last);
+}

@@ -1,0 +1,82 @@
+import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
+import { identityOf } from '../physical-indexes.ts';
+import { physicalTable } from '../physical-names.ts';
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import { rememberedLastId } from '../sql/schema-generators.ts';
+import type { TableTransition } from '../table-transition.ts';
+import { generatedColumn, identitySql } from './schema-ddl.ts';
+import { POSTGRES_SCHEMA } from './schema-dialect.ts';
+import { lastId, raiseLastId } from './schema-generators.ts';
+
+/** What happens to the generated column of a table, hidden ones too. */
+export interface GeneratorChange {
+  readonly kind: 'stays' | 'new' | 'retyped';
+  /** The generated column of the declared table. */
+  readonly column: Column;
+  /** Highest id that was given so far. */
+  readonly last: bigint;
+}
+
+/** Null where the declared table generates nothing. */
+export async function generatorChange(
+  connection: SchemaConnection,
+  namespace: string,
+  { from, to, sources }: TableTransition,
+): Promise<GeneratorChange | null> {
+  const column = generatedColumn(to);
+  if (column === null) return null;
+  const isHidden = to.primaryKey === undefined;
+  const isCarried = isHidden ? from.primaryKey === undefined : sources.has(column.name);
+  if (!isCarried) {
+    // Hidden ids are seen nowhere, so that nothing remembers them.
+    return { kind: 'new', column, last: isHidden ? 0n : await rememberedLastId(connection, namespace, to.name) };
+  }
+  const isSameType = generatedColumn(from)?.type === column.type;
+  const last = await lastId(connection, physicalTable(namespace, to.name));
+  return { kind: isSameType ? 'stays' : 'retyped', column, last };
+}
+
+/** Takes the generator off its column, whose name or type it would hold; the column stays. */
+export async function dropGenerator(connection: SchemaConnection, physical: string, from: Table): Promise<void> {
+  const before = generatedColumn(from);
+  if (before === null) return;
+  const column = connection.quoted(before.name);
+  await connection.run(`ALTER TABLE ${connection.quoted(physical)} ALTER COLUMN ${column} DROP IDENTITY`);
+}
+
+/** Adds a generated column: rows get their numbers in the order in which they were read so far. */
+export async function addNumbers(
+  connection: SchemaConnection,
+  physical: string,
+  from: Table,
+  { column, last }: GeneratorChange,
+): Promise<void> {
+  const table = connection.quoted(physical);
+  const name = connection.quoted(column.name);
+  await connection.run(`ALTER TABLE ${table} ADD COLUMN ${name} ${POSTGRES_SCHEMA.typeSql(column)}`);
+  const identity = connection.list(identityOf(from));
+  const same = identityOf(from).map(
+    (part) => `present.${connection.quoted(part)} = numbered.${connection.quoted(part)}`,
+  );
+  await connection.run(
+    `UPDATE ${table} AS present SET ${name} = CAST(? AS bigint) + numbered.position
+     FROM (SELECT ${identity}, row_number() OVER (ORDER BY ${identity}) AS position FROM ${table}) AS numbered
+     WHERE ${same.join(' AND ')}`,
+    [last],
+  );
+  await connection.run(`ALTER TABLE ${table} ALTER COLUMN ${name} SET NOT NULL`);
+}
+
+/** When the column has its declared form. */
+export async function makeGenerator(
+  connection: SchemaConnection,
+  physical: string,
+  { column, last }: GeneratorChange,
+): Promise<void> {
+  const name = connection.quoted(column.name);
+  const table = connection.quoted(physical);
+  await connection.run(`ALTER TABLE ${table} ALTER COLUMN ${name} ADD ${identitySql(physical)}`);
+  const [row] = await connection.rows(`SELECT max(${name}) FROM ${table}`);
+  const greatest = BigInt(String(row?.[0] ?? 0));
+  await raiseLastId(connection, physical, greatest > last ? greatest : last);
+}

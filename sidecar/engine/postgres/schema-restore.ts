@@ -1,0 +1,139 @@
+import { type Column, type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
+import { fillOf } from '../column-fill.ts';
+import { keptOfText } from '../kept-column.ts';
+import { physicalTable } from '../physical-names.ts';
+import {
+  emptyColumn,
+  type Restored,
+  refusal,
+  restorableTable,
+  restoredColumn,
+  restoredNote,
+  schemaWith,
+  tableOfKept,
+} from '../restore-rules.ts';
+import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import { nameFault } from '../sql/schema-fit.ts';
+import { sameRowSql } from '../sql/schema-keep.ts';
+import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema-quarantine.ts';
+import { readStored, writeStored } from '../sql/schema-store.ts';
+import { transitionTo } from '../table-transition.ts';
+import { changeTable } from './schema-alter.ts';
+import { withinLockWait } from './schema-apply.ts';
+import { dropTableSql } from './schema-ddl.ts';
+import { makeIndexes, raiseRemembered, renameTable } from './schema-tables.ts';
+
+/**
+ * Puts a kept table or column back into the stored schema, whose revision grows; in the caller's transaction. Throws
+ * `unsupported_change` with the reason where it has no place any more.
+ */
+export async function restoreQuarantine(
+  connection: SchemaConnection,
+  id: number,
+  now: number,
+): Promise<RestoredObject> {
+  const { object } = await quarantineRow(connection, id);
+  return withinLockWait(connection, object.namespace, async () => {
+    // The namespace first, as a sync does it.
+    const stored = await readStored(connection, object.namespace, { lock: true });
+    const row = await quarantineRow(connection, id, { lock: true });
+    const { namespace } = row.object;
+    const { schema, note } = await restored(connection, row, stored?.schema ?? { tables: [] }, now);
+    await forgetQuarantine(connection, id);
+    const revision = (stored?.revision ?? 0) + 1;
+    const updatedAt = new Date(now).toISOString();
+    await writeStored(connection, { namespace, revision, hash: schemaHash(schema), schema, updatedAt });
+    return { ...row.object, note };
+  });
+}
+
+/** Deletes a kept object for good; in the caller's transaction. */
+export async function purgeQuarantine(connection: SchemaConnection, id: number): Promise<QuarantinedObject> {
+  const { object, physical } = await quarantineRow(connection, id, { lock: true });
+  await withinLockWait(connection, object.namespace, () => connection.run(dropTableSql(physical)));
+  await forgetQuarantine(connection, id);
+  return object;
+}
+
+function restored(connection: SchemaConnection, row: QuarantineRow, schema: Schema, now: number): Promise<Restored> {
+  const isTable = row.object.kind === 'table';
+  return isTable ? restoreTable(connection, row, schema) : restoreColumn(connection, row, schema, now);
+}
+
+async function restoreTable(
+  connection: SchemaConnection,
+  { object, physical, definition }: QuarantineRow,
+  schema: Schema,
+): Promise<Restored> {
+  const { namespace, table: name } = object;
+  const table = restorableTable(object, definition, schema);
+  const fault = await nameFault(connection, namespace, name);
+  if (fault !== null) throw refusal(object, fault);
+  const place = physicalTable(namespace, name);
+  await renameTable(connection, table, physical, place);
+  await raiseRemembered(connection, namespace, table);
+  await makeIndexes(connection, place, table);
+  await attachColumns(connection, namespace, name, object.id);
+  return { schema: schemaWith(object, schema, table), note: null };
+}
+
+async function restoreColumn(
+  connection: SchemaConnection,
+  { object, physical, definition }: QuarantineRow,
+  schema: Schema,
+  now: number,
+): Promise<Restored> {
+  const { namespace } = object;
+  const kept = keptOfText(definition);
+  const table = tableOfKept(object, kept, schema);
+  const withEmpty = { ...table, columns: [...table.columns, emptyColumn(kept)] };
+  await changeTable(connection, namespace, transitionTo(table, withEmpty), now);
+  await putBack(connection, namespace, table, kept.column, physical);
+  const lacking = kept.column.nullable ? 0 : await fillLacking(connection, namespace, table, kept.column, now);
+  const whole = { ...table, columns: [...table.columns, restoredColumn(kept, lacking)] };
+  const all = schemaWith(object, schema, whole);
+  await changeTable(connection, namespace, transitionTo(withEmpty, whole), now);
+  await connection.run(dropTableSql(physical));
+  return { schema: all, note: restoredNote(lacking) };
+}
+
+/** Values go back to the rows that had them. */
+async function putBack(
+  connection: SchemaConnection,
+  namespace: string,
+  table: Table,
+  column: Column,
+  physical: string,
+): Promise<void> {
+  const target = connection.quoted(physicalTable(namespace, table.name));
+  const value = `${connection.quoted(column.name)} = kept.${connection.quoted('value')}`;
+  const source = `${connection.quoted(physical)} AS kept`;
+  const sameRow = sameRowSql(connection, table);
+  await connection.run(`UPDATE ${target} AS present SET ${value} FROM ${source} WHERE ${sameRow}`);
+}
+
+/**
+ * Gives rows that came since what a required column has for them, and tells how many it has nothing for. The column
+ * then comes back nullable, so that what was kept is not out of reach.
+ */
+async function fillLacking(
+  connection: SchemaConnection,
+  namespace: string,
+  table: Table,
+  column: Column,
+  now: number,
+): Promise<number> {
+  const target = connection.quoted(physicalTable(namespace, table.name));
+  const name = connection.quoted(column.name);
+  const fill = fillOf(column, now);
+  if (fill.kind === 'random') {
+    await connection.run(`UPDATE ${target} SET ${name} = gen_random_uuid() WHERE ${name} IS NULL`);
+  } else if (fill.kind === 'constant' && !column.unique) {
+    const { dialect } = connection;
+    const place = dialect.typed(column, '?');
+    const update = `UPDATE ${target} SET ${name} = ${place} WHERE ${name} IS NULL`;
+    await connection.run(update, [dialect.toParam(column, fill.value)]);
+  }
+  return connection.number(`SELECT count(*) FROM ${target} WHERE ${name} IS NULL`);
+}
