@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { serverOptions } from './api/server-options.ts';
+import { isMove, runMove } from './commands/move-command.ts';
 import { runQuarantine, terminalIo } from './commands/quarantine.ts';
 import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
@@ -10,10 +11,15 @@ import { type RunningSidecar, serve } from './serve.ts';
 
 const USAGE = `Usage: node main.js [--config FILE] [--check]
        node main.js quarantine list|restore|purge [ID…] [--config FILE] [--json]
+       node main.js copy --from FILE --to FILE [--namespace N]… [--replace | --compare]
 
   --config FILE  configuration, made at the first start (default vfs/sidecar.json)
   --check        only checks the configuration
   --json         lists one JSON object a line, also on a terminal
+  --from, --to   configurations whose databases are copied from and to
+  --namespace N  only this one; may stand several times (default all)
+  --replace      deletes what the target holds in these namespaces first
+  --compare      only compares both databases
   --help         this text`;
 
 const DEFAULT_CONFIG = 'vfs/sidecar.json';
@@ -39,7 +45,8 @@ function readArguments(argv: readonly string[]): Arguments {
       },
     });
     const { config = DEFAULT_CONFIG, check = false, help = false, json = false } = values;
-    if (positionals.length > 0 && positionals[0] !== 'quarantine') throw new Error(`unknown command ${positionals[0]}`);
+    if (positionals.length > 0 && positionals[0] !== 'quarantine' && !help)
+      throw new Error(`unknown command ${positionals[0]}`);
     return { command: positionals, config, isCheck: check, isHelp: help, isJson: json };
   } catch (error) {
     throw new ConfigError(`${(error as Error).message.split('\n', 1)[0]}; --help tells more`);
@@ -102,10 +109,16 @@ async function quarantine(args: readonly string[], file: string, isJson: boolean
   if (!isDone) process.exitCode = 1;
 }
 
+async function move(argv: readonly string[]): Promise<void> {
+  if (!(await runMove(argv))) process.exitCode = 1;
+}
+
 async function main(): Promise<void> {
   const output = new StandardOutput();
   try {
-    const { command, config: file, isCheck, isHelp, isJson } = readArguments(process.argv.slice(2));
+    const argv = process.argv.slice(2);
+    if (isMove(argv[0]) && !argv.includes('--help')) return await move(argv);
+    const { command, config: file, isCheck, isHelp, isJson } = readArguments(argv);
     if (isHelp) process.stdout.write(`${USAGE}\n`);
     else if (isCheck) check(loadConfig(file, process.env, true), file);
     else if (command[0] === 'quarantine') await quarantine(command.slice(1), file, isJson);

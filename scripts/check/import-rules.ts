@@ -25,6 +25,7 @@ const SIDECAR_PARTS = [
   'sidecar/schema/',
   'sidecar/security/',
   'sidecar/config/',
+  'sidecar/moving/',
   'sidecar/commands/',
 ];
 
@@ -56,6 +57,11 @@ export const ZONES: readonly Zone[] = [
   },
   { path: 'sidecar/security/', zones: [PROTOCOL], packages: ['ipaddr.js'] },
   { path: 'sidecar/schema/', zones: ['sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
+  {
+    path: 'sidecar/moving/',
+    zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
+    packages: [],
+  },
   { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
   {
     path: 'sidecar/api/',

@@ -5,6 +5,7 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import { openEngine } from '../engine/open.ts';
 import type { QuarantinedObject } from '../engine/schema-change.ts';
 import { Quarantine } from '../schema/quarantine.ts';
+import { alignedLines } from './aligned-lines.ts';
 
 export interface QuarantineIo {
   /** Writes one line for the owner. */
@@ -127,13 +128,7 @@ function aligned(objects: readonly QuarantinedObject[]): string[] {
     String(object.rows),
     object.quarantinedAt,
   ]);
-  const widths = header.map((title, i) => Math.max(title.length, ...cells.map((row) => (row[i] ?? '').length)));
-  return [header, ...cells].map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  return alignedLines(header, cells);
 }
 
 function nameOf({ namespace, table, column }: QuarantinedObject): string {

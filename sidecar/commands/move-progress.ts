@@ -1,0 +1,74 @@
+import { grouped } from '../moving/grouped.ts';
+import type { MoveReport } from '../moving/report.ts';
+import { alignedLines } from './aligned-lines.ts';
+
+export interface ProgressOutput {
+  /** Writes one line. */
+  readonly print: (line: string) => void;
+  /** Writes text as it is, on a terminal only; null elsewhere. */
+  readonly draw: ((text: string) => void) | null;
+  /** `performance.now()` milliseconds. */
+  readonly monotonicNow: () => number;
+}
+
+const BAR_CELLS = 24;
+const DRAW_EVERY_MS = 100;
+const LINE_EVERY_MS = 10_000;
+const ERASE_LINE = '\r\u001b[K';
+
+/** A bar that moves on a terminal; elsewhere a line now and then. */
+export class MoveProgress implements MoveReport {
+  readonly #output: ProgressOutput;
+  #label = '';
+  #total = 0;
+  #done = 0;
+  #startedAt = 0;
+  #shownAt = 0;
+
+  constructor(output: ProgressOutput) {
+    this.#output = output;
+  }
+
+  say(line: string): void {
+    this.#output.draw?.(ERASE_LINE);
+    this.#output.print(line);
+  }
+
+  begin(label: string, rows: number): void {
+    this.#label = label;
+    this.#total = rows;
+    this.#done = 0;
+    this.#startedAt = this.#output.monotonicNow();
+    this.#shownAt = this.#startedAt;
+  }
+
+  advance(rows: number): void {
+    this.#done += rows;
+    const now = this.#output.monotonicNow();
+    const { draw, print } = this.#output;
+    if (now - this.#shownAt < (draw === null ? LINE_EVERY_MS : DRAW_EVERY_MS)) return;
+    this.#shownAt = now;
+    if (draw === null) print(this.#line(now));
+    else draw(`${ERASE_LINE}${this.#bar()} ${this.#line(now)}`);
+  }
+
+  table(header: readonly string[], cells: readonly (readonly string[])[], right: readonly string[]): void {
+    for (const line of alignedLines(header, cells, right)) this.say(line);
+  }
+
+  end(): void {
+    this.#output.draw?.(ERASE_LINE);
+  }
+
+  #bar(): string {
+    const share = this.#total === 0 ? 1 : Math.min(1, this.#done / this.#total);
+    const full = Math.floor(share * BAR_CELLS);
+    return `[${'#'.repeat(full)}${'.'.repeat(BAR_CELLS - full)}]`;
+  }
+
+  #line(now: number): string {
+    const seconds = (now - this.#startedAt) / 1000;
+    const perSecond = seconds === 0 ? 0 : Math.round(this.#done / seconds);
+    return `${this.#label}: ${grouped(this.#done)} of ${grouped(this.#total)} rows, ${grouped(perSecond)}/s`;
+  }
+}

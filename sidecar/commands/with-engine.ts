@@ -1,0 +1,36 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { DatabaseConfig } from '../config/database.ts';
+import type { Engine } from '../engine/engine.ts';
+import { openEngine } from '../engine/open.ts';
+import { databaseName } from './database-name.ts';
+import type { MoveIo } from './move-io.ts';
+
+/** Reading and writing at once; more would not make the slower of both databases quicker. */
+const CONNECTIONS = 2;
+const STATEMENT_MS = 60_000;
+
+/** Opens a database for the time of `work`. @throws ConfigError where it does not answer. */
+export async function withEngine<T>(
+  database: DatabaseConfig,
+  io: Pick<MoveIo, 'printError'>,
+  work: (engine: Engine) => Promise<T>,
+): Promise<T> {
+  const limits = { poolSize: CONNECTIONS, statementTimeoutMs: STATEMENT_MS };
+  const engine = await openEngine({ ...database, ...limits }, { log: logOf(io), now: Date.now });
+  try {
+    await engine.ping({ deadline: performance.now() + STATEMENT_MS }).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      throw new ConfigError(`${databaseName(database)} does not answer: ${error.message}`);
+    });
+    return await work(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+export function logOf({ printError }: Pick<MoveIo, 'printError'>) {
+  return (level: string, message: string, fields: object): void => {
+    if (level !== 'info') printError(`${message} ${JSON.stringify(fields)}`);
+  };
+}

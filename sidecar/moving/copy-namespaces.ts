@@ -1,0 +1,110 @@
+import type { EngineLog, StoredSchema } from '../engine/engine.ts';
+import { comparePairs, isEqualPlace, tellCompared } from './compare.ts';
+import { listKept } from './copy-kept.ts';
+import { copyContents, keptPairs, tablePairs } from './copy-namespace.ts';
+import type { CopyEngines, CopyWork } from './copy-work.ts';
+import { MoveRefused } from './move-refused.ts';
+import { patiently, statementBounds } from './patience.ts';
+import type { MoveReport } from './report.ts';
+import { storedSchema } from './revision.ts';
+import { lockForMove, SourceHold } from './source-hold.ts';
+import { openTarget, prepareTarget } from './target.ts';
+
+export interface CopyOptions {
+  readonly engines: CopyEngines;
+  /** Empty: all that the source has. */
+  readonly namespaces: readonly string[];
+  /** Deletes what the target holds in these namespaces. */
+  readonly replace: boolean;
+  /** Of the locks; another one for each run. */
+  readonly owner: string;
+  readonly log: EngineLog;
+  readonly report: MoveReport;
+  readonly signal: AbortSignal;
+}
+
+interface Held {
+  readonly hold: SourceHold;
+  readonly stored: StoredSchema;
+}
+
+/**
+ * Copies namespaces one after another. All of them are held read-only until the last one is there, so that the target
+ * is the source at one moment. True where both are equal at the end.
+ */
+export async function copyNamespaces(options: CopyOptions): Promise<boolean> {
+  const { engines, owner, log } = options;
+  const names = await chosen(options);
+  const held: Held[] = [];
+  try {
+    for (const name of names) held.push(await SourceHold.take(name, { engine: engines.from, owner, log }));
+    let isEqual = true;
+    for (const one of held) isEqual = (await copyHeld(options, one)) && isEqual;
+    return isEqual;
+  } finally {
+    for (const { hold } of held) await hold.release();
+  }
+}
+
+async function copyHeld(options: CopyOptions, { hold, stored: from }: Held): Promise<boolean> {
+  const { engines, owner, log, replace, report, signal } = options;
+  const { namespace, schema } = from;
+  const lock = await lockForMove(namespace, { engine: engines.to, owner, log });
+  try {
+    const say = (line: string): void => report.say(line);
+    const to = await prepareTarget({ engine: engines.to, namespace, schema, replace, say });
+    const compared = await copyContents({ engines, stored: { from, to }, report, signal });
+    tellCompared(namespace, compared, report);
+    const isEqual = compared.every(isEqualPlace);
+    if (!isEqual) report.say(`${namespace}: NOT equal; it stays closed in the target until the same command ends well`);
+    if (hold.wasLost) tellLost(namespace, report);
+    const isDone = isEqual && !hold.wasLost;
+    if (isDone) await openTarget(engines.to, namespace);
+    return isDone;
+  } finally {
+    await lock.release();
+  }
+}
+
+function tellLost(namespace: string, report: MoveReport): void {
+  report.say(
+    `${namespace}: the source was out of reach for longer than 30 s, so writes may have gone on there; run the same command again`,
+  );
+}
+
+/** Reads both databases and changes nothing. True where they are equal. */
+export async function compareNamespaces(options: CopyOptions): Promise<boolean> {
+  const { engines, report, signal } = options;
+  let isEqual = true;
+  for (const namespace of await chosen(options)) {
+    const from = await storedSchema(engines.from, namespace);
+    const to = await storedSchema(engines.to, namespace);
+    if (from === null || to === null || from.hash !== to.hash) {
+      const what =
+        from === null
+          ? 'is not in the source'
+          : to === null
+            ? 'is not in the target'
+            : 'has another schema in the target';
+      report.say(`${namespace}: NOT equal, it ${what}`);
+      isEqual = false;
+      continue;
+    }
+    const work: CopyWork = { engines, stored: { from, to }, report, signal };
+    const [keptFrom, keptTo] = [await listKept(engines.from, namespace), await listKept(engines.to, namespace)];
+    const kept = keptPairs(work, keptFrom, keptTo);
+    if (kept === null) report.say(`${namespace}: NOT equal, the quarantine holds other objects`);
+    const compared = await comparePairs(work, [...tablePairs(work), ...(kept ?? [])]);
+    tellCompared(namespace, compared, report);
+    isEqual = compared.every(isEqualPlace) && kept !== null && isEqual;
+  }
+  return isEqual;
+}
+
+async function chosen({ engines, namespaces }: CopyOptions): Promise<readonly string[]> {
+  const all = await patiently(() => engines.from.transfer.listNamespaces(statementBounds()));
+  const missing = namespaces.filter((name) => !all.includes(name));
+  if (missing.length > 0) throw new MoveRefused(`the source has no namespace ${missing.join(', ')}`);
+  if (all.length === 0) throw new MoveRefused('the source has no namespace at all');
+  return namespaces.length > 0 ? namespaces : all;
+}

@@ -1,0 +1,62 @@
+import type { Engine, Row } from '../engine/engine.ts';
+import { rowText, summarise } from './checksum.ts';
+import type { CopyEngines } from './copy-work.ts';
+import { lastRow, readPages } from './pages.ts';
+import { changeBounds, patiently, statementBounds } from './patience.ts';
+import type { Place } from './place.ts';
+
+/** One place in both databases. */
+export interface PlacePair {
+  readonly from: Place;
+  readonly to: Place;
+}
+
+/**
+ * Brings all rows of a place over, in key order, so that at every moment the target holds the first ones: what it holds
+ * already is compared with the source and kept where it is equal, else deleted.
+ */
+export async function copyRows(
+  engines: CopyEngines,
+  { from, to }: PlacePair,
+  onRows: (rows: number) => void,
+): Promise<void> {
+  const start = await commonStart(engines, { from, to }, onRows);
+  for await (const rows of readPages(engines.from, from, start)) {
+    await writePage(engines.to, to, rows);
+    onRows(rows.length);
+  }
+}
+
+/** The last row that both have, where the target holds the first rows of the source and nothing else; else null. */
+async function commonStart(
+  engines: CopyEngines,
+  { from, to }: PlacePair,
+  onRows: (rows: number) => void,
+): Promise<Row | null> {
+  if ((await lastRow(engines.to, to)) === null) return null;
+  const there = await summarise(engines.to, to, () => undefined);
+  const here = await summarise(engines.from, from, () => undefined, there.rows);
+  if (here.checksum === there.checksum && here.rows === there.rows) {
+    onRows(there.rows);
+    return here.last;
+  }
+  await patiently(() => engines.to.write(to.target, { op: 'delete', filter: null }, null, changeBounds()));
+  return null;
+}
+
+/** After a failure that may pass: what of the page is there is known by the last row of the target. */
+async function writePage(engine: Engine, place: Place, rows: readonly Row[]): Promise<void> {
+  let left = rows;
+  let isFirst = true;
+  await patiently(async () => {
+    if (!isFirst) left = missing(place, rows, await lastRow(engine, place));
+    isFirst = false;
+    if (left.length > 0) await engine.write(place.target, { op: 'insert', rows: left }, null, statementBounds());
+  });
+}
+
+function missing({ key }: Place, rows: readonly Row[], last: Row | null): readonly Row[] {
+  if (last === null) return rows;
+  const lastKey = rowText(key, last);
+  return rows.slice(rows.findIndex((row) => rowText(key, row) === lastKey) + 1);
+}

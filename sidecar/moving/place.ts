@@ -1,0 +1,42 @@
+import { type Column, columnOf, findTable, type Table } from '../../db_connector/protocol/schema.ts';
+import type { StoredSchema, TableTarget } from '../engine/engine.ts';
+import { keptOfText } from '../engine/kept-column.ts';
+import { schemaOfText } from '../engine/schema-text.ts';
+import { keptColumnForm, storageForm } from '../engine/storage-form.ts';
+import type { KeptObject } from '../engine/transfer.ts';
+
+/** Rows that move together: those of a table, or of an object in quarantine. They are read and written in key order. */
+export interface Place {
+  /** For the owner: "characters", "quarantined table old_notes", "quarantined column notes.title". */
+  readonly label: string;
+  /** In storage form, so with a key. */
+  readonly target: TableTarget;
+  /** Of the storage form. */
+  readonly key: readonly Column[];
+}
+
+export function tablePlace({ namespace, revision }: StoredSchema, table: Table): Place {
+  return placeOf(table.name, { namespace, revision, table: storageForm(table) });
+}
+
+export function keptPlace({ namespace, revision }: StoredSchema, kept: KeptObject): Place {
+  const { physical, kind, table, column } = kept;
+  const label = `quarantined ${kind} ${column === null ? table : `${table}.${column}`}`;
+  return placeOf(label, { namespace, revision, table: storageForm(keptShape(kept)), physical });
+}
+
+/** The table that holds what is kept: without indexes, since rows are only carried. */
+export function keptShape({ kind, table: name, definition }: Pick<KeptObject, 'kind' | 'table' | 'definition'>): Table {
+  if (kind === 'column') {
+    const { key, column } = keptOfText(definition);
+    return keptColumnForm(name, key, column);
+  }
+  const table = findTable(schemaOfText(definition), name);
+  if (table === null) throw new Error(`the definition of the quarantined table ${name} lacks it`);
+  return { ...table, columns: table.columns.map((column) => ({ ...column, unique: false })), indexes: [] };
+}
+
+function placeOf(label: string, target: TableTarget): Place {
+  const { table } = target;
+  return { label, target, key: (table.primaryKey ?? []).map((name) => columnOf(table, name, 'primaryKey')) };
+}

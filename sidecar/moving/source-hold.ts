@@ -1,0 +1,90 @@
+import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
+import { writeMoveMark } from '../schema/move-mark.ts';
+import { NamespaceLock } from '../schema/namespace-lock.ts';
+import { MoveRefused } from './move-refused.ts';
+import { patiently, statementBounds } from './patience.ts';
+import { applyWhole, storedSchema } from './revision.ts';
+
+/** A mark that was not renewed for so long belongs to a copy that is gone, and writes go on. */
+const LIFETIME_MS = 30_000;
+const RENEW_EVERY_MS = 3000;
+
+export interface HoldOptions {
+  readonly engine: Engine;
+  /** Of the lock. */
+  readonly owner: string;
+  readonly log: EngineLog;
+}
+
+export function lockForMove(namespace: string, options: HoldOptions): Promise<NamespaceLock> {
+  return patiently(async () => {
+    const lock = await NamespaceLock.acquire(namespace, { ...options, now: Date.now }, statementBounds().deadline);
+    if (lock !== null) return lock;
+    throw new MoveRefused(
+      `namespace ${namespace} is locked: a schema sync or another copy runs, or was cut off less than 10 s ago; try again in 10 s`,
+    );
+  });
+}
+
+/** Keeps a namespace as it is while it is read: no sync, and no write of a sidecar that runs on the database. */
+export class SourceHold {
+  readonly #namespace: string;
+  readonly #engine: Engine;
+  readonly #lock: NamespaceLock;
+  readonly #timer: NodeJS.Timeout;
+  #until: number;
+  /** Never rejects. */
+  #renewal: Promise<void> = Promise.resolve();
+  #wasLost = false;
+
+  private constructor(namespace: string, engine: Engine, lock: NamespaceLock, until: number) {
+    this.#namespace = namespace;
+    this.#engine = engine;
+    this.#lock = lock;
+    this.#until = until;
+    this.#timer = setInterval(() => {
+      this.#renewal = this.#renewal.then(() => this.#renew());
+    }, RENEW_EVERY_MS);
+  }
+
+  /** Gives the schema of the namespace too, as it stays. @throws MoveRefused where there is none, or it is locked. */
+  static async take(namespace: string, options: HoldOptions): Promise<{ hold: SourceHold; stored: StoredSchema }> {
+    const { engine } = options;
+    const lock = await lockForMove(namespace, options);
+    try {
+      const found = await storedSchema(engine, namespace);
+      if (found === null) throw new MoveRefused(`there is no namespace ${namespace} to copy`);
+      const until = Date.now() + LIFETIME_MS;
+      await patiently(() => writeMoveMark(engine, namespace, { kind: 'leaving', until }, statementBounds()));
+      const stored = await applyWhole(engine, namespace, found.schema);
+      return { hold: new SourceHold(namespace, engine, lock, until), stored };
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /** There was a time in which writes could pass unnoticed. */
+  get wasLost(): boolean {
+    return this.#wasLost || Date.now() > this.#until;
+  }
+
+  /** Never rejects: a mark that stays behind ends by itself. */
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#renewal;
+    await writeMoveMark(this.#engine, this.#namespace, null, statementBounds()).catch(() => undefined);
+    await this.#lock.release();
+  }
+
+  async #renew(): Promise<void> {
+    const until = Date.now() + LIFETIME_MS;
+    try {
+      await writeMoveMark(this.#engine, this.#namespace, { kind: 'leaving', until }, statementBounds());
+      if (Date.now() > this.#until) this.#wasLost = true;
+      this.#until = until;
+    } catch {
+      // The next renewal tries again; whether it came too late is seen then.
+    }
+  }
+}

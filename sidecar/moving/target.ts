@@ -1,0 +1,63 @@
+import { type Schema, schemaHash } from '../../db_connector/protocol/schema.ts';
+import type { Engine, StoredSchema } from '../engine/engine.ts';
+import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
+import { MoveRefused } from './move-refused.ts';
+import { lastRow } from './pages.ts';
+import { changeBounds, patiently, statementBounds } from './patience.ts';
+import { tablePlace } from './place.ts';
+import { applyWhole, storedSchema } from './revision.ts';
+
+export interface TargetOptions {
+  readonly engine: Engine;
+  readonly namespace: string;
+  readonly schema: Schema;
+  /** Deletes what is there. */
+  readonly replace: boolean;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Makes the tables of a namespace that is about to be filled, and closes it until `openTarget`. For whoever holds its
+ * lock. What an earlier run began goes on.
+ * @throws MoveRefused where the namespace holds something, and nobody said that it may go.
+ */
+export async function prepareTarget(options: TargetOptions): Promise<StoredSchema> {
+  const { engine, namespace, schema, replace, say } = options;
+  const isResumed = (await mark(engine, namespace))?.kind === 'arriving';
+  const found = await storedSchema(engine, namespace);
+  if (isResumed && !replace) say(`${namespace}: goes on with a copy that was cut off`);
+  if (!isResumed && !replace) await refuseOccupied(engine, namespace, found);
+  await patiently(() => writeMoveMark(engine, namespace, { kind: 'arriving' }, statementBounds()));
+  const isOther = found !== null && found.hash !== schemaHash(schema);
+  if (replace || isOther) await clear(engine, namespace);
+  return applyWhole(engine, namespace, schema);
+}
+
+/** From now on sidecars serve the namespace. */
+export function openTarget(engine: Engine, namespace: string): Promise<void> {
+  return patiently(() => writeMoveMark(engine, namespace, null, statementBounds()));
+}
+
+function mark(engine: Engine, namespace: string) {
+  return patiently(() => readMoveMark(engine, namespace, Date.now(), statementBounds()));
+}
+
+async function refuseOccupied(engine: Engine, namespace: string, found: StoredSchema | null): Promise<void> {
+  const occupied: string[] = [];
+  for (const table of found?.schema.tables ?? []) {
+    if (found !== null && (await lastRow(engine, tablePlace(found, table))) !== null) occupied.push(table.name);
+  }
+  const kept = await patiently(() => engine.listQuarantine(namespace, statementBounds()));
+  if (kept.length > 0) occupied.push(`${kept.length} in quarantine`);
+  if (occupied.length === 0) return;
+  throw new MoveRefused(
+    `namespace ${namespace} of the target is not empty (${occupied.join(', ')}); nothing was changed. With --replace all that it holds is deleted first`,
+  );
+}
+
+async function clear(engine: Engine, namespace: string): Promise<void> {
+  await applyWhole(engine, namespace, { tables: [] });
+  for (const { id } of await patiently(() => engine.listQuarantine(namespace, statementBounds()))) {
+    await patiently(() => engine.purgeQuarantine(id, changeBounds()));
+  }
+}
