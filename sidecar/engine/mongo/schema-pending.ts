@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import type { Restored } from '../restore-rules.ts';
+import type { PendingChange, SchemaDocument, SchemaWork } from './schema-collections.ts';
+import type { Others } from './schema-lease.ts';
+import { planOfText } from './schema-plan.ts';
+import { removeGone } from './schema-quarantine.ts';
+import { restoreJob } from './schema-restore.ts';
+import { advance, finish, storedSchema, takeOver } from './schema-store.ts';
+import { type Unit, unitsOf } from './schema-units.ts';
+
+/** A change as a list of units, and what is stored when all are done. */
+export interface Job {
+  readonly units: readonly Unit[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+  result(work: SchemaWork): Promise<Restored>;
+}
+
+/** Finishes a change that was cut off, whoever began it. */
+export async function finishPending(
+  work: SchemaWork,
+  others: Others,
+  document: SchemaDocument,
+  found: PendingChange,
+): Promise<void> {
+  const namespace = document._id;
+  const pending = await takeOver(work, namespace, found, randomUUID());
+  // It may have been cut off in the moment in which it began.
+  await others.wait(work, namespace, pending.token);
+  await runPending(work, namespace, storedSchema(document), pending);
+}
+
+export async function runPending(
+  work: SchemaWork,
+  namespace: string,
+  from: Schema,
+  pending: PendingChange,
+): Promise<Restored> {
+  const job = pending.kind === 'sync' ? syncJob(from, pending.plan) : restoreJob(from, pending.plan);
+  for (const [position, unit] of job.units.entries()) {
+    if (position < pending.position) continue;
+    await advance(work, namespace, pending, position);
+    await unit(work);
+  }
+  await removeGone(work);
+  const result = await job.result(work);
+  await finish(work, namespace, pending, result.schema, job.now);
+  return result;
+}
+
+function syncJob(from: Schema, text: string): Job {
+  const plan = planOfText(text);
+  return {
+    units: unitsOf(from, plan),
+    now: plan.now,
+    result: () => Promise.resolve({ schema: plan.to, note: null }),
+  };
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { type Document, Long, type ObjectId } from 'mongodb';
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import { fillOf } from '../column-fill.ts';
+import type { TableTransition } from '../table-transition.ts';
+import { toBson } from './documents.ts';
+import { generatorsOf, type SchemaWork } from './schema-collections.ts';
+import { ROW_NUMBER } from './schema-indexes.ts';
+
+const BATCH = 1000;
+/** Integers and decimals become each other; every other type lies in one form only, and so do decimals of any scale. */
+const CONVERSIONS: Partial<Record<Column['type'], { readonly type: string; readonly operator: string }>> = {
+  int32: { type: 'int', operator: '$toInt' },
+  int64: { type: 'long', operator: '$toLong' },
+  decimal: { type: 'decimal', operator: '$toDecimal' },
+};
+
+/** What becomes of documents: each pass names those that it still has to change, so that all may be done again. */
+interface Pass {
+  readonly filter: Document;
+  readonly update: Document | readonly Document[];
+}
+
+/** A change of rows whose fit is known. What a crash leaves: some batches done, and doing it again does the rest. */
+export async function rewriteRows(work: SchemaWork, physical: string, change: TableTransition, now: number) {
+  // First, while rows without key still know their order.
+  await numberRows(work, physical, change, now);
+  const passes = passesOf(change, now);
+  const randoms = newColumns(change).filter((column) => fillOf(column, now).kind === 'random');
+  if (passes.length === 0 && randoms.length === 0) return;
+  const rows = work.db.collection(physical);
+  for await (const batch of batches(work, physical)) {
+    for (const { filter, update } of passes) {
+      await rows.updateMany({ ...batch, ...filter }, update as Document, work.time());
+    }
+    for (const { name } of randoms) await fillRandom(work, physical, name, batch);
+  }
+}
+
+function newColumns({ to, sources }: TableTransition): Column[] {
+  return to.columns.filter(({ name }) => !sources.has(name));
+}
+
+function passesOf(change: TableTransition, now: number): Pass[] {
+  const { from, to, sources, removed } = change;
+  const renamed = [...sources].filter(([name, source]) => source.name !== name);
+  const gone = removed.map(({ name }) => name);
+  if (from.primaryKey === undefined && to.primaryKey !== undefined) gone.push(ROW_NUMBER);
+  const passes: Pass[] = [];
+  if (renamed.length > 0) {
+    passes.push({
+      filter: {},
+      update: { $rename: Object.fromEntries(renamed.map(([name, { name: old }]) => [old, name])) },
+    });
+  }
+  if (gone.length > 0)
+    passes.push({ filter: {}, update: { $unset: Object.fromEntries(gone.map((name) => [name, ''])) } });
+  for (const [name, source] of sources) {
+    const column = to.columns.find((candidate) => candidate.name === name);
+    if (column !== undefined) passes.push(...conversion(source, column));
+  }
+  for (const column of newColumns(change)) {
+    const fill = fillOf(column, now);
+    if (fill.kind !== 'constant' || fill.value === null) continue;
+    passes.push({
+      filter: { [column.name]: { $exists: false } },
+      update: { $set: { [column.name]: toBson(column, fill.value) } },
+    });
+  }
+  return passes;
+}
+
+function conversion(from: Column, to: Column): Pass[] {
+  const target = CONVERSIONS[to.type];
+  if (from.type === to.type || target === undefined) return [];
+  return [
+    {
+      filter: { [to.name]: { $exists: true, $not: { $type: target.type } } },
+      update: [{ $set: { [to.name]: { [target.operator]: `$${to.name}` } } }],
+    },
+  ];
+}
+
+/** Filters over `_id` that together hold for every document, each for about a batch. */
+async function* batches(work: SchemaWork, physical: string): AsyncGenerator<Document> {
+  const rows = work.db.collection(physical);
+  let after: Document = {};
+  for (;;) {
+    const [last] = await rows
+      .find(range(after), { ...work.time(), projection: { _id: 1 } })
+      .sort({ _id: 1 })
+      .skip(BATCH - 1)
+      .limit(1)
+      .toArray();
+    if (last === undefined) break;
+    yield range({ ...after, $lte: last._id });
+    after = { $gt: last._id };
+  }
+  yield range(after);
+}
+
+function range(bounds: Document): Document {
+  return Object.keys(bounds).length === 0 ? {} : { _id: bounds };
+}
+
+async function fillRandom(work: SchemaWork, physical: string, column: string, within: Document): Promise<void> {
+  const rows = work.db.collection(physical);
+  const lacking = { [column]: { $exists: false } };
+  const found = await rows.find({ ...within, ...lacking }, { ...work.time(), projection: { _id: 1 } }).toArray();
+  if (found.length === 0) return;
+  const updates = found.map(({ _id }) => ({
+    updateOne: { filter: { _id, ...lacking }, update: { $set: { [column]: randomUUID() } } },
+  }));
+  await rows.bulkWrite(updates, { ordered: false, ...work.time() });
+}
+
+/** New generated ids, and the order of rows that have lost their key, in the order in which rows came. */
+async function numberRows(work: SchemaWork, physical: string, change: TableTransition, now: number): Promise<void> {
+  const { from, to } = change;
+  const isKeyless = from.primaryKey === undefined;
+  for (const column of newColumns(change)) {
+    if (fillOf(column, now).kind !== 'generated') continue;
+    await number(work, physical, column, 'ids', isKeyless);
+  }
+  if (to.primaryKey === undefined && !isKeyless) {
+    await number(work, physical, { name: ROW_NUMBER, type: 'int64' }, 'rows', false);
+  }
+}
+
+/** `physical` is the table's new name, whose generator counts on. `_id` grows with time. */
+async function number(
+  work: SchemaWork,
+  physical: string,
+  { name, type }: Pick<Column, 'name' | 'type'>,
+  generator: 'ids' | 'rows',
+  byRowNumber: boolean,
+): Promise<void> {
+  const rows = work.db.collection<{ _id: ObjectId }>(physical);
+  for (;;) {
+    const lacking = await rows
+      .find({ [name]: { $exists: false } } as Document, { ...work.time(), projection: { _id: 1 } })
+      .sort(byRowNumber ? { [ROW_NUMBER]: 1, _id: 1 } : { _id: 1 })
+      .limit(BATCH)
+      .toArray();
+    if (lacking.length === 0) return;
+    const first = await reserve(work, physical, generator, lacking.length);
+    const updates = lacking.map(({ _id }, position) => {
+      const value = first + BigInt(position);
+      return {
+        updateOne: {
+          filter: { _id },
+          update: { $set: { [name]: type === 'int32' ? Number(value) : Long.fromBigInt(value) } } as Document,
+        },
+      };
+    });
+    await rows.bulkWrite(updates, { ordered: true, ...work.time() });
+  }
+}
+
+/** The first of `count` numbers that were never given. */
+async function reserve(work: SchemaWork, physical: string, generator: 'ids' | 'rows', count: number): Promise<bigint> {
+  const given = await generatorsOf(work.db).findOneAndUpdate(
+    { _id: physical },
+    { $inc: { [generator]: Long.fromNumber(count) } as Document },
+    { upsert: true, returnDocument: 'after', promoteLongs: false, ...work.time() },
+  );
+  const last = given?.[generator];
+  if (last === undefined) throw new Error(`the generator of ${physical} answered nothing`);
+  return last.toBigInt() - BigInt(count) + 1n;
+}

@@ -1,0 +1,80 @@
+import type { Schema, Table } from '../../../db_connector/protocol/schema.ts';
+import { physicalTable } from '../physical-names.ts';
+import type { PlanStep } from '../plan-step.ts';
+import { type TableTransition, transitionsOf } from '../table-transition.ts';
+import { generatorsOf, type SchemaWork } from './schema-collections.ts';
+import { dropIndexes, indexesOf, makeIndexes } from './schema-indexes.ts';
+import { detachColumns, followChange, keepColumn, keepTable } from './schema-keep.ts';
+import { isKeeping, type SyncPlan } from './schema-plan.ts';
+import { rewriteRows } from './schema-rows.ts';
+import { createCollection, dropCollection, renameCollection } from './schema-whole.ts';
+
+/**
+ * A part of a change that may be done again as long as nothing after it has begun: whoever finishes a change that was
+ * cut off begins with the unit that was under way.
+ */
+export type Unit = (work: SchemaWork) => Promise<void>;
+
+/** The same list for the same plan. A name is given and taken once at most in a plan, so that no unit undoes another. */
+export function unitsOf(from: Schema, plan: SyncPlan): Unit[] {
+  const ids = new Map(plan.steps.filter(isKeeping).map((step, position) => [step, plan.firstId + position]));
+  const placeOf = (step: PlanStep) => ({ namespace: plan.namespace, id: Number(ids.get(step)), now: plan.now });
+  const units: Unit[] = [];
+  for (const transition of transitionsOf(from, plan.to, plan.steps)) {
+    for (const step of plan.steps) {
+      if (step.kind !== 'quarantineColumn' || step.table !== transition.to.name) continue;
+      units.push((work) => keepColumn(work, placeOf(step), transition.from, step.column));
+    }
+    units.push(...transitionUnits(plan, transition));
+  }
+  for (const step of plan.steps) {
+    if (step.kind === 'createTable') units.push((work) => createTable(work, plan.namespace, step.table));
+    if (step.kind === 'quarantineTable') units.push((work) => keepTable(work, placeOf(step), step.table));
+    if (step.kind === 'dropTable') units.push((work) => dropTable(work, plan.namespace, step.table));
+  }
+  return units;
+}
+
+/** What crash points leave: a table without some of its indexes, under one of its two names, with rows of both forms. */
+function transitionUnits({ namespace, now }: SyncPlan, transition: TableTransition): Unit[] {
+  const { from, to } = transition;
+  const before = physicalTable(namespace, from.name);
+  const after = physicalTable(namespace, to.name);
+  const wanted = indexesOf(after, to);
+  const units: Unit[] = [(work) => dropIndexes(work, before, wanted)];
+  if (before !== after) {
+    units.push(
+      (work) => followGenerators(work, before, after),
+      (work) => renameCollection(work, before, after),
+    );
+  }
+  units.push(
+    (work) => rewriteRows(work, after, transition, now),
+    (work) => followChange(work, namespace, transition),
+    (work) => makeIndexes(work, after, wanted),
+  );
+  return units;
+}
+
+async function createTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
+  const physical = physicalTable(namespace, table.name);
+  const wanted = indexesOf(physical, table);
+  await createCollection(work, physical);
+  await dropIndexes(work, physical, wanted);
+  await makeIndexes(work, physical, wanted);
+}
+
+async function dropTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
+  await dropCollection(work, physicalTable(namespace, table.name));
+  await detachColumns(work, namespace, table.name);
+}
+
+/** The generator of a table's new name knows all that was ever given under either name; the old name keeps its own. */
+async function followGenerators(work: SchemaWork, before: string, after: string): Promise<void> {
+  const generators = generatorsOf(work.db);
+  const given = await generators.findOne({ _id: before }, { promoteLongs: false, ...work.time() });
+  if (given === null) return;
+  const { _id: _, ...numbers } = given;
+  if (Object.keys(numbers).length === 0) return;
+  await generators.updateOne({ _id: after }, { $max: numbers }, { upsert: true, ...work.time() });
+}
