@@ -90,8 +90,9 @@ async function addedSql(connection: SchemaConnection, column: Column, now: numbe
   if (fill.kind !== 'constant' || fill.value === null) return declared;
   filled.push(name);
   // ALTER TABLE takes no parameters; the server itself makes a literal of one.
-  const place = POSTGRES_SCHEMA.typed(column, '?');
   const param = POSTGRES_SCHEMA.toParam(column, fill.value);
-  const [row] = await connection.rows(`SELECT quote_literal(CAST(${place} AS text))`, [param]);
+  const [row] = await connection.rows(`SELECT quote_literal(CAST(${POSTGRES_SCHEMA.typed(column, '?')} AS text))`, [
+    param,
+  ]);
   return `${declared} DEFAULT ${String(row?.[0])}`;
 }

@@ -131,8 +131,7 @@ async function fillLacking(
     await connection.run(`UPDATE ${target} SET ${name} = gen_random_uuid() WHERE ${name} IS NULL`);
   } else if (fill.kind === 'constant' && !column.unique) {
     const { dialect } = connection;
-    const place = dialect.typed(column, '?');
-    const update = `UPDATE ${target} SET ${name} = ${place} WHERE ${name} IS NULL`;
+    const update = `UPDATE ${target} SET ${name} = ${dialect.typed(column, '?')} WHERE ${name} IS NULL`;
     await connection.run(update, [dialect.toParam(column, fill.value)]);
   }
   return connection.number(`SELECT count(*) FROM ${target} WHERE ${name} IS NULL`);
