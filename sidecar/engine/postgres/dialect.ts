@@ -1,0 +1,102 @@
+import type { Column, ColumnType } from '../../../db_connector/protocol/columns.ts';
+import type { Encode, SqlDialect } from '../sql/dialect.ts';
+import { arrayLiteral } from './array-literal.ts';
+
+/** Types as they stand in casts of parameters: without length or precision, so that nothing is cut or rounded. */
+const PARAM_TYPES = {
+  int32: 'int4',
+  int64: 'int8',
+  decimal: 'numeric',
+  float64: 'float8',
+  bool: 'bool',
+  string: 'text',
+  text: 'text',
+  json: 'text',
+  datetime: 'timestamp',
+  date: 'date',
+  uuid: 'uuid',
+  bytes: 'bytea',
+} as const satisfies Record<ColumnType, string>;
+
+export function paramType(column: Column): string {
+  return PARAM_TYPES[column.type];
+}
+
+/** What a value travels as, and results come as, is text: the server's own, in the form that the session is set up for. */
+export const POSTGRES_DIALECT: SqlDialect = {
+  quoted: (name) => `"${name}"`,
+  placeholder: (position) => `$${position}`,
+  toParam: (_column, value) => value,
+  typed: (column, place) => `${place}::${paramType(column)}`,
+  compared: (column, place) => `${place}::${paramType(column)}`,
+  readSql: (column) => `"${column.name}"`,
+  encoder,
+  byteLengthSql: (name) => `octet_length(${name})`,
+
+  listSql({ column, negated, values }, params) {
+    const list = `${params.add(arrayLiteral(values))}::${paramType(column)}[]`;
+    return `"${column.name}" ${negated ? '<> ALL' : '= ANY'} (${list})`;
+  },
+
+  containsSql({ column, value }, params) {
+    return `strpos("${column.name}", ${params.add(value)}::text) > 0`;
+  },
+
+  /** Indexes are made the same way, so that they serve both directions. */
+  orderSql({ name, nullable }, dir) {
+    if (dir === 'asc') return `"${name}" ASC${nullable ? ' NULLS FIRST' : ''}`;
+    return `"${name}" DESC${nullable ? ' NULLS LAST' : ''}`;
+  },
+
+  /** Through numeric, in which no sum of ours overflows; the cast back refuses what does not fit (22003). */
+  incSql(column, amount, params) {
+    const current = `COALESCE("${column.name}", 0)`;
+    if (column.type === 'float64') return `${current} + ${params.typed(column, amount)}`;
+    const sum = `${current} + ${params.add(String(amount))}::numeric`;
+    return column.type === 'decimal' ? sum : `(${sum})::${paramType(column)}`;
+  },
+};
+
+function encoder(column: Column): Encode {
+  const { type } = column;
+  switch (type) {
+    case 'int32':
+    case 'int64':
+    case 'json':
+      return String;
+    case 'decimal':
+      return (value) => withoutTrailingZeros(String(value));
+    case 'float64':
+      // The same digits as on every engine: 1e+21 and not 1000000000000000000000.
+      return (value) => String(Number(value));
+    case 'bool':
+      return (value) => (value === 't' ? 'true' : 'false');
+    case 'string':
+    case 'text':
+      return JSON.stringify;
+    case 'datetime':
+      return (value) => `"${isoTime(String(value))}"`;
+    case 'date':
+    case 'uuid':
+      return (value) => `"${value}"`;
+    case 'bytes':
+      return (value) => `"${Buffer.from(String(value).slice(2), 'hex').toString('base64')}"`;
+    default:
+      return type satisfies never;
+  }
+}
+
+function withoutTrailingZeros(digits: string): string {
+  if (!digits.includes('.')) return digits;
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === 0x30) end--;
+  return digits.slice(0, digits.charCodeAt(end - 1) === 0x2e ? end - 1 : end);
+}
+
+const SECONDS_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length;
+
+/** Of "2024-01-02 03:04:05.6": the server leaves trailing zeros out. */
+function isoTime(text: string): string {
+  const fraction = text.slice(SECONDS_LENGTH + 1).padEnd(3, '0');
+  return `${text.slice(0, 10)}T${text.slice(11, SECONDS_LENGTH)}.${fraction}Z`;
+}
