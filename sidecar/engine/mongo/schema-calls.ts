@@ -1,5 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { CallBounds, Engine } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { applySchema, checkSchema, prepared } from './schema-apply.ts';
 import type { RunSchemaWork, SchemaDocument, SchemaWork } from './schema-collections.ts';
@@ -33,15 +32,6 @@ export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCal
     listQuarantine: (namespace, bounds) => run(bounds, (work) => listQuarantine(work, namespace)),
     restoreQuarantine: (id, now, bounds) => run(bounds, (work) => restoreQuarantine(work, others, id, now)),
     purgeQuarantine: (id, bounds) => run(bounds, (work) => purgeQuarantine(work, others, id)),
-  };
-}
-
-/** The time that is left of the bounds, for every call of the driver. */
-export function timeOf({ deadline }: CallBounds): SchemaWork['time'] {
-  return () => {
-    const timeoutMS = Math.floor(deadline - performance.now());
-    if (timeoutMS <= 0) throw new ApiError('database_timeout', 'the database did not answer in time');
-    return { timeoutMS };
   };
 }
 

@@ -6,6 +6,7 @@ import { physicalTable } from '../physical-names.ts';
 import { type ColumnCheck, columnChecks, repeatChecks } from '../row-checks.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { generatorsOf, type SchemaWork } from './schema-collections.ts';
+import { countRows } from './schema-whole.ts';
 
 const LAST_IDS: Partial<Record<Column['type'], bigint>> = { int32: BigInt(INT32_MAX), int64: INT64_MAX };
 
@@ -17,10 +18,10 @@ export async function misfits(
   now: number,
 ): Promise<string[]> {
   const physical = physicalTable(namespace, change.from.name);
-  if ((await rowsWhere(work, physical, {}, 1)) === 0) return [];
+  if ((await countRows(work, physical, {}, 1)) === 0) return [];
   const found: string[] = [];
   for (const check of columnChecks(namespace, change, now)) {
-    const rows = await rowsWhere(work, physical, conditionOf(check));
+    const rows = await countRows(work, physical, conditionOf(check));
     if (rows > 0) found.push(check.fault(rows));
   }
   if (found.length > 0) return found;
@@ -28,11 +29,6 @@ export async function misfits(
     if (await hasRepeated(work, physical, columns)) found.push(fault);
   }
   return [...found, ...(await unnumbered(work, namespace, physical, change))];
-}
-
-async function rowsWhere(work: SchemaWork, physical: string, condition: Document, limit?: number): Promise<number> {
-  const options = { ...work.time(), ...(limit === undefined ? {} : { limit }) };
-  return work.db.collection(physical).countDocuments(condition, options);
 }
 
 /** NULL is an absent field. */
@@ -73,7 +69,7 @@ function boundsOf(column: Column): { readonly low: Decimal128 | Long; readonly h
 }
 
 async function hasRepeated(work: SchemaWork, physical: string, columns: readonly string[]): Promise<boolean> {
-  if (columns.length === 0) return (await rowsWhere(work, physical, {}, 2)) > 1;
+  if (columns.length === 0) return (await countRows(work, physical, {}, 2)) > 1;
   const present = Object.fromEntries(columns.map((name) => [name, { $exists: true }]));
   const groups = Object.fromEntries(columns.map((name, position) => [`k${position}`, `$${name}`]));
   const pipeline = [
@@ -107,7 +103,7 @@ async function unnumbered(
     (max, { ids }) => (ids !== undefined && ids.toBigInt() > max ? ids.toBigInt() : max),
     0n,
   );
-  const rows = await rowsWhere(work, physical, {});
+  const rows = await countRows(work, physical, {});
   if (given + BigInt(rows) <= last) return [];
   return [`${namespace}.${to.name}.${column.name}: the generator has not enough numbers left for the rows`];
 }

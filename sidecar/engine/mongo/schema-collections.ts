@@ -7,8 +7,8 @@ export const FORMAT_VERSION = 1;
 /** What a schema job works with. */
 export interface SchemaWork {
   readonly db: Db;
-  /** For every call of the driver: the time that is left. Throws `database_timeout` where none is. */
-  time(): { readonly timeoutMS: number };
+  /** For every call of the driver: the time that is left. */
+  time(): { readonly maxTimeMS: number; readonly signal: AbortSignal };
 }
 
 /** Runs work on the database within bounds; rejects with `ApiError`. */

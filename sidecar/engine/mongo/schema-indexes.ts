@@ -1,10 +1,8 @@
 import { type IndexDescriptionInfo, MongoServerError } from 'mongodb';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { physicalIndexes } from '../physical-indexes.ts';
+import { ORDER_FIELD } from './documents.ts';
 import type { SchemaWork } from './schema-collections.ts';
-
-/** The field that keeps the order of insertion in a table without key. */
-export const ROW_NUMBER = '_n';
 
 /** MongoDB's own index over `_id`. */
 const OWN_INDEX = '_id_';
@@ -24,7 +22,7 @@ export function indexesOf(physical: string, table: Table): CollectionIndex[] {
   const { primaryKey } = table;
   const first: CollectionIndex =
     primaryKey === undefined
-      ? { name: ROW_NUMBER, columns: [ROW_NUMBER], unique: false, present: [] }
+      ? { name: ORDER_FIELD, columns: [ORDER_FIELD], unique: false, present: [] }
       : { name: '_key', columns: primaryKey, unique: true, present: [] };
   const nullable = new Set(table.columns.filter((column) => column.nullable).map(({ name }) => name));
   const others = physicalIndexes(physical, table).map((index) => ({

@@ -4,9 +4,9 @@ import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } fr
 import { physicalTable, quarantineName } from '../physical-names.ts';
 import { textOfSchema } from '../schema-text.ts';
 import type { TableTransition } from '../table-transition.ts';
+import { ORDER_FIELD } from './documents.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './schema-collections.ts';
-import { ROW_NUMBER } from './schema-indexes.ts';
-import { createCollection, renameCollection } from './schema-whole.ts';
+import { countRows, createCollection, renameCollection } from './schema-whole.ts';
 
 /** Where and when something is kept. The id is reserved before the change begins, so that a repetition makes no second. */
 export interface KeepingPlace {
@@ -24,7 +24,7 @@ export async function keepTable(work: SchemaWork, place: KeepingPlace, table: Ta
   const physical = physicalTable(place.namespace, table.name);
   const kept = quarantineName(place.id, physical, null);
   await renameCollection(work, physical, kept);
-  const rows = await work.db.collection(kept).countDocuments({}, work.time());
+  const rows = await countRows(work, kept, {});
   const definition = textOfSchema({ tables: [table] });
   await register(work, place, { kind: 'table', table: table.name, column: null, physical: kept, definition, rows });
   await detachColumns(work, place.namespace, table.name, place.id);
@@ -54,7 +54,7 @@ export async function keepColumn(work: SchemaWork, place: KeepingPlace, table: T
   await copying.toArray();
   const key = new Map(names.map((name) => [name, 1 as const]));
   await work.db.collection(kept).createIndexes([{ name: '_key', key }], work.time());
-  const rows = await work.db.collection(kept).countDocuments({}, work.time());
+  const rows = await countRows(work, kept, {});
   const definition = textOfKept(keptOf(table, column));
   const about = { kind: 'column', table: table.name, column: column.name, physical: kept, definition, rows } as const;
   await register(work, place, about);
@@ -62,7 +62,7 @@ export async function keepColumn(work: SchemaWork, place: KeepingPlace, table: T
 
 /** The fields by which a row is known: the key, or the order of insertion. */
 export function keyFields(table: Table): readonly string[] {
-  return table.primaryKey ?? [ROW_NUMBER];
+  return table.primaryKey ?? [ORDER_FIELD];
 }
 
 async function register(

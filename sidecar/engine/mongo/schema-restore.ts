@@ -20,7 +20,7 @@ import type { Job } from './schema-pending.ts';
 import { restoreOfText } from './schema-plan.ts';
 import { objectOf } from './schema-quarantine.ts';
 import { rewriteRows } from './schema-rows.ts';
-import { isTaken, renameCollection } from './schema-whole.ts';
+import { countRows, isTaken, renameCollection } from './schema-whole.ts';
 
 const BATCH = 1000;
 
@@ -147,5 +147,5 @@ async function fillLacking(
 
 async function countLacking(work: SchemaWork, physical: string, { column }: KeptColumn): Promise<number> {
   if (column.nullable) return 0;
-  return work.db.collection(physical).countDocuments({ [column.name]: { $exists: false } }, work.time());
+  return countRows(work, physical, { [column.name]: { $exists: false } });
 }

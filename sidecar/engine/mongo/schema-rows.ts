@@ -3,9 +3,8 @@ import { type Document, Long, type ObjectId } from 'mongodb';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
 import type { TableTransition } from '../table-transition.ts';
-import { toBson } from './documents.ts';
+import { ORDER_FIELD, toBson } from './documents.ts';
 import { generatorsOf, type SchemaWork } from './schema-collections.ts';
-import { ROW_NUMBER } from './schema-indexes.ts';
 
 const BATCH = 1000;
 /** Integers and decimals become each other; every other type lies in one form only, and so do decimals of any scale. */
@@ -45,7 +44,7 @@ function passesOf(change: TableTransition, now: number): Pass[] {
   const { from, to, sources, removed } = change;
   const renamed = [...sources].filter(([name, source]) => source.name !== name);
   const gone = removed.map(({ name }) => name);
-  if (from.primaryKey === undefined && to.primaryKey !== undefined) gone.push(ROW_NUMBER);
+  if (from.primaryKey === undefined && to.primaryKey !== undefined) gone.push(ORDER_FIELD);
   const passes: Pass[] = [];
   if (renamed.length > 0) {
     passes.push({
@@ -123,7 +122,7 @@ async function numberRows(work: SchemaWork, physical: string, change: TableTrans
     await number(work, physical, column, 'ids', isKeyless);
   }
   if (to.primaryKey === undefined && !isKeyless) {
-    await number(work, physical, { name: ROW_NUMBER, type: 'int64' }, 'rows', false);
+    await number(work, physical, { name: ORDER_FIELD, type: 'int64' }, 'rows', false);
   }
 }
 
@@ -139,7 +138,7 @@ async function number(
   for (;;) {
     const lacking = await rows
       .find({ [name]: { $exists: false } } as Document, { ...work.time(), projection: { _id: 1 } })
-      .sort(byRowNumber ? { [ROW_NUMBER]: 1, _id: 1 } : { _id: 1 })
+      .sort(byRowNumber ? { [ORDER_FIELD]: 1, _id: 1 } : { _id: 1 })
       .limit(BATCH)
       .toArray();
     if (lacking.length === 0) return;

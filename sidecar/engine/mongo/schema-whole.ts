@@ -1,4 +1,4 @@
-import { MongoServerError } from 'mongodb';
+import { type Document, MongoServerError } from 'mongodb';
 import type { SchemaWork } from './schema-collections.ts';
 
 /** Steps over whole collections, each of which may be done again. */
@@ -25,6 +25,12 @@ export async function renameCollection(work: SchemaWork, from: string, to: strin
     await dropCollection(work, to);
     await rename();
   }
+}
+
+/** Long counts come back as objects. */
+export async function countRows(work: SchemaWork, name: string, condition: Document, limit?: number): Promise<number> {
+  const options = { ...work.time(), ...(limit === undefined ? {} : { limit }) };
+  return Number(await work.db.collection(name).countDocuments(condition, options));
 }
 
 /** Whether documents lie where no declared table has put them. */
