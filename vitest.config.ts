@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
 
@@ -10,6 +11,14 @@ const excludedTests = excludedEngines(process.env).map(
   (engine) => `test/unit/engine/${engine === 'mongodb' ? 'mongo' : engine}*.test.ts`,
 );
 
+/** The same programs on every engine. What failed is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
+const [seed, ...path] = (process.env.DIFFERENTIAL_SEED ?? String(randomInt(2 ** 31))).split(':');
+const differential = {
+  programs: Number(process.env.DIFFERENTIAL_PROGRAMS ?? 200),
+  seed: Number(seed),
+  path: path.join(':'),
+};
+
 /** The contract suite on one engine. */
 function contractOn(engine: TestedEngine) {
   return {
@@ -17,7 +26,7 @@ function contractOn(engine: TestedEngine) {
     test: {
       name: `contract:${engine}`,
       include: [CONTRACT_TESTS],
-      provide: { engine },
+      provide: { engine, differential },
       globalSetup: isServerEngine(engine) ? [PROVIDE_SERVERS] : [],
     },
   };

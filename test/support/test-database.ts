@@ -9,6 +9,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** What the contract suite runs on in this project (vitest.config.ts). */
     readonly engine?: TestedEngine;
+    /** The differential test: how many programs, and the seed, the same on every engine; with a path only that program. */
+    readonly differential: { readonly programs: number; readonly seed: number; readonly path: string };
   }
 }
 

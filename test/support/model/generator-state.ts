@@ -1,0 +1,61 @@
+/** Thrown where specification and contract leave open what happens next: the program cannot be judged any further. */
+export class Undecided extends Error {}
+
+/** An id that nobody but the database knows yet. */
+export const UNKNOWN_ID = 'unknown id';
+
+/** A retry inside may use ids as well. */
+const IDS_OF_A_FAILED_ROW = 8n;
+
+/**
+ * The ids that a table gives. The last one lies from `low` to `high`: they differ only after a request that failed, which may
+ * have used ids up or not.
+ */
+export class GeneratorState {
+  readonly #max: bigint;
+  #low = 0n;
+  #high = 0n;
+
+  constructor(max: bigint) {
+    this.#max = max;
+  }
+
+  /** Null where none is left. */
+  next(): bigint | typeof UNKNOWN_ID | null {
+    if (this.#low >= this.#max) return null;
+    if (this.#high >= this.#max) throw new Undecided('the generator may be at its end');
+    const isKnown = this.#low === this.#high;
+    this.#low += 1n;
+    this.#high += 1n;
+    return isKnown ? this.#low : UNKNOWN_ID;
+  }
+
+  /** Ids that a request gave itself move the generator past them. */
+  pass(id: bigint, isAfterUnknown: boolean): void {
+    if (isAfterUnknown && id > this.#low && id <= this.#high) throw new Undecided('the id may be one just generated');
+    if (id > this.#low) this.#low = id;
+    if (id > this.#high) this.#high = id;
+  }
+
+  mark(): bigint {
+    return this.#low;
+  }
+
+  /** The request failed: nothing since `mark` is sure, and all that it held may have been passed. */
+  fail(mark: bigint, explicit: readonly (bigint | null)[], kept: readonly bigint[]): void {
+    this.#low = greatest([mark, ...kept]);
+    const passed = greatest([this.#high, ...explicit.filter((id) => id !== null)]);
+    const high = passed + BigInt(explicit.length) * IDS_OF_A_FAILED_ROW;
+    this.#high = high > this.#max ? this.#max : high;
+  }
+
+  /** Generated ids were seen. `isWhole`: the request that they belong to was done, so that none was used after them. */
+  see(ids: readonly bigint[], isWhole: boolean): void {
+    this.#low = greatest([this.#low, ...ids]);
+    if (isWhole || this.#high < this.#low) this.#high = this.#low;
+  }
+}
+
+function greatest(ids: readonly bigint[]): bigint {
+  return ids.toSorted((a, b) => Number(a < b) - Number(a > b))[0] as bigint;
+}

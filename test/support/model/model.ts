@@ -1,0 +1,153 @@
+import type { ModelRow } from './model-filter.ts';
+import { TableState } from './model-table.ts';
+import { addTo } from './model-values.ts';
+import { requestOf } from './requests.ts';
+import {
+  columnOf,
+  type ModelCapabilities,
+  type ModelColumn,
+  type ModelTable,
+  type Step,
+  uniqueSetsOf,
+} from './types.ts';
+import { faultsOf } from './validate.ts';
+
+/** What a step must be answered: one of the codes, or, after ids that were unknown are learnt, exactly this payload. */
+export type Expectation = { readonly codes: readonly string[] } | { readonly text: () => string };
+
+type StepOf<Op extends Step['op']> = Extract<Step, { op: Op }>;
+
+const MAX_ROWS = 1000;
+
+/** One namespace. */
+export class Model {
+  readonly #tables: ReadonlyMap<string, TableState>;
+  readonly #can: ModelCapabilities;
+  /** Requests with an idempotency key that were done, and what was expected of them. */
+  readonly #remembered = new Map<string, { readonly request: string; readonly expectation: Expectation }>();
+
+  constructor(tables: readonly ModelTable[], can: ModelCapabilities) {
+    this.#tables = new Map(tables.map((table) => [table.name, new TableState(table)]));
+    this.#can = can;
+  }
+
+  stateOf(table: string): TableState {
+    return this.#tables.get(table) as TableState;
+  }
+
+  /** Does the step. */
+  expect(step: Step): Expectation {
+    const key = 'key' in step ? step.key : null;
+    if (key === null) return this.#execute(step);
+    const { operation, payload } = requestOf(step);
+    const request = `${operation} ${payload}`;
+    const remembered = this.#remembered.get(key);
+    if (remembered !== undefined) {
+      return remembered.request === request ? remembered.expectation : { codes: ['idempotency_conflict'] };
+    }
+    const rowsBefore = this.stateOf(step.table).rows.length;
+    const expectation = this.#execute(step);
+    // Failures are not remembered, but for an insert of which rows stay (contract section 5).
+    const hasLeftRows = step.op === 'insert' && this.stateOf(step.table).rows.length > rowsBefore;
+    if ('text' in expectation) {
+      let text: string | null = null;
+      const first = expectation.text;
+      const once = () => {
+        text ??= first();
+        return text;
+      };
+      this.#remembered.set(key, { request, expectation: { text: once } });
+      return { text: once };
+    }
+    if (hasLeftRows) this.#remembered.set(key, { request, expectation });
+    return expectation;
+  }
+
+  #execute(step: Step): Expectation {
+    const state = this.stateOf(step.table);
+    const faults = faultsOf(state.table, step, this.#can);
+    if (faults.length > 0) return { codes: faults };
+    switch (step.op) {
+      case 'insert':
+        return this.#insert(state, step);
+      case 'update':
+        return update(state, step);
+      case 'upsert':
+        return this.#upsert(state, step);
+      case 'delete':
+        return remove(state, step);
+      case 'find':
+        return find(state, step);
+      case 'count': {
+        const { length } = state.matching(step.filter);
+        return { text: () => `{"count":${length}}` };
+      }
+      default:
+        return step satisfies never;
+    }
+  }
+
+  #insert(state: TableState, step: StepOf<'insert'>): Expectation {
+    const { isWhole, added } = state.insert(step.rows, !this.#can.transactions);
+    if (!isWhole) return { codes: ['constraint_violation'] };
+    return { text: () => `{"inserted":${added.length},"ids":${state.idsText(added)}}` };
+  }
+
+  #upsert(state: TableState, step: StepOf<'upsert'>): Expectation {
+    const values = Object.fromEntries(step.keys.map((name) => [name, step.row[name]?.value ?? null]));
+    const existing = state.find(values);
+    if (existing === undefined) {
+      const { isWhole } = state.insert([step.row], false);
+      return isWhole ? affected(1) : { codes: ['constraint_violation'] };
+    }
+    const changed: ModelRow = { ...existing };
+    for (const [name, { value }] of Object.entries(step.row)) {
+      if (!step.keys.includes(name) && !state.table.primaryKey.includes(name)) changed[name] = value;
+    }
+    return replace(state, new Map([[existing, changed]]), new Set());
+  }
+}
+
+const affected = (count: number): Expectation => ({ text: () => `{"affected":${count}}` });
+
+function update(state: TableState, step: StepOf<'update'>): Expectation {
+  const matched = state.matching(step.filter);
+  const codes = new Set<string>();
+  const uniqueNames = new Set(uniqueSetsOf(state.table).flat());
+  const addsToUnique = Object.keys(step.inc).some((name) => uniqueNames.has(name));
+  if (addsToUnique && matched.length > 1) codes.add('constraint_violation');
+  const changes = new Map<ModelRow, ModelRow>();
+  for (const row of matched) {
+    const changed: ModelRow = { ...row };
+    for (const [name, { value }] of Object.entries(step.set)) changed[name] = value;
+    for (const [name, { value }] of Object.entries(step.inc)) {
+      const sum = addTo(columnOf(state.table, name) as ModelColumn, row[name] ?? null, value);
+      if (sum === null) codes.add('invalid_value');
+      else changed[name] = sum;
+    }
+    changes.set(row, changed);
+  }
+  return replace(state, changes, codes);
+}
+
+/** All of the changes or, where there are codes or two rows of one key, none. */
+function replace(state: TableState, changes: ReadonlyMap<ModelRow, ModelRow>, codes: Set<string>): Expectation {
+  const rows = state.rows.map((row) => changes.get(row) ?? row);
+  if ([...changes.values()].some((changed) => state.collides(changed, rows))) codes.add('constraint_violation');
+  if (codes.size > 0) return { codes: [...codes] };
+  state.rows = rows;
+  return affected(changes.size);
+}
+
+function remove(state: TableState, step: StepOf<'delete'>): Expectation {
+  const gone = new Set(state.matching(step.filter));
+  state.rows = state.rows.filter((row) => !gone.has(row));
+  return affected(gone.size);
+}
+
+function find(state: TableState, step: StepOf<'find'>): Expectation {
+  const rows = state.sorted(state.matching(step.filter), step.sort).slice(step.offset);
+  const limit = step.limit ?? MAX_ROWS;
+  const texts = rows.slice(0, limit).map((row) => state.rowText(row, step.fields));
+  return { text: () => `{"rows":[${texts}],"hasMore":${rows.length > limit}}` };
+}

@@ -1,0 +1,69 @@
+import type { Caller, ModelAnswer } from './run-program.ts';
+import type { ColumnType } from './types.ts';
+
+/** Wrong answers as an engine might give them, put between the API and the model: each must be found. */
+export type Fault = (operation: string, answer: ModelAnswer) => ModelAnswer;
+
+export const PLANTED_COLUMN = 'planted';
+const VALUE = new RegExp(`("${PLANTED_COLUMN}":)(true|false|-?\\d[\\d.eE+-]*|"(?:[^"\\\\]|\\\\.)*")`);
+
+export function withFault(call: Caller, fault: Fault): Caller {
+  return async (operation, payload) => {
+    const answer = await call(operation, payload);
+    return answer.code === '' ? fault(operation, answer) : answer;
+  };
+}
+
+/** The first value of the column in what is found is another one, barely. */
+export function wrongValue(type: ColumnType): Fault {
+  return (operation, answer) =>
+    operation === 'find'
+      ? { ...answer, text: answer.text.replace(VALUE, (_, name, value) => `${name}${spoiled(type, value)}`) }
+      : answer;
+}
+
+function spoiled(type: ColumnType, json: string): string {
+  if (type === 'bool') return json === 'true' ? 'false' : 'true';
+  if (type === 'float64') return nextDouble(Number(json));
+  if (!json.startsWith('"')) return otherLastDigit(json);
+  const text = JSON.parse(json) as string;
+  if (type === 'string' || type === 'text') return JSON.stringify(otherText(text));
+  if (type === 'uuid' && text.toUpperCase() !== text) return JSON.stringify(text.toUpperCase());
+  if (type === 'bytes') return text === '' ? '"AA=="' : '""';
+  return JSON.stringify(/\d/.test(text) ? otherLastDigit(text) : `${text} `);
+}
+
+/** What a collation, a pad rule or a normalisation would make of it. */
+function otherText(text: string): string {
+  const others = [text.trimEnd(), text.toLowerCase(), text.toUpperCase(), text.normalize('NFC'), text.normalize('NFD')];
+  return others.find((other) => other !== text) ?? `${text} `;
+}
+
+function otherLastDigit(text: string): string {
+  return text.replace(/\d(?=\D*$)/, (digit) => String((Number(digit) + 1) % 10));
+}
+
+function nextDouble(value: number): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  bytes.writeBigUInt64BE(bytes.readBigUInt64BE() ^ 1n);
+  return JSON.stringify(bytes.readDoubleBE());
+}
+
+const replaced =
+  (operations: readonly string[], pattern: RegExp, by: (...found: string[]) => string): Fault =>
+  (operation, answer) =>
+    operations.includes(operation) ? { ...answer, text: answer.text.replace(pattern, by) } : answer;
+
+const oneMore = (_: string, before: string, digits: string): string => `${before}${BigInt(digits) + 1n}`;
+
+export const WRONG_ANSWERS: Readonly<Record<string, Fault>> = {
+  'a count that is one too high': replaced(['count'], /("count":)(\d+)/, oneMore),
+  'an affected that is one too high': replaced(['update', 'delete', 'upsert'], /("affected":)(\d+)/, oneMore),
+  'an id that is not the one': replaced(['insert'], /("ids":\[)(\d+)/, oneMore),
+  'rows that changed places': replaced(['find'], /(\{[^{}]*\}),(\{[^{}]*\})/, (_, a, b) => `${b},${a}`),
+  'a row that is missing': replaced(['find'], /,\{[^{}]*\}\]/, () => ']'),
+  'more rows where there are none': replaced(['find'], /"hasMore":false/, () => '"hasMore":true'),
+  'a refusal in place of an answer': (operation, answer) =>
+    operation === 'upsert' ? { status: 409, code: 'constraint_violation', text: '' } : answer,
+};

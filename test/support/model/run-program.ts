@@ -1,0 +1,119 @@
+import { UNKNOWN_ID, Undecided } from './generator-state.ts';
+import { Model } from './model.ts';
+import type { TableState } from './model-table.ts';
+import { programLines } from './program-arbitrary.ts';
+import { requestOf, schemaText } from './requests.ts';
+import type { ModelCapabilities, Program, Step } from './types.ts';
+
+export interface ModelAnswer {
+  readonly status: number;
+  /** Empty where it succeeded. */
+  readonly code: string;
+  /** Payload, digit for digit. */
+  readonly text: string;
+}
+
+/** How a program reaches the API: payload text of an operation. */
+export type Caller = (operation: string, payload: string) => Promise<ModelAnswer>;
+
+const STATUS_OF: Readonly<Record<string, number>> = {
+  invalid_request: 400,
+  invalid_filter: 400,
+  invalid_sort: 400,
+  unknown_column: 400,
+  missing_value: 400,
+  invalid_value: 400,
+  value_too_long: 400,
+  constraint_violation: 409,
+  idempotency_conflict: 422,
+};
+
+/** An answer that is not the model's. The message is the program up to it, and both. */
+export class WrongAnswer extends Error {}
+
+/**
+ * Sends a program to an API and compares each answer with the model's, and at the end every row.
+ * @throws WrongAnswer
+ */
+export async function runProgram(
+  program: Program,
+  namespace: string,
+  call: Caller,
+  can: ModelCapabilities,
+): Promise<'done' | 'undecided'> {
+  const run = new ProgramRun(program, namespace, call, can);
+  try {
+    await run.declare();
+    for (const [i, step] of program.steps.entries()) await run.step(step, i);
+    await run.compareRows();
+    return 'done';
+  } catch (error) {
+    if (error instanceof Undecided) return 'undecided';
+    throw error;
+  } finally {
+    // Whether that works is not what is asked here, and must not hide what is.
+    await call('schema.sync', `{"namespace":"${namespace}","schema":{"tables":[]}}`).catch(() => {});
+  }
+}
+
+class ProgramRun {
+  readonly #program: Program;
+  readonly #namespace: string;
+  readonly #call: Caller;
+  readonly #model: Model;
+
+  constructor(program: Program, namespace: string, call: Caller, can: ModelCapabilities) {
+    this.#program = program;
+    this.#namespace = namespace;
+    this.#call = call;
+    this.#model = new Model(program.tables, can);
+  }
+
+  async declare(): Promise<void> {
+    const answer = await this.#send('schema.sync', `"schema":${schemaText(this.#program.tables)}`);
+    if (answer.status !== 200) this.#fail(-1, 'a sync', answer);
+  }
+
+  async step(step: Step, index: number): Promise<void> {
+    const expectation = this.#model.expect(step);
+    const { operation, payload } = requestOf(step);
+    const answer = await this.#send(operation, payload);
+    if ('codes' in expectation) {
+      const isRight = expectation.codes.includes(answer.code) && answer.status === STATUS_OF[answer.code];
+      if (!isRight) this.#fail(index, expectation.codes.join(' or '), answer);
+      await this.#learnIds(this.#model.stateOf(step.table), index);
+      return;
+    }
+    if (answer.status !== 200) this.#fail(index, 'success', answer);
+    await this.#learnIds(this.#model.stateOf(step.table), index);
+    const expected = expectation.text();
+    if (answer.text !== expected) this.#fail(index, expected, answer);
+  }
+
+  /** What the tables hold at the end. */
+  async compareRows(): Promise<void> {
+    for (const { name } of this.#program.tables) {
+      const find = { op: 'find' as const, table: name, filter: null, fields: null, sort: [], limit: null, offset: 0 };
+      await this.step(find, this.#program.steps.length);
+    }
+  }
+
+  /** Ids that the database gave after a failed request are read, since nothing says which they are. */
+  async #learnIds(state: TableState, index: number): Promise<void> {
+    const name = state.generatedName;
+    if (name === null || !state.hasUnknownIds) return;
+    const answer = await this.#send('find', `"table":"${state.table.name}","fields":["${name}"]`);
+    const ids = [...answer.text.matchAll(/:(-?\d+)\}/g)].map(([, digits]) => BigInt(digits as string));
+    const fault = state.learnIds(ids);
+    if (fault !== null) this.#fail(index, `${fault} (${UNKNOWN_ID})`, answer);
+  }
+
+  #send(operation: string, payload: string): Promise<ModelAnswer> {
+    return this.#call(operation, `{"namespace":"${this.#namespace}",${payload}}`);
+  }
+
+  #fail(index: number, expected: string, answer: ModelAnswer): never {
+    const lines = programLines({ ...this.#program, steps: this.#program.steps.slice(0, index + 1) });
+    throw new WrongAnswer([...lines, `expected ${expected}`, `got      ${answer.status} ${answer.text}`].join('\n'));
+  }
+}

@@ -1,0 +1,80 @@
+import { filteredFields } from './model-filter.ts';
+import {
+  type Cells,
+  columnOf,
+  type ModelCapabilities,
+  type ModelColumn,
+  type ModelFilter,
+  type ModelTable,
+  type Step,
+  uniqueSetsOf,
+} from './types.ts';
+
+const NUMERIC = ['int32', 'int64', 'decimal', 'float64'];
+
+/** Codes of what is wrong with a request by itself; with several faults either is answered (contract section 4). */
+export function faultsOf(table: ModelTable, step: Step, can: ModelCapabilities): string[] {
+  switch (step.op) {
+    case 'insert':
+      return step.rows.length === 0 ? ['invalid_request'] : step.rows.flatMap((row) => rowFaults(table, row));
+    case 'update':
+      return [...filterFaults(table, step.filter, can), ...changeFaults(table, step.set, step.inc)];
+    case 'upsert':
+      return [...rowFaults(table, step.row), ...keyFaults(table, step.row, step.keys)];
+    case 'delete':
+    case 'count':
+      return filterFaults(table, step.filter, can);
+    case 'find':
+      return [
+        ...filterFaults(table, step.filter, can),
+        ...(step.fields?.length === 0 ? ['invalid_request'] : []),
+        ...step.sort.flatMap(({ field }) => (columnOf(table, field)?.type === 'json' ? ['invalid_sort'] : [])),
+      ];
+    default:
+      return step satisfies never;
+  }
+}
+
+function filterFaults(table: ModelTable, filter: ModelFilter | null, can: ModelCapabilities): string[] {
+  const hasJson = filteredFields(filter).some((name) => columnOf(table, name)?.type === 'json');
+  return hasJson && !can.filterableJson ? ['invalid_filter'] : [];
+}
+
+function rowFaults(table: ModelTable, row: Cells): string[] {
+  const missing = table.columns.filter(
+    (column) => !(column.name in row || column.nullable || column.autoIncrement || column.default !== null),
+  );
+  return [...cellFaults(table, row), ...missing.map(() => 'missing_value')];
+}
+
+function cellFaults(table: ModelTable, cells: Cells): string[] {
+  return Object.entries(cells).flatMap(([name, cell]) => {
+    const column = columnOf(table, name);
+    if (column === undefined) return ['unknown_column'];
+    if (cell.refusal !== undefined) return [cell.refusal];
+    return cell.value === null && !column.nullable ? ['invalid_value'] : [];
+  });
+}
+
+function changeFaults(table: ModelTable, set: Cells, inc: Cells): string[] {
+  const names = [...Object.keys(set), ...Object.keys(inc)];
+  const faults = cellFaults(table, set);
+  if (names.length === 0 || new Set(names).size < names.length) faults.push('invalid_request');
+  if (names.some((name) => table.primaryKey.includes(name))) faults.push('invalid_request');
+  for (const [name, amount] of Object.entries(inc)) {
+    const column = columnOf(table, name) as ModelColumn;
+    if (!NUMERIC.includes(column.type)) faults.push('invalid_request');
+    else if (amount.refusal !== undefined) faults.push(amount.refusal);
+  }
+  return faults;
+}
+
+function keyFaults(table: ModelTable, row: Cells, keys: readonly string[]): string[] {
+  const isKey = uniqueSetsOf(table).some((set) => sameNames(set, keys));
+  const isMissing = keys.some((name) => (row[name]?.value ?? null) === null && row[name]?.refusal === undefined);
+  return [...(isKey ? [] : ['invalid_request']), ...(isMissing ? ['missing_value'] : [])];
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
+}
