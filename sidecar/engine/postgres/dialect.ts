@@ -25,6 +25,7 @@ export function paramType(column: Column): string {
 /** What a value travels as, and results come as, is text: the server's own, in the form that the session is set up for. */
 export const POSTGRES_DIALECT: SqlDialect = {
   quoted: (name) => `"${name}"`,
+  streamsRows: false,
   placeholder: (position) => `$${position}`,
   toParam: (_column, value) => value,
   typed: (column, place) => `${place}::${paramType(column)}`,

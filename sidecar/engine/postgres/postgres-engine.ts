@@ -1,8 +1,202 @@
-import type { Engine, EngineOptions } from '../engine.ts';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import {
+  type CallBounds,
+  type Capabilities,
+  type Engine,
+  type EngineOptions,
+  type EngineStats,
+  type FindQuery,
+  type IdempotencySlot,
+  type Page,
+  type RememberedResult,
+  StaleSchemaError,
+  type TableTarget,
+  type Write,
+} from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
+import { PageBuilder } from '../page-builder.ts';
+import { ReadCompiler } from '../sql/compile-read.ts';
+import { DeadlineSession } from '../sql/deadline-session.ts';
+import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
+import { PooledSessions } from '../sql/pooled-sessions.ts';
+import type { SqlBounds } from '../sql/session.ts';
+import type { Transfer } from '../transfer.ts';
+import { TroubleLog } from '../trouble-log.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import type { PostgresConnection } from './connection.ts';
+import { POSTGRES_DIALECT } from './dialect.ts';
+import { PostgresDriver } from './driver.ts';
+import { planMove, planWrite, SlotTakenError } from './run-write.ts';
+import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { createPostgresTransfer } from './schema-transfer.ts';
+import { prepareSystemTables, purgeExpired } from './system-tables.ts';
 
-export class PostgresEngine {
-  static open(_settings: ServerSettings, _options: EngineOptions): Promise<Engine> {
-    return Promise.reject(new Error('this provider is not supported yet'));
+const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
+const PREPARE_TIMEOUT_MS = 10_000;
+const FIRST_LOOK_MS = 5000;
+/** Of a write that meets a record which expires in the very moment, or an upsert that meets its twin. */
+const MAX_ATTEMPTS = 3;
+
+/** PostgreSQL 13 and newer. Statements are compiled here and run on pooled connections (`PooledSessions`). */
+export class PostgresEngine implements Engine {
+  readonly provider = 'postgres';
+  readonly capabilities = CAPABILITIES;
+  readonly transfer: Transfer;
+  readonly readSchema: SchemaCalls['readSchema'];
+  readonly applySchema: SchemaCalls['applySchema'];
+  readonly lockNamespace: SchemaCalls['lockNamespace'];
+  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
+  readonly listQuarantine: SchemaCalls['listQuarantine'];
+  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
+  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly #sessions: PooledSessions<PostgresConnection>;
+  readonly #reads = new ReadCompiler(POSTGRES_DIALECT);
+  readonly #purge: IdempotencyPurge;
+
+  private constructor(sessions: PooledSessions<PostgresConnection>, options: EngineOptions) {
+    this.#sessions = sessions;
+    const calls = createSchemaCalls(sessions);
+    this.readSchema = calls.readSchema;
+    this.applySchema = calls.applySchema;
+    this.lockNamespace = calls.lockNamespace;
+    this.unlockNamespace = calls.unlockNamespace;
+    this.listQuarantine = calls.listQuarantine;
+    this.restoreQuarantine = calls.restoreQuarantine;
+    this.purgeQuarantine = calls.purgeQuarantine;
+    this.transfer = createPostgresTransfer(sessions);
+    this.#purge = new IdempotencyPurge(sessions, purgeExpired, options);
+  }
+
+  /**
+   * Resolves also where the server cannot be reached now: calls fail with `database_error`, and it is tried again.
+   * @throws Error for a server that is too old, or a database that must not be used.
+   */
+  static async open(settings: ServerSettings, options: EngineOptions): Promise<PostgresEngine> {
+    const driver = new PostgresDriver(settings, prepareDatabase);
+    const sessions = new PooledSessions(driver, new TroubleLog(options.log));
+    try {
+      const connection = await driver.acquire(performance.now() + FIRST_LOOK_MS);
+      if (connection !== null) driver.release(connection);
+    } catch (error) {
+      if (error instanceof UnusableDatabaseError) {
+        await sessions.close();
+        throw new Error(`database: ${error.message}`);
+      }
+      sessions.reportUnreachable(error);
+    }
+    return new PostgresEngine(sessions, options);
+  }
+
+  async ping(bounds: CallBounds): Promise<void> {
+    await this.#sessions.read(bounds, (session) => session.prepared('SELECT 1', []));
+  }
+
+  async close(): Promise<void> {
+    this.#purge.stop();
+    await this.#sessions.close();
+  }
+
+  stats(): EngineStats {
+    return this.#sessions.stats();
+  }
+
+  async find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
+    const { sql, params, writer } = this.#reads.find(target, query);
+    const { rows } = await this.#sessions.read(of(target, bounds), (session) => session.prepared(sql, params));
+    const [first] = rows;
+    if (first === undefined) throw new StaleSchemaError(target.namespace);
+    const page = new PageBuilder(query.limit, query.maxBytes);
+    if (first[0] === null) return page.page();
+    for (const row of rows) if (!page.add(() => writer.write(row))) break;
+    return page.page();
+  }
+
+  async count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number> {
+    const { sql, params } = this.#reads.count(target, filter);
+    const { rows } = await this.#sessions.read(of(target, bounds), (session) => session.prepared(sql, params));
+    const [first] = rows;
+    if (first === undefined) throw new StaleSchemaError(target.namespace);
+    return Number(first[0]);
+  }
+
+  async write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#writeOnce(target, write, slot, of(target, bounds));
+      } catch (error) {
+        if (slot !== null && error instanceof SlotTakenError) {
+          const result = await this.#replay(slot, bounds);
+          if (result !== null) return result;
+        } else if (!isMaybeTwin(write, error)) throw error;
+        if (attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #writeOnce(
+    target: TableTarget,
+    write: Write,
+    slot: IdempotencySlot | null,
+    bounds: SqlBounds,
+  ): Promise<string> {
+    const plan = planWrite(target, write, slot);
+    const result = plan.needsTransaction
+      ? await this.#sessions.transaction(bounds, (session) => plan.run(session))
+      : await this.#sessions.write(bounds, (session) => plan.run(session));
+    if (result !== null) return result;
+    const move = planMove(target, write, slot);
+    const moved = await this.#sessions.transaction(bounds, (session) => move.run(session));
+    if (moved === null) throw new Error('nothing was inserted, and nothing says why');
+    return moved;
+  }
+
+  /** What is remembered; null where it has expired, and is forgotten now. */
+  async #replay(slot: IdempotencySlot, bounds: CallBounds): Promise<string | null> {
+    const { kid, namespace, key, now, fingerprint } = slot;
+    const remembered = await this.recall(kid, namespace, key, now, bounds);
+    if (remembered === null) {
+      const expired = 'DELETE FROM _idempotency WHERE kid = $1 AND namespace = $2 AND key = $3 AND expires_at <= $4';
+      await this.#sessions.write(bounds, (session) => session.query(expired, [kid, namespace, key, now]));
+      return null;
+    }
+    if (remembered.fingerprint === fingerprint) return remembered.result;
+    throw new SlotTakenError();
+  }
+
+  recall(
+    kid: string,
+    namespace: string,
+    key: string,
+    now: number,
+    bounds: CallBounds,
+  ): Promise<RememberedResult | null> {
+    const sql =
+      'SELECT fingerprint, result FROM _idempotency WHERE kid = $1 AND namespace = $2 AND key = $3 AND expires_at > $4';
+    return this.#sessions.read(bounds, async (session) => {
+      const [row] = (await session.prepared(sql, [kid, namespace, key, now])).rows;
+      return row === undefined ? null : { fingerprint: String(row[0]), result: String(row[1]) };
+    });
+  }
+}
+
+function of({ namespace }: TableTarget, { deadline }: CallBounds): SqlBounds {
+  return { deadline, namespace };
+}
+
+/**
+ * Two upserts of one new row may meet at another unique index than that of the keys, which PostgreSQL calls a
+ * violation. At the next attempt the row is there.
+ */
+function isMaybeTwin(write: Write, error: unknown): boolean {
+  return write.op === 'upsert' && error instanceof ApiError && error.code === 'constraint_violation';
+}
+
+async function prepareDatabase(connection: PostgresConnection, driver: PostgresDriver): Promise<void> {
+  const session = new DeadlineSession(driver, connection, performance.now() + PREPARE_TIMEOUT_MS);
+  try {
+    await prepareSystemTables(session);
+  } finally {
+    session.end();
   }
 }

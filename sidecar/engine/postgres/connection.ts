@@ -1,0 +1,188 @@
+import pg from 'pg';
+import type { ServerSettings } from '../open.ts';
+import type { SqlParam, SqlResult } from '../sql/session.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { isUnprepared } from './failures.ts';
+import type { StatementNames } from './statement-names.ts';
+
+/** Contract section 2. */
+const OLDEST_VERSION = 13;
+const CONNECT_TIMEOUT_MS = 5000;
+/** A connection that has prepared more is replaced, since nothing takes a statement back without a round trip. */
+const MAX_PREPARED = 1000;
+
+/**
+ * What a session must not take over from the server, the database or the account. Statements end by our own deadlines;
+ * the limits here only clean up after a sidecar that is gone or hangs.
+ */
+const SESSION_SETTINGS = {
+  statement_timeout: '150000',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '60000',
+  default_transaction_isolation: 'read\\ committed',
+  default_transaction_deferrable: 'off',
+  // An answered write is on the disk.
+  synchronous_commit: 'on',
+  TimeZone: 'UTC',
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  extra_float_digits: '1',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
+  transform_null_equals: 'off',
+  array_nulls: 'on',
+  quote_all_identifiers: 'off',
+  plan_cache_mode: 'auto',
+  // Compiling takes longer than statements of games run.
+  jit: 'off',
+} as const;
+
+/** What pg offers and its declarations leave out. */
+interface ClientInternals {
+  readonly connection: {
+    readonly stream: { destroy(): void };
+    on(event: 'parameterStatus', listener: (message: ParameterStatus) => void): void;
+  };
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number | null;
+  readonly secretKey: unknown;
+}
+
+interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
+
+interface CancelConnection {
+  readonly stream: { destroy(): void };
+  connect(port: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number | null, secretKey: unknown): void;
+  on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
+}
+
+const AS_TEXT = { getTypeParser: () => (text: string) => text };
+
+/** One connection of the pool. */
+export class PostgresConnection {
+  readonly #client: pg.Client & ClientInternals;
+  readonly #names: StatementNames;
+  readonly #prepared = new Set<string>();
+  #isGone = false;
+
+  constructor(settings: ServerSettings, names: StatementNames) {
+    const config = clientConfig(settings);
+    this.#client = new pg.Client(config) as pg.Client & ClientInternals;
+    this.#names = names;
+    this.#client.on('error', () => {
+      this.#isGone = true;
+    });
+    this.#client.on('end', () => {
+      this.#isGone = true;
+    });
+  }
+
+  /** @throws UnusableDatabaseError for a server that is too old, or a database that cannot hold every text */
+  async connect(): Promise<void> {
+    const reported = new Map<string, string>();
+    this.#client.connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+      reported.set(parameterName, parameterValue);
+    });
+    await this.#client.connect();
+    checkServer(reported);
+  }
+
+  get isUsable(): boolean {
+    return !this.#isGone;
+  }
+
+  get isWornOut(): boolean {
+    return this.#prepared.size > MAX_PREPARED;
+  }
+
+  query(text: string, params: readonly SqlParam[] | undefined, isPrepared: boolean): Promise<SqlResult> {
+    const name = isPrepared ? this.#names.of(text) : null;
+    if (name !== null) this.#prepared.add(name);
+    const config = { text, rowMode: 'array', ...(params && { values: params as unknown[] }), ...(name && { name }) };
+    return new Promise((resolve, reject) => {
+      this.#client.query(config as pg.QueryArrayConfig, (error, answer) => {
+        if (error === null || error === undefined) return resolve(resultOf(answer));
+        if (isUnprepared(error)) this.#names.forget(text);
+        reject(error);
+      });
+    });
+  }
+
+  /** PostgreSQL answers COMMIT of a transaction that has failed with ROLLBACK, and calls it no error. */
+  async commit(): Promise<void> {
+    const { command } = await this.#client.query('COMMIT');
+    if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
+  }
+
+  /** Resolves when the server has taken the request; it is not told whether a statement ran. */
+  cancel(): Promise<void> {
+    const { host, port, ssl, processID, secretKey } = this.#client;
+    const Connection = pg.Connection as unknown as new (config: { readonly ssl: unknown }) => CancelConnection;
+    const connection = new Connection({ ssl });
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => connection.stream.destroy(), CONNECT_TIMEOUT_MS);
+      const send = (): void => connection.cancel(processID, secretKey);
+      connection.on('connect', () => (ssl ? connection.requestSsl() : send()));
+      connection.on('sslconnect', send);
+      connection.on('error', () => connection.stream.destroy());
+      connection.on('end', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+      else connection.connect(port, host);
+    });
+  }
+
+  /** In good order. */
+  async end(): Promise<void> {
+    const isOver = this.#isGone;
+    this.#isGone = true;
+    if (isOver) return this.destroy();
+    await this.#client.end();
+  }
+
+  destroy(): void {
+    this.#isGone = true;
+    this.#client.connection.stream.destroy();
+  }
+}
+
+function clientConfig({ url, statementTimeoutMs }: ServerSettings): pg.ClientConfig {
+  const place = new URL(url);
+  const own = Object.entries(SESSION_SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
+  // What stands in the URL comes first, and ours counts; left there it would be all that counts.
+  const options = [...place.searchParams.getAll('options'), ...own].join(' ');
+  place.searchParams.delete('options');
+  return {
+    connectionString: place.href,
+    options,
+    application_name: 'game-server-database sidecar',
+    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, statementTimeoutMs),
+    keepAlive: true,
+    types: AS_TEXT as unknown as pg.CustomTypesConfig,
+  };
+}
+
+function checkServer(reported: ReadonlyMap<string, string>): void {
+  const version = reported.get('server_version') ?? '';
+  if (Number.parseInt(version, 10) < OLDEST_VERSION) {
+    throw new UnusableDatabaseError(`PostgreSQL ${version} is too old: ${OLDEST_VERSION} or newer is needed`);
+  }
+  const encoding = reported.get('server_encoding') ?? '';
+  if (encoding !== 'UTF8') {
+    throw new UnusableDatabaseError(`the database has the encoding ${encoding}: create one with ENCODING 'UTF8'`);
+  }
+}
+
+/** Several statements in one text give several results, of which the last counts. */
+function resultOf(answer: pg.QueryArrayResult | readonly pg.QueryArrayResult[]): SqlResult {
+  const result = (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryArrayResult;
+  return { rows: result.rows, affected: result.rowCount ?? 0, insertId: null };
+}

@@ -1,0 +1,212 @@
+import pg from 'pg';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { INT32_MAX, INT64_MAX } from '../../../db_connector/protocol/limits.ts';
+import type { Value } from '../../../db_connector/protocol/values.ts';
+import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../engine.ts';
+import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/compile-change.ts';
+import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
+
+import type { Session, SqlResult } from '../sql/session.ts';
+import { generatorSql, WriteCompiler } from './compile-write.ts';
+import { POSTGRES_DIALECT } from './dialect.ts';
+
+/** How a write is run: by itself, or in a transaction because it takes more than one statement. */
+export interface WritePlan {
+  readonly needsTransaction: boolean;
+  /** JSON text of the result; null where nothing was done because the generator must be moved first. */
+  run(session: Session): Promise<string | null>;
+}
+
+export function planWrite(target: TableTarget, write: Write, slot: IdempotencySlot | null): WritePlan {
+  switch (write.op) {
+    case 'insert':
+      return planInsert(target, write.rows, slot);
+    case 'update': {
+      const isSingle = isSingleRowOnly(target.table, write);
+      const run = (session: Session): Promise<string> => {
+        return change(session, target, slot, send(session, new WriteCompiler(target, slot).update(write)), isSingle);
+      };
+      return { needsTransaction: isSingle, run };
+    }
+    case 'upsert':
+      return planUpsert(target, write, slot);
+    case 'delete': {
+      const run = (session: Session): Promise<string> => {
+        return change(
+          session,
+          target,
+          slot,
+          send(session, new WriteCompiler(target, slot).delete(write.filter)),
+          false,
+        );
+      };
+      return { needsTransaction: false, run };
+    }
+    default:
+      return write satisfies never;
+  }
+}
+
+async function change(
+  session: Session,
+  target: TableTarget,
+  slot: IdempotencySlot | null,
+  running: Promise<SqlResult>,
+  isSingleRow: boolean,
+): Promise<string> {
+  const { rows, affected } = await running;
+  const count = slot === null ? affected : Number(rows[0]?.[0]);
+  const isDone = slot === null ? count > 0 : Number(rows[0]?.[1]) > 0;
+  if (!isDone) await checkUndone(session, target, slot);
+  if (isSingleRow && count > 1) {
+    throw new ApiError('constraint_violation', 'inc of a unique column matches more than one row; nothing was changed');
+  }
+  return affectedResult(count);
+}
+
+/** The slot is taken: nothing was written. */
+export class SlotTakenError extends ApiError {
+  constructor() {
+    super('idempotency_conflict', 'the idempotencyKey was used with another payload');
+  }
+}
+
+async function send(session: Session, { sql, params }: CompiledStatement): Promise<SqlResult> {
+  try {
+    return await session.prepared(sql, params);
+  } catch (error) {
+    // A twin was quicker, or a record has expired; nothing else of ours breaks a rule of that table.
+    if (error instanceof pg.DatabaseError && error.table === '_idempotency') throw new SlotTakenError();
+    throw error;
+  }
+}
+
+/** Why a statement has changed nothing; returns where there is no other reason than that nothing matched. */
+async function checkUndone(session: Session, target: TableTarget, slot: IdempotencySlot | null): Promise<void> {
+  const { namespace, revision } = target;
+  const current = 'SELECT revision FROM _schemas WHERE namespace = $1';
+  const { rows } = await session.prepared(current, [namespace]);
+  if (Number(rows[0]?.[0]) !== revision) throw new StaleSchemaError(namespace);
+  if (slot !== null) throw new SlotTakenError();
+}
+
+function planInsert(target: TableTarget, rows: readonly Row[], slot: IdempotencySlot | null): WritePlan {
+  const { table } = target;
+  const generated = generatedColumn(table);
+  if (generated === null) {
+    const result = insertResult(rows.length, givenIds(table, rows));
+    return { needsTransaction: false, run: (session) => insertAll(session, target, rows, null, result, slot) };
+  }
+  const ids = rows.flatMap((row) => (row.has(generated.name) ? [idOf(row, generated.name)] : []));
+  if (ids.length === 0) {
+    return { needsTransaction: false, run: (session) => insertAll(session, target, rows, null, null, slot) };
+  }
+  if (ids.length < rows.length) return moveThenInsert(target, rows, slot);
+  const highest = ids.reduce((high, id) => (id < high ? high : id), 0n);
+  const result = insertResult(rows.length, ids.map(String));
+  return { needsTransaction: false, run: (session) => insertAll(session, target, rows, highest, result, slot) };
+}
+
+/** @param result null where the ids are the generator's */
+async function insertAll(
+  session: Session,
+  target: TableTarget,
+  rows: readonly Row[],
+  reached: bigint | null,
+  result: string | null,
+  slot: IdempotencySlot | null,
+): Promise<string | null> {
+  const inserted = await send(session, new WriteCompiler(target, slot).insert(rows, reached, result));
+  if (inserted.affected > 0) {
+    return (
+      result ??
+      insertResult(
+        rows.length,
+        inserted.rows.map((row) => String(row[0])),
+      )
+    );
+  }
+  await checkUndone(session, target, reached === null ? slot : null);
+  return null;
+}
+
+/** Ids are given here, one after another, while nobody else can insert. */
+function moveThenInsert(target: TableTarget, rows: readonly Row[], slot: IdempotencySlot | null): WritePlan {
+  const run = async (session: Session): Promise<string | null> => {
+    let last = await lockGenerator(session, target);
+    const { name, type } = generatedColumn(target.table) ?? { name: '', type: 'int64' };
+    const max = type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
+    const numbered = rows.map((row) => {
+      const id = row.has(name) ? idOf(row, name) : last + 1n;
+      if (id > max) throw new ApiError('constraint_violation', 'the generator of the primary key is at its end');
+      if (id > last) last = id;
+      return row.has(name) ? row : new Map<string, Value>([...row, [name, id]]);
+    });
+    await raiseGenerator(session, target, last);
+    const ids = numbered.map((row) => String(idOf(row, name)));
+    return insertAll(session, target, numbered, null, insertResult(rows.length, ids), slot);
+  };
+  return { needsTransaction: true, run };
+}
+
+function planUpsert(target: TableTarget, write: Write & { op: 'upsert' }, slot: IdempotencySlot | null): WritePlan {
+  const generated = generatedColumn(target.table);
+  const id = generated !== null && write.row.has(generated.name) ? idOf(write.row, generated.name) : null;
+  return { needsTransaction: false, run: (session) => upsert(session, target, write, id, slot) };
+}
+
+/** Another may insert the row, or delete it, in the very moment. */
+const MAX_UPSERT_ATTEMPTS = 5;
+
+async function upsert(
+  session: Session,
+  target: TableTarget,
+  write: Write & { op: 'upsert' },
+  reached: bigint | null,
+  slot: IdempotencySlot | null,
+): Promise<string | null> {
+  const result = affectedResult(1);
+  for (let attempt = 1; attempt <= MAX_UPSERT_ATTEMPTS; attempt++) {
+    const { rows } = await send(session, new WriteCompiler(target, slot).upsert(write, reached, result));
+    if (rows[0]?.[0] === 't') return result;
+    await checkUndone(session, target, null);
+    if (reached !== null) return null;
+    if (slot !== null) await checkSlot(session, slot);
+  }
+  throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+}
+
+async function checkSlot(session: Session, { kid, namespace, key, now }: IdempotencySlot): Promise<void> {
+  const taken = 'SELECT 1 FROM _idempotency WHERE kid = $1 AND namespace = $2 AND key = $3 AND expires_at > $4';
+  if ((await session.prepared(taken, [kid, namespace, key, now])).rows.length > 0) throw new SlotTakenError();
+}
+
+/** The same write, after the generator has been moved past the ids that it brings along; for a transaction. */
+export function planMove(target: TableTarget, write: Write, slot: IdempotencySlot | null): WritePlan {
+  if (write.op === 'insert') return moveThenInsert(target, write.rows, slot);
+  const run = async (session: Session): Promise<string | null> => {
+    if (write.op !== 'upsert') throw new Error('no generator has to do with it');
+    const last = await lockGenerator(session, target);
+    const id = idOf(write.row, generatedColumn(target.table)?.name ?? '');
+    if (id > last) await raiseGenerator(session, target, id);
+    return upsert(session, target, write, null, slot);
+  };
+  return { needsTransaction: true, run };
+}
+
+/** Keeps all others from inserting until the transaction ends, and gives the last id. */
+async function lockGenerator(session: Session, target: TableTarget): Promise<bigint> {
+  await session.query(`LOCK TABLE ${tableSql(POSTGRES_DIALECT, target)} IN SHARE ROW EXCLUSIVE MODE`);
+  const { rows } = await session.query(`SELECT COALESCE(pg_sequence_last_value(${generatorSql(target)}), 0)`);
+  return BigInt(String(rows[0]?.[0]));
+}
+
+/** That is not undone with the transaction, which at worst leaves a gap. */
+async function raiseGenerator(session: Session, target: TableTarget, last: bigint): Promise<void> {
+  if (last < 1n) return;
+  await session.query(`SELECT setval(${generatorSql(target)}, $1)`, [last]);
+}
+
+function idOf(row: Row, name: string): bigint {
+  return BigInt(row.get(name) as number | bigint);
+}
