@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Long } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError } from '../engine.ts';
@@ -7,7 +6,8 @@ import { physicalTable } from '../physical-names.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import { transitionsOf } from '../table-transition.ts';
 import { misfits } from './schema-checks.ts';
-import { generatorsOf, type PendingChange, type SchemaWork } from './schema-collections.ts';
+import type { PendingChange, SchemaWork } from './schema-collections.ts';
+import { reserveQuarantineIds } from './schema-generators.ts';
 import type { Others } from './schema-lease.ts';
 import { finishPending, runPending } from './schema-pending.ts';
 import { isKeeping, type SyncPlan, textOfPlan } from './schema-plan.ts';
@@ -91,15 +91,5 @@ async function checkRows(work: SchemaWork, change: SchemaChange, from: Schema): 
 
 async function planOf(work: SchemaWork, { namespace, to, steps, now }: SchemaChange): Promise<SyncPlan> {
   const count = steps.filter(isKeeping).length;
-  return { namespace, to, steps, now, firstId: count === 0 ? 0 : await reserveIds(work, count) };
-}
-
-/** Ids of quarantine are never given twice; those of a change that is refused after all are lost. */
-async function reserveIds(work: SchemaWork, count: number): Promise<number> {
-  const given = await generatorsOf(work.db).findOneAndUpdate(
-    { _id: '_quarantine' },
-    { $inc: { ids: Long.fromNumber(count) } },
-    { upsert: true, returnDocument: 'after', ...work.time() },
-  );
-  return Number(given?.ids) - count + 1;
+  return { namespace, to, steps, now, firstId: count === 0 ? 0 : await reserveQuarantineIds(work, count) };
 }

@@ -4,7 +4,8 @@ import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { ORDER_FIELD, toBson } from './documents.ts';
-import { generatorsOf, type SchemaWork } from './schema-collections.ts';
+import type { SchemaWork } from './schema-collections.ts';
+import { reserveNumbers } from './schema-generators.ts';
 
 const BATCH = 1000;
 /** Integers and decimals become each other; every other type lies in one form only, and so do decimals of any scale. */
@@ -142,7 +143,7 @@ async function number(
       .limit(BATCH)
       .toArray();
     if (lacking.length === 0) return;
-    const first = await reserve(work, physical, generator, lacking.length);
+    const first = await reserveNumbers(work, physical, generator, lacking.length);
     const updates = lacking.map(({ _id }, position) => {
       const value = first + BigInt(position);
       return {
@@ -154,16 +155,4 @@ async function number(
     });
     await rows.bulkWrite(updates, { ordered: true, ...work.time() });
   }
-}
-
-/** The first of `count` numbers that were never given. */
-async function reserve(work: SchemaWork, physical: string, generator: 'ids' | 'rows', count: number): Promise<bigint> {
-  const given = await generatorsOf(work.db).findOneAndUpdate(
-    { _id: physical },
-    { $inc: { [generator]: Long.fromNumber(count) } as Document },
-    { upsert: true, returnDocument: 'after', promoteLongs: false, ...work.time() },
-  );
-  const last = given?.[generator];
-  if (last === undefined) throw new Error(`the generator of ${physical} answered nothing`);
-  return last.toBigInt() - BigInt(count) + 1n;
 }

@@ -2,7 +2,8 @@ import type { Schema, Table } from '../../../db_connector/protocol/schema.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { PlanStep } from '../plan-step.ts';
 import { type TableTransition, transitionsOf } from '../table-transition.ts';
-import { generatorsOf, type SchemaWork } from './schema-collections.ts';
+import type { SchemaWork } from './schema-collections.ts';
+import { followGenerators } from './schema-generators.ts';
 import { dropIndexes, indexesOf, makeIndexes } from './schema-indexes.ts';
 import { detachColumns, followChange, keepColumn, keepTable } from './schema-keep.ts';
 import { isKeeping, type SyncPlan } from './schema-plan.ts';
@@ -67,14 +68,4 @@ async function createTable(work: SchemaWork, namespace: string, table: Table): P
 async function dropTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
   await dropCollection(work, physicalTable(namespace, table.name));
   await detachColumns(work, namespace, table.name);
-}
-
-/** The generator of a table's new name knows all that was ever given under either name; the old name keeps its own. */
-async function followGenerators(work: SchemaWork, before: string, after: string): Promise<void> {
-  const generators = generatorsOf(work.db);
-  const given = await generators.findOne({ _id: before }, { promoteLongs: false, ...work.time() });
-  if (given === null) return;
-  const { _id: _, ...numbers } = given;
-  if (Object.keys(numbers).length === 0) return;
-  await generators.updateOne({ _id: after }, { $max: numbers }, { upsert: true, ...work.time() });
 }
