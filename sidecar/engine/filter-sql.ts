@@ -1,6 +1,7 @@
 import type { Column } from '../../db_connector/protocol/columns.ts';
 import type { ComparisonOp, Filter } from '../../db_connector/protocol/filter.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
+import { endOfPrefix } from './text-prefix.ts';
 
 /** What the filters of SQL dialects differ in. Text is written from left to right, parameters are added in that order. */
 export interface FilterWriter {
@@ -53,18 +54,4 @@ function startsWithSql({ column, value }: Filter & { readonly kind: 'text' }, wr
   const end = endOfPrefix(value);
   const above = `${name} >= ${writer.value(column, value)}`;
   return end === null ? `(${above})` : `(${above} AND ${name} < ${writer.value(column, end)})`;
-}
-
-/**
- * The first text after all that begin with the prefix, in order of UTF-8 bytes, which is that of code points; null where
- * there is none.
- */
-function endOfPrefix(prefix: string): string | null {
-  const points = [...prefix].map((character) => character.codePointAt(0) as number);
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    if (last === 0x10ffff) continue;
-    const next = last === 0xd7ff ? 0xe000 : last + 1;
-    return String.fromCodePoint(...points, next);
-  }
-  return null;
 }

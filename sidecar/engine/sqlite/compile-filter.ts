@@ -1,4 +1,5 @@
 import type { ComparisonOp, Filter } from '../../../db_connector/protocol/filter.ts';
+import { endOfPrefix } from '../text-prefix.ts';
 import { quoted } from './names.ts';
 import { type Physical, storageKind, toPhysical } from './storage.ts';
 
@@ -100,20 +101,6 @@ function startsWithSql(filter: Filter & { kind: 'text' }, params: Physical[]): s
   if (end === null) return `(${name} >= ?)`;
   params.push(end);
   return `(${name} >= ? AND ${name} < ?)`;
-}
-
-/**
- * The first text after all that begin with the prefix, in order of UTF-8 bytes, which is that of code points; null where
- * there is none.
- */
-function endOfPrefix(prefix: string): string | null {
-  const points = [...prefix].map((character) => character.codePointAt(0) as number);
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    if (last === 0x10ffff) continue;
-    const next = last === 0xd7ff ? 0xe000 : last + 1;
-    return String.fromCodePoint(...points, next);
-  }
-  return null;
 }
 
 function containsSql(filter: Filter & { kind: 'text' }, params: Physical[]): string {
