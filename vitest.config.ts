@@ -7,9 +7,10 @@ const CONTRACT_TESTS = 'test/contract/**/*.test.ts';
 const ENGINE_TESTS = 'test/unit/engine/{postgres,mysql,mongo}*.test.ts';
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 
-const excludedTests = excludedEngines(process.env).map(
-  (engine) => `test/unit/engine/${engine === 'mongodb' ? 'mongo' : engine}*.test.ts`,
-);
+const excludedTests = excludedEngines(process.env).flatMap((engine) => [
+  `test/unit/engine/${engine === 'mongodb' ? 'mongo' : engine}*.test.ts`,
+  `test/faults/${engine}*.test.ts`,
+]);
 
 /** The same programs on every engine. What failed is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
 const [seed, ...path] = (process.env.DIFFERENTIAL_SEED ?? String(randomInt(2 ** 31))).split(':');
