@@ -1,5 +1,5 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { StaleSchemaError } from '../engine.ts';
+import { StaleSchemaError, type StoredSchema } from '../engine.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
@@ -7,6 +7,7 @@ import { checkedTransitions, checkRevision } from '../sql/schema-fit.ts';
 import { followChange } from '../sql/schema-quarantine.ts';
 import { readStored, writeStored } from '../sql/schema-store.ts';
 import type { TableTransition } from '../table-transition.ts';
+import { sqlState } from './failures.ts';
 import { changeTable } from './schema-alter.ts';
 import { createTable, dropTable, keepColumn, keepTable } from './schema-tables.ts';
 
@@ -33,16 +34,23 @@ export function applySchema(connection: SchemaConnection, change: SchemaChange):
     checkRevision(change, stored);
     await lockTables(connection, change);
     await applyChecked(connection, change, await checkedTransitions(connection, change));
-    const revision = (stored?.revision ?? 0) + 1;
     const updatedAt = new Date(change.now).toISOString();
-    try {
-      await writeStored(connection, { namespace, revision, hash: change.hash, schema: change.to, updatedAt });
-    } catch (error) {
-      // Another process has made the namespace's first schema meanwhile.
-      if (sqlState(error) === UNIQUE_VIOLATION) throw new StaleSchemaError(namespace);
-      throw error;
-    }
+    await storeNext(connection, stored, { namespace, hash: change.hash, schema: change.to, updatedAt });
   });
+}
+
+/** The namespace's next schema. `StaleSchemaError` where another process has made its first one meanwhile. */
+export async function storeNext(
+  connection: SchemaConnection,
+  stored: StoredSchema | null,
+  next: Omit<StoredSchema, 'revision'>,
+): Promise<void> {
+  const before = stored?.revision ?? null;
+  try {
+    await writeStored(connection, { ...next, revision: (before ?? 0) + 1 }, before);
+  } catch (error) {
+    throw sqlState(error) === UNIQUE_VIOLATION ? new StaleSchemaError(next.namespace) : error;
+  }
 }
 
 /** Time limits of the transaction, and what it means that a lock is not had. */
@@ -115,8 +123,4 @@ async function applyChecked(
     if (step.kind === 'quarantineTable') await keepTable(connection, namespace, step.table, now);
     if (step.kind === 'dropTable') await dropTable(connection, namespace, step.table);
   }
-}
-
-function sqlState(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

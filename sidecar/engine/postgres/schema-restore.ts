@@ -17,10 +17,10 @@ import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { nameFault } from '../sql/schema-fit.ts';
 import { sameRowSql } from '../sql/schema-keep.ts';
 import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema-quarantine.ts';
-import { readStored, writeStored } from '../sql/schema-store.ts';
+import { readStored } from '../sql/schema-store.ts';
 import { transitionTo } from '../table-transition.ts';
 import { changeTable } from './schema-alter.ts';
-import { withinLockWait } from './schema-apply.ts';
+import { storeNext, withinLockWait } from './schema-apply.ts';
 import { dropTableSql } from './schema-ddl.ts';
 import { makeIndexes, raiseRemembered, renameTable } from './schema-tables.ts';
 
@@ -41,9 +41,8 @@ export async function restoreQuarantine(
     const { namespace } = row.object;
     const { schema, note } = await restored(connection, row, stored?.schema ?? { tables: [] }, now);
     await forgetQuarantine(connection, id);
-    const revision = (stored?.revision ?? 0) + 1;
     const updatedAt = new Date(now).toISOString();
-    await writeStored(connection, { namespace, revision, hash: schemaHash(schema), schema, updatedAt });
+    await storeNext(connection, stored, { namespace, hash: schemaHash(schema), schema, updatedAt });
     return { ...row.object, note };
   });
 }

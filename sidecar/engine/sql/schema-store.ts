@@ -1,4 +1,4 @@
-import type { StoredSchema } from '../engine.ts';
+import { StaleSchemaError, type StoredSchema } from '../engine.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 
@@ -22,13 +22,24 @@ export async function readStored(
   };
 }
 
-/** In a transaction that holds the row, or the namespace's lock where there is none yet. */
-export async function writeStored(connection: SchemaConnection, stored: StoredSchema): Promise<void> {
+/**
+ * Over the row that has the revision `before`; `StaleSchemaError` where it has another one. Null means that there is no
+ * row yet; where somebody else has made it, that fails as the driver fails for a key that is taken.
+ */
+export async function writeStored(
+  connection: SchemaConnection,
+  stored: StoredSchema,
+  before: number | null = stored.revision,
+): Promise<void> {
   const { namespace, revision, hash, schema, updatedAt } = stored;
   const text = connection.quoted('schema');
   const values = [revision, hash, textOfSchema(schema), updatedAt, namespace];
-  const update = `UPDATE _schemas SET revision = ?, hash = ?, ${text} = ?, updated_at = ? WHERE namespace = ?`;
-  if ((await connection.run(update, values)) > 0) return;
-  const insert = `INSERT INTO _schemas (revision, hash, ${text}, updated_at, namespace) VALUES (?, ?, ?, ?, ?)`;
-  await connection.run(insert, values);
+  if (before === null) {
+    const insert = `INSERT INTO _schemas (revision, hash, ${text}, updated_at, namespace) VALUES (?, ?, ?, ?, ?)`;
+    await connection.run(insert, values);
+    return;
+  }
+  const update = `UPDATE _schemas SET revision = ?, hash = ?, ${text} = ?, updated_at = ?
+    WHERE namespace = ? AND revision = ?`;
+  if ((await connection.run(update, [...values, before])) === 0) throw new StaleSchemaError(namespace);
 }
