@@ -1,0 +1,120 @@
+import { byName, type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
+import { physicalTable } from '../physical-names.ts';
+import { restoredColumn } from '../restore-rules.ts';
+import { attachColumns, detachColumns, followChange, forgetQuarantine } from '../sql/schema-quarantine.ts';
+import { writeStored } from '../sql/schema-store.ts';
+import { countRows } from './schema-inspect.ts';
+import type { Pending, Unit } from './schema-pending.ts';
+import { isFirst, type StoredRow } from './schema-store.ts';
+import { inTransaction } from './schema-turn.ts';
+import { type ChangeContext, lackingRows } from './schema-units.ts';
+
+/**
+ * Writes down what has become of a change, all at once, and ends it: the stored schema is what the tables are, also
+ * where only some units are done.
+ */
+export async function finish(
+  context: ChangeContext,
+  row: StoredRow,
+  pending: Pending,
+  done: ReadonlySet<Unit>,
+): Promise<void> {
+  const { connection, namespace, revision } = context;
+  await inTransaction(connection, async () => {
+    let { schema } = row.stored;
+    for (const unit of pending.units) {
+      if (done.has(unit)) {
+        schema = withTable(schema, await recorded(context, unit));
+      } else {
+        await forget(context, unit);
+      }
+    }
+    if (done.size === 0 && pending.units.length > 0) {
+      await leaveAsItWas(context, row);
+      return;
+    }
+    if (done.size === pending.units.length && pending.target !== null) schema = pending.target;
+    const updatedAt = new Date(pending.now).toISOString();
+    await writeStored(connection, { namespace, revision, hash: schemaHash(schema), schema, updatedAt });
+    await connection.run('UPDATE _schemas SET pending = NULL WHERE namespace = ?', [namespace]);
+  });
+}
+
+/** The revision stays raised: it was refused to all, so that nobody can have compiled anything for it. */
+async function leaveAsItWas({ connection, namespace }: ChangeContext, row: StoredRow): Promise<void> {
+  if (isFirst(row)) await connection.run('DELETE FROM _schemas WHERE namespace = ?', [namespace]);
+  else await connection.run('UPDATE _schemas SET pending = NULL WHERE namespace = ?', [namespace]);
+}
+
+/** Which table there is instead of which. */
+interface Replaced {
+  readonly old: string | null;
+  readonly table: Table | null;
+}
+
+function withTable(schema: Schema, { old, table }: Replaced): Schema {
+  const others = schema.tables.filter(({ name }) => name !== old);
+  return { tables: (table === null ? others : [...others, table]).toSorted(byName) };
+}
+
+/** What is in quarantine follows. */
+async function recorded(context: ChangeContext, unit: Unit): Promise<Replaced> {
+  const { connection, namespace } = context;
+  const { kind } = unit;
+  switch (kind) {
+    case 'create':
+      return { old: null, table: unit.table };
+    case 'change':
+      for (const { id, physical } of unit.keep) await countKept(context, id, physical);
+      await followChange(connection, namespace, unit.change);
+      return { old: unit.change.from.name, table: unit.change.to };
+    case 'drop':
+      await detachColumns(connection, namespace, unit.table.name);
+      return { old: unit.table.name, table: null };
+    case 'quarantine':
+      await countKept(context, unit.id, unit.physical);
+      await detachColumns(connection, namespace, unit.table.name, unit.id);
+      return { old: unit.table.name, table: null };
+    case 'restoreTable':
+      await attachColumns(connection, namespace, unit.table.name, unit.id);
+      await forgetQuarantine(connection, unit.id);
+      return { old: null, table: unit.table };
+    case 'restoreColumn': {
+      await forgetQuarantine(connection, unit.id);
+      const column = restoredColumn(unit.kept, await lackingRows(context, unit));
+      return { old: unit.table.name, table: { ...unit.table, columns: [...unit.table.columns, column] } };
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+async function countKept({ connection }: ChangeContext, id: number, physical: string): Promise<void> {
+  const rows = await countRows(connection, physical);
+  await connection.run('UPDATE _quarantine SET row_count = ? WHERE id = ?', [rows, id]);
+}
+
+/** What was registered for a unit that did not come to be. */
+async function forget({ connection }: ChangeContext, unit: Unit): Promise<void> {
+  if (unit.kind === 'quarantine') await forgetQuarantine(connection, unit.id);
+  if (unit.kind !== 'change') return;
+  for (const { id } of unit.keep) await forgetQuarantine(connection, id);
+}
+
+/** Physical names of the tables that a unit finds and touches. */
+export function touchedTables(namespace: string, unit: Unit): string[] {
+  switch (unit.kind) {
+    case 'create':
+      return [];
+    case 'restoreTable':
+      return [unit.physical];
+    case 'change':
+      return [physicalTable(namespace, unit.change.from.name)];
+    case 'drop':
+    case 'quarantine':
+    case 'restoreColumn':
+      return [physicalTable(namespace, unit.table.name)];
+    default:
+      return unit satisfies never;
+  }
+}

@@ -1,0 +1,42 @@
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import { quoted } from './schema-ddl.ts';
+
+/** Of those tables that are there: the name, and the comment, which says what change made them what they are. */
+export async function tableMarks(connection: SchemaConnection, names: readonly string[]): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map();
+  const rows = await connection.rows(
+    `SELECT table_name, table_comment FROM information_schema.tables
+     WHERE table_schema = DATABASE() AND table_name IN (${names.map(() => '?').join(', ')})`,
+    names,
+  );
+  return new Map(rows.map(([name, comment]) => [String(name), String(comment)]));
+}
+
+export async function columnNames(connection: SchemaConnection, physical: string): Promise<Set<string>> {
+  const sql = 'SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?';
+  return new Set((await connection.rows(sql, [physical])).map(([name]) => String(name)));
+}
+
+export async function indexNames(connection: SchemaConnection, physical: string): Promise<Set<string>> {
+  const sql = 'SELECT index_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?';
+  return new Set((await connection.rows(sql, [physical])).map(([name]) => String(name)));
+}
+
+/**
+ * The id that the table will generate next. `SHOW CREATE TABLE` asks the table itself; what information_schema says of
+ * it MySQL keeps for a day.
+ */
+export async function nextId(connection: SchemaConnection, physical: string): Promise<bigint> {
+  const [row] = await connection.rows(`SHOW CREATE TABLE ${quoted(physical)}`);
+  const options = String(row?.[1]).split('\n').at(-1) ?? '';
+  const [, next] = /^\) ENGINE=\w+ AUTO_INCREMENT=(\d+) /.exec(options) ?? [];
+  return BigInt(next ?? 1);
+}
+
+export async function isEmpty(connection: SchemaConnection, physical: string): Promise<boolean> {
+  return (await connection.rows(`SELECT 1 FROM ${quoted(physical)} LIMIT 1`)).length === 0;
+}
+
+export function countRows(connection: SchemaConnection, physical: string): Promise<number> {
+  return connection.number(`SELECT count(*) FROM ${quoted(physical)}`);
+}

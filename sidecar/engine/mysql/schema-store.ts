@@ -1,0 +1,57 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { StaleSchemaError, type StoredSchema } from '../engine.ts';
+import { schemaOfText } from '../schema-text.ts';
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { Session } from '../sql/session.ts';
+import { type Pending, pendingOfText } from './schema-pending.ts';
+
+/** A row of `_schemas`. */
+export interface StoredRow {
+  readonly stored: StoredSchema;
+  /**
+   * A change that is under way, or was cut off. The row then has the revision that the change leads to, which refuses
+   * every statement that was compiled before, and the schema that it started from.
+   */
+  readonly pending: Pending | null;
+}
+
+/** In one statement: of two, one could see the end of a change and the other not. `lock` as for `readStored`. */
+export async function readRow(
+  connection: SchemaConnection,
+  namespace: string,
+  { lock = false } = {},
+): Promise<StoredRow | null> {
+  const sql = `SELECT revision, hash, \`schema\`, updated_at, pending FROM _schemas WHERE namespace = ?`;
+  const [row] = await connection.rows(lock ? `${sql} FOR UPDATE` : sql, [namespace]);
+  if (row === undefined) return null;
+  const [revision, hash, schema, updatedAt, pending] = row;
+  const stored = {
+    namespace,
+    revision: Number(revision),
+    hash: String(hash),
+    schema: schemaOfText(String(schema)),
+    updatedAt: String(updatedAt),
+  };
+  return { stored, pending: pending === null ? null : pendingOfText(String(pending)) };
+}
+
+/** Whether the namespace has had no schema before the change that is pending. */
+export function isFirst({ stored }: StoredRow): boolean {
+  return stored.hash === '';
+}
+
+/** What others may know of a namespace while a change is pending: the schema before it, by a revision that is refused. */
+export function unfinished(row: StoredRow): StoredSchema | null {
+  if (isFirst(row)) return null;
+  return { ...row.stored, revision: row.stored.revision - 1, isUnfinished: true };
+}
+
+/** For a statement whose revision was not the stored one: why, as an error. */
+export async function refuseStale(session: Session, namespace: string): Promise<never> {
+  const sql = 'SELECT 1 FROM _schemas WHERE namespace = ? AND pending IS NOT NULL';
+  const { rows } = await session.query(sql, [namespace]);
+  if (rows.length > 0) {
+    throw new ApiError('sync_in_progress', `a schema sync of namespace ${namespace} is running; try again`);
+  }
+  throw new StaleSchemaError(namespace);
+}

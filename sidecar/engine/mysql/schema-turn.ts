@@ -1,0 +1,72 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import { errnoOf } from './failures.ts';
+
+/** How long a change waits for another one of its namespace that runs in another process. */
+const TURN_WAIT_SECONDS = 3;
+/**
+ * How long it waits for a table. Longer than any statement of a sidecar takes (contract section 2), and short, because
+ * everybody else who wants the table waits behind it.
+ */
+const TABLE_WAIT_SECONDS = 5;
+
+const TURN = "CONCAT('sidecar.', LEFT(SHA2(CONCAT(DATABASE(), ' ', ?), 256), 40))";
+
+/**
+ * Runs a change of a namespace while no other runs, in any process. The server itself holds the turn for this very
+ * connection: a change that is pending while the turn is free belongs to a process that is gone.
+ */
+export async function inTurn<T>(connection: SchemaConnection, namespace: string, work: () => Promise<T>): Promise<T> {
+  const isHeld = await connection.number(`SELECT GET_LOCK(${TURN}, ${TURN_WAIT_SECONDS})`, [namespace]);
+  if (isHeld !== 1) {
+    throw new ApiError('sync_in_progress', `a schema sync of namespace ${namespace} is running; try again`);
+  }
+  try {
+    await connection.run('SET @sidecar_wait = @@SESSION.lock_wait_timeout');
+    await connection.run(`SET SESSION lock_wait_timeout = ${TABLE_WAIT_SECONDS}`);
+    return await work();
+  } finally {
+    await quietly(() => connection.run('SET SESSION lock_wait_timeout = @sidecar_wait'));
+    await quietly(() => connection.run(`DO RELEASE_LOCK(${TURN})`, [namespace]));
+  }
+}
+
+/** For what changes rows only: a schema statement would commit. */
+export async function inTransaction<T>(connection: SchemaConnection, work: () => Promise<T>): Promise<T> {
+  await connection.run('START TRANSACTION');
+  try {
+    const result = await work();
+    await connection.run('COMMIT');
+    return result;
+  } catch (error) {
+    await quietly(() => connection.run('ROLLBACK'));
+    throw error;
+  }
+}
+
+const NOT_ALLOWED = new Set([1044, 1045, 1142, 1227]);
+
+/**
+ * Waits until every transaction that has touched the tables is over. Whoever touches them afterwards sees what was
+ * committed before this: a statement that was compiled for an older revision is refused.
+ */
+export async function waitForTables(connection: SchemaConnection, tables: readonly string[]): Promise<void> {
+  if (tables.length === 0) return;
+  try {
+    await connection.run(`LOCK TABLES ${tables.map((name) => `${connection.quoted(name)} WRITE`).join(', ')}`);
+  } catch (error) {
+    // Without the privilege the change itself waits, and strict mode refuses what does not fit.
+    if (!NOT_ALLOWED.has(errnoOf(error) ?? 0)) throw error;
+  } finally {
+    await quietly(() => connection.run('UNLOCK TABLES'));
+  }
+}
+
+/** For what is over with the connection anyway, so that its failure must not hide an earlier one. */
+async function quietly(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // The connection is gone, or its time is over: it is not used again, and the server takes back what it held.
+  }
+}

@@ -1,0 +1,134 @@
+import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/promise';
+import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
+import { type CallBounds, StaleSchemaError, type StoredSchema } from '../../../sidecar/engine/engine.ts';
+import { createSchemaCalls, type SchemaCalls } from '../../../sidecar/engine/mysql/schema-calls.ts';
+import { prepareSystemTables } from '../../../sidecar/engine/mysql/system-tables.ts';
+import type { Session, Sessions, SqlParam, SqlResult } from '../../../sidecar/engine/sql/session.ts';
+import { planSchema, type RemovedMode } from '../../../sidecar/schema/plan.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
+
+export function within(ms: number): CallBounds {
+  return { deadline: performance.now() + ms };
+}
+
+/** Sessions of a process that may end at a statement: its connection is gone then, and nothing of it runs on. */
+export class CrashingSessions implements Sessions {
+  readonly statements: string[] = [];
+  readonly #url: string;
+  readonly #crashAt: number;
+
+  /** `crashAt` is the position, from 0, of the first statement that never reaches the server. */
+  constructor(url: string, crashAt = Infinity) {
+    this.#url = url;
+    this.#crashAt = crashAt;
+  }
+
+  get hasCrashed(): boolean {
+    return this.statements.length > this.#crashAt;
+  }
+
+  read<T>(bounds: CallBounds, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.write(bounds, work);
+  }
+
+  async write<T>({ deadline }: CallBounds, work: (session: Session) => Promise<T>): Promise<T> {
+    const connection = await connect(this.#url);
+    const query = (text: string, params?: readonly SqlParam[]) => this.#query(connection, text, params);
+    try {
+      return await work({
+        deadline,
+        query,
+        prepared: query,
+        stream: () => Promise.reject(new Error('not of schemas')),
+      });
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  transaction<T>(bounds: CallBounds, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.write(bounds, async (session) => {
+      await session.query('START TRANSACTION');
+      const result = await work(session);
+      await session.query('COMMIT');
+      return result;
+    });
+  }
+
+  async #query(connection: Connection, text: string, params: readonly SqlParam[] = []): Promise<SqlResult> {
+    if (this.hasCrashed) throw new Error('the process is gone');
+    this.statements.push(text);
+    if (!this.hasCrashed) return run(connection, text, params);
+    connection.destroy();
+    throw Object.assign(new Error('the connection is lost'), { code: 'PROTOCOL_CONNECTION_LOST' });
+  }
+}
+
+async function run(connection: Connection, text: string, params: readonly SqlParam[]): Promise<SqlResult> {
+  const [result] = await connection.query({ sql: text, rowsAsArray: true }, [...params]);
+  if (Array.isArray(result)) return { rows: result as unknown[][], affected: result.length, insertId: null };
+  const { affectedRows, insertId } = result as ResultSetHeader;
+  return { rows: [], affected: affectedRows, insertId: BigInt(insertId) };
+}
+
+async function connect(url: string): Promise<Connection> {
+  const connection = await createConnection({ uri: url, supportBigNumbers: true, bigNumberStrings: true });
+  await connection.query(
+    `SET SESSION sql_mode = 'STRICT_ALL_TABLES', autocommit = 1, time_zone = '+00:00',
+    auto_increment_increment = 1, auto_increment_offset = 1, innodb_lock_wait_timeout = 1,
+    tx_isolation = 'READ-COMMITTED'`,
+  );
+  return connection;
+}
+
+export interface SchemaWorld extends FreshDatabase {
+  /** Straight to the server, past everything that is tested. */
+  sql(text: string, params?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  calls(sessions?: Sessions): SchemaCalls;
+}
+
+export async function schemaWorld(): Promise<SchemaWorld> {
+  const database = await freshDatabase('mysql', process.env.TEST_MYSQL_URL ?? '');
+  const connection = await connect(database.url);
+  await new CrashingSessions(database.url).write(within(10_000), (session) => prepareSystemTables(session, 'mariadb'));
+  return {
+    url: database.url,
+    async drop() {
+      await connection.end();
+      await database.drop();
+    },
+    async sql(text, params = []) {
+      const [rows] = await connection.query(text, [...params]);
+      return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : [];
+    },
+    calls: (sessions = new CrashingSessions(database.url)) =>
+      createSchemaCalls({ sessions, flavour: () => 'mariadb', log: () => {} }),
+  };
+}
+
+export interface Declaration {
+  readonly tables: readonly object[];
+}
+
+/** What `schema.sync` does with an engine, without locks and gates. */
+export async function sync(
+  calls: SchemaCalls,
+  namespace: string,
+  declaration: Declaration,
+  removed: RemovedMode = 'quarantine',
+): Promise<StoredSchema | null> {
+  const { schema, renames } = parseSchema(JSON.parse(JSON.stringify(declaration)));
+  const hash = schemaHash(schema);
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const from = await calls.readSchema(namespace, within(20_000));
+    if (from !== null && from.isUnfinished !== true && from.hash === hash) return from;
+    const { steps } = planSchema(from?.schema ?? null, schema, renames, removed);
+    try {
+      const now = Date.now();
+      await calls.applySchema({ namespace, from, to: schema, hash, steps, dryRun: false, now }, within(20_000));
+    } catch (error) {
+      if (!(error instanceof StaleSchemaError)) throw error;
+    }
+  }
+  throw new Error('a sync does not come to an end');
+}
