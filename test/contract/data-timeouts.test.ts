@@ -82,16 +82,15 @@ describe('statementTimeoutMs', () => {
   it('counts waiting: more slow statements than can run all end in time', async () => {
     const startMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 30 }, () => call('count', { filter: SLOW })));
-    expect(new Set(answers.map(outcome))).toEqual(new Set(['504 database_timeout']));
+    expect([...new Set(answers.map(outcome))]).toEqual(['504 database_timeout']);
     expect(performance.now() - startMs).toBeLessThan(STATEMENT_MS + 1500);
   });
 
   it('serves finds by key while slow ones run', async () => {
     const slow = Array.from({ length: 2 }, () => call('count', { filter: SLOW }));
-    const finds = Array.from({ length: 50 }, (_, i) =>
-      call('find', { filter: { field: 'id', op: 'eq', value: i + 1 } }),
-    );
-    expect(new Set((await Promise.all(finds)).map(outcome))).toEqual(new Set(['200']));
+    for (let id = 1; id <= 10; id++) {
+      expect(outcome(await call('find', { filter: { field: 'id', op: 'eq', value: id } }))).toBe('200');
+    }
     await Promise.all(slow);
   });
 });

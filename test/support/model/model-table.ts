@@ -113,6 +113,11 @@ export class TableState {
     return row;
   }
 
+  /** A request that was taken back, or answered from memory, may have used ids up. */
+  mayHaveUsedIds(cells: readonly Cells[]): void {
+    this.#fail(this.#generator?.mark() ?? 0n, cells, []);
+  }
+
   #fail(mark: bigint, cells: readonly Cells[], kept: readonly ModelRow[]): void {
     const name = this.#generated?.name;
     if (name === undefined) return;

@@ -43,6 +43,8 @@ export class Model {
     const request = `${operation} ${payload}`;
     const remembered = this.#remembered.get(key);
     if (remembered !== undefined) {
+      if (step.op === 'insert') this.stateOf(step.table).mayHaveUsedIds(step.rows);
+      if (step.op === 'upsert') this.stateOf(step.table).mayHaveUsedIds([step.row]);
       return remembered.request === request ? remembered.expectation : { codes: ['idempotency_conflict'] };
     }
     const rowsBefore = this.stateOf(step.table).rows.length;
