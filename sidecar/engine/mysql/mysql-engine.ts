@@ -1,8 +1,193 @@
-import type { Engine, EngineOptions } from '../engine.ts';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type {
+  CallBounds,
+  Capabilities,
+  Engine,
+  EngineOptions,
+  EngineStats,
+  FindQuery,
+  IdempotencySlot,
+  Page,
+  RememberedResult,
+  TableTarget,
+  Write,
+} from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
+import { PageBuilder } from '../page-builder.ts';
+import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/compile-read.ts';
+import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
+import { PooledSessions } from '../sql/pooled-sessions.ts';
+import type { Session } from '../sql/session.ts';
+import type { Transfer } from '../transfer.ts';
+import { TroubleLog } from '../trouble-log.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { LONG_SORT_ROWS, longSortSql, MYSQL_DIALECT } from './dialect.ts';
+import type { MysqlConnection } from './mysql-connection.ts';
+import { MysqlDriver } from './mysql-driver.ts';
+import { explained, planWrite, send } from './run-write.ts';
+import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { refuseStale } from './schema-store.ts';
+import { recall, remember, SlotTakenError } from './slots.ts';
+import { purgeExpired } from './system-tables.ts';
 
-export class MysqlEngine {
-  static open(_settings: ServerSettings, _options: EngineOptions): Promise<Engine> {
-    return Promise.reject(new Error('this provider is not supported yet'));
+const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: true, filterableJson: true };
+
+/** How long `open` waits for the server before it goes on without. */
+const OPEN_TIMEOUT_MS = 5000;
+
+/** A slot that is taken by a record that expires in this very moment is tried again. */
+const MAX_SLOT_ATTEMPTS = 3;
+
+/** MySQL 8.0.17 and newer, MariaDB 10.5 and newer. */
+export class MysqlEngine implements Engine {
+  readonly provider = 'mysql';
+  readonly capabilities = CAPABILITIES;
+  readonly readSchema: SchemaCalls['readSchema'];
+  readonly applySchema: SchemaCalls['applySchema'];
+  readonly lockNamespace: SchemaCalls['lockNamespace'];
+  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
+  readonly listQuarantine: SchemaCalls['listQuarantine'];
+  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
+  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly transfer: Transfer;
+  readonly #driver: MysqlDriver;
+  readonly #sessions: PooledSessions<MysqlConnection>;
+  readonly #purge: IdempotencyPurge;
+  readonly #reads = new ReadCompiler(MYSQL_DIALECT);
+
+  private constructor(driver: MysqlDriver, options: EngineOptions) {
+    this.#driver = driver;
+    this.#sessions = new PooledSessions(driver, new TroubleLog(options.log));
+    this.#purge = new IdempotencyPurge(this.#sessions, purgeExpired, options);
+    const { log } = options;
+    const calls = createSchemaCalls({ sessions: this.#sessions, flavour: () => driver.flavour ?? 'mariadb', log });
+    this.readSchema = calls.readSchema;
+    this.applySchema = calls.applySchema;
+    this.lockNamespace = calls.lockNamespace;
+    this.unlockNamespace = calls.unlockNamespace;
+    this.listQuarantine = calls.listQuarantine;
+    this.restoreQuarantine = calls.restoreQuarantine;
+    this.purgeQuarantine = calls.purgeQuarantine;
+    this.transfer = calls.transfer;
   }
+
+  /**
+   * Resolves also where the server cannot be reached now: calls fail with `database_error` until it can.
+   * @throws Error with one clear line for a server or a database that must not be used.
+   */
+  static async open(settings: ServerSettings, options: EngineOptions): Promise<MysqlEngine> {
+    const driver = new MysqlDriver(settings);
+    try {
+      const connection = await driver.acquire(performance.now() + OPEN_TIMEOUT_MS);
+      if (connection !== null) driver.release(connection);
+    } catch (error) {
+      if (error instanceof UnusableDatabaseError) {
+        await driver.close();
+        const { host, pathname } = new URL(settings.url);
+        throw new Error(`database mysql://${host}${pathname}: ${error.message}`);
+      }
+      // Calls tell what is wrong, and the log what to do.
+    }
+    return new MysqlEngine(driver, options);
+  }
+
+  async ping(bounds: CallBounds): Promise<void> {
+    await this.#sessions.read(bounds, (session) => session.query('DO 1'));
+  }
+
+  async close(): Promise<void> {
+    this.#purge.stop();
+    await this.#sessions.close();
+  }
+
+  stats(): EngineStats {
+    return this.#sessions.stats();
+  }
+
+  find(target: TableTarget, query: FindQuery, { deadline }: CallBounds): Promise<Page> {
+    const compiled = this.#compiledFind(target, query);
+    return this.#sessions.read({ deadline }, async (session) => {
+      const page = new PageBuilder(query.limit, query.maxBytes);
+      let isCurrent = false;
+      await session
+        .stream(this.#sorted(compiled, target, query), compiled.params, (row) => {
+          // The row that tells that the schema is the same comes first.
+          if (isCurrent) return page.add(() => compiled.writer.write(row));
+          isCurrent = row[0] === null;
+          return isCurrent;
+        })
+        .catch((error: unknown) => explained(session, target, error));
+      return isCurrent ? page.page() : refuseStale(session, target.namespace);
+    });
+  }
+
+  #compiledFind(target: TableTarget, query: FindQuery): CompiledFind {
+    if (!isLongSort(target, query)) return this.#reads.find(target, query);
+    return this.#reads.find(target, { ...query, limit: Math.max(query.limit, LONG_SORT_ROWS) });
+  }
+
+  #sorted({ sql }: CompiledFind, target: TableTarget, query: FindQuery): string {
+    return isLongSort(target, query) ? longSortSql(sql, this.#driver.flavour ?? 'mariadb') : sql;
+  }
+
+  count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {
+    const statement = this.#reads.count(target, filter);
+    return this.#sessions.read({ deadline }, async (session) => {
+      const [row] = (await send(session, target, statement)).rows;
+      return row === undefined ? refuseStale(session, target.namespace) : Number(row[0]);
+    });
+  }
+
+  async write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
+    const { deadline } = bounds;
+    const plan = planWrite(target, write);
+    if (slot === null) {
+      const run = (session: Session): Promise<string> => plan.run(session);
+      return plan.needsTransaction
+        ? this.#sessions.transaction({ deadline }, run)
+        : this.#sessions.write({ deadline }, run);
+    }
+    for (let attempt = 1; attempt <= MAX_SLOT_ATTEMPTS; attempt++) {
+      try {
+        return await this.#sessions.transaction({ deadline }, async (session) => {
+          const result = await plan.run(session);
+          await remember(session, slot, result);
+          return result;
+        });
+      } catch (error) {
+        // A twin that was quicker also makes a write fail that would do the same again.
+        const remembered = await this.#twin(error, slot, bounds);
+        if (remembered !== null) return remembered;
+      }
+    }
+    throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+  }
+
+  /** The result of the first one, null where the slot is free by now; rethrows what has nothing to do with the slot. */
+  async #twin(error: unknown, slot: IdempotencySlot, bounds: CallBounds): Promise<string | null> {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    const remembered = await this.recall(slot.kid, slot.namespace, slot.key, slot.now, bounds);
+    if (remembered === null) {
+      if (error instanceof SlotTakenError) return null;
+      throw error;
+    }
+    if (remembered.fingerprint === slot.fingerprint) return remembered.result;
+    throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+  }
+
+  recall(
+    kid: string,
+    namespace: string,
+    key: string,
+    now: number,
+    { deadline }: CallBounds,
+  ): Promise<RememberedResult | null> {
+    return this.#sessions.read({ deadline }, (session) => recall(session, { kid, namespace, key, now }));
+  }
+}
+
+/** Whether the server's usual sort would compare only the beginning of what it sorts by. */
+function isLongSort({ table }: TableTarget, { sort }: FindQuery): boolean {
+  return sort.some(({ column }) => columnNamed(table, column).type === 'text');
 }

@@ -58,6 +58,7 @@ export class ReadCompiler {
   find(target: TableTarget, query: FindQuery): CompiledFind {
     const dialect = this.#dialect;
     const { columns, writer, maxTextBytes } = this.#selection(target.table, query.fields);
+    if (dialect.streamsRows) return { ...this.#streamed(target, query, columns), writer };
     const params = new SqlParams(dialect);
     const isCut = maxTextBytes * (query.limit + 1) > query.maxBytes;
     const list = columns.map((column) => this.#listed(column, isCut, query.maxBytes)).join(', ');
@@ -65,6 +66,17 @@ export class ReadCompiler {
     const rows = isCut ? this.#measuredSql(page, columns) : page;
     const sql = `SELECT t._p, ${list} FROM _schemas r LEFT JOIN (${rows}) t ON TRUE ${currentSql(target, params)}`;
     return { sql, params: params.values, writer };
+  }
+
+  /**
+   * The same in another form: first a row with NULL, which is missing where the schema is another one by now, then those
+   * that match. Needs no table in the memory of the server, as a join with a page would.
+   */
+  #streamed(target: TableTarget, query: FindQuery, columns: readonly Column[]): CompiledStatement {
+    const params = new SqlParams(this.#dialect);
+    const current = `SELECT NULL AS _p${', NULL'.repeat(columns.length)} FROM _schemas r ${currentSql(target, params)}`;
+    const page = this.#pageSql(target, query, columns, params);
+    return { sql: `(${current}) UNION ALL (${page})`, params: params.values };
   }
 
   /** Gives no row where the schema is another one by now. */
@@ -79,7 +91,7 @@ export class ReadCompiler {
     const where = whereSql(query.filter, params);
     const order = this.#orderSql(target.table, query.sort);
     // A limit in the text lets the server plan for it; the texts that differ only in it are few.
-    const limit = `LIMIT ${query.limit + 1}${query.offset > 0 ? ` OFFSET ${params.add(query.offset)}` : ''}`;
+    const limit = `LIMIT ${query.limit + 1}${query.offset > 0 ? ` OFFSET ${params.add(BigInt(query.offset))}` : ''}`;
     return `SELECT 1 AS _p, ${list} FROM ${tableSql(this.#dialect, target)}${where} ORDER BY ${order} ${limit}`;
   }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Session, SqlParam, SqlResult } from './session.ts';
+import type { Session, SqlParam, SqlResult, TakeRow } from './session.ts';
 import type { SqlDriver } from './sql-driver.ts';
 
 /** How long a cancelled statement may take to end before its connection is given up. */
@@ -31,7 +31,9 @@ export class DeadlineSession<C> implements Session {
   /** Gives up the running statement; null while none runs. */
   #giveUp: (() => void) | null = null;
   #sent = 0;
-  #isCancelled = false;
+  /** Resolves when the server has passed the cancel on; null while none was sent. */
+  #cancelling: Promise<void> | null = null;
+  #isCancelTold = false;
   #isAbandoned = false;
 
   constructor(driver: SqlDriver<C>, connection: C, deadline: number) {
@@ -46,9 +48,15 @@ export class DeadlineSession<C> implements Session {
     return this.#sent > 0;
   }
 
-  /** A connection whose statement was cancelled may still have the cancel coming to it. */
+  /** A connection whose statement was cancelled may still have the cancel coming to it, unless it has told of it. */
   get isReusable(): boolean {
-    return !this.#isCancelled && !this.#isAbandoned && this.#driver.isUsable(this.#connection);
+    if (this.#isAbandoned || !this.#driver.isUsable(this.#connection)) return false;
+    return this.#cancelling === null || (this.#isCancelTold && this.#driver.endsCancelled);
+  }
+
+  /** After it no cancel is on its way any more. */
+  get cancelled(): Promise<void> | null {
+    return this.#cancelling;
   }
 
   query(text: string, params?: readonly SqlParam[]): Promise<SqlResult> {
@@ -59,6 +67,10 @@ export class DeadlineSession<C> implements Session {
     return this.#run(() => this.#driver.query(this.#connection, text, params, true));
   }
 
+  async stream(text: string, params: readonly SqlParam[], take: TakeRow): Promise<void> {
+    await this.#run(() => this.#driver.query(this.#connection, text, params, true, take));
+  }
+
   async begin(): Promise<void> {
     await this.#run(() => this.#driver.begin(this.#connection));
   }
@@ -67,8 +79,11 @@ export class DeadlineSession<C> implements Session {
     await this.#run(() => this.#driver.commit(this.#connection));
   }
 
+  /** Also after the deadline: it takes no longer than a cancel may take. */
   async rollback(): Promise<void> {
-    await this.#run(() => this.#driver.rollback(this.#connection));
+    clearTimeout(this.#timer);
+    this.#startGrace();
+    await this.#send(() => this.#driver.rollback(this.#connection));
   }
 
   /** To be called once, when the work is over. */
@@ -78,9 +93,13 @@ export class DeadlineSession<C> implements Session {
   }
 
   #run<T>(send: () => Promise<T>): Promise<T> {
-    if (performance.now() >= this.deadline || this.#isCancelled || this.#isAbandoned) {
+    if (performance.now() >= this.deadline || this.#cancelling !== null || this.#isAbandoned) {
       return Promise.reject(new ApiError('database_timeout', 'the database took too long; nothing was changed'));
     }
+    return this.#send(send);
+  }
+
+  #send<T>(send: () => Promise<T>): Promise<T> {
     if (!this.#driver.isUsable(this.#connection)) return Promise.reject(new UnsentError());
     this.#sent += 1;
     return new Promise<T>((resolve, reject) => {
@@ -92,6 +111,7 @@ export class DeadlineSession<C> implements Session {
         },
         (error: unknown) => {
           this.#giveUp = null;
+          this.#isCancelTold ||= this.#cancelling !== null && this.#driver.classify(error).kind === 'cancelled';
           reject(error);
         },
       );
@@ -100,10 +120,14 @@ export class DeadlineSession<C> implements Session {
 
   #cancel(): void {
     if (this.#giveUp === null) return;
-    this.#isCancelled = true;
-    this.#driver.cancel(this.#connection).catch(() => {
-      // The grace below ends the wait.
+    this.#cancelling = this.#driver.cancel(this.#connection).catch(() => {
+      // The grace ends the wait.
     });
+    this.#startGrace();
+  }
+
+  #startGrace(): void {
+    clearTimeout(this.#graceTimer);
     this.#graceTimer = setTimeout(() => {
       this.#isAbandoned = this.#giveUp !== null;
       this.#giveUp?.();

@@ -14,6 +14,11 @@ export type { Encode } from '../row-writer.ts';
 export interface SqlDialect {
   /** Only for names that passed the naming rule, or that are made of such. */
   quoted(name: string): string;
+  /**
+   * Rows of a find come one by one (`Session.stream`) and whoever reads them stops where the page is full. Else the server
+   * measures them and leaves out what is behind the end of the page.
+   */
+  readonly streamsRows: boolean;
   /** Place of the parameter with this position, from 1: `$1`, `?`. */
   placeholder(position: number): string;
 

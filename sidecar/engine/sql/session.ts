@@ -18,6 +18,9 @@ export interface SqlResult {
   readonly insertId: bigint | null;
 }
 
+/** Takes a row as it comes; false where no more is wanted. */
+export type TakeRow = (row: readonly unknown[]) => boolean;
+
 /**
  * One connection for the time of one piece of work. Its statements run one after another; never keep it.
  *
@@ -32,6 +35,11 @@ export interface Session {
   query(text: string, params?: readonly SqlParam[]): Promise<SqlResult>;
   /** The same, kept prepared on the connection: for texts that come again and again. */
   prepared(text: string, params: readonly SqlParam[]): Promise<SqlResult>;
+  /**
+   * The same, its rows one by one, so that they need not lie in memory together; the result has none. What `take` throws
+   * rejects. Only of dialects with `streamsRows`.
+   */
+  stream(text: string, params: readonly SqlParam[], take: TakeRow): Promise<void>;
 }
 
 export interface SqlBounds extends CallBounds {

@@ -1,4 +1,4 @@
-import type { SqlFailure, SqlParam, SqlResult } from './session.ts';
+import type { SqlFailure, SqlParam, SqlResult, TakeRow } from './session.ts';
 
 /**
  * What `PooledSessions` needs of a driver and its pool. `C` is a connection.
@@ -14,13 +14,26 @@ export interface SqlDriver<C> {
   /** False where the connection is known to be gone. */
   isUsable(connection: C): boolean;
 
-  query(connection: C, text: string, params: readonly SqlParam[] | undefined, isPrepared: boolean): Promise<SqlResult>;
+  /** `take` comes only where the dialect streams rows. */
+  query(
+    connection: C,
+    text: string,
+    params: readonly SqlParam[] | undefined,
+    isPrepared: boolean,
+    take?: TakeRow,
+  ): Promise<SqlResult>;
   begin(connection: C): Promise<unknown>;
   /** Rejects also where the server rolls back instead, without calling it an error. */
   commit(connection: C): Promise<unknown>;
   rollback(connection: C): Promise<unknown>;
-  /** Asks the server, through another connection, to end the running statement. */
+  /**
+   * Asks the server, through another connection, to end the running statement. Where `endsCancelled`, it resolves after
+   * the server has passed it on, and a statement that tells that it was cancelled was so by this request.
+   */
   cancel(connection: C): Promise<void>;
+
+  /** A connection goes on after a statement that was cancelled; else it is replaced. */
+  readonly endsCancelled: boolean;
 
   classify(error: unknown): SqlFailure;
   /** For the owner's log: what the server says, without values and secrets. */

@@ -1,0 +1,105 @@
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Row, TableTarget, Write } from '../engine.ts';
+import { filterSql } from '../filter-sql.ts';
+import { HIDDEN_ID } from '../physical-names.ts';
+import { setSql } from '../sql/compile-change.ts';
+import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
+import { SqlParams } from '../sql/dialect.ts';
+import { MYSQL_DIALECT } from './dialect.ts';
+
+const { quoted } = MYSQL_DIALECT;
+
+/** The protocol counts parameters in 16 bits; some are left for the guard. */
+const MAX_PARAMS = 65_000;
+
+/** How many rows one statement takes. */
+export function rowsAtOnce(columns: number): number {
+  return Math.max(1, Math.floor(MAX_PARAMS / Math.max(1, columns)));
+}
+
+/** Changes nothing where the schema is another one by now. */
+export function compileUpdate(target: TableTarget, write: Write & { readonly op: 'update' }): CompiledStatement {
+  const params = new SqlParams(MYSQL_DIALECT);
+  const changes = setSql(MYSQL_DIALECT, target.table, write, params);
+  const sql = `UPDATE ${tableSql(MYSQL_DIALECT, target)} SET ${changes}${guardedWhere(target, write.filter, params)}`;
+  return { sql, params: params.values };
+}
+
+/** Changes nothing where the schema is another one by now. */
+export function compileDelete(target: TableTarget, filter: Filter | null): CompiledStatement {
+  const params = new SqlParams(MYSQL_DIALECT);
+  const sql = `DELETE FROM ${tableSql(MYSQL_DIALECT, target)}${guardedWhere(target, filter, params)}`;
+  return { sql, params: params.values };
+}
+
+/**
+ * What an upsert does first: changes the row that exists, or looks for it where nothing of it is to change. Neither
+ * finds it where the schema is another one by now.
+ */
+export function compileUpsertChange(target: TableTarget, write: Write & { readonly op: 'upsert' }): CompiledStatement {
+  const params = new SqlParams(MYSQL_DIALECT);
+  const table = tableSql(MYSQL_DIALECT, target);
+  const assigned = (names: readonly string[]): string[] =>
+    target.table.columns
+      .filter((column) => names.includes(column.name))
+      .map((column) => `${quoted(column.name)} = ${params.value(column, write.row.get(column.name) ?? null)}`);
+  const changes = assigned(write.update);
+  const change = changes.length > 0 ? `UPDATE ${table} SET ${changes.join(', ')}` : `SELECT 1 FROM ${table}`;
+  const sql = `${change} WHERE ${assigned(write.keys).join(' AND ')} AND ${currentSql(target, params)}`;
+  return { sql, params: params.values };
+}
+
+function guardedWhere(target: TableTarget, filter: Filter | null, params: SqlParams): string {
+  const condition = filter === null ? '' : `${filterSql(filter, params)} AND `;
+  return ` WHERE ${condition}${currentSql(target, params)}`;
+}
+
+function currentSql({ namespace, revision }: TableTarget, params: SqlParams): string {
+  return `EXISTS (SELECT 1 FROM _schemas WHERE namespace = ${params.add(namespace)} AND revision = ${revision})`;
+}
+
+/**
+ * Rows of which all bring along a generated column, or none does. Where the schema is another one by now the statement
+ * fails with "subquery returns more than one row": an INSERT of values has no WHERE, and one of a SELECT would take all
+ * its values through the types of the first row.
+ */
+export function compileInsert(target: TableTarget, rows: readonly Row[]): CompiledStatement {
+  const { table } = target;
+  const columns = table.columns.filter((column) => !column.autoIncrement || rows[0]?.has(column.name));
+  const params = new SqlParams(MYSQL_DIALECT);
+  const guarded = guardColumn(table, columns);
+  const names = guarded === null ? [quoted(generatedName(table)), ...namesOf(columns)] : namesOf(columns);
+  const lines = rows.map((row, line) => {
+    const isFirst = line === 0;
+    // Text is written from left to right, as its parameters are.
+    const generated = isFirst && guarded === null ? guardSql(target, params, () => 'NULL') : 'NULL';
+    const values = columns.map((column) => {
+      const place = (): string => params.add(MYSQL_DIALECT.toParam(column, row.get(column.name) ?? null));
+      return isFirst && column === guarded ? guardSql(target, params, place) : place();
+    });
+    return `(${[...(guarded === null ? [generated] : []), ...values].join(', ')})`;
+  });
+  const sql = `INSERT INTO ${tableSql(MYSQL_DIALECT, target)} (${names.join(', ')}) VALUES ${lines.join(', ')}`;
+  return { sql, params: params.values };
+}
+
+function namesOf(columns: readonly Column[]): string[] {
+  return columns.map((column) => quoted(column.name));
+}
+
+/** Of the key, since it is never NULL; null where the server generates it. */
+function guardColumn(table: Table, columns: readonly Column[]): Column | null {
+  return columns.find((column) => table.primaryKey?.includes(column.name)) ?? null;
+}
+
+function generatedName(table: Table): string {
+  return table.columns.find((column) => column.autoIncrement)?.name ?? HIDDEN_ID;
+}
+
+function guardSql({ namespace, revision }: TableTarget, params: SqlParams, place: () => string): string {
+  const current = `SELECT 1 FROM _schemas WHERE namespace = ${params.add(namespace)} AND revision = ${revision}`;
+  const twoRows = `SELECT 1 FROM (SELECT 1 UNION ALL SELECT 2) g WHERE NOT EXISTS (${current})`;
+  return `IF((${twoRows}) IS NULL, ${place()}, NULL)`;
+}

@@ -1,0 +1,163 @@
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
+import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Encode, SqlDialect, SqlParams } from '../sql/dialect.ts';
+import type { SqlParam } from '../sql/session.ts';
+import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
+import { literalSql } from './literals.ts';
+import type { Flavour } from './schema-types.ts';
+
+/** The protocol counts parameters in 16 bits. What is left serves the rest of the statement. */
+const MAX_LISTED_PARAMS = 50_000;
+/** Digits of DECIMAL: sums of what columns hold and amounts that `parseAmount` gives stay below. */
+const MAX_DIGITS = 65;
+/** More than every column and amount has before the point. */
+const AMOUNT_DIGITS = 3;
+
+export const MYSQL_DIALECT: SqlDialect = {
+  quoted: (name) => `\`${name}\``,
+  streamsRows: true,
+  placeholder: () => '?',
+  toParam,
+  typed: (column, place) =>
+    column.type === 'json' || isText(column) ? `CONVERT(${place} USING utf8mb4)` : cast(column, place),
+  compared,
+  readSql: (column) => `\`${column.name}\``,
+  encoder,
+  byteLengthSql: (name) => `OCTET_LENGTH(${name})`,
+  listSql,
+  /** By the collation of the column, which is that of bytes. */
+  containsSql: ({ column, value }, params) => `LOCATE(${params.add(value)}, \`${column.name}\`) > 0`,
+  /** NULL comes first ascending by itself. */
+  orderSql: ({ name }, dir) => `\`${name}\` ${dir === 'asc' ? 'ASC' : 'DESC'}`,
+  incSql,
+};
+
+/** Integers are bigint and numbers doubles: the driver tells the server the type of each (`mysql-connection.ts`). */
+function toParam(column: Column, value: Value): SqlParam {
+  if (value === null) return null;
+  switch (column.type) {
+    case 'int32':
+      return BigInt(value as number);
+    case 'datetime':
+      return String(value).slice(0, -1).replace('T', ' ');
+    default:
+      return value;
+  }
+}
+
+/** Beside a column: numbers, text and bytes say their type themselves, and text takes the collation of the column. */
+function compared(column: Column, place: string): string {
+  switch (column.type) {
+    case 'decimal':
+    case 'datetime':
+    case 'date':
+    case 'uuid':
+      return cast(column, place);
+    default:
+      return place;
+  }
+}
+
+function isText(column: Column): boolean {
+  return column.type === 'string' || column.type === 'text';
+}
+
+function cast(column: Column, place: string): string {
+  const { type } = column;
+  switch (type) {
+    case 'int32':
+    case 'int64':
+    case 'bool':
+      return `CAST(${place} AS SIGNED)`;
+    case 'decimal':
+      return `CAST(${place} AS DECIMAL(${decimalPrecision(column)},${decimalScale(column)}))`;
+    case 'float64':
+      return `CAST(${place} AS DOUBLE)`;
+    case 'datetime':
+      return `CAST(${place} AS DATETIME(3))`;
+    case 'date':
+      return `CAST(${place} AS DATE)`;
+    case 'uuid':
+      return `CONVERT(${place} USING ascii)`;
+    case 'bytes':
+      return `CAST(${place} AS BINARY)`;
+    case 'string':
+    case 'text':
+    case 'json':
+      return place;
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Filled up to a power of two with its last value, so that few statements serve all lengths. */
+function listSql({ column, negated, values }: Filter & { readonly kind: 'in' }, params: SqlParams): string {
+  const places = 2 ** Math.ceil(Math.log2(values.length));
+  const isLiteral = params.values.length + places > MAX_LISTED_PARAMS;
+  const list = isLiteral
+    ? values.map((value) => compared(column, literalSql(toParam(column, value))))
+    : Array.from({ length: places }, (_, place) =>
+        params.value(column, values[Math.min(place, values.length - 1)] as Value),
+      );
+  return `\`${column.name}\` ${negated ? 'NOT IN' : 'IN'} (${list.join(', ')})`;
+}
+
+/** Sums of integers are made in DECIMAL, where none overflows; strict mode refuses what the column does not hold. */
+function incSql(column: Column, amount: Value, params: SqlParams): string {
+  const current = `IFNULL(\`${column.name}\`, 0)`;
+  switch (column.type) {
+    case 'float64':
+      return `${current} + ${params.add(Number(amount))}`;
+    case 'decimal': {
+      const digits = decimalPrecision(column) + AMOUNT_DIGITS;
+      return `${current} + CAST(${params.add(String(amount))} AS DECIMAL(${digits},${decimalScale(column)}))`;
+    }
+    default:
+      return `${current} + CAST(${params.add(String(amount))} AS DECIMAL(${MAX_DIGITS},0))`;
+  }
+}
+
+function encoder(column: Column): Encode {
+  const { type } = column;
+  switch (type) {
+    case 'int32':
+    case 'int64':
+    case 'float64':
+    case 'json':
+      return String;
+    case 'decimal':
+      return (value) => withoutTrailingZeros(String(value));
+    case 'bool':
+      return (value) => (value === 0 ? 'false' : 'true');
+    case 'string':
+    case 'text':
+      return JSON.stringify;
+    case 'datetime':
+      return (value) => `"${isoTime(String(value))}"`;
+    case 'date':
+    case 'uuid':
+      return (value) => `"${value}"`;
+    case 'bytes':
+      return (value) => `"${(value as Buffer).toString('base64')}"`;
+    default:
+      return type satisfies never;
+  }
+}
+
+/**
+ * A sort by `text` of any length. Sort keys are as long as `max_sort_length` says, and the server refuses a buffer that
+ * does not hold fifteen of them. Only for statements that ask for `LONG_SORT_ROWS` rows at least: with fewer it would
+ * keep the first ones in a heap of keys of full length, which takes it a millisecond for every row of the table.
+ */
+export function longSortSql(sql: string, flavour: Flavour): string {
+  const [keyBytes, bufferBytes] = [4 * 1024 * 1024, 64 * 1024 * 1024];
+  if (flavour === 'mariadb') {
+    return `SET STATEMENT max_sort_length = ${keyBytes}, sort_buffer_size = ${bufferBytes} FOR ${sql}`;
+  }
+  const hint = `/*+ SET_VAR(max_sort_length = ${keyBytes}) SET_VAR(sort_buffer_size = ${bufferBytes}) */`;
+  return sql.replace('(SELECT ', `(SELECT ${hint} `);
+}
+
+export const LONG_SORT_ROWS = 64;

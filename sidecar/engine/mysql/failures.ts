@@ -1,0 +1,154 @@
+import { faultPlace } from '../fault-place.ts';
+import type { SqlFailure } from '../sql/session.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+
+/** What is read of the driver's errors. */
+interface ServerError extends Error {
+  /** Number of the server's table of errors; not there for errors of the network. */
+  readonly errno?: number;
+  readonly code?: string;
+  readonly sqlMessage?: string;
+  readonly fatal?: boolean;
+}
+
+export const DUPLICATE_ENTRY = 1062;
+/** What the guard of an insert fails with (`compile-insert.ts`). */
+export const SUBQUERY_NOT_ONE_ROW = 1242;
+/** Of a generator at its end, besides what a full key says. */
+export const GENERATOR_AT_END: ReadonlySet<number> = new Set([167, 1264, 1467]);
+/** Missing tables, columns and indexes, and a table that has changed since the transaction began. */
+export const UNDEFINED: ReadonlySet<number> = new Set([1032, 1051, 1054, 1072, 1109, 1136, 1146, 1176, 1412]);
+
+/** Deadlock, lock not had in time, record changed since it was read, refused certification of a cluster. */
+const CONFLICTS: ReadonlySet<number> = new Set([1020, 1205, 1213, 1180, 3572]);
+/** Prepared statement gone, to be prepared again. */
+const UNPREPARED: ReadonlySet<number> = new Set([1243, 1615]);
+/** Killed, a time limit of the server, a sort that was ended. */
+const CANCELLED: ReadonlySet<number> = new Set([1028, 1317, 1969, 3024]);
+/** The server hangs up or goes down; errors of the network on its side. */
+const LOST: ReadonlySet<number> = new Set([
+  1053, 1077, 1079, 1152, 1153, 1154, 1158, 1159, 1160, 1161, 1184, 1927, 4031,
+]);
+
+const OUT_OF_RANGE = 'a value, or the result of inc, is out of the range of its column; nothing was changed';
+
+const REFUSED: ReadonlyMap<number, SqlFailure & { readonly kind: 'refused' }> = new Map([
+  ...([1062, 1169, 1586] as const).map(
+    (errno) => [errno, refused('constraint_violation', 'a value stands already')] as const,
+  ),
+  ...([1048, 1364] as const).map(
+    (errno) => [errno, refused('constraint_violation', 'a required value is missing')] as const,
+  ),
+  ...([1451, 1452, 1216, 1217, 3819, 4025, 1644] as const).map(
+    (errno) => [errno, refused('constraint_violation', 'a constraint that was made by hand is in the way')] as const,
+  ),
+  ...([167, 1264, 1690] as const).map((errno) => [errno, refused('invalid_value', OUT_OF_RANGE)] as const),
+  ...([1265, 1292, 1366, 1411, 1525] as const).map(
+    (errno) => [errno, refused('invalid_value', 'a value does not fit its column')] as const,
+  ),
+  ...([1118, 1301, 1406] as const).map(
+    (errno) => [errno, refused('value_too_long', 'a value is longer than the database holds')] as const,
+  ),
+  [1467, refused('constraint_violation', 'the generator of the primary key is at its end; nothing was inserted')],
+]);
+
+const READ_ONLY = 'the server is read-only: end its maintenance, or check that the URL names the primary server';
+const DISK_FULL = 'the disk of the server is full: free some space; writes go on by themselves then';
+const CONNECTIONS = 'the server has no connection left: raise max_connections, or lower database.poolSize';
+const RIGHTS = 'the account lacks a right: grant it all rights on its database';
+
+/** What the owner must see to, by number: a kind for the log and what to do. */
+const TROUBLES: ReadonlyMap<number, readonly [trouble: string, advice: string]> = new Map([
+  [1040, ['connections', CONNECTIONS]],
+  [1203, ['connections', CONNECTIONS]],
+  [1226, ['connections', 'the account has used up its limits: raise them']],
+  [1044, ['rights', RIGHTS]],
+  [1142, ['rights', RIGHTS]],
+  [1143, ['rights', RIGHTS]],
+  [1227, ['rights', RIGHTS]],
+  [1370, ['rights', RIGHTS]],
+  [1045, ['login', 'the server refuses the account or its password: check database.url']],
+  [1698, ['login', 'the server refuses the account or its password: check database.url']],
+  [1862, ['login', 'the password of the account has expired: set a new one']],
+  [3118, ['login', 'the account is locked']],
+  [4151, ['login', 'the account is locked']],
+  [1049, ['database', 'the database does not exist: create it, or correct the name in database.url']],
+  [1129, ['blocked', 'the server blocks this host after too many errors: run FLUSH HOSTS there']],
+  [1130, ['login', 'the server does not let this host in: check the host of the account']],
+  [1290, ['read-only', READ_ONLY]],
+  [1792, ['read-only', READ_ONLY]],
+  [1836, ['read-only', READ_ONLY]],
+  [1021, ['disk', DISK_FULL]],
+  [1114, ['disk', DISK_FULL]],
+  [1878, ['disk', DISK_FULL]],
+  [1026, ['disk', DISK_FULL]],
+  [3, ['disk', DISK_FULL]],
+  [1030, ['storage', 'the storage engine failed: see the log of the server']],
+  [1034, ['storage', 'a table is damaged: see the log of the server']],
+  [126, ['storage', 'a table is damaged: see the log of the server']],
+  [1037, ['memory', 'the server has not enough memory']],
+  [1038, ['memory', 'the server has not enough memory for a sort: raise sort_buffer_size']],
+  [1041, ['memory', 'the server has not enough memory']],
+  [1047, ['cluster', 'this node of the cluster takes no statements now: see its log']],
+  [1461, ['prepared', 'the server keeps no more prepared statements: raise max_prepared_stmt_count']],
+]);
+
+function refused(
+  code: (SqlFailure & { kind: 'refused' })['code'],
+  message: string,
+): SqlFailure & { readonly kind: 'refused' } {
+  return { kind: 'refused', code, message };
+}
+
+export function errnoOf(error: unknown): number | null {
+  if (!(error instanceof Error)) return null;
+  const { errno } = error as ServerError;
+  // Errors of the system below have negative numbers.
+  return typeof errno === 'number' && errno > 0 ? errno : null;
+}
+
+export function classify(error: unknown): SqlFailure {
+  const errno = errnoOf(error);
+  if (errno === null) return isNetworkFault(error) ? { kind: 'lost' } : UNEXPECTED;
+  const known = REFUSED.get(errno);
+  if (known !== undefined) return known;
+  if (UNDEFINED.has(errno)) return { kind: 'undefined' };
+  if (CONFLICTS.has(errno)) return { kind: 'conflict' };
+  if (UNPREPARED.has(errno)) return { kind: 'unprepared' };
+  if (CANCELLED.has(errno)) return { kind: 'cancelled' };
+  if (LOST.has(errno)) return { kind: 'lost' };
+  const trouble = TROUBLES.get(errno);
+  return trouble === undefined ? UNEXPECTED : { kind: 'failed', trouble: trouble[0], advice: trouble[1] };
+}
+
+const UNEXPECTED: SqlFailure = {
+  kind: 'failed',
+  trouble: 'unexpected',
+  advice: 'unexpected; if it goes on, report it',
+};
+
+function isNetworkFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, fatal } = error as ServerError;
+  if (fatal === true) return true;
+  return typeof code === 'string' && /^(E[A-Z_]+|PROTOCOL_[A-Z_]+)$/.test(code);
+}
+
+/** Name of the key that a duplicate would have stood in, as the server gives it; the value before it may hold anything. */
+export function duplicateKey(error: unknown): string | null {
+  if (errnoOf(error) !== DUPLICATE_ENTRY) return null;
+  const name = (error as ServerError).sqlMessage?.match(/for key '([^']*)'$/)?.[1];
+  // MySQL puts the table before it.
+  return name?.slice(name.lastIndexOf('.') + 1) ?? null;
+}
+
+/** For the log: numbers and names. The server's words only where they surely quote no value. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return faultPlace(error);
+  if (error instanceof UnusableDatabaseError) return error.message;
+  const { code, sqlMessage, message } = error as ServerError;
+  const errno = errnoOf(error);
+  if (errno === null) return isNetworkFault(error) ? `${code ?? 'network'}: ${message}` : faultPlace(error);
+  const isTold = TROUBLES.has(errno);
+  return `${errno} ${code ?? ''}${isTold ? `: ${sqlMessage ?? ''}` : ''}`;
+}
