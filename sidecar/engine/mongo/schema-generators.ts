@@ -1,21 +1,10 @@
 import { type Document, Long } from 'mongodb';
 import { generatorsOf, type SchemaWork } from './schema-collections.ts';
 
-/** The first of `count` numbers under a physical table's name that were never given. */
-export async function reserveNumbers(
-  work: SchemaWork,
-  physical: string,
-  generator: 'ids' | 'rows',
-  count: number,
-): Promise<bigint> {
-  const given = await generatorsOf(work.db).findOneAndUpdate(
-    { _id: physical },
-    { $inc: { [generator]: Long.fromNumber(count) } as Document },
-    { upsert: true, returnDocument: 'after', promoteLongs: false, ...work.time() },
-  );
-  const last = given?.[generator];
-  if (last === undefined) throw new Error(`the generator of ${physical} answered nothing`);
-  return last.toBigInt() - BigInt(count) + 1n;
+/** The highest number ever given under a physical table's name, 0 for none. */
+export async function lastNumber(work: SchemaWork, physical: string, generator: 'ids' | 'rows'): Promise<bigint> {
+  const given = await generatorsOf(work.db).findOne({ _id: physical }, work.time());
+  return BigInt(String(given?.[generator] ?? 0));
 }
 
 /** Never lowers one. */
@@ -46,5 +35,10 @@ const QUARANTINE = '_quarantine';
 
 /** The first of `count` ids of kept objects. Those of a change that is refused after all are lost. */
 export async function reserveQuarantineIds(work: SchemaWork, count: number): Promise<number> {
-  return Number(await reserveNumbers(work, QUARANTINE, 'ids', count));
+  const given = await generatorsOf(work.db).findOneAndUpdate(
+    { _id: QUARANTINE },
+    { $inc: { ids: Long.fromNumber(count) } },
+    { upsert: true, returnDocument: 'after', ...work.time() },
+  );
+  return Number(given?.ids) - count + 1;
 }

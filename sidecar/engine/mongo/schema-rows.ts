@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Document, Long, type ObjectId } from 'mongodb';
+import { type Document, Int32, Long, type ObjectId } from 'mongodb';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { ORDER_FIELD, toBson } from './documents.ts';
 import type { SchemaWork } from './schema-collections.ts';
-import { reserveNumbers } from './schema-generators.ts';
+import { lastNumber, raiseGenerator } from './schema-generators.ts';
 
 const BATCH = 1000;
 /** Integers and decimals become each other; every other type lies in one form only, and so do decimals of any scale. */
@@ -127,7 +127,10 @@ async function numberRows(work: SchemaWork, physical: string, change: TableTrans
   }
 }
 
-/** `physical` is the table's new name, whose generator counts on. `_id` grows with time. */
+/**
+ * `physical` is the table's new name, whose generator counts on. `_id` grows with time. Numbers are written before the
+ * generator knows them: whoever does this again counts on from the highest of both.
+ */
 async function number(
   work: SchemaWork,
   physical: string,
@@ -136,23 +139,33 @@ async function number(
   byRowNumber: boolean,
 ): Promise<void> {
   const rows = work.db.collection<{ _id: ObjectId }>(physical);
+  const lacking: Document = { [name]: { $exists: false } };
+  let last = await lastNumber(work, physical, generator);
+  const highest = await highestNumber(work, physical, name);
+  if (highest > last) last = highest;
   for (;;) {
-    const lacking = await rows
-      .find({ [name]: { $exists: false } } as Document, { ...work.time(), projection: { _id: 1 } })
+    const batch = await rows
+      .find(lacking, { ...work.time(), projection: { _id: 1 } })
       .sort(byRowNumber ? { [ORDER_FIELD]: 1, _id: 1 } : { _id: 1 })
       .limit(BATCH)
       .toArray();
-    if (lacking.length === 0) return;
-    const first = await reserveNumbers(work, physical, generator, lacking.length);
-    const updates = lacking.map(({ _id }, position) => {
-      const value = first + BigInt(position);
-      return {
-        updateOne: {
-          filter: { _id },
-          update: { $set: { [name]: type === 'int32' ? Number(value) : Long.fromBigInt(value) } } as Document,
-        },
-      };
+    const updates = batch.map(({ _id }) => {
+      last += 1n;
+      const value = type === 'int32' ? new Int32(Number(last)) : Long.fromBigInt(last);
+      return { updateOne: { filter: { _id, ...lacking }, update: { $set: { [name]: value } } as Document } };
     });
-    await rows.bulkWrite(updates, { ordered: true, ...work.time() });
+    if (updates.length > 0) await rows.bulkWrite(updates, { ordered: true, ...work.time() });
+    await raiseGenerator(work, physical, { [generator]: last });
+    if (updates.length < BATCH) return;
   }
+}
+
+async function highestNumber(work: SchemaWork, physical: string, name: string): Promise<bigint> {
+  const [highest] = await work.db
+    .collection(physical)
+    .find({ [name]: { $exists: true } }, { projection: { [name]: 1 }, ...work.time() })
+    .sort({ [name]: -1 })
+    .limit(1)
+    .toArray();
+  return BigInt(String(highest?.[name] ?? 0));
 }

@@ -12,10 +12,11 @@ export function readDocument(work: SchemaWork, namespace: string): Promise<Schem
 export async function readSchema(work: SchemaWork, namespace: string): Promise<StoredSchema | null> {
   const document = await readDocument(work, namespace);
   if (document?.hash === undefined) return null;
-  const { revision, hash, pending } = document;
+  const { revision, hash, pending, changing } = document;
   const updatedAt = String(document.updatedAt);
   const stored = { namespace, revision, hash, schema: storedSchema(document), updatedAt };
-  return pending === undefined ? stored : { ...stored, isUnfinished: true };
+  // A crash before the change began has left the mark that holds operations back; the next sync takes it over as well.
+  return pending === undefined && changing === undefined ? stored : { ...stored, isUnfinished: true };
 }
 
 export function storedSchema(document: SchemaDocument | null): Schema {
