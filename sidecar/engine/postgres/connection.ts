@@ -154,7 +154,7 @@ export class PostgresConnection {
   }
 }
 
-function clientConfig({ url, statementTimeoutMs }: ServerSettings): pg.ClientConfig {
+function clientConfig({ url }: ServerSettings): pg.ClientConfig {
   const place = new URL(url);
   const own = Object.entries(SESSION_SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
   // What stands in the URL comes first, and ours counts; left there it would be all that counts.
@@ -164,7 +164,7 @@ function clientConfig({ url, statementTimeoutMs }: ServerSettings): pg.ClientCon
     connectionString: place.href,
     options,
     application_name: 'game-server-database sidecar',
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, statementTimeoutMs),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types: AS_TEXT as unknown as pg.CustomTypesConfig,
   };

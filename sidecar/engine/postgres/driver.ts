@@ -11,6 +11,7 @@ export type Prepare = (connection: PostgresConnection, driver: PostgresDriver) =
 
 /** The driver `pg` below `PooledSessions`. */
 export class PostgresDriver implements SqlDriver<PostgresConnection>, ConnectionMaker<PostgresConnection> {
+  readonly endsCancelled = true;
   readonly #settings: ServerSettings;
   readonly #prepare: Prepare;
   readonly #names = new StatementNames();

@@ -133,7 +133,7 @@ async function insertAll(
 /** Ids are given here, one after another, while nobody else can insert. */
 function moveThenInsert(target: TableTarget, rows: readonly Row[], slot: IdempotencySlot | null): WritePlan {
   const run = async (session: Session): Promise<string | null> => {
-    let last = await lockGenerator(session, target);
+    let last = await lockGenerator(session, target, slot);
     const { name, type } = generatedColumn(target.table) ?? { name: '', type: 'int64' };
     const max = type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
     const numbered = rows.map((row) => {
@@ -186,7 +186,7 @@ export function planMove(target: TableTarget, write: Write, slot: IdempotencySlo
   if (write.op === 'insert') return moveThenInsert(target, write.rows, slot);
   const run = async (session: Session): Promise<string | null> => {
     if (write.op !== 'upsert') throw new Error('no generator has to do with it');
-    const last = await lockGenerator(session, target);
+    const last = await lockGenerator(session, target, slot);
     const id = idOf(write.row, generatedColumn(target.table)?.name ?? '');
     if (id > last) await raiseGenerator(session, target, id);
     return upsert(session, target, write, null, slot);
@@ -195,8 +195,9 @@ export function planMove(target: TableTarget, write: Write, slot: IdempotencySlo
 }
 
 /** Keeps all others from inserting until the transaction ends, and gives the last id. */
-async function lockGenerator(session: Session, target: TableTarget): Promise<bigint> {
+async function lockGenerator(session: Session, target: TableTarget, slot: IdempotencySlot | null): Promise<bigint> {
   await session.query(`LOCK TABLE ${tableSql(POSTGRES_DIALECT, target)} IN SHARE ROW EXCLUSIVE MODE`);
+  if (slot !== null) await checkSlot(session, slot);
   const { rows } = await session.query(`SELECT COALESCE(pg_sequence_last_value(${generatorSql(target)}), 0)`);
   return BigInt(String(rows[0]?.[0]));
 }

@@ -16,6 +16,8 @@ const LOCK_WAIT_MS = 2000;
 /** SQLSTATE of a lock that was not had in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 const UNIQUE_VIOLATION = '23505';
+/** What others have made from our tables is in the way of dropping or altering them. */
+const DEPENDENT: ReadonlySet<string> = new Set(['2BP01', '0A000']);
 
 /** Checks that every row fits, and changes nothing. */
 export async function checkSchema(connection: SchemaConnection, change: SchemaChange): Promise<void> {
@@ -53,21 +55,34 @@ export async function storeNext(
   }
 }
 
-/** Time limits of the transaction, and what it means that a lock is not had. */
+/**
+ * The deadline ends a change; what the account has as its own limits, known only to newer servers in part, would end it
+ * in the middle of a large table.
+ */
+const TIME_LIMITS = `
+  SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '${LOCK_WAIT_MS}' ELSE '0' END, true)
+  FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout', 'transaction_timeout')`;
+
+/** Runs the work within the time limits of a change, and says what it means where others are in its way. */
 export async function withinLockWait<T>(
   connection: SchemaConnection,
   namespace: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  // The deadline ends a change; what the account has as its own limit would end it in the middle of a large table.
-  await connection.run(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
-  await connection.run('SET LOCAL statement_timeout = 0');
+  await connection.rows(TIME_LIMITS);
   try {
     return await work();
   } catch (error) {
-    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
-    const reason = `another program's transaction holds a table of namespace ${namespace}`;
-    throw new ApiError('conflict_retry', `${reason}; nothing was changed, try again`);
+    const state = sqlState(error);
+    if (state === LOCK_NOT_AVAILABLE) {
+      const reason = `another program's transaction holds a table of namespace ${namespace}`;
+      throw new ApiError('conflict_retry', `${reason}; nothing was changed, try again`);
+    }
+    if (state !== null && DEPENDENT.has(state)) {
+      const reason = `something else in the database, such as a view, depends on a table of namespace ${namespace}`;
+      throw new ApiError('unsupported_change', `${reason}; remove it first`);
+    }
+    throw error;
   }
 }
 

@@ -58,9 +58,10 @@ export async function addNumbers(
   const same = identityOf(from).map(
     (part) => `present.${connection.quoted(part)} = numbered.${connection.quoted(part)}`,
   );
+  // No declared column can be named `_position`.
   await connection.run(
-    `UPDATE ${table} AS present SET ${name} = CAST(? AS bigint) + numbered.position
-     FROM (SELECT ${identity}, row_number() OVER (ORDER BY ${identity}) AS position FROM ${table}) AS numbered
+    `UPDATE ${table} AS present SET ${name} = CAST(? AS bigint) + numbered._position
+     FROM (SELECT ${identity}, row_number() OVER (ORDER BY ${identity}) AS _position FROM ${table}) AS numbered
      WHERE ${same.join(' AND ')}`,
     [last],
   );

@@ -51,7 +51,7 @@ export class DeadlineSession<C> implements Session {
   /** A connection whose statement was cancelled may still have the cancel coming to it, unless it has told of it. */
   get isReusable(): boolean {
     if (this.#isAbandoned || !this.#driver.isUsable(this.#connection)) return false;
-    return this.#cancelling === null || (this.#isCancelTold && this.#driver.endsCancelled);
+    return this.#cancelling === null || (this.#isCancelTold && this.#driver.endsCancelled === true);
   }
 
   /** After it no cancel is on its way any more. */

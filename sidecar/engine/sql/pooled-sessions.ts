@@ -122,8 +122,9 @@ export class PooledSessions<C> implements Sessions {
     } finally {
       if (running !== null) this.#counts[running] -= 1;
       session.end();
-      if (isClean && session.isReusable) this.#driver.release(connection);
-      else this.#driver.discard(connection);
+      if (!isClean || !session.isReusable) this.#driver.discard(connection);
+      else if (session.cancelled === null) this.#driver.release(connection);
+      else session.cancelled.then(() => this.#driver.release(connection));
     }
   }
 
@@ -141,6 +142,11 @@ export class PooledSessions<C> implements Sessions {
     }
     this.#counts.timeouts += 1;
     throw new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
+  }
+
+  /** For the owner's log. */
+  reportUnreachable(error: unknown): void {
+    this.#unreachable(error);
   }
 
   #unreachable(error: unknown): ApiError {

@@ -33,7 +33,7 @@ export interface SqlDriver<C> {
   cancel(connection: C): Promise<void>;
 
   /** A connection goes on after a statement that was cancelled; else it is replaced. */
-  readonly endsCancelled: boolean;
+  readonly endsCancelled?: boolean;
 
   classify(error: unknown): SqlFailure;
   /** For the owner's log: what the server says, without values and secrets. */
