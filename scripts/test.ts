@@ -11,6 +11,7 @@ import {
   closingLine,
   countEngines,
   countRun,
+  engineFailures,
   engineTable,
   isPassed,
   type RunReport,
@@ -19,10 +20,10 @@ import {
 } from './check/counts.ts';
 import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
 import { startServers, type TestServers } from './servers/start-servers.ts';
+import { untestedKinds } from './servers/untested-kinds.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPORT = join(ROOT, '.cache/vitest.json');
-const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
 
 /** A program of a package, as Node.js runs it: no shell, no PATH. */
 function binOf(packageName: string, program = packageName.split('/').at(-1) as string): string {
@@ -112,16 +113,11 @@ async function runTests(filters: readonly string[], environment: NodeJS.ProcessE
   return { counts: countRun(report, code), report };
 }
 
-/** Counts what makes the suite unequal between engines, and, where CI is set, each engine that could not be had. */
-function judgeEngines(report: RunReport | null, missing: TestServers['missing']): Counts {
+function showEngines(report: RunReport | null, untested: ReadonlyMap<string, string>): void {
   const engines = countEngines(report);
-  const reasons = new Map(Object.entries(missing));
-  if (engines.size > 0 || reasons.size > 0) {
-    console.log(['The contract suite on each engine:', ...engineTable(engines, reasons)].join('\n'));
-  }
-  const unequal = unequalCases(report);
-  for (const line of unequal) console.log(`✗ ${line}`);
-  return { ...NOTHING, failed: unequal.length + (process.env.CI ? reasons.size : 0) };
+  if (engines.size === 0 && untested.size === 0) return;
+  console.log(['The contract suite on each engine:', ...engineTable(engines, untested)].join('\n'));
+  for (const line of unequalCases(report)) console.log(`✗ ${line}`);
 }
 
 async function testAll(): Promise<Counts[]> {
@@ -131,7 +127,9 @@ async function testAll(): Promise<Counts[]> {
   try {
     console.log('Tests:');
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));
-    return [...counts, tested, judgeEngines(report, servers.missing)];
+    const missing = Object.entries(servers.missing);
+    showEngines(report, new Map([...missing, ...(await untestedKinds(servers))]));
+    return [...counts, tested, engineFailures(report, missing.length, Boolean(process.env.CI))];
   } finally {
     await servers.stop();
   }
@@ -140,7 +138,8 @@ async function testAll(): Promise<Counts[]> {
 async function testSome(filters: readonly string[]): Promise<Counts[]> {
   console.log('Tests:');
   const { counts, report } = await runTests(filters, {});
-  return [counts, judgeEngines(report, {})];
+  showEngines(report, new Map());
+  return [counts, engineFailures(report, 0, false)];
 }
 
 async function main(filters: readonly string[]): Promise<void> {

@@ -83,14 +83,19 @@ export function unequalCases(report: RunReport | null): string[] {
   );
 }
 
-/** A table for people: an engine a line. `missing` are those that were to be tested and could not be had, with the reason. */
-export function engineTable(engines: ReadonlyMap<string, Counts>, missing: ReadonlyMap<string, string>): string[] {
+/** What a run counts beside its tests: each case that an engine lacks and, where CI is set, each engine that could not be had. */
+export function engineFailures(report: RunReport | null, missing: number, isCi: boolean): Counts {
+  return { passed: 0, failed: unequalCases(report).length + (isCi ? missing : 0), skipped: 0 };
+}
+
+/** A table for people: an engine a line. `untested` are those that could not be had, with the reason. */
+export function engineTable(engines: ReadonlyMap<string, Counts>, untested: ReadonlyMap<string, string>): string[] {
   const cell = (value: string | number) => String(value).padStart(9);
   const row = (name: string, ...cells: (string | number)[]) => name.padEnd(10) + cells.map(cell).join('');
   return [
     row('engine', 'passed', 'failed', 'skipped'),
     ...[...engines].map(([engine, { passed, failed, skipped }]) => row(engine, passed, failed, skipped)),
-    ...[...missing].map(([engine, reason]) => `${engine.padEnd(10)}not tested: ${reason}`),
+    ...[...untested].map(([engine, reason]) => `${engine.padEnd(10)}not tested: ${reason}`),
   ];
 }
 

@@ -26,6 +26,7 @@ const SIDECAR_PARTS = [
   'sidecar/security/',
   'sidecar/config/',
   'sidecar/moving/',
+  'sidecar/importing/',
   'sidecar/commands/',
 ];
 
@@ -61,6 +62,11 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/moving/',
     zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
     packages: [],
+  },
+  {
+    path: 'sidecar/importing/',
+    zones: ['sidecar/moving/', 'sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
+    packages: ['mysql2'],
   },
   { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
   {

@@ -7,6 +7,7 @@ import {
   closingLine,
   countEngines,
   countRun,
+  engineFailures,
   engineTable,
   isPassed,
   type RunReport,
@@ -85,6 +86,12 @@ describe('the contract suite in the counts', () => {
     expect(unequalCases(onTwo)).toEqual(['contract:postgres has no case b.test.ts > case 0']);
     expect(unequalCases({ ...onTwo, modules: onTwo.modules.slice(0, 2) })).toEqual([]);
     expect(unequalCases(null)).toEqual([]);
+  });
+
+  it('counts as failures what one lacks and, in CI, those that could not be had', () => {
+    expect(engineFailures(onTwo, 1, false)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+    expect(engineFailures(onTwo, 1, true).failed).toBe(2);
+    expect(engineFailures({ ...onTwo, modules: [] }, 0, true).failed).toBe(0);
   });
 
   it('is read back as it was written', () => {

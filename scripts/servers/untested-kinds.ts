@@ -1,0 +1,18 @@
+import { createConnection } from 'mysql2/promise';
+import type { TestServers } from './start-servers.ts';
+
+/** Databases that the sidecar serves and that none of these servers is, with the reason: for the end of a run. */
+export async function untestedKinds(servers: TestServers): Promise<ReadonlyMap<string, string>> {
+  const url = servers.mysql?.url;
+  if (url === undefined) return new Map();
+  const connection = await createConnection(url);
+  try {
+    const [rows] = await connection.query('SELECT VERSION() AS version');
+    const { version } = (rows as { version: string }[])[0] ?? { version: '' };
+    const isMariaDb = version.includes('MariaDB');
+    const [other, ran] = isMariaDb ? ['MySQL', 'MariaDB'] : ['MariaDB', 'MySQL'];
+    return new Map([[other, `${ran} ${/^[\d.]+/.exec(version)?.[0] ?? ''} ran as mysql`]]);
+  } finally {
+    await connection.end();
+  }
+}
