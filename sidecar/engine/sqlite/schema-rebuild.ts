@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
-import { hasGenerator } from '../physical-indexes.ts';
+import { hasGenerator, identityOf } from '../physical-indexes.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { quoted } from './names.ts';
@@ -22,7 +22,7 @@ interface Copy {
 }
 
 /**
- * Writes a table anew in its declared form, rows in their order, and puts it in the place of the old one. Indexes are
+ * Writes a table anew in its declared form, rows in the order in which they were read, and puts it in the place of the old one. Indexes are
  * made afterwards. `remembered` is the highest id that was ever generated under this name.
  */
 export function rebuildTable(
@@ -41,7 +41,7 @@ export function rebuildTable(
   if (keepsHiddenId) copies.unshift({ column: HIDDEN_ID, sql: quoted(HIDDEN_ID), parameters: [] });
   db.prepare(
     `INSERT INTO ${quoted(NEW_TABLE)} (${columnList(copies.map((copy) => copy.column))})
-     SELECT ${copies.map((copy) => copy.sql).join(', ')} FROM ${quoted(physical)} WHERE guard() ORDER BY _rowid_`,
+     SELECT ${copies.map((copy) => copy.sql).join(', ')} FROM ${quoted(physical)} WHERE guard() ORDER BY ${columnList(identityOf(from))}`,
   ).run(...copies.flatMap((copy) => copy.parameters));
   db.exec(`DROP TABLE ${quoted(physical)}; ALTER TABLE ${quoted(NEW_TABLE)} RENAME TO ${quoted(physical)}`);
 }

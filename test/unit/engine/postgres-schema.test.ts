@@ -77,6 +77,16 @@ describe('generated ids', () => {
   });
 });
 
+describe('rows that get a number', () => {
+  it('get it in the order in which they were read, whatever their columns are called', async () => {
+    const key = { name: 'position', type: 'string', length: 9 };
+    await sync(engine, 'number', { tables: [{ name: 't', primaryKey: ['position'], columns: [key] }] });
+    await world.client.query(`INSERT INTO number__t VALUES ('b'), ('a'), ('B'), ('ä')`);
+    await sync(engine, 'number', { tables: [{ name: 't', primaryKey: ['id'], columns: [key, ID] }] });
+    expect(await world.column('SELECT position FROM number__t ORDER BY id')).toEqual(['B', 'a', 'b', 'ä']);
+  });
+});
+
 describe('an index', () => {
   it('goes with renamings as it is, and is made anew where NULL comes in', async () => {
     const table = (name: string, column: object) => ({
@@ -154,6 +164,28 @@ async function waitsForLock({ column }: PostgresWorld): Promise<void> {
     )
     .not.toEqual([]);
 }
+
+describe('what others have made from a table', () => {
+  it('is told, and stays as it is', async () => {
+    await sync(engine, 'seen', { tables: [COUNTED] });
+    await world.client.query('CREATE VIEW looks AS SELECT id, n FROM seen__t');
+    const before = await shape('seen');
+    for (const n of [[], [{ name: 'n', type: 'int64', nullable: true }]]) {
+      const changed = sync(engine, 'seen', { tables: [{ ...COUNTED, columns: [ID, ...n] }] }, { removed: 'drop' });
+      await expect(changed).rejects.toMatchObject({ code: 'unsupported_change' });
+    }
+    expect(await shape('seen')).toEqual(before);
+    expect(await world.column('SELECT n FROM looks')).toEqual([]);
+  });
+});
+
+describe('a change without steps', () => {
+  it('makes those look again who have compiled statements', async () => {
+    const stored = await sync(engine, 'same', { tables: [COUNTED] });
+    const again = await sync(engine, 'same', { tables: [COUNTED] });
+    expect(again).toEqual({ ...stored, revision: 2, updatedAt: again?.updatedAt });
+  });
+});
 
 describe('two at once', () => {
   it('of one namespace: one comes first, the other is told that it was late', async () => {
