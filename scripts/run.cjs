@@ -16,6 +16,7 @@ const TASKS = {
   test: 'scripts/test.ts',
   build: 'scripts/build.ts',
   bench: 'bench/bench.ts',
+  soak: 'scripts/soak.ts',
   servers: 'scripts/servers.ts',
 };
 
