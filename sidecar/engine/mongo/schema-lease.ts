@@ -4,6 +4,7 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { MAX_SYNC_WAIT_MS } from '../../../db_connector/protocol/limits.ts';
 import { type CallBounds, StaleSchemaError, type TableTarget } from '../engine.ts';
 import { type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './schema-collections.ts';
+import { repairNamespace } from './schema-repair.ts';
 
 /**
  * MongoDB cannot check in a write which schema it was meant for, so sidecars keep out of each other's way in time:
@@ -25,6 +26,9 @@ const BEAT_SLACK_MS = 3000;
 /** Without operations for so long a sidecar leaves the list, so that no change waits for it. */
 const IDLE_MS = 5000;
 const REFRESH_TIMEOUT_MS = 2000;
+/** A change that is announced for so long, without a lock, is nobody's any more. */
+const REPAIR_AFTER_MS = 2000;
+const REPAIR_TIMEOUT_MS = 3_600_000;
 const ASK_AGAIN_MS = 25;
 /** What an operation that was cut off at its end may still do on the server. */
 const GRACE_MS = 250;
@@ -39,11 +43,15 @@ export interface LeaseOptions {
   readonly run: RunSchemaWork;
   /** How long an operation on rows may take. */
   readonly callMs: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
 }
 
 interface Seen {
   readonly revision: number;
   readonly changing: string | null;
+  /** When that was seen first, `performance.now()` milliseconds. */
+  readonly since: number;
 }
 
 export class SchemaLease implements Others {
@@ -59,6 +67,7 @@ export class SchemaLease implements Others {
   readonly #acknowledged = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
+  readonly #repairing = new Set<string>();
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -129,6 +138,7 @@ export class SchemaLease implements Others {
       if (this.#isCurrent(target)) return;
       const seen = this.#seen.get(target.namespace);
       if (seen === undefined || seen.changing === null) throw new StaleSchemaError(target.namespace);
+      if (seen.since < performance.now() - REPAIR_AFTER_MS) this.#repair(target.namespace);
       if (performance.now() + ASK_AGAIN_MS > until) {
         const reason = `a schema change of namespace ${target.namespace} is running or was cut off`;
         throw new ApiError('sync_in_progress', `${reason}; try again`);
@@ -155,11 +165,31 @@ export class SchemaLease implements Others {
         .find({}, { projection: { revision: 1, 'changing.token': 1 }, ...work.time() })
         .toArray();
       this.#seen = new Map(
-        found.map(({ _id, revision, changing }) => [_id, { revision, changing: changing?.token ?? null }]),
+        found.map(({ _id, revision, changing }) => [
+          _id,
+          this.#noticed(_id, revision, changing?.token ?? null, begunAt),
+        ]),
       );
       this.#seenAt = begunAt;
       await this.#acknowledge(work);
     });
+  }
+
+  #noticed(namespace: string, revision: number, changing: string | null, at: number): Seen {
+    const before = this.#seen.get(namespace);
+    return { revision, changing, since: before?.changing === changing ? before.since : at };
+  }
+
+  /** In the background, however long it takes; operations wait for it as for any change. */
+  #repair(namespace: string): void {
+    if (this.#repairing.has(namespace) || this.#isClosed) return;
+    this.#repairing.add(namespace);
+    const bounds = { deadline: performance.now() + REPAIR_TIMEOUT_MS };
+    this.#options
+      .run(bounds, (work) => repairNamespace(work, this, namespace, this.#options.now()))
+      // The next operation that waits tries again.
+      .catch(() => {})
+      .finally(() => this.#repairing.delete(namespace));
   }
 
   async #beat(work: SchemaWork): Promise<void> {
