@@ -3,13 +3,14 @@ import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
 
 const CONTRACT_TESTS = 'test/contract/**/*.test.ts';
-/** Tests of one engine each, against its server. Their names begin with the engine's. */
-const ENGINE_TESTS = 'test/unit/engine/{postgres,mysql,mongo}*.test.ts';
+/** Tests of one engine each, against its server, whose names begin with the engine's; and those that move rows. */
+const ENGINE_TESTS = ['test/unit/engine/{postgres,mysql,mongo}*.test.ts', 'test/moving/*.test.ts'];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 
 const excludedTests = excludedEngines(process.env).flatMap((engine) => [
   `test/unit/engine/${engine === 'mongodb' ? 'mongo' : engine}*.test.ts`,
   `test/faults/${engine}*.test.ts`,
+  `test/moving/${engine}*.test.ts`,
 ]);
 
 /** The same programs on every engine. What failed is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
@@ -45,12 +46,12 @@ export default defineConfig({
         test: {
           name: 'sidecar',
           include: ['test/**/*.test.ts'],
-          exclude: [CONTRACT_TESTS, ENGINE_TESTS, ...excludedTests],
+          exclude: [CONTRACT_TESTS, ...ENGINE_TESTS, ...excludedTests],
         },
       },
       {
         extends: true,
-        test: { name: 'engines', include: [ENGINE_TESTS], exclude: excludedTests, globalSetup: [PROVIDE_SERVERS] },
+        test: { name: 'engines', include: ENGINE_TESTS, exclude: excludedTests, globalSetup: [PROVIDE_SERVERS] },
       },
       ...chosenEngines(process.env).map(contractOn),
     ],

@@ -12,6 +12,7 @@ import { type RunningSidecar, serve } from './serve.ts';
 const USAGE = `Usage: node main.js [--config FILE] [--check]
        node main.js quarantine list|restore|purge [ID…] [--config FILE] [--json]
        node main.js copy --from FILE --to FILE [--namespace N]… [--replace | --compare]
+       node main.js import --url-file FILE --namespace N [--tables A,B] [--dry-run] [--config FILE]
 
   --config FILE  configuration, made at the first start (default vfs/sidecar.json)
   --check        only checks the configuration
@@ -20,6 +21,12 @@ const USAGE = `Usage: node main.js [--config FILE] [--check]
   --namespace N  only this one; may stand several times (default all)
   --replace      deletes what the target holds in these namespaces first
   --compare      only compares both databases
+  --url-file     file with the mysql:// URL to import from; also --url-env NAME, --url URL
+  --tables A,B   only these tables of it (default all)
+  --dry-run      only writes the proposed schema and the report
+  --out DIR      folder for both (default import-N); --proposal DIR takes a schema from there
+  --time-zone Z  of naive datetimes: UTC (default), +02:00, Europe/Berlin
+  --without-misfits  leaves out rows that do not fit, which are listed
   --help         this text`;
 
 const DEFAULT_CONFIG = 'vfs/sidecar.json';

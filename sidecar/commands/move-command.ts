@@ -2,7 +2,11 @@ import { runCopy } from './copy.ts';
 import { type MoveIo, terminalReport } from './move-io.ts';
 
 /** Commands that carry rows; each reads its own arguments. */
-const MOVES: Readonly<Record<string, (args: readonly string[], io: MoveIo) => Promise<boolean>>> = { copy: runCopy };
+const MOVES: Readonly<Record<string, (args: readonly string[], io: MoveIo) => Promise<boolean>>> = {
+  copy: runCopy,
+  // With its driver, which nobody else needs.
+  import: async (args, io) => (await import('./import.ts')).runImport(args, io),
+};
 
 export function isMove(name: string | undefined): name is string {
   return name !== undefined && Object.hasOwn(MOVES, name);

@@ -23,11 +23,12 @@ export interface TargetOptions {
  */
 export async function prepareTarget(options: TargetOptions): Promise<StoredSchema> {
   const { engine, namespace, schema, replace, say } = options;
-  const isResumed = (await mark(engine, namespace))?.kind === 'arriving';
+  const left = await mark(engine, namespace);
+  const isResumed = left?.kind === 'arriving' && left.by === 'copy';
   const found = await storedSchema(engine, namespace);
   if (isResumed && !replace) say(`${namespace}: goes on with a copy that was cut off`);
   if (!isResumed && !replace) await refuseOccupied(engine, namespace, found);
-  await patiently(() => writeMoveMark(engine, namespace, { kind: 'arriving' }, statementBounds()));
+  await patiently(() => writeMoveMark(engine, namespace, { kind: 'arriving', by: 'copy' }, statementBounds()));
   const isOther = found !== null && found.hash !== schemaHash(schema);
   if (replace || isOther) await clear(engine, namespace);
   return applyWhole(engine, namespace, schema);

@@ -7,7 +7,13 @@ import type { CallBounds, Engine } from '../engine/engine.ts';
  * copied and read-only until then (renewed while the copy runs). `arriving`: the namespace is not complete, and stays
  * closed until the command has finished, however often it is cut off.
  */
-export type MoveMark = { readonly kind: 'leaving'; readonly until: number } | { readonly kind: 'arriving' };
+export type MoveMark =
+  | {
+      readonly kind: 'leaving';
+      /** Epoch milliseconds. */
+      readonly until: number;
+    }
+  | { readonly kind: 'arriving'; readonly by: 'copy' | 'import' };
 
 export type MarkReader = { readonly transfer: Pick<Engine['transfer'], 'readMark'> };
 
@@ -23,7 +29,7 @@ export async function readMoveMark(
   const text = await engine.transfer.readMark(nameOf(namespace), bounds);
   const json = text === null ? null : parseJson(text);
   if (!isJsonObject(json)) return null;
-  if (json.kind !== 'leaving') return { kind: 'arriving' };
+  if (json.kind !== 'leaving') return { kind: 'arriving', by: json.by === 'import' ? 'import' : 'copy' };
   const until = Number(json.until);
   return until > now ? { kind: 'leaving', until } : null;
 }
@@ -43,7 +49,7 @@ export function checkMoveMark(namespace: string, mark: MoveMark | null, use: 're
   const reason =
     mark.kind === 'leaving'
       ? 'is being copied to another database and read-only until that has ended; try again'
-      : 'is not complete: a copy or import into it has not finished; the owner runs that command again';
+      : `is not complete: the ${mark.by} into it has not finished; the owner runs that command again`;
   throw new ApiError('sync_in_progress', `namespace ${namespace} ${reason}`);
 }
 

@@ -1,0 +1,161 @@
+import { byName, findTable, type Schema } from '../../db_connector/protocol/schema.ts';
+import type { Engine, EngineLog, Row, StoredSchema } from '../engine/engine.ts';
+import { grouped } from '../moving/grouped.ts';
+import { MoveRefused } from '../moving/move-refused.ts';
+import { lastRow, readPages } from '../moving/pages.ts';
+import { patiently, statementBounds } from '../moving/patience.ts';
+import { tablePlace } from '../moving/place.ts';
+import type { MoveReport } from '../moving/report.ts';
+import { applyWhole, storedSchema } from '../moving/revision.ts';
+import { lockForMove } from '../moving/source-hold.ts';
+import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
+import type { MysqlConnection } from './mysql-connection.ts';
+import type { Proposal, TablePlan } from './proposal.ts';
+import { readRows } from './read-rows.ts';
+import { RowSetSum } from './row-set-sum.ts';
+import type { TimeZone } from './time-zone.ts';
+
+export interface ImportWork {
+  readonly connection: MysqlConnection;
+  readonly engine: Engine;
+  readonly namespace: string;
+  readonly proposal: Proposal;
+  readonly zone: TimeZone;
+  /** Of the lock. */
+  readonly owner: string;
+  readonly log: EngineLog;
+  readonly report: MoveReport;
+  readonly signal: AbortSignal;
+}
+
+const BATCH_ROWS = 500;
+
+/**
+ * Makes the tables and copies the rows that fit. The namespace is closed meanwhile; what fails is undone, and what was
+ * cut off is deleted by the next run. True where every table holds the same rows at the end.
+ * @throws MoveRefused where the namespace has rows in tables of these names.
+ */
+export async function importTables(work: ImportWork): Promise<boolean> {
+  const { engine, namespace, owner, log } = work;
+  const lock = await lockForMove(namespace, { engine, owner, log });
+  try {
+    const before = await emptied(work);
+    await patiently(() => writeMoveMark(engine, namespace, { kind: 'arriving', by: 'import' }, statementBounds()));
+    try {
+      const stored = await applyWhole(engine, namespace, merged(before, work.proposal.schema));
+      const isEqual = await importAll(work, stored);
+      await patiently(() => writeMoveMark(engine, namespace, null, statementBounds()));
+      return isEqual;
+    } catch (error) {
+      await undo(work, before);
+      throw error;
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The namespace's other tables. What an import that was cut off has left in tables of these names is deleted. */
+async function emptied({ engine, namespace, proposal, report }: ImportWork): Promise<Schema> {
+  const mark = await patiently(() => readMoveMark(engine, namespace, Date.now(), statementBounds()));
+  if (mark !== null && !(mark.kind === 'arriving' && mark.by === 'import')) {
+    throw new MoveRefused(`namespace ${namespace} is being copied, or a copy into it was cut off; finish that first`);
+  }
+  const stored = await storedSchema(engine, namespace);
+  if (stored === null) return { tables: [] };
+  const same = stored.schema.tables.filter((table) => findTable(proposal.schema, table.name) !== null);
+  if (mark === null) await refuseOccupied(engine, stored, same);
+  else report.say(`${namespace}: deletes what an import that was cut off has left`);
+  const others = { tables: stored.schema.tables.filter((table) => !same.includes(table)) };
+  if (same.length > 0) await applyWhole(engine, namespace, others);
+  return others;
+}
+
+async function refuseOccupied(engine: Engine, stored: StoredSchema, tables: Schema['tables']): Promise<void> {
+  const occupied: string[] = [];
+  for (const table of tables) {
+    if ((await lastRow(engine, tablePlace(stored, table))) !== null) occupied.push(table.name);
+  }
+  if (occupied.length === 0) return;
+  throw new MoveRefused(
+    `namespace ${stored.namespace} has rows in ${occupied.join(', ')} already; nothing was changed. Import into another namespace, or only other tables (--tables)`,
+  );
+}
+
+function merged(before: Schema, added: Schema): Schema {
+  return { tables: [...before.tables, ...added.tables].toSorted(byName) };
+}
+
+/** Of what fails there, the failure itself is told and not this one: the mark stays then, and the next run deletes. */
+async function undo({ engine, namespace, report }: ImportWork, before: Schema): Promise<void> {
+  try {
+    await applyWhole(engine, namespace, before);
+    await writeMoveMark(engine, namespace, null, statementBounds());
+    report.say(`${namespace}: the imported tables were removed again`);
+  } catch {
+    report.say(`${namespace}: the tables that were begun stay closed; the same command deletes them and begins anew`);
+  }
+}
+
+async function importAll(work: ImportWork, stored: StoredSchema): Promise<boolean> {
+  const cells: string[][] = [];
+  let isEqual = true;
+  for (const plan of work.proposal.plans) {
+    const { rows, skipped, isSame } = await importTable(work, stored, plan);
+    const word = isSame ? 'equal' : 'DIFFERENT';
+    const left = skipped === 0 ? '' : `, ${grouped(skipped)} left out`;
+    cells.push([plan.source.name, `${work.namespace}.${plan.table.name}`, grouped(rows), `${word}${left}`]);
+    isEqual = isSame && isEqual;
+  }
+  await raiseGenerators(work);
+  work.report.end();
+  work.report.table(['FROM', 'TABLE', 'ROWS', ''], cells, ['ROWS']);
+  return isEqual;
+}
+
+async function importTable(
+  work: ImportWork,
+  stored: StoredSchema,
+  plan: TablePlan,
+): Promise<{ rows: number; skipped: number; isSame: boolean }> {
+  const { engine, namespace, connection, zone, report, signal } = work;
+  const table = findTable(stored.schema, plan.table.name);
+  if (table === null) throw new Error(`table ${plan.table.name} was not made`);
+  const target = { namespace, revision: stored.revision, table };
+  const sum = new RowSetSum(table.columns);
+  let skipped = 0;
+  let batch: Row[] = [];
+  const flush = async (): Promise<void> => {
+    signal.throwIfAborted();
+    // Not repeated after a failure: what of it took effect is not known without ids, and the import is undone.
+    if (batch.length > 0) await engine.write(target, { op: 'insert', rows: batch }, null, statementBounds());
+    report.advance(batch.length);
+    batch = [];
+  };
+  for await (const { row } of readRows(connection, plan, zone)) {
+    if (row === null) {
+      skipped += 1;
+      continue;
+    }
+    sum.add(row);
+    batch.push(row);
+    if (batch.length === BATCH_ROWS) await flush();
+  }
+  await flush();
+  return { rows: sum.rows, skipped, isSame: sum.equals(await sumOf(engine, stored, table)) };
+}
+
+async function sumOf(engine: Engine, stored: StoredSchema, table: TablePlan['table']): Promise<RowSetSum> {
+  const sum = new RowSetSum(table.columns);
+  for await (const rows of readPages(engine, tablePlace(stored, table), null)) for (const row of rows) sum.add(row);
+  return sum;
+}
+
+/** MySQL's counters may be ahead of the rows: those ids were given, and are not given again. */
+async function raiseGenerators({ engine, namespace, proposal }: ImportWork): Promise<void> {
+  const states = proposal.plans.flatMap(({ source, table }) => {
+    const counts = table.columns.some((column) => column.autoIncrement);
+    return counts && source.nextId !== null ? [{ table: table.name, lastId: source.nextId - 1n }] : [];
+  });
+  await patiently(() => engine.transfer.raiseGenerators(namespace, states, statementBounds()));
+}

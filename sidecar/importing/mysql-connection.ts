@@ -1,0 +1,86 @@
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
+import { MoveRefused } from '../moving/move-refused.ts';
+
+/** Every value as its text; null for NULL. */
+export type TextRow = readonly (string | null)[];
+
+const CONNECT_MS = 10_000;
+
+/** Names come from the foreign database, and may hold anything. */
+export function quotedName(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
+}
+
+/** One connection to the foreign database, which it only reads: one snapshot for all that it tells. */
+export class MysqlConnection {
+  readonly #connection: Connection;
+
+  private constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** @throws MoveRefused where the server or the database cannot be reached; never with the password. */
+  static async open(url: string): Promise<MysqlConnection> {
+    const { hostname, port, username, password, pathname } = new URL(url);
+    const database = decodeURIComponent(pathname.slice(1));
+    const connection = createConnection({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: port === '' ? 3306 : Number(port),
+      user: decodeURIComponent(username),
+      password: decodeURIComponent(password),
+      database,
+      charset: 'utf8mb4',
+      connectTimeout: CONNECT_MS,
+      rowsAsArray: true,
+      typeCast: (field) => field.string(),
+    });
+    // What is not heard is thrown in the middle of nowhere; every call tells its own failure.
+    connection.on('error', () => undefined);
+    const opened = new MysqlConnection(connection);
+    try {
+      await opened.#connected();
+      await opened.#prepare();
+      return opened;
+    } catch (error) {
+      connection.destroy();
+      throw new MoveRefused(`the database to import from cannot be read: ${(error as Error).message}`);
+    }
+  }
+
+  rows(sql: string, params: readonly string[] = []): Promise<TextRow[]> {
+    return new Promise((resolve, reject) => {
+      this.#connection.query<RowDataPacket[]>(sql, [...params], (error, rows) => {
+        if (error === null) resolve(rows as unknown as TextRow[]);
+        else reject(error);
+      });
+    });
+  }
+
+  /** One by one, as fast as they are taken. Whoever leaves early closes the connection. */
+  async *stream(sql: string): AsyncGenerator<TextRow> {
+    for await (const row of this.#connection.query(sql).stream({ highWaterMark: 500 })) yield row as TextRow;
+  }
+
+  close(): void {
+    this.#connection.destroy();
+  }
+
+  #connected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#connection.connect((error) => (error === null ? resolve() : reject(error)));
+    });
+  }
+
+  /** Whatever the server's defaults are: TIMESTAMP in UTC, zero dates readable, no quoting of another kind. */
+  async #prepare(): Promise<void> {
+    await this.rows(
+      "SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 3600, net_read_timeout = 3600",
+    );
+    // The next id of MySQL 8 is a day old otherwise; MariaDB and older servers do not know the variable.
+    await this.rows('SET SESSION information_schema_stats_expiry = 0').catch(() => undefined);
+    await this.rows('SET SESSION max_statement_time = 0').catch(() => undefined);
+    await this.rows('SET SESSION max_execution_time = 0').catch(() => undefined);
+    await this.rows('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await this.rows('START TRANSACTION WITH CONSISTENT SNAPSHOT');
+  }
+}

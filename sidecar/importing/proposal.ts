@@ -1,0 +1,33 @@
+import type { JsonObject } from '../../db_connector/protocol/json.ts';
+import type { Column, Schema, Table } from '../../db_connector/protocol/schema.ts';
+import type { SourceColumn, SourceTable } from './source.ts';
+
+/** Old names to new ones, only where they differ. */
+export interface Renames {
+  readonly tables: Readonly<Record<string, string>>;
+  /** By the old name of their table. */
+  readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+export interface Note {
+  /** Source names; null for what is said of the whole database, or of the whole table. */
+  readonly table: string | null;
+  readonly column: string | null;
+  readonly text: string;
+}
+
+/** How rows of a source table become rows of a declared one. */
+export interface TablePlan {
+  readonly source: SourceTable;
+  readonly table: Table;
+  readonly columns: readonly { readonly source: SourceColumn; readonly column: Column }[];
+}
+
+export interface Proposal {
+  readonly schema: Schema;
+  /** As an owner would declare it, without what has a default. */
+  readonly declared: JsonObject;
+  readonly renames: Renames;
+  readonly notes: readonly Note[];
+  readonly plans: readonly TablePlan[];
+}

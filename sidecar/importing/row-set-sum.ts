@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import type { Column } from '../../db_connector/protocol/schema.ts';
+import type { Row } from '../engine/engine.ts';
+import { rowText } from '../moving/checksum.ts';
+
+/** Rows whatever their order: how many, and the sum of their digests. MySQL orders text in another way than this program. */
+export class RowSetSum {
+  readonly #columns: readonly Column[];
+  #rows = 0;
+  #sum = 0n;
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  add(row: Row): void {
+    this.#rows += 1;
+    const digest = createHash('sha256').update(rowText(this.#columns, row)).digest();
+    this.#sum = BigInt.asUintN(64, this.#sum + digest.readBigUInt64LE(0));
+  }
+
+  equals(other: RowSetSum): boolean {
+    return this.#rows === other.#rows && this.#sum === other.#sum;
+  }
+}
