@@ -1,4 +1,4 @@
-import { type Connection, type ConnectionOptions, createConnection, TypedParameter } from 'mysql2';
+import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import { UnsentError } from '../sql/deadline-session.ts';
 import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
 import { CONNECT_TIMEOUT_MS } from './connection-options.ts';
@@ -49,7 +49,7 @@ export class MysqlConnection {
 
   /** Logged in, nothing more. Rejects with the driver's error; `made` hears of it before it is connected. */
   static async open(options: ConnectionOptions, made: (connection: MysqlConnection) => void): Promise<MysqlConnection> {
-    const driver = createConnection(options) as DriverConnection;
+    const driver = mysql.createConnection(options) as DriverConnection;
     const connection = new MysqlConnection(driver);
     made(connection);
     await connection.#running<void>((resolve, reject) => {
@@ -206,11 +206,11 @@ function takes(take: TakeRow, row: readonly unknown[], reject: (error: Error) =>
 function typed(param: SqlParam): unknown {
   switch (typeof param) {
     case 'bigint':
-      return TypedParameter.LONGLONG(param);
+      return mysql.TypedParameter.LONGLONG(param);
     case 'boolean':
-      return TypedParameter.TINY(param);
+      return mysql.TypedParameter.TINY(param);
     case 'number':
-      return TypedParameter.DOUBLE(param);
+      return mysql.TypedParameter.DOUBLE(param);
     case 'string':
       return param;
     default:
