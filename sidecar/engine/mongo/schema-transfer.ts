@@ -19,7 +19,7 @@ import { readDocument, storedSchema } from './schema-store.ts';
 import { createCollection } from './schema-whole.ts';
 
 /** The part of the engine that moves whole namespaces. */
-export function createMongoTransfer(run: RunSchemaWork): Transfer {
+export function createTransfer(run: RunSchemaWork): Transfer {
   return {
     listNamespaces: (bounds) => run(bounds, listNamespaces),
     readMark: (name, bounds) => run(bounds, (work) => readMark(work, name)),
