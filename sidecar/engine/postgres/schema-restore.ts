@@ -47,10 +47,11 @@ export async function restoreQuarantine(
   });
 }
 
-/** Deletes a kept object for good; in the caller's transaction. */
+/** Deletes a kept object for good, also where somebody has dropped its table by hand; in the caller's transaction. */
 export async function purgeQuarantine(connection: SchemaConnection, id: number): Promise<QuarantinedObject> {
   const { object, physical } = await quarantineRow(connection, id, { lock: true });
-  await withinLockWait(connection, object.namespace, () => connection.run(dropTableSql(physical)));
+  const drop = `DROP TABLE IF EXISTS ${connection.quoted(physical)}`;
+  await withinLockWait(connection, object.namespace, () => connection.run(drop));
   await forgetQuarantine(connection, id);
   return object;
 }

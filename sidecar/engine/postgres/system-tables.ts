@@ -2,7 +2,7 @@ import type { Session } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 
 /** Version of the `_` tables. A database of a newer one is refused and never touched. */
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 /** Texts compare by bytes, whatever the database's own collation is. */
 const SYSTEM_TABLES = `

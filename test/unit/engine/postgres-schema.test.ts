@@ -129,6 +129,21 @@ describe('beside other programs', () => {
     expect(await shape('beside__t')).toEqual([expect.stringContaining('beside__taken')]);
   });
 
+  it('restores nothing where something else has its name, and purges what is gone already', async () => {
+    await sync(engine, 'back', { tables: [COUNTED] });
+    await sync(engine, 'back', { tables: [] });
+    const [kept] = await engine.listQuarantine('back', within(5000));
+    const id = kept?.id ?? 0;
+    await world.client.query('CREATE TABLE back__t (a int)');
+    await expect(engine.restoreQuarantine(id, Date.now(), within(5000))).rejects.toMatchObject({
+      code: 'unsupported_change',
+      message: expect.stringContaining('something else named back__t'),
+    });
+    await world.client.query(`DROP TABLE "_q${id}_back__t"`);
+    expect(await engine.purgeQuarantine(id, within(5000))).toEqual(kept);
+    expect(await engine.listQuarantine('back', within(5000))).toEqual([]);
+  });
+
   it('waits a moment for a transaction, longer than the account lets a statement run', async () => {
     await sync(engine, 'brief', { tables: [COUNTED] });
     const other = await connect(world.url);
