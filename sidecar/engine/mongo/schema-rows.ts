@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Document, Int32, Long, type ObjectId } from 'mongodb';
+import { type AnyBulkWriteOperation, type Document, Int32, Long } from 'mongodb';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { ORDER_FIELD, toBson } from './documents.ts';
 import type { SchemaWork } from './schema-collections.ts';
 import { lastNumber, raiseGenerator } from './schema-generators.ts';
+import { keyFields } from './schema-keep.ts';
 
 const BATCH = 1000;
 /** Integers and decimals become each other; every other type lies in one form only, and so do decimals of any scale. */
@@ -114,50 +115,53 @@ async function fillRandom(work: SchemaWork, physical: string, column: string, wi
   await rows.bulkWrite(updates, { ordered: false, ...work.time() });
 }
 
-/** New generated ids, and the order of rows that have lost their key, in the order in which rows came. */
+/** New generated ids, and the order of rows that have lost their key, in the order in which rows were read. */
 async function numberRows(work: SchemaWork, physical: string, change: TableTransition, now: number): Promise<void> {
   const { from, to } = change;
-  const isKeyless = from.primaryKey === undefined;
+  const order = Object.fromEntries(keyFields(from).map((name) => [name, 1 as const]));
   for (const column of newColumns(change)) {
     if (fillOf(column, now).kind !== 'generated') continue;
-    await number(work, physical, column, 'ids', isKeyless);
+    await number(work, physical, column, 'ids', order);
   }
-  if (to.primaryKey === undefined && !isKeyless) {
-    await number(work, physical, { name: ORDER_FIELD, type: 'int64' }, 'rows', false);
+  if (to.primaryKey === undefined && from.primaryKey !== undefined) {
+    await number(work, physical, { name: ORDER_FIELD, type: 'int64' }, 'rows', order);
   }
 }
 
 /**
- * `physical` is the table's new name, whose generator counts on. `_id` grows with time. Numbers are written before the
- * generator knows them: whoever does this again counts on from the highest of both.
+ * `physical` is the table's new name, whose generator counts on. Numbers are written before the generator knows them:
+ * whoever does this again counts on from the highest of both.
  */
 async function number(
   work: SchemaWork,
   physical: string,
   { name, type }: Pick<Column, 'name' | 'type'>,
   generator: 'ids' | 'rows',
-  byRowNumber: boolean,
+  order: Readonly<Record<string, 1>>,
 ): Promise<void> {
-  const rows = work.db.collection<{ _id: ObjectId }>(physical);
   const lacking: Document = { [name]: { $exists: false } };
   let last = await lastNumber(work, physical, generator);
   const highest = await highestNumber(work, physical, name);
   if (highest > last) last = highest;
-  for (;;) {
-    const batch = await rows
-      .find(lacking, { ...work.time(), projection: { _id: 1 } })
-      .sort(byRowNumber ? { [ORDER_FIELD]: 1, _id: 1 } : { _id: 1 })
-      .limit(BATCH)
-      .toArray();
-    const updates = batch.map(({ _id }) => {
-      last += 1n;
-      const value = type === 'int32' ? new Int32(Number(last)) : Long.fromBigInt(last);
-      return { updateOne: { filter: { _id, ...lacking }, update: { $set: { [name]: value } } as Document } };
-    });
+  const rows = work.db.collection(physical);
+  // One cursor for all: its order is by fields that stay as they are.
+  const found = rows
+    .find(lacking, { projection: { _id: 1 }, allowDiskUse: true, ...work.time() })
+    .sort({ ...order, _id: 1 })
+    .batchSize(BATCH);
+  let updates: AnyBulkWriteOperation[] = [];
+  const write = async () => {
     if (updates.length > 0) await rows.bulkWrite(updates, { ordered: true, ...work.time() });
     await raiseGenerator(work, physical, { [generator]: last });
-    if (updates.length < BATCH) return;
+    updates = [];
+  };
+  for await (const { _id } of found) {
+    last += 1n;
+    const value = type === 'int32' ? new Int32(Number(last)) : Long.fromBigInt(last);
+    updates.push({ updateOne: { filter: { _id, ...lacking }, update: { $set: { [name]: value } } } });
+    if (updates.length === BATCH) await write();
   }
+  await write();
 }
 
 async function highestNumber(work: SchemaWork, physical: string, name: string): Promise<bigint> {
