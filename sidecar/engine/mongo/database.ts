@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, MongoClient, MongoCompatibilityError } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type CallBounds, type EngineLog, StaleSchemaError } from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
@@ -15,18 +15,23 @@ export interface CallTime {
   readonly signal: AbortSignal;
 }
 
+export type Statement<T> = (db: Db, time: CallTime) => Promise<T>;
+
 /** What one call of the engine works with. */
 export interface MongoSession {
   readonly db: Db;
   /** The time that is left. @throws ApiError `database_timeout` where none is */
   time(): CallTime;
   /**
-   * One statement, which is sent again as long as it surely did not run: there was no connection, or other writes were
-   * in the way (five times). A read is also sent again when the connection is lost. Throws what the driver throws.
+   * One statement that changes something, sent again as long as it surely did not run: there was no connection, or other
+   * writes were in the way (five times). Throws what the driver throws.
    */
-  send<T>(statement: (db: Db, time: CallTime) => Promise<T>): Promise<T>;
+  send<T>(statement: Statement<T>): Promise<T>;
+  /** One statement that only reads: sent again also where the connection was lost. */
+  look<T>(statement: Statement<T>): Promise<T>;
 }
 
+/** What counts as proof that a trouble is over. */
 export type CallKind = 'read' | 'write';
 
 /** The server's own end of a statement is told by then; later the connection is given up. */
@@ -38,6 +43,7 @@ const RETRY_PAUSE_MS = 30;
 const CLOSE_MS = 1000;
 /** MongoDB 6.0. */
 const OLDEST_WIRE_VERSION = 17;
+const TOO_OLD = 'the server is too old: MongoDB 6 or newer is needed';
 /** Where the URL has no path (contract section 2). */
 const DEFAULT_DATABASE = 'sidecar';
 
@@ -73,16 +79,29 @@ export class MongoDatabase {
    * the rest is thrown as it is.
    */
   async run<T>(bounds: CallBounds, kind: CallKind, work: (session: MongoSession) => Promise<T>): Promise<T> {
-    const call = new Call(this.#db, bounds, kind);
+    const call = new Call(this.#db, bounds);
     try {
       if (!this.#isPrepared) await this.#prepared(bounds);
       const result = await work(call);
       this.#troubles.succeeded(kind === 'write' ? 'write' : 'connection');
       return result;
     } catch (error) {
-      throw this.#told(error, call);
+      throw this.#told(error, call.hasWritten);
     } finally {
       call.end();
+    }
+  }
+
+  /**
+   * Connects and prepares now, and not with the first call. A server that cannot be reached is no error here.
+   * @throws UnusableDatabaseError
+   */
+  async open(bounds: CallBounds): Promise<void> {
+    try {
+      await this.#prepared(bounds);
+    } catch (error) {
+      if (error instanceof UnusableDatabaseError) throw error;
+      this.#told(error, false);
     }
   }
 
@@ -95,24 +114,26 @@ export class MongoDatabase {
   }
 
   async #prepare(bounds: CallBounds): Promise<void> {
-    const call = new Call(this.#db, bounds, 'read');
+    const call = new Call(this.#db, bounds);
     try {
-      const hello = await call.send((db, time) => db.command({ hello: 1 }, time));
+      const hello = await call.look((db, time) => db.command({ hello: 1 }, time));
       if (Number(hello.maxWireVersion) < OLDEST_WIRE_VERSION) {
-        throw new UnusableDatabaseError('the server is too old: MongoDB 6 or newer is needed');
+        throw new UnusableDatabaseError(TOO_OLD);
       }
       await this.#options.prepare(call);
       this.#isPrepared = true;
+    } catch (error) {
+      throw isTooOld(error) ? new UnusableDatabaseError(TOO_OLD) : error;
     } finally {
       call.end();
     }
   }
 
-  #told(error: unknown, call: Call): unknown {
+  #told(error: unknown, wasWriting: boolean): unknown {
     if (error instanceof ApiError || error instanceof StaleSchemaError) return error;
     if (error instanceof UnusableDatabaseError) {
       this.#troubles.report('unusable', 'connection', error.message, error.name);
-      return error;
+      return new ApiError('database_error', DATABASE_FAILED);
     }
     if (this.#isClosed) return new ApiError('database_error', 'the sidecar is stopping');
     const failure = failureOf(error);
@@ -130,7 +151,7 @@ export class MongoDatabase {
       const { name, scope, advice } = failure.trouble;
       this.#troubles.report(name, scope, advice, detailOf(error));
     }
-    return apiErrorOf(failure, call.hasWritten);
+    return apiErrorOf(failure, wasWriting);
   }
 
   /** Ends what is under way within a second, also with a server that hangs. */
@@ -152,16 +173,14 @@ export class MongoDatabase {
 class Call implements MongoSession {
   readonly db: Db;
   readonly #deadline: number;
-  readonly #kind: CallKind;
   readonly #abort = new AbortController();
   readonly #timer: NodeJS.Timeout;
   /** Something was sent that may have changed something. */
   hasWritten = false;
 
-  constructor(db: Db, { deadline }: CallBounds, kind: CallKind) {
+  constructor(db: Db, { deadline }: CallBounds) {
     this.db = db;
     this.#deadline = deadline;
-    this.#kind = kind;
     const leftMs = Math.max(0, deadline - performance.now()) + GRACE_MS;
     this.#timer = setTimeout(() => this.#abort.abort(new DeadlineError('the time of the call is over')), leftMs);
   }
@@ -176,28 +195,49 @@ class Call implements MongoSession {
     return { maxTimeMS: leftMs, signal: this.#abort.signal };
   }
 
-  async send<T>(statement: (db: Db, time: CallTime) => Promise<T>): Promise<T> {
-    for (let conflicts = 0; ; ) {
-      const time = this.time();
+  look<T>(statement: Statement<T>): Promise<T> {
+    return this.#repeat(statement, false);
+  }
+
+  async send<T>(statement: Statement<T>): Promise<T> {
+    return this.#repeat(async (db, time) => {
       const wrote = this.hasWritten;
-      if (this.#kind === 'write') this.hasWritten = true;
+      this.hasWritten = true;
       try {
-        return await statement(this.db, time);
+        return await statement(db, time);
       } catch (error) {
         const { kind } = failureOf(error);
         if (kind === 'unreachable' || kind === 'conflict') this.hasWritten = wrote;
+        throw error;
+      }
+    }, true);
+  }
+
+  async #repeat<T>(statement: Statement<T>, isWrite: boolean): Promise<T> {
+    for (let conflicts = 0; ; ) {
+      try {
+        return await statement(this.db, this.time());
+      } catch (error) {
+        const { kind } = failureOf(error);
         if (kind === 'conflict') conflicts += 1;
-        if (!this.#isSentAgain(kind, conflicts)) throw error;
+        const isSafe = kind === 'unreachable' || kind === 'conflict' || (kind === 'lost' && !isWrite);
+        if (!isSafe || conflicts > MAX_CONFLICTS || !this.#hasTimeToPause()) throw error;
       }
       await delay(RETRY_PAUSE_MS * (0.5 + Math.random()));
     }
   }
 
-  #isSentAgain(kind: ReturnType<typeof failureOf>['kind'], conflicts: number): boolean {
-    if (this.#abort.signal.aborted || this.#deadline - performance.now() < RETRY_PAUSE_MS * 2) return false;
-    if (kind === 'conflict') return conflicts <= MAX_CONFLICTS;
-    return kind === 'unreachable' || (kind === 'lost' && this.#kind === 'read');
+  #hasTimeToPause(): boolean {
+    return !this.#abort.signal.aborted && this.#deadline - performance.now() > 2 * RETRY_PAUSE_MS;
   }
+}
+
+/** The driver itself knows no server that old. */
+function isTooOld(error: unknown): boolean {
+  return (
+    error instanceof MongoCompatibilityError ||
+    (error instanceof Error && error.cause instanceof MongoCompatibilityError)
+  );
 }
 
 function newClient({ url, poolSize }: ServerSettings): MongoClient {

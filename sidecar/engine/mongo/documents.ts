@@ -13,6 +13,9 @@ import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
 export const ORDER_FIELD = '_n';
 export const MARKS_FIELD = '_ops';
 
+/** The unique index over the columns of the primary key. */
+export const KEY_INDEX = '_key';
+
 /** A value as it lies in a field; NULL is an absent field. */
 export type FieldValue = Int32 | Long | Decimal128 | Double | boolean | string | Date;
 

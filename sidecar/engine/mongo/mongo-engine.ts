@@ -1,8 +1,184 @@
-import type { Engine, EngineOptions } from '../engine.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type {
+  CallBounds,
+  Capabilities,
+  Engine,
+  EngineOptions,
+  EngineStats,
+  FindQuery,
+  IdempotencySlot,
+  Page,
+  RememberedResult,
+  TableTarget,
+  Write,
+} from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
+import type { Transfer } from '../transfer.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { type CallKind, MongoDatabase, type MongoSession } from './database.ts';
+import { collectionOf } from './documents.ts';
+import type { KnownNumbers } from './generators.ts';
+import { MarkSweep } from './mark-sweep.ts';
+import { OperationPurge } from './operation-purge.ts';
+import { recall } from './operation-records.ts';
+import { Operations } from './operations.ts';
+import { count, find } from './read.ts';
+import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { metaOf, type RunSchemaWork } from './schema-collections.ts';
+import { SchemaLease } from './schema-lease.ts';
+import { prepareSystemCollections } from './schema-system.ts';
+import { createTransfer } from './schema-transfer.ts';
+import { applyWrite } from './write.ts';
 
-export class MongoEngine {
-  static open(_settings: ServerSettings, _options: EngineOptions): Promise<Engine> {
-    return Promise.reject(new Error('this provider is not supported yet'));
+const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: false, filterableJson: false };
+
+/** MongoDB 6 and newer, without transactions: one path for a single server, a replica set and a sharded cluster. */
+export class MongoEngine implements Engine {
+  readonly provider = 'mongodb';
+  readonly capabilities = CAPABILITIES;
+  readonly readSchema: SchemaCalls['readSchema'];
+  readonly applySchema: SchemaCalls['applySchema'];
+  readonly lockNamespace: SchemaCalls['lockNamespace'];
+  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
+  readonly listQuarantine: SchemaCalls['listQuarantine'];
+  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
+  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly transfer: Transfer;
+  readonly #database: MongoDatabase;
+  readonly #lease: SchemaLease;
+  readonly #sweep: MarkSweep;
+  readonly #purge: OperationPurge;
+  readonly #operations: Operations;
+  readonly #known: KnownNumbers = new Map();
+  readonly #running = { read: 0, write: 0 };
+  #underWay = new Set<Promise<unknown>>();
+  #writes = 0;
+  #timeouts = 0;
+
+  private constructor(database: MongoDatabase, { statementTimeoutMs }: ServerSettings, options: EngineOptions) {
+    this.#database = database;
+    const run: RunSchemaWork = (bounds, work) => database.run(bounds, 'write', work);
+    this.#lease = new SchemaLease({ run, callMs: statementTimeoutMs, now: options.now });
+    this.#sweep = new MarkSweep(database);
+    this.#purge = new OperationPurge(database, options.now, options.purgeIntervalMs);
+    this.#operations = new Operations({ now: options.now, sweep: this.#sweep });
+    const calls = createSchemaCalls(run, this.#lease);
+    this.readSchema = calls.readSchema;
+    this.applySchema = calls.applySchema;
+    this.lockNamespace = calls.lockNamespace;
+    this.unlockNamespace = calls.unlockNamespace;
+    this.listQuarantine = calls.listQuarantine;
+    this.restoreQuarantine = calls.restoreQuarantine;
+    this.purgeQuarantine = calls.purgeQuarantine;
+    this.transfer = createTransfer(run);
   }
+
+  /**
+   * Resolves also where the server cannot be reached now: calls fail with `database_error`, and it is tried again.
+   * @throws Error with one line for a database that must not be used at all
+   */
+  static async open(settings: ServerSettings, options: EngineOptions): Promise<MongoEngine> {
+    const database = new MongoDatabase(settings, { log: options.log, prepare: prepareSystemCollections });
+    try {
+      await database.open({ deadline: performance.now() + settings.statementTimeoutMs });
+    } catch (error) {
+      await database.close();
+      throw error instanceof UnusableDatabaseError ? new Error(`database: ${error.message}`) : error;
+    }
+    return new MongoEngine(database, settings, options);
+  }
+
+  async ping(bounds: CallBounds): Promise<void> {
+    await this.#run('read', bounds, (session) =>
+      session.look((db, time) => metaOf(db).findOne({ _id: 'format' }, time)),
+    );
+  }
+
+  /** What is under way is answered first, within its own time. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#underWay]);
+    await Promise.allSettled([this.#purge.close(), this.#sweep.close()]);
+    await this.#lease.close().catch(() => {});
+    await this.#database.close();
+  }
+
+  stats(): EngineStats {
+    return {
+      waitingReads: 0,
+      runningReads: this.#running.read,
+      waitingWrites: this.#running.write,
+      commits: this.#writes,
+      committedWrites: this.#writes,
+      timeouts: this.#timeouts,
+    };
+  }
+
+  find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
+    return this.#onTable('read', target, bounds, (session) => find(session, target, query));
+  }
+
+  count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number> {
+    return this.#onTable('read', target, bounds, (session) => count(session, target, filter));
+  }
+
+  async write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
+    const result = await this.#onTable('write', target, bounds, async (session, inner) => {
+      const call = { session, target, known: this.#known };
+      if (slot === null) return (await applyWrite({ ...call, operation: null }, write)).result;
+      const keyed = {
+        slot,
+        collection: collectionOf(target),
+        marks: write.op === 'update' || write.op === 'upsert',
+        run: (operation: Parameters<Parameters<Operations['run']>[1]['run']>[0]) =>
+          applyWrite({ ...call, operation }, write),
+      };
+      return this.#operations.run(session, keyed, inner);
+    });
+    this.#writes += 1;
+    return result;
+  }
+
+  recall(
+    kid: string,
+    namespace: string,
+    key: string,
+    now: number,
+    bounds: CallBounds,
+  ): Promise<RememberedResult | null> {
+    return this.#run('read', bounds, (session) => recall(session, { kid, namespace, key, now }));
+  }
+
+  #onTable<T>(
+    kind: CallKind,
+    target: TableTarget,
+    bounds: CallBounds,
+    work: (session: MongoSession, bounds: CallBounds) => Promise<T>,
+  ): Promise<T> {
+    return this.#counted(kind, () =>
+      this.#lease.run(target, bounds, (inner) => this.#database.run(inner, kind, (session) => work(session, inner))),
+    );
+  }
+
+  #run<T>(kind: CallKind, bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T> {
+    return this.#counted(kind, () => this.#database.run(bounds, kind, work));
+  }
+
+  async #counted<T>(kind: CallKind, work: () => Promise<T>): Promise<T> {
+    this.#running[kind] += 1;
+    const running = work();
+    this.#underWay.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      if (isTimeout(error)) this.#timeouts += 1;
+      throw error;
+    } finally {
+      this.#underWay.delete(running);
+      this.#running[kind] -= 1;
+    }
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'database_timeout';
 }

@@ -1,0 +1,52 @@
+import type { Document } from 'mongodb';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { TableTarget } from '../engine.ts';
+import { physicalIndexes, uniqueSets } from '../physical-indexes.ts';
+import { allOf, matchOf } from './compile-filter.ts';
+import { collectionOf, KEY_INDEX } from './documents.ts';
+
+/** MongoDB's own, over `_id`. */
+export const OWN_INDEX = '_id_';
+
+/** The columns of a unique index by its name; null where it is not known. */
+export function columnsOfIndex(target: TableTarget, index: string | null): readonly string[] | null {
+  if (index === null) return null;
+  if (index === KEY_INDEX) return target.table.primaryKey ?? null;
+  return physicalIndexes(collectionOf(target), target.table).find(({ name }) => name === index)?.columns ?? null;
+}
+
+/** Names columns, never values. */
+export function violation(target: TableTarget, index: string | null, prefix = '', suffix = ''): ApiError {
+  const columns = columnsOfIndex(target, index);
+  const what = columns === null ? 'a value stands already' : `a value stands already: ${columns.join(', ')}`;
+  return new ApiError('constraint_violation', `${prefix}${what}${suffix}`);
+}
+
+export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name) => b.includes(name));
+}
+
+/** A row of the table that the filter can only mean, if it names a key or another unique set with its values. */
+export interface OneRow {
+  readonly columns: readonly string[];
+  /** The part of the filter that tells which row. */
+  readonly match: Document;
+}
+
+export function oneRowOf(table: Table, filter: Filter | null): OneRow | null {
+  const equal = new Map<string, Filter>();
+  for (const member of conjuncts(filter)) {
+    if (member.kind === 'compare' && member.op === 'eq' && member.value !== null) equal.set(member.column.name, member);
+  }
+  const columns = uniqueSets(table).find((set) => set.every((name) => equal.has(name)));
+  if (columns === undefined) return null;
+  return { columns, match: allOf(columns.map((name) => matchOf(equal.get(name) ?? null))) };
+}
+
+/** All of them must hold for the filter to hold. */
+function conjuncts(filter: Filter | null): readonly Filter[] {
+  if (filter === null) return [];
+  return filter.kind === 'and' ? filter.filters.flatMap(conjuncts) : [filter];
+}
