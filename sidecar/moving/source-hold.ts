@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
 import { writeMoveMark } from '../schema/move-mark.ts';
 import { NamespaceLock } from '../schema/namespace-lock.ts';
@@ -16,14 +17,23 @@ export interface HoldOptions {
   readonly log: EngineLog;
 }
 
-export function lockForMove(namespace: string, options: HoldOptions): Promise<NamespaceLock> {
-  return patiently(async () => {
-    const lock = await NamespaceLock.acquire(namespace, { ...options, now: Date.now }, statementBounds().deadline);
-    if (lock !== null) return lock;
-    throw new MoveRefused(
-      `namespace ${namespace} is locked: a schema sync or another copy runs, or was cut off less than 10 s ago; try again in 10 s`,
+/** The lock of whoever was cut off is over after 10 s. */
+const LOCK_WAIT_MS = 12_000;
+const LOCK_PAUSE_MS = 500;
+
+/** Waits for a lock that its owner has left behind. @throws MoveRefused where somebody still holds it. */
+export async function lockForMove(namespace: string, options: HoldOptions): Promise<NamespaceLock> {
+  const giveUpAt = performance.now() + LOCK_WAIT_MS;
+  for (;;) {
+    const lock = await patiently(() =>
+      NamespaceLock.acquire(namespace, { ...options, now: Date.now }, statementBounds().deadline),
     );
-  });
+    if (lock !== null) return lock;
+    if (performance.now() > giveUpAt) {
+      throw new MoveRefused(`namespace ${namespace} is locked: a schema sync or another copy is running`);
+    }
+    await sleep(LOCK_PAUSE_MS);
+  }
 }
 
 /** Keeps a namespace as it is while it is read: no sync, and no write of a sidecar that runs on the database. */
