@@ -189,3 +189,15 @@ export interface Engine {
   /** For `copy` and `import`. */
   readonly transfer: Transfer;
 }
+
+/** The part of an engine that is about schemas. */
+export type SchemaCalls = Pick<
+  Engine,
+  | 'readSchema'
+  | 'applySchema'
+  | 'lockNamespace'
+  | 'unlockNamespace'
+  | 'listQuarantine'
+  | 'restoreQuarantine'
+  | 'purgeQuarantine'
+>;

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.ts';
+import type { SchemaCalls } from '../engine.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { applySchema, checkSchema, prepared } from './schema-apply.ts';
 import type { RunSchemaWork, SchemaDocument, SchemaWork } from './schema-collections.ts';
@@ -10,17 +10,7 @@ import { listQuarantine, objectOf, purgeObject, quarantineDocument } from './sch
 import { checkRestorable } from './schema-restore.ts';
 import { readDocument, readSchema, storedSchema } from './schema-store.ts';
 
-/** The part of the engine that knows schemas. */
-export type SchemaCalls = Pick<
-  Engine,
-  | 'readSchema'
-  | 'applySchema'
-  | 'lockNamespace'
-  | 'unlockNamespace'
-  | 'listQuarantine'
-  | 'restoreQuarantine'
-  | 'purgeQuarantine'
->;
+export type { SchemaCalls } from '../engine.ts';
 
 export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCalls {
   return {

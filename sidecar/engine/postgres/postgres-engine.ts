@@ -10,6 +10,7 @@ import {
   type IdempotencySlot,
   type Page,
   type RememberedResult,
+  type SchemaCalls,
   StaleSchemaError,
   type TableTarget,
   type Write,
@@ -28,7 +29,7 @@ import type { PostgresConnection } from './connection.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 import { PostgresDriver } from './driver.ts';
 import { planMove, planWrite, SlotTakenError } from './run-write.ts';
-import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { createSchemaCalls } from './schema-calls.ts';
 import { createPostgresTransfer } from './schema-transfer.ts';
 import { prepareSystemTables, purgeExpired } from './system-tables.ts';
 

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.ts';
+import type { SchemaCalls } from '../engine.ts';
 import { SchemaConnection } from '../sql/schema-connection.ts';
 import { quarantineRows } from '../sql/schema-quarantine.ts';
 import { readStored } from '../sql/schema-store.ts';
@@ -7,18 +7,6 @@ import { applySchema, checkSchema } from './schema-apply.ts';
 import { POSTGRES_SCHEMA } from './schema-dialect.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
 import { purgeQuarantine, restoreQuarantine } from './schema-restore.ts';
-
-/** The part of the engine that is about schemas. */
-export type SchemaCalls = Pick<
-  Engine,
-  | 'readSchema'
-  | 'applySchema'
-  | 'lockNamespace'
-  | 'unlockNamespace'
-  | 'listQuarantine'
-  | 'restoreQuarantine'
-  | 'purgeQuarantine'
->;
 
 export function createSchemaCalls(sessions: Sessions): SchemaCalls {
   const of = (session: Session): SchemaConnection => new SchemaConnection(session, POSTGRES_SCHEMA);

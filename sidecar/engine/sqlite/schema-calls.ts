@@ -1,21 +1,9 @@
 import { type Writable, writeJson } from '../../../db_connector/protocol/json.ts';
-import type { Engine } from '../engine.ts';
+import type { SchemaCalls } from '../engine.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { RunJob } from './jobs.ts';
 import type { SchemaJobName, SchemaJobTypes, SentChange } from './schema-jobs.ts';
-
-/** The part of the engine that is made of jobs. */
-export type SchemaCalls = Pick<
-  Engine,
-  | 'readSchema'
-  | 'applySchema'
-  | 'lockNamespace'
-  | 'unlockNamespace'
-  | 'listQuarantine'
-  | 'restoreQuarantine'
-  | 'purgeQuarantine'
->;
 
 export function createSchemaCalls(runJob: RunJob): SchemaCalls {
   const run = async <Name extends SchemaJobName>(

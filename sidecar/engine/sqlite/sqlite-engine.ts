@@ -9,6 +9,7 @@ import type {
   IdempotencySlot,
   Page,
   RememberedResult,
+  SchemaCalls,
   TableTarget,
   Write,
 } from '../engine.ts';
@@ -18,7 +19,7 @@ import { type CompiledRead, compileCount, compileFind } from './compile-read.ts'
 import { compileWrite } from './compile-write.ts';
 import { JOBS } from './job-registry.ts';
 import type { RunJob } from './jobs.ts';
-import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { createSchemaCalls } from './schema-calls.ts';
 import { StatementBook } from './statement-book.ts';
 import { createTransfer } from './transfer-calls.ts';
 import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
