@@ -1,14 +1,15 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Filter, parseFilter } from '../../db_connector/protocol/filter.ts';
+import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { JsonObject } from '../../db_connector/protocol/json.ts';
 import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import { parseSort } from '../../db_connector/protocol/sort.ts';
-import type { FindQuery, TableTarget, Write } from '../engine/engine.ts';
+import type { Capabilities, FindQuery, TableTarget, Write } from '../engine/engine.ts';
 import type { CallContext } from './call-context.ts';
 import { DataCalls, type DataOptions } from './data-calls.ts';
 import { IdempotentWrites, slotOf } from './idempotency.ts';
 import { parseUpdate, parseUpsert } from './parse-write.ts';
+import { readFilter } from './read-filter.ts';
 import { completeRow } from './rows.ts';
 import { columnAt, columnsOf } from './table-columns.ts';
 
@@ -40,14 +41,14 @@ export function createDataHandlers(options: DataOptions) {
   return {
     async find(payload: PayloadOf<'find'>, context: CallContext): Promise<string> {
       const page = await calls.onTable(payload, 'read', context, async (target, bounds) =>
-        engine.find(target, parseFind(payload, target.table, limits), bounds),
+        engine.find(target, parseFind(payload, target.table, options), bounds),
       );
       return `{"rows":${page.rows},"hasMore":${page.hasMore}}`;
     },
 
     async count(payload: PayloadOf<'count'>, context: CallContext): Promise<string> {
       const count = await calls.onTable(payload, 'read', context, async (target, bounds) =>
-        engine.count(target, optionalFilter(payload.filter, target.table), bounds),
+        engine.count(target, readFilter(payload.filter, target.table, engine.capabilities), bounds),
       );
       return `{"count":${count}}`;
     },
@@ -69,7 +70,7 @@ export function createDataHandlers(options: DataOptions) {
       checkSelection(payload, context);
       return write('update', payload, context, ({ table }) => ({
         ...parseUpdate(payload, table),
-        filter: selectionOf(payload, table),
+        filter: selectionOf(payload, table, engine.capabilities),
       }));
     },
 
@@ -79,7 +80,10 @@ export function createDataHandlers(options: DataOptions) {
 
     async delete(payload: PayloadOf<'delete'>, context: CallContext): Promise<string> {
       checkSelection(payload, context);
-      return write('delete', payload, context, ({ table }) => ({ op: 'delete', filter: selectionOf(payload, table) }));
+      return write('delete', payload, context, ({ table }) => ({
+        op: 'delete',
+        filter: selectionOf(payload, table, engine.capabilities),
+      }));
     },
 
     /** Without write-behind there is nothing to apply (the specification's rule 10). */
@@ -90,24 +94,20 @@ export function createDataHandlers(options: DataOptions) {
   };
 }
 
-function parseFind(payload: PayloadOf<'find'>, table: Table, limits: DataOptions['limits']): FindQuery {
+function parseFind(payload: PayloadOf<'find'>, table: Table, { limits, engine }: DataOptions): FindQuery {
   const { filter, fields, sort, limit, offset } = payload;
   const columns = columnsOf(table);
   fields?.forEach((name, i) => {
     columnAt(columns, name, `fields[${i}]`);
   });
   return {
-    filter: optionalFilter(filter, table),
+    filter: readFilter(filter, table, engine.capabilities),
     fields: fields ?? columns.names,
     sort: sort === undefined ? [] : parseSort(sort, table),
     limit: Math.min(limit === undefined ? limits.maxRows : countOf(limit), limits.maxRows),
     offset: offset === undefined ? 0 : countOf(offset),
     maxBytes: limits.maxAnswerBytes,
   };
-}
-
-function optionalFilter(filter: JsonObject | undefined, table: Table): Filter | null {
-  return filter === undefined ? null : parseFilter(filter, table);
 }
 
 interface Selection {
@@ -122,9 +122,9 @@ function checkSelection({ filter, all }: Selection, context: CallContext): void 
   if (!context.allowUnfilteredWrites) throw new ApiError('forbidden', 'the key may not write without a filter');
 }
 
-function selectionOf({ filter, all }: Selection, table: Table): Filter | null {
+function selectionOf({ filter, all }: Selection, table: Table, capabilities: Capabilities): Filter | null {
   if (filter === undefined && all !== true) {
     throw new ApiError('filter_required', 'filter: expected a filter, or all: true with the permission for it');
   }
-  return optionalFilter(filter, table);
+  return readFilter(filter, table, capabilities);
 }

@@ -1,6 +1,5 @@
 import type { Document } from 'mongodb';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { ComparisonOp, Filter } from '../../../db_connector/protocol/filter.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
 import { endOfPrefix } from '../text-prefix.ts';
@@ -57,9 +56,6 @@ function match(filter: Filter, negated: boolean): Document {
 }
 
 function condition(column: Column, operators: Document): Document {
-  if (column.type === 'json' && !('$exists' in operators)) {
-    throw new ApiError('invalid_filter', `${column.name}: json can only be asked for NULL on the document database`);
-  }
   return { [fieldOf(column.name)]: operators };
 }
 
