@@ -15,14 +15,14 @@ import { type Keep, type Pending, textOfPending, type Unit } from './schema-pend
 import { readRow, type StoredRow } from './schema-store.ts';
 import { inTransaction, inTurn } from './schema-turn.ts';
 
-/** Checks that every row fits, and changes nothing. */
-export async function checkSchema(connection: SchemaConnection, change: SchemaChange): Promise<void> {
+/** Checks that every row fits, and changes nothing; gives what the tables that stay become. */
+export async function checkSchema(connection: SchemaConnection, change: SchemaChange): Promise<TableTransition[]> {
   const row = await readRow(connection, change.namespace);
   if (row !== null && row.pending !== null) {
     throw new ApiError('sync_in_progress', `a schema sync of namespace ${change.namespace} is not finished; try again`);
   }
   checkRevision(change, row?.stored ?? null);
-  await checkedTransitions(connection, change);
+  return checkedTransitions(connection, change);
 }
 
 /**
@@ -34,8 +34,7 @@ export function applySchema(tools: SchemaTools, change: SchemaChange): Promise<v
   const { namespace } = change;
   return inTurn(connection, namespace, async () => {
     await finishPending(tools, namespace);
-    await checkSchema(connection, change);
-    const transitions = await checkedTransitions(connection, change);
+    const transitions = await checkSchema(connection, change);
     const { row, pending } = await begin(connection, namespace, change.from?.revision ?? null, async () => ({
       units: await unitsOf(connection, change, transitions),
       target: change.to,

@@ -61,10 +61,10 @@ export function createSchemaCalls(options: SchemaCallOptions): SchemaCalls {
       if (row === null) return null;
       return row.pending === null ? row.stored : unfinished(row);
     },
-    applySchema: (change, bounds) =>
-      change.dryRun
-        ? sessions.read(bounds, (session) => checkSchema(toolsOf(session).connection, change))
-        : sessions.write(bounds, (session) => applySchema(toolsOf(session), change)),
+    async applySchema(change, bounds) {
+      if (change.dryRun) await sessions.read(bounds, (session) => checkSchema(toolsOf(session).connection, change));
+      else await sessions.write(bounds, (session) => applySchema(toolsOf(session), change));
+    },
     lockNamespace: (namespace, owner, now, bounds) =>
       sessions.write(bounds, (session) => lockNamespace(toolsOf(session).connection, namespace, owner, now)),
     unlockNamespace: (namespace, owner, bounds) =>

@@ -1,3 +1,4 @@
+import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { quoted } from './schema-ddl.ts';
 
@@ -31,6 +32,12 @@ export async function nextId(connection: SchemaConnection, physical: string): Pr
   const options = String(row?.[1]).split('\n').at(-1) ?? '';
   const [, next] = /^\) ENGINE=\w+ AUTO_INCREMENT=(\d+) /.exec(options) ?? [];
   return BigInt(next ?? 1);
+}
+
+/** The highest id that the table may have generated, 0 for none. */
+export async function lastId(connection: SchemaConnection, physical: string): Promise<bigint> {
+  const last = (await nextId(connection, physical)) - 1n;
+  return last < INT64_MAX ? last : INT64_MAX;
 }
 
 export async function isEmpty(connection: SchemaConnection, physical: string): Promise<boolean> {

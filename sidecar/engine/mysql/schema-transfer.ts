@@ -8,7 +8,7 @@ import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import type { SchemaCallOptions } from './schema-calls.ts';
 import type { SchemaTools } from './schema-carry-out.ts';
 import { createTableSql, quoted } from './schema-ddl.ts';
-import { nextId } from './schema-inspect.ts';
+import { lastId, nextId } from './schema-inspect.ts';
 import { inTransaction } from './schema-turn.ts';
 
 /** The part of the engine that moves whole namespaces. */
@@ -19,7 +19,7 @@ export function createMysqlTransfer(
   return createTransfer({
     sessions,
     connect: (session) => toolsOf(session).connection,
-    lastId: async (connection, physical) => (await nextId(connection, physical)) - 1n,
+    lastId,
     raiseLastId,
     createKept: (kept, shape, bounds) => sessions.write(bounds, (session) => createKept(toolsOf(session), kept, shape)),
   });

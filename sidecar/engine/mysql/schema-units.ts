@@ -11,7 +11,7 @@ import { copyKeptSql, createKeptSql, sameRowSql } from '../sql/schema-keep.ts';
 import type { SqlParam } from '../sql/session.ts';
 import { type TableTransition, transitionTo } from '../table-transition.ts';
 import { addIndexClauses, alterClauses, columnSql, createTableSql, markOf, quoted } from './schema-ddl.ts';
-import { columnNames, indexNames, isEmpty, nextId, tableMarks } from './schema-inspect.ts';
+import { columnNames, indexNames, isEmpty, lastId, nextId, tableMarks } from './schema-inspect.ts';
 import type { Keep, Unit } from './schema-pending.ts';
 import type { Flavour } from './schema-types.ts';
 
@@ -210,7 +210,7 @@ async function rememberGenerator(
   names: readonly string[],
 ): Promise<void> {
   if (!hasGenerator(table)) return;
-  const last = (await nextId(connection, physicalTable(namespace, table.name))) - 1n;
+  const last = await lastId(connection, physicalTable(namespace, table.name));
   for (const name of new Set(names)) await rememberLastId(connection, namespace, name, last);
 }
 

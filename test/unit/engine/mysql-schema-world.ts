@@ -15,6 +15,8 @@ export function within(ms: number): CallBounds {
 export class CrashingSessions implements Sessions {
   readonly statements: string[] = [];
   readonly #url: string;
+  /** What others do right before a statement is sent. */
+  before: (text: string) => Promise<unknown> = () => Promise.resolve();
   readonly #crashAt: number;
 
   /** `crashAt` is the position, from 0, of the first statement that never reaches the server. */
@@ -58,6 +60,7 @@ export class CrashingSessions implements Sessions {
   async #query(connection: Connection, text: string, params: readonly SqlParam[] = []): Promise<SqlResult> {
     if (this.hasCrashed) throw new Error('the process is gone');
     this.statements.push(text);
+    await this.before(text);
     if (!this.hasCrashed) return run(connection, text, params);
     connection.destroy();
     throw Object.assign(new Error('the connection is lost'), { code: 'PROTOCOL_CONNECTION_LOST' });
@@ -85,6 +88,7 @@ export interface SchemaWorld extends FreshDatabase {
   /** Straight to the server, past everything that is tested. */
   sql(text: string, params?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   calls(sessions?: Sessions): SchemaCalls;
+  connect(): Promise<Connection>;
 }
 
 export async function schemaWorld(): Promise<SchemaWorld> {
@@ -101,9 +105,24 @@ export async function schemaWorld(): Promise<SchemaWorld> {
       const [rows] = await connection.query(text, [...params]);
       return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : [];
     },
+    connect: () => connect(database.url),
     calls: (sessions = new CrashingSessions(database.url)) =>
       createSchemaCalls({ sessions, flavour: () => 'mariadb', log: () => {} }),
   };
+}
+
+/** A few at a time: the server waits for its disk most of the time. */
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+}
+
+/** Positions of the statements before which a process may die: after one that only reads all is as before it. */
+export function deathsOf({ statements }: CrashingSessions): number[] {
+  return statements.flatMap((text, at) => (/^(SELECT|SHOW|SET) /.test(text) ? [] : [at]));
 }
 
 export interface Declaration {
