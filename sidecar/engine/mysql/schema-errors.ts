@@ -10,6 +10,11 @@ export function isRefused(error: unknown): boolean {
 /** Twice the same, NULL, too long, out of range, not exact. */
 const UNFIT = new Set([1022, 1048, 1062, 1138, 1169, 1263, 1264, 1265, 1292, 1366, 1406, 1586]);
 
+/** Foreign keys and checks that somebody has made on tables of the sidecar. */
+const MADE_BY_HAND = new Set([1216, 1217, 1451, 1452, 1553, 1828, 1829, 1830, 1832, 1833, 1834, 3730, 3780, 4025]);
+/** Rows and keys that the contract allows fit pages of 16 KiB, which is what servers have. */
+const TOO_WIDE = new Set([1070, 1071, 1117, 1118]);
+
 /** What a refused statement of a schema change means to the caller; others stay as they are. */
 export function schemaError(error: unknown, namespace: string): unknown {
   const errno = errnoOf(error);
@@ -21,6 +26,14 @@ export function schemaError(error: unknown, namespace: string): unknown {
   if (UNFIT.has(errno)) {
     const reason = 'rows were written meanwhile that do not fit the declared schema';
     return new ApiError('data_does_not_fit', `${namespace}: ${reason}`, { cause: error });
+  }
+  if (MADE_BY_HAND.has(errno)) {
+    const reason = 'a foreign key or a check that was made by hand is in the way; remove it first';
+    return new ApiError('unsupported_change', `${namespace}: ${reason}`, { cause: error });
+  }
+  if (TOO_WIDE.has(errno)) {
+    const reason = 'the server holds no rows or keys so wide; is its innodb_page_size smaller than 16k?';
+    return new ApiError('unsupported_change', `${namespace}: ${reason}`, { cause: error });
   }
   return error;
 }

@@ -115,6 +115,21 @@ describe.concurrent('somebody else in the way', () => {
   });
 });
 
+describe('what was made by hand', () => {
+  it('is left alone, and named as what is in the way', async () => {
+    const calls = world.calls();
+    const before = await sync(calls, 'hand', declared(table('a', NAME), table('t')));
+    await world.sql("INSERT INTO hand__a VALUES (1, 'a')");
+    await world.sql('CREATE TABLE other (a BIGINT, FOREIGN KEY (a) REFERENCES hand__t (id))');
+    const dropping = sync(calls, 'hand', declared(table('a', NAME)), 'drop');
+    await expect(dropping).rejects.toMatchObject({
+      code: 'unsupported_change',
+      message: expect.stringContaining('foreign key'),
+    });
+    expect(await calls.readSchema('hand', within(5000))).toMatchObject({ hash: before?.hash });
+  });
+});
+
 describe('a process that dies', () => {
   const target = declared(table('t'), table('u', { name: 'n', type: 'int32' }));
 
