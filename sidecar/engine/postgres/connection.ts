@@ -69,6 +69,7 @@ export class PostgresConnection {
   readonly #client: pg.Client & ClientInternals;
   readonly #names: StatementNames;
   readonly #prepared = new Set<string>();
+  #isConnected = false;
   #isGone = false;
 
   constructor(settings: ServerSettings, names: StatementNames) {
@@ -90,6 +91,7 @@ export class PostgresConnection {
       reported.set(parameterName, parameterValue);
     });
     await this.#client.connect();
+    this.#isConnected = true;
     checkServer(reported);
   }
 
@@ -140,11 +142,10 @@ export class PostgresConnection {
     });
   }
 
-  /** In good order. */
+  /** In good order where it can be. */
   async end(): Promise<void> {
-    const isOver = this.#isGone;
+    if (this.#isGone || !this.#isConnected) return this.destroy();
     this.#isGone = true;
-    if (isOver) return this.destroy();
     await this.#client.end();
   }
 

@@ -52,6 +52,11 @@ export class PostgresDriver implements SqlDriver<PostgresConnection>, Connection
     for (const connection of this.#open) connection.end().catch(() => {});
   }
 
+  destroyAll(): void {
+    for (const connection of this.#open) connection.destroy();
+    this.#open.clear();
+  }
+
   acquire(deadline: number): Promise<PostgresConnection | null> {
     return this.#pool.acquire(deadline);
   }

@@ -28,6 +28,11 @@ const CANCELLED = '57014';
 /** The session's end is told in the middle of a statement. */
 const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '57P05', '25P03', '25P04']);
 
+/** Nobody is there, or the address is wrong. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES']);
+/** Room and readiness come back by themselves. */
+const PASSING: ReadonlySet<string> = new Set(['53300', '57P03']);
+
 const CHECK_LOG = 'see the log of the database server';
 
 /** What the owner can do, by SQLSTATE. */
@@ -52,7 +57,7 @@ export function sqlState(error: unknown): string | null {
 
 export function classify(error: unknown): SqlFailure {
   if (error instanceof UnusableDatabaseError) return { kind: 'failed', trouble: 'unusable', advice: error.message };
-  if (!(error instanceof pg.DatabaseError)) return isOfConnection(error) ? { kind: 'lost' } : unexpected();
+  if (!(error instanceof pg.DatabaseError)) return classifyOther(error);
   const state = error.code ?? '';
   if (state === UNIQUE_VIOLATION) {
     return { kind: 'refused', code: 'constraint_violation', message: uniqueMessage(error) };
@@ -63,11 +68,16 @@ export function classify(error: unknown): SqlFailure {
   if (state === CANCELLED) return { kind: 'cancelled' };
   if (LOST.has(state) || state.startsWith('08')) return { kind: 'lost' };
   const [trouble, advice] = ADVICE.get(state) ?? ['unexpected', `unexpected; if it goes on, ${CHECK_LOG}`];
-  return REFUSED.get(state) ?? { kind: 'failed', trouble, advice };
+  return REFUSED.get(state) ?? { kind: 'failed', trouble, advice, isPassing: PASSING.has(state) };
 }
 
-function unexpected(): SqlFailure {
-  return { kind: 'failed', trouble: 'unexpected', advice: 'unexpected; if it goes on, report it' };
+function classifyOther(error: unknown): SqlFailure {
+  if (!isOfConnection(error)) {
+    return { kind: 'failed', trouble: 'unexpected', advice: 'unexpected; if it goes on, report it' };
+  }
+  if (!('code' in error && UNREACHABLE.has(String(error.code)))) return { kind: 'lost' };
+  const advice = 'it cannot be reached: is it running, and is database.url in sidecar.json right?';
+  return { kind: 'failed', trouble: 'unreachable', advice };
 }
 
 /** A prepared statement that the server, or a pooler before it, does not know or cannot use any more. It did not run. */
@@ -78,7 +88,7 @@ export function isUnprepared(error: unknown): boolean {
 }
 
 /** Of the system below (`ECONNREFUSED`), or of pg, whose own errors about connections are plain. */
-function isOfConnection(error: unknown): boolean {
+function isOfConnection(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if ('syscall' in error || 'code' in error) return true;
   return /^(Connection terminated|Client (was closed|has encountered)|timeout expired|The server does not|There was an error)/.test(
@@ -100,5 +110,5 @@ export function describeError(error: unknown): string {
     const state = error.code ?? '';
     return state.startsWith('22') || state.startsWith('23') ? state : `${state}: ${error.message}`;
   }
-  return isOfConnection(error) ? (error as Error).message : faultPlace(error);
+  return isOfConnection(error) ? error.message : faultPlace(error);
 }

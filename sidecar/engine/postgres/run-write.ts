@@ -102,7 +102,8 @@ function planInsert(target: TableTarget, rows: readonly Row[], slot: Idempotency
     return { needsTransaction: false, run: (session) => insertAll(session, target, rows, null, null, slot) };
   }
   if (ids.length < rows.length) return moveThenInsert(target, rows, slot);
-  const highest = ids.reduce((high, id) => (id < high ? high : id), 0n);
+  let highest = 0n;
+  for (const id of ids) if (id > highest) highest = id;
   const result = insertResult(rows.length, ids.map(String));
   return { needsTransaction: false, run: (session) => insertAll(session, target, rows, highest, result, slot) };
 }

@@ -7,8 +7,10 @@ export interface ConnectionMaker<C> {
   isUsable(connection: C): boolean;
   /** Ends it in good order where it is idle, and at once where it is not. Also for one that is gone. */
   end(connection: C): Promise<void>;
-  /** Ends all, also those being made, so that nothing waits for them. */
+  /** Begins to end all, also those being made, so that nothing waits for them. */
   endAll(): void;
+  /** Whatever is left. */
+  destroyAll(): void;
 }
 
 /** An idle server is left alone; one that comes back to life is used at once. */
@@ -108,5 +110,6 @@ export class ConnectionPool<C extends object> {
     });
     await Promise.race([this.#client.destroy().catch(() => {}), late]);
     clearTimeout(timer);
+    this.#maker.destroyAll();
   }
 }

@@ -133,7 +133,7 @@ export class PooledSessions<C> implements Sessions {
     const waiting = kind === 'read' ? 'waitingReads' : 'waitingWrites';
     this.#counts[waiting] += 1;
     try {
-      const connection = await this.#driver.acquire(deadline);
+      const connection = await this.#connection(deadline);
       if (connection !== null) return connection;
     } catch (error) {
       throw this.#unreachable(error);
@@ -142,6 +142,20 @@ export class PooledSessions<C> implements Sessions {
     }
     this.#counts.timeouts += 1;
     throw new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
+  }
+
+  /** Null where the deadline comes first. A server that restarts may be back in a moment, and nothing was sent yet. */
+  async #connection(deadline: number): Promise<C | null> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#driver.acquire(deadline);
+      } catch (error) {
+        const failure = this.#driver.classify(error);
+        const isPassing = failure.kind === 'lost' || (failure.kind === 'failed' && failure.isPassing === true);
+        if (!isPassing || attempt > MAX_RECONNECTS) throw error;
+        await wait(Math.random() * RETRY_STEP_MS * 2 ** attempt);
+      }
+    }
   }
 
   /** For the owner's log. */

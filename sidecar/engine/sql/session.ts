@@ -90,5 +90,8 @@ export type SqlFailure =
   | { readonly kind: 'cancelled' }
   /** The connection is gone, with or without a last word of the server. */
   | { readonly kind: 'lost' }
-  /** The server cannot do it. `trouble` names the kind for the log, `advice` tells the owner what to do. */
-  | { readonly kind: 'failed'; readonly trouble: string; readonly advice: string };
+  /**
+   * The server cannot do it. `trouble` names the kind for the log, `advice` tells the owner what to do. While no
+   * connection can be had for a reason that is `isPassing`, it is tried again for a moment.
+   */
+  | { readonly kind: 'failed'; readonly trouble: string; readonly advice: string; readonly isPassing?: boolean };
