@@ -147,17 +147,20 @@ function encoder(column: Column): Encode {
 }
 
 /**
- * A sort by `text` of any length. Sort keys are as long as `max_sort_length` says, and the server refuses a buffer that
- * does not hold fifteen of them. Only for statements that ask for `LONG_SORT_ROWS` rows at least: with fewer it would
- * keep the first ones in a heap of keys of full length, which takes it a millisecond for every row of the table.
+ * A sort by `text` or `bytes` of any length. Sort keys are as long as `max_sort_length` says, and the server refuses a
+ * buffer that does not hold fifteen of them. Only for statements that ask for `LONG_SORT_ROWS` rows at least: with fewer
+ * it would keep the first ones in a heap of keys of full length, which takes it a millisecond for every row of the table.
  */
-export function longSortSql(sql: string, flavour: Flavour): string {
-  const [keyBytes, bufferBytes] = [4 * 1024 * 1024, 64 * 1024 * 1024];
+export function longSortSql(sql: string, longColumns: number, flavour: Flavour): string {
+  const bufferBytes = longColumns * LONG_KEY_BYTES * LONG_KEYS;
   if (flavour === 'mariadb') {
-    return `SET STATEMENT max_sort_length = ${keyBytes}, sort_buffer_size = ${bufferBytes} FOR ${sql}`;
+    return `SET STATEMENT max_sort_length = ${LONG_KEY_BYTES}, sort_buffer_size = ${bufferBytes} FOR ${sql}`;
   }
-  const hint = `/*+ SET_VAR(max_sort_length = ${keyBytes}) SET_VAR(sort_buffer_size = ${bufferBytes}) */`;
+  const hint = `/*+ SET_VAR(max_sort_length = ${LONG_KEY_BYTES}) SET_VAR(sort_buffer_size = ${bufferBytes}) */`;
   return sql.replace('(SELECT ', `(SELECT ${hint} `);
 }
 
+/** A million characters of four bytes, and the bytes that the server adds. */
+const LONG_KEY_BYTES = 4 * 1024 * 1024;
+const LONG_KEYS = 16;
 export const LONG_SORT_ROWS = 64;

@@ -114,6 +114,10 @@ export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<
   }
 
   endAll(): void {
+    for (const connection of this.#connections) void this.end(connection);
+  }
+
+  destroyAll(): void {
     for (const connection of this.#connections) this.#destroy(connection);
   }
 

@@ -1,3 +1,4 @@
+import type { ColumnType } from '../../../db_connector/protocol/columns.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type {
@@ -105,9 +106,10 @@ export class MysqlEngine implements Engine {
     return this.#sessions.stats();
   }
 
-  find(target: TableTarget, query: FindQuery, { deadline }: CallBounds): Promise<Page> {
+  async find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
+    const { deadline } = bounds;
     const compiled = this.#compiledFind(target, query);
-    return this.#sessions.read({ deadline }, async (session) => {
+    const found = await this.#sessions.read({ deadline }, async (session) => {
       const page = new PageBuilder(query.limit, query.maxBytes);
       let isCurrent = false;
       await session
@@ -118,17 +120,20 @@ export class MysqlEngine implements Engine {
           return isCurrent;
         })
         .catch((error: unknown) => explained(session, target, error));
-      return isCurrent ? page.page() : refuseStale(session, target.namespace);
+      return isCurrent ? page.page() : null;
     });
+    // In a session of its own: one whose rows were left may be of no use any more.
+    return found ?? this.#sessions.read({ deadline }, (session) => refuseStale(session, target.namespace));
   }
 
   #compiledFind(target: TableTarget, query: FindQuery): CompiledFind {
-    if (!isLongSort(target, query)) return this.#reads.find(target, query);
+    if (longSortColumns(target, query) === 0) return this.#reads.find(target, query);
     return this.#reads.find(target, { ...query, limit: Math.max(query.limit, LONG_SORT_ROWS) });
   }
 
   #sorted({ sql }: CompiledFind, target: TableTarget, query: FindQuery): string {
-    return isLongSort(target, query) ? longSortSql(sql, this.#driver.flavour ?? 'mariadb') : sql;
+    const longColumns = longSortColumns(target, query);
+    return longColumns > 0 ? longSortSql(sql, longColumns, this.#driver.flavour ?? 'mariadb') : sql;
   }
 
   count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {
@@ -187,7 +192,9 @@ export class MysqlEngine implements Engine {
   }
 }
 
-/** Whether the server's usual sort would compare only the beginning of what it sorts by. */
-function isLongSort({ table }: TableTarget, { sort }: FindQuery): boolean {
-  return sort.some(({ column }) => columnNamed(table, column).type === 'text');
+/** Of what it sorts by, the columns of which the server's usual sort would compare only the beginning. */
+function longSortColumns({ table }: TableTarget, { sort }: FindQuery): number {
+  return sort.filter(({ column }) => LONG_TYPES.has(columnNamed(table, column).type)).length;
 }
+
+const LONG_TYPES: ReadonlySet<ColumnType> = new Set(['text', 'bytes']);

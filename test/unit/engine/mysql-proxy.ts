@@ -1,0 +1,129 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+const COM_STMT_CLOSE = 0x19;
+const COM_STMT_EXECUTE = 0x17;
+
+/** Between an engine and its server: counts what is asked, and loses or withholds answers. */
+export interface MysqlProxy {
+  readonly url: string;
+  /** Commands that were sent and that the server answers, since the last time this was asked. */
+  roundTrips(): number;
+  readonly connections: number;
+  /** The next statement reaches the server, and the connection is cut when its answer comes. */
+  cutNextAnswer(): void;
+  /** Nothing is passed on any more, in either direction; connections stay open. */
+  freeze(): void;
+  thaw(): void;
+  /** Cuts all connections. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
+  const target = new URL(serverUrl);
+  const pairs = new Set<Pair>();
+  const state = { asked: 0, isFrozen: false, isCutting: false };
+  const listener = createServer((client) => {
+    const server = connect(Number(target.port), target.hostname);
+    const pair = { client, server };
+    pairs.add(pair);
+    let isMarked = false;
+    const heads = new PacketHeads((sequence, command) => {
+      if (sequence !== 0 || command === COM_STMT_CLOSE) return;
+      state.asked += 1;
+      if (command === COM_STMT_EXECUTE && state.isCutting) isMarked = true;
+    });
+    client.on('data', (data) => {
+      heads.push(data);
+      server.write(data);
+    });
+    server.on('data', (data) => {
+      if (isMarked) {
+        state.isCutting = false;
+        end(pair);
+      } else client.write(data);
+    });
+    for (const socket of [client, server]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('close', () => end(pair));
+    }
+    if (state.isFrozen) pause(pair);
+  });
+  const end = (pair: Pair): void => {
+    pairs.delete(pair);
+    pair.client.destroy();
+    pair.server.destroy();
+  };
+  const pause = ({ client, server }: Pair): void => {
+    client.pause();
+    server.pause();
+  };
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const url = new URL(serverUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String(address.port);
+  return {
+    url: url.href,
+    roundTrips() {
+      const { asked } = state;
+      state.asked = 0;
+      return asked;
+    },
+    get connections() {
+      return pairs.size;
+    },
+    cutNextAnswer() {
+      state.isCutting = true;
+    },
+    freeze() {
+      state.isFrozen = true;
+      for (const pair of pairs) pause(pair);
+    },
+    thaw() {
+      state.isFrozen = false;
+      for (const { client, server } of pairs) {
+        client.resume();
+        server.resume();
+      }
+    },
+    cut() {
+      for (const pair of pairs) end(pair);
+    },
+    async close() {
+      for (const pair of pairs) end(pair);
+      await new Promise((resolve) => listener.close(resolve));
+    },
+  };
+}
+
+/** Finds the packets in a stream: three bytes of length, the sequence number, then the command. */
+class PacketHeads {
+  readonly #found: (sequence: number, command: number) => void;
+  #rest: Buffer = Buffer.alloc(0);
+  #skip = 0;
+
+  constructor(found: (sequence: number, command: number) => void) {
+    this.#found = found;
+  }
+
+  push(data: Buffer): void {
+    let bytes = Buffer.concat([this.#rest, data]);
+    for (;;) {
+      const skipped = Math.min(this.#skip, bytes.length);
+      this.#skip -= skipped;
+      bytes = bytes.subarray(skipped);
+      if (this.#skip > 0 || bytes.length < 5) break;
+      this.#found(bytes.readUInt8(3), bytes.readUInt8(4));
+      this.#skip = bytes.readUIntLE(0, 3) + 4;
+    }
+    this.#rest = bytes;
+  }
+}
