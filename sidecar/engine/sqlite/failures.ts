@@ -1,8 +1,8 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
 import { StaleSchemaError } from '../engine.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { faultPlace } from '../fault-place.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import type { Failure } from './messages.ts';
 
 /** A failure as the caller may see it, and what it means for the connection. */

@@ -1,6 +1,6 @@
 import type { EngineLog, EngineOptions, EngineStats, LogLevel } from '../engine.ts';
-import { ReadLanes } from './read-lanes.ts';
 import type { SqliteSettings } from '../open.ts';
+import { ReadLanes } from './read-lanes.ts';
 import { type PendingCall, WorkerLink } from './worker-link.ts';
 
 export type { CallBody, PendingCall } from './worker-link.ts';
