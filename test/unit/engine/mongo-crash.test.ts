@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { Engine, IdempotencySlot, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
+import { Cutter } from './mongo-cutter.ts';
+import { declare, ID, row, rowsOf, slot, WriteWorld, where, within } from './mongo-write-world.ts';
+
+/**
+ * A sidecar that dies before any of its commands in a write with an idempotency key. Another one that gets the same key
+ * brings the rows to where they would be without the crash, answers as if nothing had happened, and writes nothing when
+ * it is asked once more.
+ */
+
+let world: WriteWorld;
+/** Its clock is so far ahead that the lease of whoever died is over. */
+let survivor: Engine;
+let tables: Record<string, TableTarget>;
+
+const TABLES = [
+  { name: 'numbered', primaryKey: ['id'], columns: [ID, { name: 'n', type: 'int32', unique: true, nullable: true }] },
+  { name: 'lines', columns: [{ name: 'n', type: 'int32', nullable: true }] },
+  {
+    name: 'accounts',
+    primaryKey: ['id'],
+    columns: [
+      { ...ID, autoIncrement: false },
+      { name: 'money', type: 'int64', nullable: true },
+    ],
+  },
+];
+
+beforeAll(async () => {
+  world = await WriteWorld.open();
+  survivor = await world.engine({ aheadMs: 3_600_000 });
+  tables = await declare(survivor, 'game', TABLES);
+});
+
+afterAll(() => world.close());
+
+interface Case {
+  readonly table: string;
+  readonly before: readonly Readonly<Record<string, number | bigint | null>>[];
+  write(target: TableTarget): Write;
+  /** The result, or the code and the first words of the failure that is remembered. */
+  readonly answer: string | RegExp;
+  readonly after: readonly object[];
+}
+
+const accounts = [
+  { id: 1n, money: 10n },
+  { id: 2n, money: null },
+  { id: 3n, money: 30n },
+];
+
+const CASES: Readonly<Record<string, Case>> = {
+  'an insert': {
+    table: 'numbered',
+    before: [],
+    write: () => ({ op: 'insert', rows: [1, 2, 3].map((n) => row({ n })) }),
+    answer: /^\{"inserted":3,"ids":\[\d+,\d+,\d+\]\}$/,
+    after: [{ n: 1 }, { n: 2 }, { n: 3 }],
+  },
+  'an insert into a table without key': {
+    table: 'lines',
+    before: [],
+    write: () => ({ op: 'insert', rows: [7, 7, 5].map((n) => row({ n })) }),
+    answer: '{"inserted":3,"ids":[]}',
+    after: [{ n: 7 }, { n: 7 }, { n: 5 }],
+  },
+  'an insert that stops in the middle': {
+    table: 'numbered',
+    before: [{ id: 1n, n: 9 }],
+    write: () => ({ op: 'insert', rows: [1, 2, 9, 3].map((n) => row({ n })) }),
+    answer: /^constraint_violation rows\[2\]: a value stands already: n; the 2 rows before it stay inserted$/,
+    after: [{ n: 9 }, { n: 1 }, { n: 2 }],
+  },
+  'an inc of one row': {
+    table: 'accounts',
+    before: accounts,
+    write: (target) => ({
+      op: 'update',
+      filter: where(target, { field: 'id', op: 'eq', value: 1 }),
+      set: row({}),
+      inc: row({ money: 5n }),
+    }),
+    answer: '{"affected":1}',
+    after: [{ money: 15 }, { money: null }, { money: 30 }],
+  },
+  'an inc of many rows': {
+    table: 'accounts',
+    before: accounts,
+    write: () => ({ op: 'update', filter: null, set: row({}), inc: row({ money: 5n }) }),
+    answer: '{"affected":3}',
+    after: [{ money: 15 }, { money: 5 }, { money: 35 }],
+  },
+  'an upsert of a row that is there': {
+    table: 'accounts',
+    before: accounts,
+    write: () => ({ op: 'upsert', row: row({ id: 2n, money: 8n }), keys: ['id'], update: ['money'] }),
+    answer: '{"affected":1}',
+    after: [{ money: 10 }, { money: 8 }, { money: 30 }],
+  },
+  'an upsert of a row that is not there': {
+    table: 'accounts',
+    before: accounts,
+    write: () => ({ op: 'upsert', row: row({ id: 4n, money: 8n }), keys: ['id'], update: ['money'] }),
+    answer: '{"affected":1}',
+    after: [{ money: 10 }, { money: null }, { money: 30 }, { money: 8 }],
+  },
+  'a delete': {
+    table: 'accounts',
+    before: accounts,
+    write: (target) => ({ op: 'delete', filter: where(target, { field: 'money', op: 'isNull', value: false }) }),
+    answer: '{"affected":2}',
+    after: [{ money: null }],
+  },
+};
+
+async function start({ table, before }: Case): Promise<void> {
+  await world.collection(`game__${table}`).deleteMany({});
+  if (before.length === 0) return;
+  await survivor.write(targetOf(table), { op: 'insert', rows: before.map(row) }, null, within(10_000));
+}
+
+function targetOf(table: string): TableTarget {
+  const target = tables[table];
+  if (target === undefined) throw new Error(`no table ${table}`);
+  return target;
+}
+
+async function outcome(engine: Engine, { table, write }: Case, key: IdempotencySlot, ms: number): Promise<string> {
+  const target = targetOf(table);
+  try {
+    return await engine.write(target, write(target), key, within(ms));
+  } catch (error) {
+    const { code, message } = error as ApiError;
+    return `${code} ${message}`;
+  }
+}
+
+/** False where the write came through before the cut. */
+async function crashAfter(commands: number, tested: Case, key: IdempotencySlot): Promise<boolean> {
+  const cutter = await Cutter.open(world.url);
+  const victim = await world.engine({ url: cutter.url });
+  await victim.count(targetOf(tested.table), null, within(5000));
+  let isCut = false;
+  cutter.cutAfter(commands).then(() => {
+    isCut = true;
+  });
+  const answer = await outcome(victim, tested, key, 900);
+  await Promise.all([cutter.close(), victim.close()]);
+  return isCut && !isAnswer(answer, tested.answer);
+}
+
+function isAnswer(answer: string, expected: string | RegExp): boolean {
+  return typeof expected === 'string' ? answer === expected : expected.test(answer);
+}
+
+const byN = (a: object, b: object): number => JSON.stringify(a).localeCompare(JSON.stringify(b));
+
+describe('a sidecar dies before a command of', () => {
+  it.each(Object.entries(CASES))('%s', { timeout: 60_000 }, async (_, tested) => {
+    let crashes = 0;
+    for (let commands = 0, isCut = true; isCut; commands++) {
+      await start(tested);
+      const key = slot(randomUUID());
+      isCut = await crashAfter(commands, tested, key);
+      if (isCut) crashes += 1;
+      const answer = await outcome(survivor, tested, key, 10_000);
+      expect(isAnswer(answer, tested.answer), `after ${commands} commands: ${answer}`).toBe(true);
+      const expected = tested.after.map((each) => expect.objectContaining(each));
+      const found = (await rowsOf(survivor, targetOf(tested.table))) as object[];
+      expect(tested.table === 'lines' ? found : found.toSorted(byN), `after ${commands} commands`).toEqual(
+        tested.table === 'lines' ? expected : expect.arrayContaining(expected),
+      );
+      expect(found).toHaveLength(tested.after.length);
+      expect(await outcome(survivor, tested, key, 10_000)).toBe(answer);
+      expect(await rowsOf(survivor, targetOf(tested.table))).toEqual(found);
+    }
+    expect(crashes).toBeGreaterThan(2);
+  });
+});
