@@ -59,8 +59,10 @@ async function copyHeld(options: CopyOptions, { hold, stored: from }: Held): Pro
     if (!isEqual) report.say(`${namespace}: NOT equal; it stays closed in the target until the same command ends well`);
     if (hold.wasLost) tellLost(namespace, report);
     const isDone = isEqual && !hold.wasLost;
-    if (isDone) await openTarget(engines.to, namespace);
-    return isDone;
+    if (!isDone) return false;
+    await openTarget(engines.to, namespace);
+    report.say(`${namespace}: copied; sidecars serve it from the target`);
+    return true;
   } finally {
     await lock.release();
   }
