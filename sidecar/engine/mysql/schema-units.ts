@@ -7,8 +7,9 @@ import { physicalTable } from '../physical-names.ts';
 import { emptyColumn, restoredColumn } from '../restore-rules.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { rememberedLastId, rememberLastId } from '../sql/schema-generators.ts';
-import { copyKeptSql, createKeptSql, sameRowSql } from '../sql/schema-keep.ts';
+import { copyKeptSql, sameRowSql } from '../sql/schema-keep.ts';
 import type { SqlParam } from '../sql/session.ts';
+import { keptColumnForm } from '../storage-form.ts';
 import { type TableTransition, transitionTo } from '../table-transition.ts';
 import { addIndexClauses, alterClauses, columnSql, createTableSql, markOf, quoted } from './schema-ddl.ts';
 import { columnNames, indexNames, isEmpty, lastId, nextId, tableMarks } from './schema-inspect.ts';
@@ -128,11 +129,13 @@ async function changeTable(context: ChangeContext, unit: ChangeUnit): Promise<vo
 }
 
 /** Copies the column's values; what an earlier attempt has copied is thrown away, as it may not be all. */
-async function keepColumn({ connection, namespace }: ChangeContext, table: Table, keep: Keep): Promise<void> {
+async function keepColumn(context: ChangeContext, table: Table, keep: Keep): Promise<void> {
+  const { connection, namespace, flavour, revision } = context;
   const column = table.columns.find(({ name }) => name === keep.column);
   if (column === undefined) throw new Error(`a change keeps column ${keep.column}, which its table lacks`);
   await connection.run(`DROP TABLE IF EXISTS ${quoted(keep.physical)}`);
-  await connection.run(createKeptSql(connection, keep.physical, keptOf(table, column)));
+  const form = keptColumnForm(keep.physical, keptOf(table, column).key, column);
+  await connection.run(createTableSql({ physical: keep.physical, table: form, flavour, revision, nextId: 1n }));
   await connection.run(copyKeptSql(connection, keep.physical, physicalTable(namespace, table.name), table, column));
 }
 
