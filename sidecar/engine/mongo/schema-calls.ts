@@ -5,7 +5,7 @@ import type { RunSchemaWork, SchemaDocument, SchemaWork } from './schema-collect
 import type { Others } from './schema-lease.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
 import { finishPending, runPending } from './schema-pending.ts';
-import { textOfRestore } from './schema-plan.ts';
+import { restoreOfText, textOfRestore } from './schema-plan.ts';
 import { listQuarantine, objectOf, purgeObject, quarantineDocument } from './schema-quarantine.ts';
 import { checkRestorable } from './schema-restore.ts';
 import { readDocument, readSchema, storedSchema } from './schema-store.ts';
@@ -26,8 +26,10 @@ export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCal
 }
 
 async function restoreQuarantine(work: SchemaWork, others: Others, id: number, now: number): Promise<RestoredObject> {
-  const { namespace } = await quarantineDocument(work, id);
-  const stored = await finished(work, others, namespace);
+  const asked = await quarantineDocument(work, id);
+  const { namespace } = asked;
+  const { stored, note: earlier } = await finished(work, others, namespace, id);
+  if (earlier !== undefined) return { ...objectOf(asked), note: earlier };
   // A change that was finished may have moved it.
   const document = await quarantineDocument(work, id);
   const from = storedSchema(stored);
@@ -41,16 +43,25 @@ async function restoreQuarantine(work: SchemaWork, others: Others, id: number, n
 
 async function purgeQuarantine(work: SchemaWork, others: Others, id: number): Promise<QuarantinedObject> {
   const { namespace } = await quarantineDocument(work, id);
-  await finished(work, others, namespace);
+  await finished(work, others, namespace, id);
   const document = await quarantineDocument(work, id);
   await purgeObject(work, id);
   return objectOf(document);
 }
 
+interface Finished {
+  readonly stored: SchemaDocument | null;
+  /** Only where the restoration of the very object was what had to be finished. */
+  readonly note?: string | null;
+}
+
 /** The namespace with no change pending. */
-async function finished(work: SchemaWork, others: Others, namespace: string): Promise<SchemaDocument | null> {
+async function finished(work: SchemaWork, others: Others, namespace: string, id: number): Promise<Finished> {
   const document = await readDocument(work, namespace);
-  if (document?.pending === undefined) return document;
-  await finishPending(work, others, document, document.pending);
-  return readDocument(work, namespace);
+  const pending = document?.pending;
+  if (document === null || pending === undefined) return { stored: document };
+  const { note } = await finishPending(work, others, document, pending);
+  const stored = await readDocument(work, namespace);
+  const isItself = pending.kind === 'restore' && restoreOfText(pending.plan).document._id === id;
+  return isItself ? { stored, note } : { stored };
 }

@@ -23,12 +23,12 @@ export async function finishPending(
   others: Others,
   document: SchemaDocument,
   found: PendingChange,
-): Promise<void> {
+): Promise<Restored> {
   const namespace = document._id;
   const pending = await takeOver(work, namespace, found, randomUUID());
   // It may have been cut off in the moment in which it began.
   await others.wait(work, namespace, pending.token);
-  await runPending(work, namespace, storedSchema(document), pending);
+  return runPending(work, namespace, storedSchema(document), pending);
 }
 
 export async function runPending(

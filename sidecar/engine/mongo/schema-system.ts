@@ -8,10 +8,12 @@ import { FORMAT_VERSION, metaOf, quarantineOf, type SchemaWork } from './schema-
 export async function prepareSystemCollections(work: SchemaWork): Promise<void> {
   const meta = metaOf(work.db);
   const known = await meta.findOne({ _id: 'format' }, work.time());
-  checkFormatVersion(known?.value ?? FORMAT_VERSION);
+  if (known !== null) {
+    checkFormatVersion(known.value);
+    return;
+  }
   await work.db.collection('_idempotency').createIndex({ expiresAt: 1 }, { name: 'by_expiry', ...work.time() });
   await quarantineOf(work.db).createIndex({ namespace: 1 }, { name: 'by_namespace', ...work.time() });
-  if (known !== null) return;
   // Last of all, so that a database that has it has everything; of two sidecars that start at once the first one wins.
   await meta.updateOne(
     { _id: 'format' },

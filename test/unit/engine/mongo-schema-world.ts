@@ -1,0 +1,126 @@
+import { type Document, MongoClient } from 'mongodb';
+import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
+import { openEngine } from '../../../sidecar/engine/open.ts';
+import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
+import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
+import { SchemaSync, type SyncResult } from '../../../sidecar/schema/sync.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
+
+export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+export type Declared = readonly object[];
+
+/** A database of its own, seen both through engines and directly. */
+export class MongoWorld {
+  readonly url: string;
+  readonly client: MongoClient;
+  readonly #fresh: FreshDatabase;
+
+  private constructor(fresh: FreshDatabase) {
+    this.#fresh = fresh;
+    this.url = fresh.url;
+    this.client = new MongoClient(fresh.url, { promoteLongs: false });
+  }
+
+  static async open(): Promise<MongoWorld> {
+    const serverUrl = process.env.TEST_MONGODB_URL;
+    if (serverUrl === undefined) throw new Error('TEST_MONGODB_URL is not set');
+    return new MongoWorld(await freshDatabase('mongodb', serverUrl));
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+    await this.#fresh.drop();
+  }
+
+  engine(url = this.url): Promise<Engine> {
+    const settings = { provider: 'mongodb', url, poolSize: 4, statementTimeoutMs: 4000 } as const;
+    return openEngine(settings, {
+      log: () => {},
+      now: () => NOW,
+    });
+  }
+
+  collection(name: string) {
+    return this.client.db().collection<Document>(name);
+  }
+
+  /** All that lies in the database of a namespace and of what it has in quarantine, without what differs each time. */
+  async dump(namespace: string): Promise<Record<string, unknown>> {
+    const state: Record<string, unknown> = {};
+    const names = (await this.client.db().listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
+    for (const name of names.filter((candidate) => isOf(candidate, namespace)).sort()) {
+      state[withoutId(name).replaceAll(namespace, 'NS')] = {
+        rows: (await this.collection(name).find().toArray()).map(plain).sort(),
+        indexes: (await this.collection(name).indexes())
+          .map(({ v: _, ...index }) => plain(index).replaceAll(namespace, 'NS'))
+          .sort(),
+      };
+    }
+    const stored = await this.collection('_schemas').findOne({ _id: namespace as never });
+    const generators = await this.collection('_generators').find({}).toArray();
+    const kept = await this.collection('_quarantine').find({ namespace }).sort({ _id: 1 }).toArray();
+    return {
+      ...state,
+      schema: { changing: stored?.changing, pending: stored?.pending, schema: stored?.schema, hash: stored?.hash },
+      generators: generators
+        .filter(({ _id }) => isOf(String(_id), namespace))
+        .map((document) => JSON.stringify(document).replaceAll(namespace, 'NS'))
+        .sort(),
+      kept: kept.map(({ _id, physical, namespace: _, ...about }) => ({
+        ...about,
+        definition: String(about.definition).replace(/"goneWith":\d+/, '"goneWith":ID'),
+        physical: withoutId(String(physical)).replaceAll(namespace, 'NS'),
+      })),
+    };
+  }
+}
+
+function isOf(name: string, namespace: string): boolean {
+  return new RegExp(`^(_q\\d+_)?${namespace}__`).test(name);
+}
+
+function withoutId(name: string): string {
+  return name.replace(/^_q\d+_/, '_q_');
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}/g;
+
+function plain({ _id, storageEngine: _, ...document }: Document): string {
+  const fields = Object.entries(document).sort(([a], [b]) => (a < b ? -1 : 1));
+  return fields
+    .map(([name, value]) => `${name}: ${typeName(value)} ${JSON.stringify(value)}`)
+    .join(', ')
+    .replace(UUID, 'UUID');
+}
+
+/** The same number in another type is another state. */
+function typeName(value: unknown): string {
+  return typeof value === 'object' && value !== null && '_bsontype' in value ? String(value._bsontype) : typeof value;
+}
+
+/** A sidecar's way to change schemas. */
+export function syncer(engine: Engine, owner = 'me') {
+  const catalog = new SchemaCatalog(engine);
+  const sync = new SchemaSync({
+    engine,
+    catalog,
+    gate: new NamespaceGate(),
+    removed: 'quarantine',
+    owner,
+    now: () => NOW,
+    log: () => {},
+  });
+  return (namespace: string, tables: Declared, dryRun = false): Promise<SyncResult> =>
+    sync.sync({
+      namespace,
+      schema: { tables } as unknown as JsonObject,
+      dryRun,
+      deadline: performance.now() + 20_000,
+    });
+}
+
+export function within(ms: number): { deadline: number } {
+  return { deadline: performance.now() + ms };
+}
