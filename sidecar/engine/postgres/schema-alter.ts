@@ -9,6 +9,7 @@ import { POSTGRES_SCHEMA } from './schema-dialect.ts';
 import { rememberGenerator } from './schema-generators.ts';
 import { carryIndexes } from './schema-index-change.ts';
 import { addNumbers, dropGenerator, generatorChange, makeGenerator } from './schema-numbering.ts';
+import { rewriteWornOut } from './schema-rewrite.ts';
 import { raiseRemembered, renameTable } from './schema-tables.ts';
 
 /** Brings a table that stays, and whose rows are known to fit, to its declared form; inside a transaction. */
@@ -20,6 +21,7 @@ export async function changeTable(
 ): Promise<void> {
   const { from, to, sources } = change;
   const physical = physicalTable(namespace, to.name);
+  await rewriteWornOut(connection, namespace, change);
   await rememberGenerator(connection, namespace, from);
   await moveTable(connection, namespace, change);
   const made = await carryIndexes(connection, namespace, change);

@@ -194,6 +194,32 @@ describe('what others have made from a table', () => {
   });
 });
 
+describe('a table whose columns came and went', () => {
+  it('takes new ones beyond what PostgreSQL counts', async () => {
+    const indexes = [{ name: 'i', columns: ['n'], unique: true }];
+    await sync(engine, 'worn', { tables: [{ ...COUNTED, indexes }] });
+    await world.client.query(`INSERT INTO worn__t (n) VALUES (7), (8); DELETE FROM worn__t WHERE n = 8`);
+    await world.client.query(
+      `DO $$ BEGIN
+         FOR i IN 1..7 LOOP
+           EXECUTE (SELECT 'ALTER TABLE worn__t ' || string_agg('ADD COLUMN x' || n || ' int', ', ')
+             FROM generate_series(1, 228) n);
+           EXECUTE (SELECT 'ALTER TABLE worn__t ' || string_agg('DROP COLUMN x' || n, ', ')
+             FROM generate_series(1, 228) n);
+         END LOOP;
+       END $$`,
+    );
+    const before = await shape('worn');
+    const added = ['m', 'o', 'p'].map((name) => ({ name, type: 'int32', default: 1 }));
+    await sync(engine, 'worn', { tables: [{ ...COUNTED, indexes, columns: [...COUNTED.columns, ...added] }] });
+    expect(await world.column("SELECT id || ' ' || n || ' ' || m FROM worn__t")).toEqual(['1 7 1']);
+    expect(await world.column('INSERT INTO worn__t (n, m, o, p) VALUES (9, 0, 0, 0) RETURNING id')).toEqual(['3']);
+    await sync(engine, 'worn', { tables: [{ ...COUNTED, indexes }] });
+    expect(await shape('worn')).toEqual(before);
+    await expect(world.client.query('INSERT INTO worn__t (n) VALUES (9)')).rejects.toMatchObject({ code: '23505' });
+  });
+});
+
 describe('a change without steps', () => {
   it('makes those look again who have compiled statements', async () => {
     const stored = await sync(engine, 'same', { tables: [COUNTED] });
@@ -278,7 +304,7 @@ describe('a change that is cut off', () => {
     }
     expect(await shape('cut')).toEqual((await shape('whole')).map((line) => line.replaceAll('whole__', 'cut__')));
     expect(await world.column('SELECT n FROM cut__lines ORDER BY id')).toEqual(['b', 'a']);
-  });
+  }, 120_000);
 
   async function prepared(namespace: string): Promise<string[]> {
     await sync(engine, namespace, before);

@@ -1,0 +1,33 @@
+import { physicalIndexes } from '../physical-indexes.ts';
+import { physicalTable } from '../physical-names.ts';
+import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { TableTransition } from '../table-transition.ts';
+import { createIndexSql, createTableSql, dropTableSql, generatedColumn, physicalColumns } from './schema-ddl.ts';
+import { lastId, raiseLastId } from './schema-generators.ts';
+import { renameTable } from './schema-tables.ts';
+
+/** No declared table can have this name, and the transaction that makes it also renames it. */
+const NEW_TABLE = '_rewrite';
+/** PostgreSQL counts every column that a table ever had, up to 1600. */
+const MAX_COLUMNS_EVER = 1500;
+
+/** Writes a table anew in the form that it has, where so many columns have come and gone that soon none can come. */
+export async function rewriteWornOut(
+  connection: SchemaConnection,
+  namespace: string,
+  { from, to, sources }: TableTransition,
+): Promise<void> {
+  const physical = physicalTable(namespace, from.name);
+  const added = to.columns.filter(({ name }) => !sources.has(name)).length;
+  const sql = 'SELECT max(attnum) FROM pg_attribute WHERE attrelid = CAST(quote_ident(?) AS regclass)';
+  if ((await connection.number(sql, [physical])) + added <= MAX_COLUMNS_EVER) return;
+  const columns = connection.list(physicalColumns(from).map(({ name }) => name));
+  const last = generatedColumn(from) === null ? 0n : await lastId(connection, physical);
+  await connection.run(createTableSql(NEW_TABLE, from));
+  const source = connection.quoted(physical);
+  await connection.run(`INSERT INTO ${NEW_TABLE} (${columns}) SELECT ${columns} FROM ${source}`);
+  await connection.run(dropTableSql(physical));
+  await renameTable(connection, from, NEW_TABLE, physical);
+  if (last > 0n) await raiseLastId(connection, physical, last);
+  for (const index of physicalIndexes(physical, from)) await connection.run(createIndexSql(physical, from, index));
+}
