@@ -24,7 +24,7 @@ export class WriteCompiler {
   }
 
   /**
-   * Rows travel as one array a column, so that the text is the same for any number of them. All rows bring the
+   * Several rows travel as one array a column, so that the text is the same for any number of them. All rows bring the
    * generated column along, or none does. Its first result column is the generated id, where there is one.
    * @param reached the generator must have given this id before, else nothing is inserted
    * @param result JSON text to remember; null puts the generated ids in
@@ -65,23 +65,25 @@ export class WriteCompiler {
   }
 
   /**
-   * Updates the row with the keys, else inserts; the generator is asked only where no row has them. One row of one
-   * column: whether anything was done. Where it was not, another has just inserted the row, the schema is another one,
-   * or the generator has not come so far.
+   * Inserts, or updates the row with the keys. One row of one column: whether anything was done. Where it was not, another
+   * has just inserted the row, the schema is another one, the slot is taken, or the generator has not come so far.
    */
   upsert(write: Write & { op: 'upsert' }, reached: bigint | null, result: string): CompiledStatement {
     const { table } = this.#target;
     const given = table.columns.filter((column) => write.row.has(column.name));
-    const places = new Map(
-      given.map((column) => [column.name, this.#params.typed(column, write.row.get(column.name) ?? null)]),
-    );
-    const insert = this.#insertOnceSql(write, places, reached);
-    const parts = [`u AS (${this.#existingSql(write, places)})`, `i AS (${insert})`];
+    const place = (column: Column): string => this.#params.typed(column, write.row.get(column.name) ?? null);
+    const places = new Map(given.map((column) => [column.name, place(column)]));
+    const isGenerated = given.length < table.columns.length;
+    const isMoving = reached !== null && !write.keys.includes(generatedColumn(table)?.name ?? '');
+    // An insert that turns into an update would have used an id up, or moved the generator.
+    const looksFirst = isGenerated || isMoving || write.update.length === 0;
+    const parts = looksFirst ? [`u AS (${this.#existingSql(write, places)})`] : [];
+    parts.push(`i AS (${this.#insertOnceSql(write, places, reached, looksFirst)})`);
+    const isDone = `${looksFirst ? 'EXISTS (SELECT FROM u) OR ' : ''}EXISTS (SELECT FROM i)`;
     if (this.#slot !== null) {
-      const isDone = 'WHERE EXISTS (SELECT FROM u) OR EXISTS (SELECT FROM i)';
-      parts.push(`m AS (${this.#rememberSql(this.#slot, `${this.#params.add(result)}::text`, isDone)})`);
+      parts.push(`m AS (${this.#rememberSql(this.#slot, `${this.#params.add(result)}::text`, `WHERE ${isDone}`)})`);
     }
-    return this.#statement(`WITH ${parts.join(', ')} SELECT EXISTS (SELECT FROM u) OR EXISTS (SELECT FROM i)`);
+    return this.#statement(`WITH ${parts.join(', ')} SELECT ${isDone}`);
   }
 
   #existingSql({ keys, update }: Write & { op: 'upsert' }, places: ReadonlyMap<string, string>): string {
@@ -96,6 +98,7 @@ export class WriteCompiler {
     { keys, update }: Write & { op: 'upsert' },
     places: ReadonlyMap<string, string>,
     reached: bigint | null,
+    looksFirst: boolean,
   ): string {
     const names = [...places.keys()].map((name) => `"${name}"`).join(', ');
     const values = [...places.values()].join(', ');
@@ -103,7 +106,7 @@ export class WriteCompiler {
     const arbiter = keys.map((name) => `"${name}"`).join(', ');
     const changes = update.map((name) => `"${name}" = EXCLUDED."${name}"`).join(', ');
     const action = update.length === 0 ? 'NOTHING' : `UPDATE SET ${changes}`;
-    const select = `SELECT ${values} WHERE ${guard} AND NOT EXISTS (SELECT FROM u)`;
+    const select = `SELECT ${values} WHERE ${guard}${looksFirst ? ' AND NOT EXISTS (SELECT FROM u)' : ''}`;
     return `INSERT INTO ${this.#tableSql()} (${names}) ${select} ON CONFLICT (${arbiter}) DO ${action} RETURNING 1`;
   }
 
@@ -113,6 +116,10 @@ export class WriteCompiler {
 
   #rowsSql(columns: readonly Column[], rows: readonly Row[]): string {
     if (columns.length === 0) return `FROM generate_series(1, ${this.#params.add(rows.length)}::int4)`;
+    const [first] = rows;
+    if (first !== undefined && rows.length === 1) {
+      return columns.map((column) => this.#params.typed(column, first.get(column.name) ?? null)).join(', ');
+    }
     const arrays = columns.map((column) => {
       const values = rows.map((row) => row.get(column.name) ?? null);
       return `${this.#params.add(arrayLiteral(values))}::${paramType(column)}[]`;
