@@ -22,6 +22,7 @@ import { MarkSweep } from './mark-sweep.ts';
 import { OperationPurge } from './operation-purge.ts';
 import { recall } from './operation-records.ts';
 import { Operations } from './operations.ts';
+import { Places } from './places.ts';
 import { count, find } from './read.ts';
 import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
 import { metaOf, type RunSchemaWork } from './schema-collections.ts';
@@ -50,15 +51,19 @@ export class MongoEngine implements Engine {
   readonly #purge: OperationPurge;
   readonly #operations: Operations;
   readonly #known: KnownNumbers = new Map();
-  readonly #running = { read: 0, write: 0 };
-  #underWay = new Set<Promise<unknown>>();
+  readonly #places: Places;
+  /** Calls that have not settled, and those of them that have a place. */
+  readonly #open = { read: 0, write: 0 };
+  readonly #atWork = { read: 0, write: 0 };
+  readonly #underWay = new Set<Promise<unknown>>();
   #writes = 0;
   #timeouts = 0;
 
-  private constructor(database: MongoDatabase, { statementTimeoutMs }: ServerSettings, options: EngineOptions) {
+  private constructor(database: MongoDatabase, settings: ServerSettings, options: EngineOptions) {
     this.#database = database;
+    this.#places = new Places(settings.poolSize);
     const run: RunSchemaWork = (bounds, work) => database.run(bounds, 'write', work);
-    this.#lease = new SchemaLease({ run, callMs: statementTimeoutMs, now: options.now });
+    this.#lease = new SchemaLease({ run, callMs: settings.statementTimeoutMs, now: options.now });
     this.#sweep = new MarkSweep(database);
     this.#purge = new OperationPurge(database, options.now, options.purgeIntervalMs);
     this.#operations = new Operations({ now: options.now, sweep: this.#sweep });
@@ -104,9 +109,9 @@ export class MongoEngine implements Engine {
 
   stats(): EngineStats {
     return {
-      waitingReads: 0,
-      runningReads: this.#running.read,
-      waitingWrites: this.#running.write,
+      waitingReads: this.#open.read - this.#atWork.read,
+      runningReads: this.#atWork.read,
+      waitingWrites: this.#open.write - this.#atWork.write,
       commits: this.#writes,
       committedWrites: this.#writes,
       timeouts: this.#timeouts,
@@ -155,16 +160,27 @@ export class MongoEngine implements Engine {
     work: (session: MongoSession, bounds: CallBounds) => Promise<T>,
   ): Promise<T> {
     return this.#counted(kind, () =>
-      this.#lease.run(target, bounds, (inner) => this.#database.run(inner, kind, (session) => work(session, inner))),
+      this.#lease.run(target, bounds, (inner) =>
+        this.#places.run(inner, () => this.#working(kind, inner, (session) => work(session, inner))),
+      ),
     );
   }
 
   #run<T>(kind: CallKind, bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T> {
-    return this.#counted(kind, () => this.#database.run(bounds, kind, work));
+    return this.#counted(kind, () => this.#working(kind, bounds, work));
+  }
+
+  async #working<T>(kind: CallKind, bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T> {
+    this.#atWork[kind] += 1;
+    try {
+      return await this.#database.run(bounds, kind, work);
+    } finally {
+      this.#atWork[kind] -= 1;
+    }
   }
 
   async #counted<T>(kind: CallKind, work: () => Promise<T>): Promise<T> {
-    this.#running[kind] += 1;
+    this.#open[kind] += 1;
     const running = work();
     this.#underWay.add(running);
     try {
@@ -174,7 +190,7 @@ export class MongoEngine implements Engine {
       throw error;
     } finally {
       this.#underWay.delete(running);
-      this.#running[kind] -= 1;
+      this.#open[kind] -= 1;
     }
   }
 }
