@@ -34,11 +34,11 @@ export class MongoWorld {
     await this.#fresh.drop();
   }
 
-  engine(url = this.url): Promise<Engine> {
+  engine(url = this.url, now = NOW): Promise<Engine> {
     const settings = { provider: 'mongodb', url, poolSize: 4, statementTimeoutMs: 4000 } as const;
     return openEngine(settings, {
       log: () => {},
-      now: () => NOW,
+      now: () => now,
     });
   }
 
