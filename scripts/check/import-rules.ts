@@ -99,6 +99,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
   { path: 'scripts/servers.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },
+  { path: 'scripts/soak.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/check/count-reporter.ts', zones: ['scripts/'], packages: ['vitest'] },
   { path: 'scripts/', zones: [], packages: ['esbuild', 'oxc-parser'] },
 ];
