@@ -90,7 +90,7 @@ async function proposalOf(
     ...zoneNotes(source, tables, zone),
   ];
   if (folder === null) return { ...made, notes };
-  return { ...planned(readJsonFile(folder, 'schema.json'), readRenames(folder), tables), notes };
+  return { ...planned(readJsonFile(folder, 'schema.json'), readRenames(folder), tables, facts), notes };
 }
 
 /** Values that find their row of another table only because MySQL ignores case, accents and trailing spaces. */
@@ -133,7 +133,7 @@ async function findMisfits(
 ): Promise<Misfit[]> {
   const found: Misfit[] = [];
   for (const plan of plans) {
-    report.begin(`reads ${plan.source.name}`, 0);
+    report.begin(`checks ${plan.source.name}`, plan.rows);
     for await (const { misfits } of readRows(connection, plan, zone)) {
       signal.throwIfAborted();
       report.advance(1);

@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
+import { patiently, statementBounds } from '../moving/patience.ts';
 import { databaseName } from './database-name.ts';
 import type { MoveIo } from './move-io.ts';
 
@@ -19,7 +20,7 @@ export async function withEngine<T>(
   const limits = { poolSize: CONNECTIONS, statementTimeoutMs: STATEMENT_MS };
   const engine = await openEngine({ ...database, ...limits }, { log: logOf(io), now: Date.now });
   try {
-    await engine.ping({ deadline: performance.now() + STATEMENT_MS }).catch((error: unknown) => {
+    await patiently(() => engine.ping(statementBounds())).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       throw new ConfigError(`${databaseName(database)} does not answer: ${error.message}`);
     });

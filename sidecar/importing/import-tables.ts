@@ -123,6 +123,7 @@ async function importTable(
   if (table === null) throw new Error(`table ${plan.table.name} was not made`);
   const target = { namespace, revision: stored.revision, table };
   const sum = new RowSetSum(table.columns);
+  report.begin(`imports ${plan.source.name}`, plan.rows);
   let skipped = 0;
   let batch: Row[] = [];
   const flush = async (): Promise<void> => {

@@ -19,6 +19,8 @@ export interface Note {
 /** How rows of a source table become rows of a declared one. */
 export interface TablePlan {
   readonly source: SourceTable;
+  /** How many there are. */
+  readonly rows: number;
   readonly table: Table;
   readonly columns: readonly { readonly source: SourceColumn; readonly column: Column }[];
 }

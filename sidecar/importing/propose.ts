@@ -25,7 +25,7 @@ export function propose(
   const declared: JsonObject = { tables: proposed.map(({ json }) => json) };
   const renames = renamesOf(names, proposed);
   return {
-    ...planned(declared, renames, tables),
+    ...planned(declared, renames, tables, facts),
     notes: [
       ...renamingNotes(renames),
       ...proposed.flatMap(({ notes }) => notes),
@@ -39,6 +39,7 @@ export function planned(
   declared: JsonObject,
   renames: Renames,
   tables: readonly SourceTable[],
+  facts: ReadonlyMap<string, TableFacts>,
 ): Omit<Proposal, 'notes'> {
   const { schema } = readSchema(declared);
   const plans = tables.map((source): TablePlan => {
@@ -54,7 +55,7 @@ export function planned(
     if (empty !== undefined) {
       throw new MoveRefused(`column ${name}.${empty.name} is required, and no column of ${source.name} fills it`);
     }
-    return { source, table, columns };
+    return { source, rows: facts.get(source.name)?.rows ?? 0, table, columns };
   });
   return { schema, declared, renames, plans };
 }

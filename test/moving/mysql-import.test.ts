@@ -237,6 +237,27 @@ describe('an import', () => {
   });
 });
 
+describe('an import that is ended', () => {
+  it('leaves nothing behind, and can be run again', async () => {
+    const { config, run, out, onSidecar } = place();
+    await run('--tables', 'players');
+    const ended = copyIo();
+    ended.io.environment.GAME_URL = game.url;
+    ended.onBegin((label) => label === 'imports users' && ended.ending.abort(new Error('ended by the test')));
+    const args = ['--url-env', 'GAME_URL', '--namespace', 'game', '--config', config, '--out', out];
+    await expect(runImport([...args, '--tables', 'owned_vehicles,users'], ended.io)).rejects.toThrow(
+      'ended by the test',
+    );
+    expect(ended.lines.at(-1)).toBe('game: the imported tables were removed again');
+    await onSidecar(async (call) => {
+      const { schema } = (await call('schema.describe', {})) as { schema: { tables: Declared[] } };
+      expect(schema.tables.map(({ name }) => name)).toEqual(['players']);
+      expect(await call('count', { table: 'players' })).toEqual({ count: 2 });
+    });
+    expect((await run('--tables', 'owned_vehicles,users')).isDone).toBe(true);
+  });
+});
+
 describe('rows that do not fit', () => {
   const MAKE = [
     'CREATE TABLE notes (id INT PRIMARY KEY, title LONGTEXT, tags LONGTEXT CHECK (JSON_VALID(tags)))',
