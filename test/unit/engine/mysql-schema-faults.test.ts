@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StaleSchemaError, type TableTarget } from '../../../sidecar/engine/engine.ts';
 import { prepareSystemTables } from '../../../sidecar/engine/mysql/system-tables.ts';
+import { openEngine } from '../../../sidecar/engine/open.ts';
 import {
   CrashingSessions,
   deathsOf,
@@ -127,6 +129,48 @@ describe('what was made by hand', () => {
       message: expect.stringContaining('foreign key'),
     });
     expect(await calls.readSchema('hand', within(5000))).toMatchObject({ hash: before?.hash });
+  });
+});
+
+describe('calls of another sidecar', () => {
+  it('are refused while tables change, then for what was compiled before, and go on', async () => {
+    const engine = await openEngine(
+      { provider: 'mysql', url: world.url, poolSize: 3, statementTimeoutMs: 4000 },
+      { log: () => {}, now: Date.now },
+    );
+    try {
+      await sync(engine, 'other', declared(table('t')));
+      const targetOf = async (): Promise<TableTarget> => {
+        const stored = await engine.readSchema('other', within(4000));
+        const [first] = stored?.schema.tables ?? [];
+        if (stored === null || first === undefined) throw new Error('other is not declared');
+        return { namespace: 'other', revision: stored.revision, table: first };
+      };
+      const old = await targetOf();
+      const insert = (target: TableTarget, id: bigint) =>
+        engine.write(target, { op: 'insert', rows: [new Map([['id', id]])] }, null, within(4000));
+      await insert(old, 1n);
+      const sessions = new CrashingSessions(world.url);
+      let asked = false;
+      sessions.before = async (text) => {
+        if (!text.startsWith('ALTER TABLE') || asked) return;
+        asked = true;
+        await expect(insert(old, 2n)).rejects.toMatchObject({ code: 'sync_in_progress' });
+        await expect(engine.count(old, null, within(4000))).rejects.toMatchObject({ code: 'sync_in_progress' });
+        expect(await engine.readSchema('other', within(1000))).toMatchObject({
+          revision: old.revision,
+          isUnfinished: true,
+        });
+      };
+      await sync(world.calls(sessions), 'other', declared(table('t', { name: 'n', type: 'int32', default: 3 })));
+      expect(asked).toBe(true);
+      await expect(insert(old, 2n)).rejects.toBeInstanceOf(StaleSchemaError);
+      expect(await engine.count(await targetOf(), null, within(4000))).toBe(1);
+      await sync(engine, 'other', declared(table('t')));
+      await insert(await targetOf(), 2n);
+    } finally {
+      await engine.close();
+    }
   });
 });
 

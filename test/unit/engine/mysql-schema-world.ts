@@ -131,7 +131,7 @@ export interface Declaration {
 
 /** What `schema.sync` does with an engine, without locks and gates. */
 export async function sync(
-  calls: SchemaCalls,
+  calls: Pick<SchemaCalls, 'readSchema' | 'applySchema'>,
   namespace: string,
   declaration: Declaration,
   removed: RemovedMode = 'quarantine',
