@@ -8,7 +8,9 @@ const NAMESPACE_EXISTS = 48;
 
 export async function createCollection(work: SchemaWork, name: string): Promise<void> {
   try {
-    await work.db.createCollection(name, work.time());
+    const { maxTimeMS, signal } = work.time();
+    // `createCollection` of the driver would send the signal to the server, and MongoDB refuses what it does not know.
+    await work.db.command({ create: name, maxTimeMS }, { signal });
   } catch (error) {
     if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
   }
