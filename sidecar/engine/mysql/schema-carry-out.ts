@@ -2,6 +2,7 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { EngineLog } from '../engine.ts';
 import { misfits } from '../sql/schema-checks.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { ChangeContext } from './schema-context.ts';
 import { isRefused, schemaError } from './schema-errors.ts';
 import { finish, touchedTables } from './schema-finish.ts';
 import { tableMarks } from './schema-inspect.ts';
@@ -9,7 +10,7 @@ import type { Pending, Unit } from './schema-pending.ts';
 import type { StoredRow } from './schema-store.ts';
 import { waitForTables } from './schema-turn.ts';
 import type { Flavour } from './schema-types.ts';
-import { type ChangeContext, isDone, runUnit, undoUnit } from './schema-units.ts';
+import { isDone, runUnit, undoUnit } from './schema-units.ts';
 
 /** With what a change runs. */
 export interface SchemaTools {

@@ -12,10 +12,6 @@ export function quoted(name: string): string {
   return `\`${name}\``;
 }
 
-export function columnList(names: readonly string[]): string {
-  return names.map(quoted).join(', ');
-}
-
 /** Names the change that made a table what it is, so that an attempt after a crash sees what is done. */
 export function markOf(revision: number): string {
   return `sidecar revision ${revision}`;
@@ -34,7 +30,7 @@ export function columnSql(column: Column, flavour: Flavour): string {
 
 const HIDDEN_SQL = `${quoted(HIDDEN_ID)} BIGINT NOT NULL AUTO_INCREMENT`;
 
-export interface NewTable {
+interface NewTable {
   readonly physical: string;
   readonly table: Table;
   readonly flavour: Flavour;
@@ -83,7 +79,7 @@ function keyParts(table: Table, names: readonly string[]): string[] {
   });
 }
 
-export interface Alteration {
+interface Alteration {
   readonly change: TableTransition;
   /** Physical names before and after. */
   readonly from: string;

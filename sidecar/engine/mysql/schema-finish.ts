@@ -3,11 +3,12 @@ import { physicalTable } from '../physical-names.ts';
 import { restoredColumn } from '../restore-rules.ts';
 import { attachColumns, detachColumns, followChange, forgetQuarantine } from '../sql/schema-quarantine.ts';
 import { writeStored } from '../sql/schema-store.ts';
+import type { ChangeContext } from './schema-context.ts';
 import { countRows } from './schema-inspect.ts';
 import type { Pending, Unit } from './schema-pending.ts';
 import { isFirst, type StoredRow } from './schema-store.ts';
 import { inTransaction } from './schema-turn.ts';
-import { type ChangeContext, lackingRows } from './schema-units.ts';
+import { lackingRows } from './schema-units.ts';
 
 /**
  * Writes down what has become of a change, all at once, and ends it: the stored schema is what the tables are, also

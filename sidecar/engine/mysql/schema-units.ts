@@ -1,31 +1,18 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { keptOf } from '../kept-column.ts';
 import { hasGenerator } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
 import { emptyColumn, restoredColumn } from '../restore-rules.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { rememberedLastId, rememberLastId } from '../sql/schema-generators.ts';
 import { copyKeptSql, sameRowSql } from '../sql/schema-keep.ts';
-import type { SqlParam } from '../sql/session.ts';
 import { keptColumnForm } from '../storage-form.ts';
 import { type TableTransition, transitionTo } from '../table-transition.ts';
-import { addIndexClauses, alterClauses, columnSql, createTableSql, markOf, quoted } from './schema-ddl.ts';
-import { columnNames, indexNames, isEmpty, lastId, nextId, tableMarks } from './schema-inspect.ts';
+import type { ChangeContext } from './schema-context.ts';
+import { addIndexClauses, alterClauses, createTableSql, markOf, quoted } from './schema-ddl.ts';
+import { addColumns, addFilled, fillColumns } from './schema-fill.ts';
+import { columnNames, indexNames, lastId, nextId, tableMarks } from './schema-inspect.ts';
 import type { Keep, Unit } from './schema-pending.ts';
-import type { Flavour } from './schema-types.ts';
-
-/** Where and as what a change runs. */
-export interface ChangeContext {
-  readonly connection: SchemaConnection;
-  readonly flavour: Flavour;
-  readonly namespace: string;
-  /** To which the change leads. */
-  readonly revision: number;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
 
 type ChangeUnit = Extract<Unit, { kind: 'change' }>;
 type RestoreColumnUnit = Extract<Unit, { kind: 'restoreColumn' }>;
@@ -139,57 +126,6 @@ async function keepColumn(context: ChangeContext, table: Table, keep: Keep): Pro
   await connection.run(copyKeptSql(connection, keep.physical, physicalTable(namespace, table.name), table, column));
 }
 
-/** New columns that rows get a value in are made nullable and filled before the table becomes what is declared. */
-async function addFilled(context: ChangeContext, change: TableTransition): Promise<Set<string>> {
-  const { connection, namespace, now } = context;
-  const physical = physicalTable(namespace, change.from.name);
-  const columns = change.to.columns.filter((column) => {
-    if (change.sources.has(column.name)) return false;
-    const fill = fillOf(column, now);
-    return fill.kind === 'random' || (fill.kind === 'constant' && fill.value !== null);
-  });
-  const [first] = columns;
-  if (first === undefined || (await isEmpty(connection, physical))) return new Set();
-  await addColumns(context, physical, columns);
-  const { sets, params } = fillSets(context, columns);
-  await connection.run(`UPDATE ${quoted(physical)} SET ${sets.join(', ')} WHERE ${quoted(first.name)} IS NULL`, params);
-  return new Set(columns.map(({ name }) => name));
-}
-
-async function addColumns(
-  { connection, flavour }: ChangeContext,
-  physical: string,
-  columns: readonly Column[],
-): Promise<void> {
-  const made = await columnNames(connection, physical);
-  const clauses = columns
-    .filter(({ name }) => !made.has(name))
-    .map((column) => `ADD COLUMN ${columnSql({ ...column, nullable: true }, flavour)}`);
-  if (clauses.length > 0) await connection.run(`ALTER TABLE ${quoted(physical)} ${clauses.join(', ')}`);
-}
-
-function fillSets(
-  { connection, now }: ChangeContext,
-  columns: readonly Column[],
-): { readonly sets: string[]; readonly params: SqlParam[] } {
-  const params: SqlParam[] = [];
-  const sets = columns.map((column) => {
-    const fill = fillOf(column, now);
-    if (fill.kind !== 'constant') return `${quoted(column.name)} = ${RANDOM_UUID}`;
-    params.push(connection.dialect.toParam(column, fill.value));
-    return `${quoted(column.name)} = ${connection.dialect.typed(column, '?')}`;
-  });
-  return { sets, params };
-}
-
-/**
- * A random UUID of version 4, another one in each row: MySQL's own are of version 1, tell the time and the machine, and
- * `RANDOM_BYTES` is missing in older servers of MariaDB.
- */
-const RANDOM_DIGITS = 'MD5(CONCAT(UUID_SHORT(), RAND(), RAND(), CONNECTION_ID()))';
-const RANDOM_UUID = `INSERT(INSERT(INSERT(INSERT(INSERT(INSERT(${RANDOM_DIGITS},
-  13, 1, '4'), 17, 1, 'a'), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-')`;
-
 /** The one statement that makes a table what it is declared to be, and says so in its comment. */
 async function alterTable(context: ChangeContext, change: TableTransition, filled: ReadonlySet<string>): Promise<void> {
   const { connection, namespace, flavour, revision } = context;
@@ -242,9 +178,7 @@ async function putBack(context: ChangeContext, { table, kept, physical }: Restor
   );
   const fill = fillOf(column, now);
   const isFilled = fill.kind === 'random' || (fill.kind === 'constant' && fill.value !== null && !column.unique);
-  if (column.nullable || !isFilled) return;
-  const { sets, params } = fillSets(context, [column]);
-  await connection.run(`UPDATE ${quoted(present)} SET ${sets.join(', ')} WHERE ${name} IS NULL`, params);
+  if (!column.nullable && isFilled) await fillColumns(context, present, [column], column);
 }
 
 /** Rows for which a required column has nothing, once what it has is put back. */

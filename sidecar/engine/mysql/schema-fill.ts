@@ -1,0 +1,61 @@
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import { fillOf } from '../column-fill.ts';
+import { physicalTable } from '../physical-names.ts';
+import type { SqlParam } from '../sql/session.ts';
+import type { TableTransition } from '../table-transition.ts';
+import type { ChangeContext } from './schema-context.ts';
+import { columnSql, quoted } from './schema-ddl.ts';
+import { columnNames, isEmpty } from './schema-inspect.ts';
+
+/** New columns that rows get a value in are made nullable and filled before the table becomes what is declared. */
+export async function addFilled(context: ChangeContext, change: TableTransition): Promise<Set<string>> {
+  const { connection, namespace, now } = context;
+  const physical = physicalTable(namespace, change.from.name);
+  const columns = change.to.columns.filter((column) => {
+    if (change.sources.has(column.name)) return false;
+    const fill = fillOf(column, now);
+    return fill.kind === 'random' || (fill.kind === 'constant' && fill.value !== null);
+  });
+  const [first] = columns;
+  if (first === undefined || (await isEmpty(connection, physical))) return new Set();
+  await addColumns(context, physical, columns);
+  await fillColumns(context, physical, columns, first);
+  return new Set(columns.map(({ name }) => name));
+}
+
+export async function addColumns(
+  { connection, flavour }: ChangeContext,
+  physical: string,
+  columns: readonly Column[],
+): Promise<void> {
+  const made = await columnNames(connection, physical);
+  const clauses = columns
+    .filter(({ name }) => !made.has(name))
+    .map((column) => `ADD COLUMN ${columnSql({ ...column, nullable: true }, flavour)}`);
+  if (clauses.length > 0) await connection.run(`ALTER TABLE ${quoted(physical)} ${clauses.join(', ')}`);
+}
+
+/** Every row that has nothing in `first` gets a value in each of the columns, in one statement. */
+export async function fillColumns(
+  { connection, now }: ChangeContext,
+  physical: string,
+  columns: readonly Column[],
+  first: Column,
+): Promise<void> {
+  const params: SqlParam[] = [];
+  const sets = columns.map((column) => {
+    const fill = fillOf(column, now);
+    if (fill.kind !== 'constant') return `${quoted(column.name)} = ${RANDOM_UUID}`;
+    params.push(connection.dialect.toParam(column, fill.value));
+    return `${quoted(column.name)} = ${connection.dialect.typed(column, '?')}`;
+  });
+  await connection.run(`UPDATE ${quoted(physical)} SET ${sets.join(', ')} WHERE ${quoted(first.name)} IS NULL`, params);
+}
+
+/**
+ * A random UUID of version 4, another one in each row: MySQL's own are of version 1, tell the time and the machine, and
+ * `RANDOM_BYTES` is missing in older servers of MariaDB.
+ */
+const RANDOM_DIGITS = 'MD5(CONCAT(UUID_SHORT(), RAND(), RAND(), CONNECTION_ID()))';
+const RANDOM_UUID = `INSERT(INSERT(INSERT(INSERT(INSERT(INSERT(${RANDOM_DIGITS},
+  13, 1, '4'), 17, 1, 'a'), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-')`;
