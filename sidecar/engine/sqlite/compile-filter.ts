@@ -1,62 +1,58 @@
-import type { ComparisonOp, Filter } from '../../../db_connector/protocol/filter.ts';
-import { endOfPrefix } from '../text-prefix.ts';
+import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Value } from '../../../db_connector/protocol/values.ts';
+import { type FilterWriter, filterSql as writeFilter } from '../filter-sql.ts';
 import { quoted } from './names.ts';
 import { type Physical, storageKind, toPhysical } from './storage.ts';
-
-const OPERATORS = { eq: '=', ne: '<>', gt: '>', gte: '>=', lt: '<', lte: '<=' } as const satisfies Record<
-  ComparisonOp,
-  string
->;
 
 /** Longer lists travel as one parameter: SQLite takes 32,766 of them, and a filter may hold 128 lists of 1000. */
 const MAX_INLINE_VALUES = 32;
 /** SQLite's own search takes time by length of text times length of part. */
 const MAX_INSTR_CHARS = 32;
 
-/**
- * A filter as SQL, its values appended to `params` in order. Three-valued logic is SQLite's own: a comparison with NULL
- * is NULL, and so is NOT NULL.
- */
+/** A filter as SQL, its values appended to `params` in order. */
 export function filterSql(filter: Filter, params: Physical[]): string {
-  switch (filter.kind) {
-    case 'and':
-    case 'or': {
-      const members = filter.filters.map((member) => filterSql(member, params));
-      return `(${members.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`;
-    }
-    case 'not':
-      return `(NOT ${filterSql(filter.filter, params)})`;
-    case 'compare':
-      params.push(toPhysical(filter.column, filter.value));
-      return `(${quoted(filter.column.name)} ${OPERATORS[filter.op]} ?)`;
-    case 'in':
-      return inSql(filter, params);
-    case 'null':
-      return `(${quoted(filter.column.name)} IS ${filter.negated ? 'NOT NULL' : 'NULL'})`;
-    case 'text':
-      return filter.op === 'startsWith' ? startsWithSql(filter, params) : containsSql(filter, params);
-    case 'constant':
-      return constantSql(quoted(filter.column.name), filter.value);
-    default:
-      return filter satisfies never;
+  return writeFilter(filter, new SqliteFilterWriter(params));
+}
+
+class SqliteFilterWriter implements FilterWriter {
+  readonly #params: Physical[];
+
+  constructor(params: Physical[]) {
+    this.#params = params;
+  }
+
+  quoted(name: string): string {
+    return quoted(name);
+  }
+
+  value(column: Column, value: Value): string {
+    this.#params.push(toPhysical(column, value));
+    return '?';
+  }
+
+  list(filter: Filter & { kind: 'in' }): string {
+    return listSql(filter, this.#params);
+  }
+
+  contains({ column, value }: Filter & { kind: 'text' }): string {
+    const name = quoted(column.name);
+    this.#params.push(value);
+    return value.length <= MAX_INSTR_CHARS ? `instr(${name}, ?) > 0` : `contains_text(${name}, ?)`;
   }
 }
 
-function constantSql(name: string, value: boolean): string {
-  return value ? `(${name} IS NOT NULL OR NULL)` : `(${name} IS NULL AND NULL)`;
-}
-
-function inSql(filter: Filter & { kind: 'in' }, params: Physical[]): string {
+function listSql(filter: Filter & { kind: 'in' }, params: Physical[]): string {
   const name = quoted(filter.column.name);
   const not = filter.negated ? 'NOT ' : '';
   const values = filter.values.map((value) => toPhysical(filter.column, value));
-  if (values.length <= MAX_INLINE_VALUES) return `(${name} ${not}IN (${inlineList(values, params)}))`;
+  if (values.length <= MAX_INLINE_VALUES) return `${name} ${not}IN (${inlineList(values, params)})`;
   const kind = storageKind(filter.column);
   switch (kind) {
     case 'real':
       // SQLite's reader of numbers may be off by the last bit; JavaScript's is not.
       params.push(JSON.stringify(values));
-      return `(${not}listed_float(${name}, ?))`;
+      return `${not}listed_float(${name}, ?)`;
     case 'blob':
       params.push(
         JSON.stringify(
@@ -71,11 +67,11 @@ function inSql(filter: Filter & { kind: 'in' }, params: Physical[]): string {
     case 'int':
     case 'scaled':
       params.push(`[${values.join(',')}]`);
-      return `(${name} ${not}IN (SELECT value FROM json_each(?)))`;
+      return `${name} ${not}IN (SELECT value FROM json_each(?))`;
     case 'text':
     case 'wide':
       params.push(JSON.stringify(values));
-      return `(${name} ${not}IN (SELECT value FROM json_each(?)))`;
+      return `${name} ${not}IN (SELECT value FROM json_each(?))`;
     default:
       return kind satisfies never;
   }
@@ -83,7 +79,7 @@ function inSql(filter: Filter & { kind: 'in' }, params: Physical[]): string {
 
 /** hex(NULL) is '', so NULL is asked for itself. */
 function hexListSql(name: string, not: string): string {
-  return `(CASE WHEN ${name} IS NULL THEN NULL ELSE hex(${name}) ${not}IN (SELECT value FROM json_each(?)) END)`;
+  return `CASE WHEN ${name} IS NULL THEN NULL ELSE hex(${name}) ${not}IN (SELECT value FROM json_each(?)) END`;
 }
 
 /** Filled up to a power of two with its last value, so that few statements serve all lengths. */
@@ -91,20 +87,4 @@ function inlineList(values: readonly Physical[], params: Physical[]): string {
   const places = 2 ** Math.ceil(Math.log2(values.length));
   for (let place = 0; place < places; place++) params.push(values[Math.min(place, values.length - 1)] as Physical);
   return Array(places).fill('?').join(',');
-}
-
-/** A range, which an index serves. */
-function startsWithSql(filter: Filter & { kind: 'text' }, params: Physical[]): string {
-  const name = quoted(filter.column.name);
-  const end = endOfPrefix(filter.value);
-  params.push(filter.value);
-  if (end === null) return `(${name} >= ?)`;
-  params.push(end);
-  return `(${name} >= ? AND ${name} < ?)`;
-}
-
-function containsSql(filter: Filter & { kind: 'text' }, params: Physical[]): string {
-  const name = quoted(filter.column.name);
-  params.push(filter.value);
-  return filter.value.length <= MAX_INSTR_CHARS ? `(instr(${name}, ?) > 0)` : `contains_text(${name}, ?)`;
 }

@@ -3,10 +3,11 @@ import { dirname } from 'node:path';
 import SQLite, { type Database, type Statement } from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { StaleSchemaError } from '../engine.ts';
+import type { RowWriter } from '../row-writer.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { DeadlineGuard, registerFunctions } from './functions.ts';
 import type { StatementDefinition } from './messages.ts';
-import { RowWriter } from './row-json.ts';
+import { rowWriter } from './row-json.ts';
 import type { Physical } from './storage.ts';
 import { prepareSystemTables } from './system-tables.ts';
 
@@ -86,7 +87,7 @@ export class Connection {
     for (const definition of definitions) {
       this.#statements.set(definition.number, {
         definition,
-        writer: new RowWriter(definition.columns),
+        writer: rowWriter(definition.columns),
         prepared: null,
       });
     }

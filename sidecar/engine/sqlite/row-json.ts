@@ -1,28 +1,11 @@
 import { scaledText } from '../../../db_connector/protocol/decimal.ts';
+import { type Encode, RowWriter } from '../row-writer.ts';
 import type { OutputColumn, OutputKind } from './messages.ts';
-import { type Physical, scaledOfWide } from './storage.ts';
+import { scaledOfWide } from './storage.ts';
 
-type Encode = (value: NonNullable<Physical>) => string;
-
-/** Writes rows as JSON text, from physical values in the order of the columns. */
-export class RowWriter {
-  readonly #prefixes: readonly string[];
-  readonly #encoders: readonly Encode[];
-
-  constructor(columns: readonly OutputColumn[]) {
-    this.#prefixes = columns.map(({ name }, position) => `${position === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-    this.#encoders = columns.map(({ kind }) => encoder(kind));
-  }
-
-  write(row: readonly Physical[]): string {
-    let text = '';
-    for (let position = 0; position < row.length; position++) {
-      const value = row[position] as Physical;
-      text += this.#prefixes[position] as string;
-      text += value === null ? 'null' : (this.#encoders[position] as Encode)(value);
-    }
-    return `${text}}`;
-  }
+/** The writer of rows whose columns came as plain data from another thread. */
+export function rowWriter(columns: readonly OutputColumn[]): RowWriter {
+  return new RowWriter(columns.map(({ name, kind }) => ({ name, encode: encoder(kind) })));
 }
 
 function encoder(kind: OutputKind): Encode {

@@ -1,4 +1,5 @@
 import type { Page, RememberedResult } from '../engine.ts';
+import { PageBuilder } from '../page-builder.ts';
 import type { Connection } from './connection.ts';
 import type { Job, JobRegistry } from './jobs.ts';
 import type { CountCall, FindCall, JobCall, ReadCall, RecallCall } from './messages.ts';
@@ -28,26 +29,12 @@ export function runRead(connection: Connection, call: ReadCall, jobs: JobRegistr
 function find(connection: Connection, call: FindCall): Page {
   connection.checkRevision(call.namespace, call.revision);
   const { prepared, writer } = connection.statement(call.statement);
-  let text = '';
-  let count = 0;
-  let bytes = 2;
-  let hasMore = false;
+  const page = new PageBuilder(call.limit, call.maxBytes);
   for (const row of prepared.iterate(...call.params)) {
     connection.guard.tick();
-    if (count === call.limit) {
-      hasMore = true;
-      break;
-    }
-    const json = writer.write(row);
-    bytes += Buffer.byteLength(json) + 1;
-    if (count > 0 && bytes > call.maxBytes) {
-      hasMore = true;
-      break;
-    }
-    text += count === 0 ? json : `,${json}`;
-    count += 1;
+    if (!page.add(() => writer.write(row))) break;
   }
-  return { rows: `[${text}]`, hasMore };
+  return page.page();
 }
 
 function count(connection: Connection, call: CountCall): number {
