@@ -102,8 +102,7 @@ export class MongoEngine implements Engine {
   /** What is under way is answered first, within its own time. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#underWay]);
-    await Promise.allSettled([this.#purge.close(), this.#sweep.close()]);
-    await this.#lease.close().catch(() => {});
+    await Promise.allSettled([this.#purge.close(), this.#sweep.close(), this.#lease.close()]);
     await this.#database.close();
   }
 
