@@ -33,16 +33,16 @@ export function operationsOf(db: Db): Collection<OperationDocument> {
   return db.collection('_idempotency');
 }
 
-/** What is remembered of a key; null where nothing is done yet. @throws the failure of a partial insert */
+/** What is remembered of a key; null where nothing is done yet. */
 export async function recall(
   session: MongoSession,
   slot: Pick<IdempotencySlot, 'kid' | 'namespace' | 'key' | 'now'>,
 ): Promise<RememberedResult | null> {
   const known = await session.look((db, time) => operationsOf(db).findOne({ _id: recordId(slot) }, time));
   if (known === null || known.expiresAt <= slot.now) return null;
-  const { fingerprint } = known;
-  const result = remembered(known, fingerprint);
-  return result === null ? null : { fingerprint, result };
+  const { fingerprint, failure, state, result } = known;
+  if (failure !== undefined) return { fingerprint, result: '', failure: new ApiError(failure.code, failure.message) };
+  return state === 'done' && result !== undefined ? { fingerprint, result } : null;
 }
 
 /** Null where the write is not done. @throws ApiError `idempotency_conflict`, and the failure of a partial insert */

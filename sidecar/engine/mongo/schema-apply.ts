@@ -63,7 +63,8 @@ export async function prepared(
     await storePending(work, namespace, pending);
     return pending;
   } catch (error) {
-    await withdraw(work, namespace, token);
+    // A mark that stays is taken back by the next operation that waits for it, or taken over by the next change.
+    await withdraw(work, namespace, token).catch(() => {});
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { SchemaCalls } from '../engine.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
+import { failureOf } from './failures.ts';
 import { applySchema, checkSchema, prepared } from './schema-apply.ts';
 import type { RunSchemaWork, SchemaDocument, SchemaWork } from './schema-collections.ts';
 import type { Others } from './schema-lease.ts';
@@ -13,16 +14,30 @@ import { readDocument, readSchema, storedSchema } from './schema-store.ts';
 export type { SchemaCalls } from '../engine.ts';
 
 export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCalls {
+  const twice: RunSchemaWork = (bounds, work) => run(bounds, (session) => overLostConnection(() => work(session)));
   return {
-    readSchema: (namespace, bounds) => run(bounds, (work) => readSchema(work, namespace)),
+    readSchema: (namespace, bounds) => twice(bounds, (work) => readSchema(work, namespace)),
     applySchema: (change, bounds) =>
-      run(bounds, (work) => (change.dryRun ? checkSchema(work, change) : applySchema(work, others, change))),
-    lockNamespace: (namespace, owner, now, bounds) => run(bounds, (work) => lockNamespace(work, namespace, owner, now)),
-    unlockNamespace: (namespace, owner, bounds) => run(bounds, (work) => unlockNamespace(work, namespace, owner)),
-    listQuarantine: (namespace, bounds) => run(bounds, (work) => listQuarantine(work, namespace)),
+      change.dryRun
+        ? twice(bounds, (work) => checkSchema(work, change))
+        : run(bounds, (work) => applySchema(work, others, change)),
+    lockNamespace: (namespace, owner, now, bounds) =>
+      twice(bounds, (work) => lockNamespace(work, namespace, owner, now)),
+    unlockNamespace: (namespace, owner, bounds) => twice(bounds, (work) => unlockNamespace(work, namespace, owner)),
+    listQuarantine: (namespace, bounds) => twice(bounds, (work) => listQuarantine(work, namespace)),
     restoreQuarantine: (id, now, bounds) => run(bounds, (work) => restoreQuarantine(work, others, id, now)),
     purgeQuarantine: (id, bounds) => run(bounds, (work) => purgeQuarantine(work, others, id)),
   };
+}
+
+/** For what may be done again: the connections of a pool are old after a restart of the server. */
+async function overLostConnection<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (failureOf(error).kind !== 'lost') throw error;
+    return work();
+  }
 }
 
 async function restoreQuarantine(work: SchemaWork, others: Others, id: number, now: number): Promise<RestoredObject> {

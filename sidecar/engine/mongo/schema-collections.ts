@@ -1,15 +1,12 @@
 import type { Collection, Db, Long } from 'mongodb';
 import type { CallBounds } from '../engine.ts';
+import type { MongoSession } from './database.ts';
 
 /** Version of the `_` collections. A database of a newer one is refused and never touched. */
 export const FORMAT_VERSION = 1;
 
-/** What a schema job works with. */
-export interface SchemaWork {
-  readonly db: Db;
-  /** For every call of the driver: the time that is left. */
-  time(): { readonly maxTimeMS: number; readonly signal: AbortSignal };
-}
+/** What a schema job works with. Nearly all that it does may be done again, so it sends its statements by itself. */
+export type SchemaWork = Pick<MongoSession, 'db' | 'time' | 'look'>;
 
 /** Runs work on the database within bounds; rejects with `ApiError`. */
 export type RunSchemaWork = <T>(bounds: CallBounds, work: (work: SchemaWork) => Promise<T>) => Promise<T>;

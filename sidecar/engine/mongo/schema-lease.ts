@@ -24,7 +24,7 @@ const BEAT_MS = 2000;
 /** A registration outlives its last operation by this. */
 const BEAT_SLACK_MS = 3000;
 /** Without operations for so long a sidecar leaves the list, so that no change waits for it. */
-const IDLE_MS = 5000;
+const IDLE_MS = 30_000;
 const REFRESH_TIMEOUT_MS = 2000;
 /** A change that is announced for so long, without a lock, is nobody's any more. */
 const REPAIR_AFTER_MS = 2000;
@@ -159,11 +159,14 @@ export class SchemaLease implements Others {
   #look(): Promise<void> {
     const bounds = { deadline: performance.now() + REFRESH_TIMEOUT_MS };
     return this.#options.run(bounds, async (work) => {
-      if (this.#beatAt < performance.now() - BEAT_MS) await this.#beat(work);
+      if (this.#beatAt < performance.now() - BEAT_MS) await work.look(() => this.#beat(work));
       const begunAt = performance.now();
-      const found = await schemasOf(work.db)
-        .find({}, { projection: { revision: 1, 'changing.token': 1 }, ...work.time() })
-        .toArray();
+      const projection = { revision: 1, 'changing.token': 1 };
+      const found = await work.look((db, time) =>
+        schemasOf(db)
+          .find({}, { projection, ...time })
+          .toArray(),
+      );
       this.#seen = new Map(
         found.map(({ _id, revision, changing }) => [
           _id,
