@@ -58,8 +58,11 @@ export class IdempotentWrites {
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
       const remembered = await this.#engine.recall(slot.kid, slot.namespace, slot.key, slot.now, bounds);
       if (remembered === null) throw error;
-      if (remembered.fingerprint === slot.fingerprint) return remembered.result;
-      throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+      if (remembered.fingerprint !== slot.fingerprint) {
+        throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+      }
+      if (remembered.failure !== undefined) throw remembered.failure;
+      return remembered.result;
     }
   }
 }

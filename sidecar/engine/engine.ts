@@ -1,3 +1,4 @@
+import type { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
@@ -120,6 +121,8 @@ export interface RememberedResult {
   readonly fingerprint: string;
   /** JSON text of the first result. */
   readonly result: string;
+  /** In place of a result: an insert failed and rows of it stayed (contract section 5). */
+  readonly failure?: ApiError;
 }
 
 /** A statement was compiled for a schema that is no longer the stored one. Read the schema again and repeat. */
