@@ -29,6 +29,9 @@ function contractOn(engine: TestedEngine) {
       name: `contract:${engine}`,
       include: [CONTRACT_TESTS],
       provide: { engine, differential },
+      // Four servers share the processors with the tests.
+      testTimeout: 90_000,
+      hookTimeout: 120_000,
       globalSetup: isServerEngine(engine) ? [PROVIDE_SERVERS] : [],
     },
   };

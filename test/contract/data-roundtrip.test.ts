@@ -106,6 +106,6 @@ it('rows of a random schema are read as they were written', async () => {
       const found = await world.client.call('find', { namespace, table: 'any' });
       expect(found.text).toBe(`{"rows":[${texts}],"hasMore":false}`);
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });

@@ -63,6 +63,9 @@ export function itDiffers(
   it(name, () => (capabilities()[capability] ? forms.can() : forms.cannot()));
 }
 
+/** For tests of answers alone: on a busy machine nothing runs out of time. */
+export const PATIENT = { database: { statementTimeoutMs: 60_000 }, api: { requestTimeoutMs: 70_000 } };
+
 let namespaces = 0;
 
 /** A namespace of its own with these tables. */

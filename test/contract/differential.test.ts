@@ -4,7 +4,7 @@ import { programs } from '../support/model/program-arbitrary.ts';
 import { MODEL_NOW_MS } from '../support/model/random-schema.ts';
 import { type Caller, runProgram } from '../support/model/run-program.ts';
 import { unique } from '../support/sidecar.ts';
-import { useSidecar } from './data-world.ts';
+import { PATIENT, useSidecar } from './data-world.ts';
 
 const STEPS = 100;
 /** Programs that run at the same time, each lane with a seed of its own. */
@@ -19,6 +19,7 @@ const { programs: total, seed, path } = inject('differential');
 const world = useSidecar({
   now: () => MODEL_NOW_MS,
   config: {
+    ...PATIENT,
     schema: { removed: 'drop' },
     limits: { perKeyPerSecond: 1_000_000, perAddressPerSecond: 1_000_000 },
   },

