@@ -214,14 +214,19 @@ class Call implements MongoSession {
   }
 
   async #repeat<T>(statement: Statement<T>, isWrite: boolean): Promise<T> {
-    for (let conflicts = 0; ; ) {
+    let conflicts = 0;
+    /** Why it has not run so far: what the caller is told where time ends before a server is there. */
+    let reason: unknown = null;
+    for (;;) {
       try {
         return await statement(this.db, this.time());
       } catch (error) {
         const { kind } = failureOf(error);
+        if (kind === 'timeout' && reason !== null) throw reason;
         if (kind === 'conflict') conflicts += 1;
         const isSafe = kind === 'unreachable' || kind === 'conflict' || (kind === 'lost' && !isWrite);
         if (!isSafe || conflicts > MAX_CONFLICTS || !this.#hasTimeToPause()) throw error;
+        if (kind !== 'conflict') reason = error;
       }
       await delay(RETRY_PAUSE_MS * (0.5 + Math.random()));
     }
