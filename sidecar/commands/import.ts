@@ -42,7 +42,9 @@ export async function runImport(args: readonly string[], io: MoveIo): Promise<bo
     writeFiles(wanted, proposal, misfits, io);
     if (wanted.isDryRun) return misfits.length === 0;
     if (misfits.length > 0 && !wanted.withoutMisfits) {
-      io.report.say('nothing was imported; mend these rows, or leave them out with --without-misfits');
+      io.report.say(
+        'nothing was imported: mend these rows, change schema.json (--proposal), or leave them out (--without-misfits)',
+      );
       return false;
     }
     const owner = `import:${randomUUID()}`;

@@ -1,5 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Json, parseJson } from '../../db_connector/protocol/json.ts';
+import { type Json, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
 import type { Column } from '../../db_connector/protocol/schema.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 import { quotedName } from './mysql-connection.ts';
@@ -75,8 +75,9 @@ function numberOf(text: string): Json {
 function jsonOf(text: string): Json {
   try {
     return parseJson(text);
-  } catch {
-    throw new ApiError('invalid_value', 'expected JSON, got another text');
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new ApiError('invalid_value', `expected JSON: ${error.message}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { lastRow, readPages } from '../moving/pages.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { tablePlace } from '../moving/place.ts';
 import type { MoveReport } from '../moving/report.ts';
-import { applyWhole, storedSchema } from '../moving/revision.ts';
+import { applyWhole, growRevision, storedSchema } from '../moving/revision.ts';
 import { lockForMove } from '../moving/source-hold.ts';
 import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
@@ -61,8 +61,8 @@ async function emptied({ engine, namespace, proposal, report }: ImportWork): Pro
   if (mark !== null && !(mark.kind === 'arriving' && mark.by === 'import')) {
     throw new MoveRefused(`namespace ${namespace} is being copied, or a copy into it was cut off; finish that first`);
   }
-  const stored = await storedSchema(engine, namespace);
-  if (stored === null) return { tables: [] };
+  if ((await storedSchema(engine, namespace)) === null) return { tables: [] };
+  const stored = await growRevision(engine, namespace);
   const same = stored.schema.tables.filter((table) => findTable(proposal.schema, table.name) !== null);
   if (mark === null) await refuseOccupied(engine, stored, same);
   else report.say(`${namespace}: deletes what an import that was cut off has left`);

@@ -14,17 +14,31 @@ export function storedSchema(engine: Engine, namespace: string): Promise<StoredS
  * Brings the stored schema to `wanted`; what is not in it is dropped with its rows. The revision grows in any case, so
  * that sidecars which run on the database look at the namespace anew. For whoever holds the namespace's lock.
  */
-export async function applyWhole(engine: Engine, namespace: string, wanted: Schema): Promise<StoredSchema> {
+export function applyWhole(engine: Engine, namespace: string, wanted: Schema): Promise<StoredSchema> {
+  return change(engine, namespace, () => wanted);
+}
+
+/** Only the revision grows. A change of the schema that was cut off is finished first. */
+export function growRevision(engine: Engine, namespace: string): Promise<StoredSchema> {
+  return change(engine, namespace, (from) => from?.schema ?? { tables: [] });
+}
+
+async function change(
+  engine: Engine,
+  namespace: string,
+  wantedAfter: (from: StoredSchema | null) => Schema,
+): Promise<StoredSchema> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const from = await storedSchema(engine, namespace);
-    const { steps } = planSchema(from?.schema ?? null, wanted, { tables: new Map(), columns: new Map() }, 'drop');
-    const change = { namespace, from, to: wanted, hash: schemaHash(wanted), steps, dryRun: false, now: Date.now() };
+    // What is stored in the middle of a change says nothing of what will be: the engine finishes it and tells.
+    const to = from?.isUnfinished === true ? from.schema : wantedAfter(from);
+    const { steps } = planSchema(from?.schema ?? null, to, { tables: new Map(), columns: new Map() }, 'drop');
+    const planned = { namespace, from, to, hash: schemaHash(to), steps, dryRun: false, now: Date.now() };
     try {
-      await engine.applySchema(change, changeBounds());
+      await engine.applySchema(planned, changeBounds());
       const stored = await storedSchema(engine, namespace);
-      if (stored !== null) return stored;
+      if (stored !== null && from?.isUnfinished !== true) return stored;
     } catch (error) {
-      // A change that was cut off is finished first, and the schema is another then.
       if (!(error instanceof StaleSchemaError)) throw error;
     }
   }

@@ -4,7 +4,7 @@ import { writeMoveMark } from '../schema/move-mark.ts';
 import { NamespaceLock } from '../schema/namespace-lock.ts';
 import { MoveRefused } from './move-refused.ts';
 import { patiently, statementBounds } from './patience.ts';
-import { applyWhole, storedSchema } from './revision.ts';
+import { growRevision, storedSchema } from './revision.ts';
 
 /** A mark that was not renewed for so long belongs to a copy that is gone, and writes go on. */
 const LIFETIME_MS = 30_000;
@@ -66,7 +66,7 @@ export class SourceHold {
       if (found === null) throw new MoveRefused(`there is no namespace ${namespace} to copy`);
       const until = Date.now() + LIFETIME_MS;
       await patiently(() => writeMoveMark(engine, namespace, { kind: 'leaving', until }, statementBounds()));
-      const stored = await applyWhole(engine, namespace, found.schema);
+      const stored = await growRevision(engine, namespace);
       return { hold: new SourceHold(namespace, engine, lock, until), stored };
     } catch (error) {
       await lock.release();

@@ -24,8 +24,6 @@ export async function readMoveMark(
   now: number,
   bounds: CallBounds,
 ): Promise<MoveMark | null> {
-  // Until every engine has it.
-  if (engine.transfer === undefined) return null;
   const text = await engine.transfer.readMark(nameOf(namespace), bounds);
   const json = text === null ? null : parseJson(text);
   if (!isJsonObject(json)) return null;

@@ -120,6 +120,59 @@ describe('the target', () => {
   });
 });
 
+describe('a copy that was ended', () => {
+  it('stays closed, and is mended where the source has changed since', async () => {
+    const target = await emptyTarget();
+    const ended = copyIo();
+    ended.onBegin((label) => label.startsWith('compares') && ended.ending.abort(new Error('ended by the test')));
+    const args = ['--from', source.configFile, '--to', target, '--namespace', world.namespace];
+    await expect(runCopy(args, ended.io)).rejects.toThrow('ended by the test');
+    const { namespace } = world;
+    const call = (operation: string, payload: object) => source.client.must(operation, { namespace, ...payload });
+    await onCopy(target, async ({ client }) => {
+      expect(await client.call('find', { namespace, table: 'log' })).toMatchObject({
+        status: 409,
+        code: 'sync_in_progress',
+      });
+      const schema = { tables: [] };
+      expect(await client.call('schema.sync', { namespace, schema })).toMatchObject({
+        status: 409,
+        code: 'sync_in_progress',
+      });
+    });
+    // One before all that is there, one changed in the middle, one away, one at the end.
+    await call('insert', { table: 'everything', rows: [{ region: ' ', code: 0, is_open: true }] });
+    await call('update', { table: 'counted', filter: { field: 'id', op: 'eq', value: 7 }, set: { label: 'changed' } });
+    await call('delete', { table: 'log', filter: { field: 'line', op: 'eq', value: 'line 3' } });
+    await call('insert', { table: 'log', rows: [{ line: 'after' }] });
+    const again = copyIo();
+    expect(await runCopy(args, again.io)).toBe(true);
+    expect(again.lines).toContain(`${namespace}: goes on with a copy that was cut off`);
+    const now = await readWorld(source.client, world);
+    await onCopy(target, async ({ client }) => expect(await readWorld(client, world)).toEqual(now));
+  });
+
+  it('says by name what differs', async () => {
+    const target = await emptyTarget();
+    await copy(source.configFile, target);
+    const { namespace } = world;
+    await onCopy(target, ({ client }) =>
+      client.must('update', {
+        namespace,
+        table: 'counted',
+        filter: { field: 'id', op: 'eq', value: 3 },
+        set: { label: 'x' },
+      }),
+    );
+    const compared = await copy(source.configFile, target, '--compare');
+    expect(compared.isDone).toBe(false);
+    expect(compared.lines.filter((line) => line.includes('DIFFERENT'))).toEqual([
+      expect.stringMatching(new RegExp(`^${namespace}\\.counted +30 +[0-9a-f]{16} +in the target: DIFFERENT$`)),
+    ]);
+    expect(compared.checksums()).toHaveLength(8);
+  });
+});
+
 describe('the source', () => {
   it('is read-only while it is copied, and open again afterwards', async () => {
     const target = await emptyTarget();

@@ -271,10 +271,14 @@ describe('rows that do not fit', () => {
       const { run, read, folder } = place(other);
       const { isDone, lines } = await run('--tables', 'notes');
       expect(isDone).toBe(false);
-      expect(lines.at(-1)).toBe('nothing was imported; mend these rows, or leave them out with --without-misfits');
+      expect(lines.at(-1)).toBe(
+        'nothing was imported: mend these rows, change schema.json (--proposal), or leave them out (--without-misfits)',
+      );
       expect(existsSync(join(folder, 'data'))).toBe(false);
       expect(read('report.txt')).toContain('notes (id = 2): title: expected at most 1000000 characters, got more');
-      expect(read('report.txt')).toContain('notes (id = 3): tags: expected JSON, got another text');
+      expect(read('report.txt')).toContain(
+        'notes (id = 3): tags: expected JSON: a property name stands twice at position 7',
+      );
     } finally {
       await other.drop();
     }
