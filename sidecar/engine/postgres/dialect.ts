@@ -1,5 +1,6 @@
 import type { Column, ColumnType } from '../../../db_connector/protocol/columns.ts';
 import type { Encode, SqlDialect } from '../sql/dialect.ts';
+import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 import { arrayLiteral } from './array-literal.ts';
 
 /** Types as they stand in casts of parameters: without length or precision, so that nothing is cut or rounded. */
@@ -85,19 +86,4 @@ function encoder(column: Column): Encode {
     default:
       return type satisfies never;
   }
-}
-
-function withoutTrailingZeros(digits: string): string {
-  if (!digits.includes('.')) return digits;
-  let end = digits.length;
-  while (digits.charCodeAt(end - 1) === 0x30) end--;
-  return digits.slice(0, digits.charCodeAt(end - 1) === 0x2e ? end - 1 : end);
-}
-
-const SECONDS_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length;
-
-/** Of "2024-01-02 03:04:05.6": the server leaves trailing zeros out. */
-function isoTime(text: string): string {
-  const fraction = text.slice(SECONDS_LENGTH + 1).padEnd(3, '0');
-  return `${text.slice(0, 10)}T${text.slice(11, SECONDS_LENGTH)}.${fraction}Z`;
 }

@@ -78,7 +78,8 @@ export class PostgresEngine implements Engine {
     const sessions = new PooledSessions(driver, new TroubleLog(options.log));
     try {
       const connection = await driver.acquire(performance.now() + FIRST_LOOK_MS);
-      if (connection !== null) driver.release(connection);
+      if (connection === null) sessions.reportUnreachable(new Error('timeout expired'));
+      else driver.release(connection);
     } catch (error) {
       if (error instanceof UnusableDatabaseError) {
         await sessions.close();
