@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StaleSchemaError, type TableTarget } from '../../../sidecar/engine/engine.ts';
-import { prepareSystemTables } from '../../../sidecar/engine/mysql/system-tables.ts';
+import { prepareSystemTables, purgeExpired } from '../../../sidecar/engine/mysql/system-tables.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import {
   CrashingSessions,
@@ -277,6 +277,15 @@ describe('system tables', () => {
     expect(tables).toHaveLength(6);
     for (const row of tables)
       expect(row).toEqual({ engine: 'InnoDB', collation: 'utf8mb4_nopad_bin', format: 'Dynamic' });
+  });
+
+  it('forget what has expired, however much it is, and nothing else', async () => {
+    const expiries = Array.from({ length: 2500 }, (_, i) => `('k', 'n', '${i}', '', '', ${i < 2400 ? 1000 : 1001})`);
+    await world.sql(`INSERT INTO _idempotency VALUES ${expiries.join()}`);
+    await new CrashingSessions(world.url).write(within(10_000), (session) => purgeExpired(session, 1000));
+    expect(await world.sql('SELECT count(*) AS n, min(expires_at) AS first FROM _idempotency')).toEqual([
+      { n: '100', first: '1001' },
+    ]);
   });
 
   it('of a newer format are refused, and left alone', async () => {
