@@ -1,6 +1,7 @@
 import type { ModelRow } from './model-filter.ts';
 import { TableState } from './model-table.ts';
 import { addTo } from './model-values.ts';
+import { OVERFLOW } from './nasty-values.ts';
 import { requestOf } from './requests.ts';
 import {
   columnOf,
@@ -42,7 +43,9 @@ export class Model {
     const { operation, payload } = requestOf(step);
     const request = `${operation} ${payload}`;
     const remembered = this.#remembered.get(key);
-    if (remembered !== undefined) {
+    // A payload with such a number is refused as it is read, before anything else (contract section 3).
+    const isUnreadable = payload.includes(OVERFLOW);
+    if (remembered !== undefined && !isUnreadable) {
       if (step.op === 'insert') this.stateOf(step.table).mayHaveUsedIds(step.rows);
       if (step.op === 'upsert') this.stateOf(step.table).mayHaveUsedIds([step.row]);
       return remembered.request === request ? remembered.expectation : { codes: ['idempotency_conflict'] };

@@ -1,5 +1,8 @@
 /** Values that engines, drivers and servers' defaults get wrong. A pair is what is sent and what is returned, as JSON texts. */
 
+/** A number that no double holds. */
+export const OVERFLOW = '1e999';
+
 export const WORDS: readonly string[] = [
   'a',
   'A',

@@ -1,5 +1,5 @@
 import { decimalText, rangeOf } from './model-values.ts';
-import { BYTES, DATES, DATETIMES, FLOATS, JSONS, UUIDS, WORDS } from './nasty-values.ts';
+import { BYTES, DATES, DATETIMES, FLOATS, JSONS, OVERFLOW, UUIDS, WORDS } from './nasty-values.ts';
 import type { RandomSource } from './random-source.ts';
 import type { Cell, ModelColumn, Operand } from './types.ts';
 
@@ -99,7 +99,7 @@ export function wrongCell(random: RandomSource, column: ModelColumn): Cell {
       return wrong(random.pick([tooLarge, `-${tooLarge}`, `0.${'0'.repeat(column.scale)}1`, '"1e3"', '""', 'true']));
     }
     case 'float64':
-      return wrong(random.pick(['1e999', '"1"', 'false', '{}']));
+      return wrong(random.pick([OVERFLOW, '"1"', 'false', '{}']));
     case 'bool':
       return wrong(random.pick(['0', '1', '"true"']));
     case 'string':
@@ -109,7 +109,7 @@ export function wrongCell(random: RandomSource, column: ModelColumn): Cell {
     case 'text':
       return wrong(random.pick(['"a\\u0000b"', '"\\udc00"', '1', '[]']));
     case 'json':
-      return wrong(random.pick(['1e999', '"\\u0000"', '["\\ud800"]']));
+      return wrong(random.pick([OVERFLOW, '"\\u0000"', '["\\ud800"]']));
     case 'datetime':
       return wrong(random.pick(['"2023-02-29T00:00:00Z"', '"2024-01-01"', '"0000-12-31T00:00:00Z"', '0']));
     case 'date':
