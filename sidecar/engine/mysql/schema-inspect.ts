@@ -2,15 +2,18 @@ import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { quoted } from './schema-ddl.ts';
 
-/** Of those tables that are there: the name, and the comment, which says what change made them what they are. */
+/**
+ * Of those tables that are there: the name, and the comment, which says what change made them what they are. One by one,
+ * because MariaDB opens every table of the database to answer a question about several.
+ */
 export async function tableMarks(connection: SchemaConnection, names: readonly string[]): Promise<Map<string, string>> {
-  if (names.length === 0) return new Map();
-  const rows = await connection.rows(
-    `SELECT table_name, table_comment FROM information_schema.tables
-     WHERE table_schema = DATABASE() AND table_name IN (${names.map(() => '?').join(', ')})`,
-    names,
-  );
-  return new Map(rows.map(([name, comment]) => [String(name), String(comment)]));
+  const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
+  const marks = new Map<string, string>();
+  for (const name of names) {
+    const [row] = await connection.rows(sql, [name]);
+    if (row !== undefined) marks.set(name, String(row[0]));
+  }
+  return marks;
 }
 
 export async function columnNames(connection: SchemaConnection, physical: string): Promise<Set<string>> {

@@ -79,22 +79,21 @@ export async function prepareSystemTables(session: Session, flavour: Flavour): P
   await checkFormatVersion(session);
 }
 
-/** Of ours, those that are there. */
+/** Of ours, those that are there. One by one: a question about several makes MariaDB open every table of the database. */
 async function madeTables(session: Session): Promise<Set<string>> {
-  const names = Object.keys(SYSTEM_TABLES);
-  const { rows } = await session.query(
-    `SELECT table_name, table_comment FROM information_schema.tables
-     WHERE table_schema = DATABASE() AND table_name IN (${names.map(() => '?').join(', ')})`,
-    names,
-  );
-  for (const [name, comment] of rows) {
-    if (comment !== MARK) {
+  const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
+  const made = new Set<string>();
+  for (const name of Object.keys(SYSTEM_TABLES)) {
+    const [row] = (await session.query(sql, [name])).rows;
+    if (row === undefined) continue;
+    if (row[0] !== MARK) {
       throw new UnusableDatabaseError(
-        `the database has a table ${String(name)} of another program, a name that the sidecar needs: rename it, or give the sidecar a database of its own; nothing was changed`,
+        `the database has a table ${name} of another program, a name that the sidecar needs: rename it, or give the sidecar a database of its own; nothing was changed`,
       );
     }
+    made.add(name);
   }
-  return new Set(rows.map(([name]) => String(name)));
+  return made;
 }
 
 async function checkFormatVersion(session: Session): Promise<void> {
