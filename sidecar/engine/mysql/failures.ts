@@ -63,22 +63,22 @@ const TROUBLES: ReadonlyMap<number, readonly [trouble: string, advice: string]> 
   [1040, ['connections', CONNECTIONS]],
   [1203, ['connections', CONNECTIONS]],
   [1226, ['connections', 'the account has used up its limits: raise them']],
-  [1044, ['rights', RIGHTS]],
-  [1142, ['rights', RIGHTS]],
-  [1143, ['rights', RIGHTS]],
-  [1227, ['rights', RIGHTS]],
-  [1370, ['rights', RIGHTS]],
-  [1045, ['login', 'the server refuses the account or its password: check database.url']],
-  [1698, ['login', 'the server refuses the account or its password: check database.url']],
-  [1862, ['login', 'the password of the account has expired: set a new one']],
-  [3118, ['login', 'the account is locked']],
-  [4151, ['login', 'the account is locked']],
-  [1049, ['database', 'the database does not exist: create it, or correct the name in database.url']],
+  [1044, ['permission', RIGHTS]],
+  [1142, ['permission', RIGHTS]],
+  [1143, ['permission', RIGHTS]],
+  [1227, ['permission', RIGHTS]],
+  [1370, ['permission', RIGHTS]],
+  [1045, ['password', 'the server refuses the account or its password: check database.url']],
+  [1698, ['password', 'the server refuses the account or its password: check database.url']],
+  [1862, ['password', 'the password of the account has expired: set a new one']],
+  [3118, ['password', 'the account is locked']],
+  [4151, ['password', 'the account is locked']],
+  [1049, ['missing', 'the database does not exist: create it, or correct the name in database.url']],
   [1129, ['blocked', 'the server blocks this host after too many errors: run FLUSH HOSTS there']],
-  [1130, ['login', 'the server does not let this host in: check the host of the account']],
-  [1290, ['read-only', READ_ONLY]],
-  [1792, ['read-only', READ_ONLY]],
-  [1836, ['read-only', READ_ONLY]],
+  [1130, ['password', 'the server does not let this host in: check the host of the account']],
+  [1290, ['readOnly', READ_ONLY]],
+  [1792, ['readOnly', READ_ONLY]],
+  [1836, ['readOnly', READ_ONLY]],
   [1021, ['disk', DISK_FULL]],
   [1114, ['disk', DISK_FULL]],
   [1878, ['disk', DISK_FULL]],
@@ -108,9 +108,15 @@ export function errnoOf(error: unknown): number | null {
   return typeof errno === 'number' && errno > 0 ? errno : null;
 }
 
+/** Nobody is there, or the address is wrong. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES']);
+/** Room comes back by itself. */
+const PASSING: ReadonlySet<number> = new Set([1040, 1203]);
+
 export function classify(error: unknown): SqlFailure {
+  if (error instanceof UnusableDatabaseError) return { kind: 'failed', trouble: 'unusable', advice: error.message };
   const errno = errnoOf(error);
-  if (errno === null) return isNetworkFault(error) ? { kind: 'lost' } : UNEXPECTED;
+  if (errno === null) return classifyOther(error);
   const known = REFUSED.get(errno);
   if (known !== undefined) return known;
   if (UNDEFINED.has(errno)) return { kind: 'undefined' };
@@ -119,7 +125,15 @@ export function classify(error: unknown): SqlFailure {
   if (CANCELLED.has(errno)) return { kind: 'cancelled' };
   if (LOST.has(errno)) return { kind: 'lost' };
   const trouble = TROUBLES.get(errno);
-  return trouble === undefined ? UNEXPECTED : { kind: 'failed', trouble: trouble[0], advice: trouble[1] };
+  if (trouble === undefined) return UNEXPECTED;
+  return { kind: 'failed', trouble: trouble[0], advice: trouble[1], isPassing: PASSING.has(errno) };
+}
+
+function classifyOther(error: unknown): SqlFailure {
+  if (!isNetworkFault(error)) return UNEXPECTED;
+  if (!UNREACHABLE.has(String((error as ServerError).code))) return { kind: 'lost' };
+  const advice = 'it cannot be reached: is it running, and is database.url in sidecar.json right?';
+  return { kind: 'failed', trouble: 'unreachable', advice };
 }
 
 const UNEXPECTED: SqlFailure = {

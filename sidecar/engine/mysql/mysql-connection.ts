@@ -1,7 +1,6 @@
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import { UnsentError } from '../sql/deadline-session.ts';
 import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
-import { CONNECT_TIMEOUT_MS } from './connection-options.ts';
 import { classify } from './failures.ts';
 
 /** A statement with more parameters would fill the server's memory if it were kept prepared. */
@@ -165,31 +164,6 @@ class ClosedError extends Error {
   constructor() {
     super('the connection was closed');
     this.name = 'ClosedError';
-  }
-}
-
-/** Within `ms`, or rejects and destroys it: for the steps between its making and its use. */
-export async function inTime<T>(connection: MysqlConnection, ms: number, step: Promise<T>): Promise<T> {
-  const timer = setTimeout(() => connection.destroy(), ms);
-  try {
-    return await step;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Ends a statement of another connection, through one made for that. */
-export async function killQuery(options: ConnectionOptions, threadId: number, ms: number): Promise<void> {
-  let side: MysqlConnection | null = null;
-  const timer = setTimeout(() => side?.destroy(), Math.min(ms, CONNECT_TIMEOUT_MS));
-  try {
-    const opened = await MysqlConnection.open(options, (connection) => {
-      side = connection;
-    });
-    await opened.query(`KILL QUERY ${threadId}`, undefined, { isKept: false, take: null });
-  } finally {
-    clearTimeout(timer);
-    (side as MysqlConnection | null)?.destroy();
   }
 }
 

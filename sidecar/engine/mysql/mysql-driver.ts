@@ -1,14 +1,16 @@
 import type { ConnectionOptions } from 'mysql2';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { ServerSettings } from '../open.ts';
 import { type ConnectionMaker, ConnectionPool } from '../sql/connection-pool.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';
 import type { SqlFailure, SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
 import type { SqlDriver } from '../sql/sql-driver.ts';
 import { CONNECT_TIMEOUT_MS, connectionOptions } from './connection-options.ts';
+import { inTime, killQuery } from './connection-steps.ts';
 import { classify, describe } from './failures.ts';
-import { inTime, killQuery, MysqlConnection } from './mysql-connection.ts';
+import { MysqlConnection } from './mysql-connection.ts';
 import type { Flavour } from './schema-types.ts';
-import { checkServer, SERVER_FACTS, setUpSql } from './session-setup.ts';
+import { checkServer, SERVER_FACTS, type ServerFacts, setUpSql } from './session-setup.ts';
 import { prepareSystemTables } from './system-tables.ts';
 
 /** The first connection makes the system tables, which may wait for the disk of the server. */
@@ -23,7 +25,7 @@ export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<
   readonly #pool: ConnectionPool<MysqlConnection>;
   /** All that are open or being made. */
   readonly #connections = new Set<MysqlConnection>();
-  #flavour: Flavour | null = null;
+  #facts: ServerFacts | null = null;
 
   /** @throws Error with one clear line for a URL that says too little */
   constructor({ url, poolSize, statementTimeoutMs }: ServerSettings) {
@@ -34,7 +36,7 @@ export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<
 
   /** Null before the first connection. */
   get flavour(): Flavour | null {
-    return this.#flavour;
+    return this.#facts?.flavour ?? null;
   }
 
   acquire(deadline: number): Promise<MysqlConnection | null> {
@@ -61,6 +63,7 @@ export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<
     isPrepared: boolean,
     take: TakeRow | null = null,
   ): Promise<SqlResult> {
+    if (params !== undefined && this.#facts !== null && !isSendable(text, params, this.#facts)) return refuseLong();
     return connection.query(text, params, { isKept: isPrepared, take });
   }
 
@@ -100,7 +103,7 @@ export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<
         this.#connections.add(opened);
       });
       await inTime(connection, CONNECT_TIMEOUT_MS, connection.query(this.#setUp, undefined, NOTHING));
-      if (this.#flavour === null) await inTime(connection, PREPARE_TIMEOUT_MS, this.#prepare(connection));
+      if (this.#facts === null) await inTime(connection, PREPARE_TIMEOUT_MS, this.#prepare(connection));
       return connection;
     } catch (error) {
       if (made !== null) this.#destroy(made);
@@ -129,13 +132,33 @@ export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<
   /** Once, on whatever connection comes first; several may do it at the same time. */
   async #prepare(connection: MysqlConnection): Promise<void> {
     const { rows } = await connection.query(SERVER_FACTS, undefined, NOTHING);
-    const flavour = checkServer(rows[0] ?? []);
+    const facts = checkServer(rows[0] ?? []);
     const session = new DeadlineSession(this, connection, performance.now() + PREPARE_TIMEOUT_MS);
     try {
-      await prepareSystemTables(session, flavour);
+      await prepareSystemTables(session, facts.flavour);
     } finally {
       session.end();
     }
-    this.#flavour = flavour;
+    this.#facts = facts;
   }
+}
+
+/** Of each parameter, besides its value. */
+const PARAM_BYTES = 16;
+const MAX_UTF8_BYTES = 3;
+
+function isSendable(text: string, params: readonly SqlParam[], { maxPacketBytes }: ServerFacts): boolean {
+  const bytesOf = (measure: (text: string) => number): number =>
+    params.reduce<number>((sum, param) => {
+      if (typeof param === 'string') return sum + PARAM_BYTES + measure(param);
+      return sum + PARAM_BYTES + (param instanceof Uint8Array ? param.byteLength : 0);
+    }, text.length);
+  // Nearly always this is enough, and costs nothing.
+  if (bytesOf((value) => value.length * MAX_UTF8_BYTES) <= maxPacketBytes) return true;
+  return bytesOf((value) => Buffer.byteLength(value)) <= maxPacketBytes;
+}
+
+function refuseLong(): Promise<never> {
+  const message = 'a row, or what is to be changed, is longer than the server takes at once (max_allowed_packet)';
+  return Promise.reject(new ApiError('value_too_long', message));
 }

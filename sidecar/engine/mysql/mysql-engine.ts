@@ -26,9 +26,10 @@ import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { LONG_SORT_ROWS, longSortSql, MYSQL_DIALECT } from './dialect.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
 import { MysqlDriver } from './mysql-driver.ts';
-import { explained, planWrite, send } from './run-write.ts';
+import { planWrite } from './run-write.ts';
 import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
 import { refuseStale } from './schema-store.ts';
+import { explained, send } from './send-statement.ts';
 import { recall, remember, SlotTakenError } from './slots.ts';
 import { purgeExpired } from './system-tables.ts';
 

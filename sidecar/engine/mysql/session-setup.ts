@@ -53,16 +53,23 @@ export function setUpSql(lockWaitSeconds: number): string {
   return `SET ${list(both)} /*M!100500 , ${mariadb} */ /*!50720 , ${mysql} */`;
 }
 
+/** What an engine must know of its server. */
+export interface ServerFacts {
+  readonly flavour: Flavour;
+  /** A statement with its parameters must not be longer: the server hangs up. */
+  readonly maxPacketBytes: number;
+}
+
 /** What `checkServer` reads. */
 export const SERVER_FACTS =
   'SELECT version(), @@max_allowed_packet, @@log_bin, @@binlog_format, (SELECT count(*) FROM information_schema.engines' +
-  " WHERE engine = 'InnoDB' AND support IN ('YES', 'DEFAULT')), @@lower_case_table_names";
+  " WHERE engine = 'InnoDB' AND support IN ('YES', 'DEFAULT'))";
 
 /**
- * The kind of the server, if it can serve.
+ * What the server is, if it can serve.
  * @throws UnusableDatabaseError with the setting, its value and the value needed.
  */
-export function checkServer(facts: readonly unknown[]): Flavour {
+export function checkServer(facts: readonly unknown[]): ServerFacts {
   const [version, packet, isLogged, format, innodb] = facts;
   const flavour = /mariadb/i.test(String(version)) ? 'mariadb' : 'mysql';
   checkVersion(flavour, String(version));
@@ -77,7 +84,7 @@ export function checkServer(facts: readonly unknown[]): Flavour {
     );
   }
   if (Number(innodb) === 0) throw new UnusableDatabaseError('the server has no storage engine InnoDB');
-  return flavour;
+  return { flavour, maxPacketBytes: Number(packet) };
 }
 
 function checkVersion(flavour: Flavour, version: string): void {

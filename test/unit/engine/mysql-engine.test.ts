@@ -16,6 +16,7 @@ const TABLES = `[
     {"name":"raw","type":"bytes","nullable":true}]},
   {"name":"small","primaryKey":["id"],"columns":[{"name":"id","type":"int32","autoIncrement":true}]},
   {"name":"keyless","columns":[{"name":"n","type":"int32"}]},
+  {"name":"texts","columns":[${['a', 'b', 'c', 'd', 'e'].map((name) => `{"name":"${name}","type":"text","nullable":true}`).join(',')}]},
   {"name":"wide","columns":[${Array.from({ length: 100 }, (_, i) => `{"name":"c${i}","type":"int32"}`).join(',')}]}]`;
 
 let world: MysqlWorld;
@@ -165,6 +166,22 @@ describe('statements of any size', () => {
     expect(await world.engine.count(target, null, within(5000))).toBe(0);
     expect(await write(world.engine, target, { op: 'insert', rows })).toBe('{"inserted":1000,"ids":[]}');
     expect(await world.engine.count(target, null, within(5000))).toBe(1000);
+  });
+
+  it('more bytes than the server takes at once: many rows go in several pieces, one row is refused', async () => {
+    const target = targetOf('texts');
+    const body = '😀'.repeat(1_000_000);
+    const whole = (texts: number): Row =>
+      row(Object.fromEntries(['a', 'b', 'c', 'd', 'e'].slice(0, texts).map((name) => [name, body])));
+    expect(await write(world.engine, target, { op: 'insert', rows: Array(6).fill(whole(1)) })).toBe(
+      '{"inserted":6,"ids":[]}',
+    );
+    await expect(write(world.engine, target, { op: 'insert', rows: [whole(1), whole(5)] })).rejects.toMatchObject({
+      code: 'value_too_long',
+    });
+    const all = { op: 'update', filter: null, set: whole(5), inc: new Map() } as const;
+    await expect(write(world.engine, target, all)).rejects.toMatchObject({ code: 'value_too_long' });
+    expect(await world.engine.count(target, null, within(5000))).toBe(6);
   });
 
   it('a page ends at its bytes, however much lies behind, and the connection goes on', async () => {

@@ -1,0 +1,46 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { TableTarget } from '../engine.ts';
+import { physicalIndexes } from '../physical-indexes.ts';
+import { physicalTable } from '../physical-names.ts';
+import type { CompiledStatement } from '../sql/compile-read.ts';
+import type { Session, SqlResult } from '../sql/session.ts';
+import { DUPLICATE_ENTRY, duplicateKey, errnoOf, SUBQUERY_NOT_ONE_ROW, UNDEFINED } from './failures.ts';
+import { refuseStale } from './schema-store.ts';
+
+/** Runs a statement, and tells what it says about the schema or about a key that stands already. */
+export async function send(
+  session: Session,
+  target: TableTarget,
+  { sql, params }: CompiledStatement,
+): Promise<SqlResult> {
+  try {
+    return await session.prepared(sql, params);
+  } catch (error) {
+    return explained(session, target, error);
+  }
+}
+
+export async function explained(session: Session, target: TableTarget, error: unknown): Promise<never> {
+  const errno = errnoOf(error);
+  if (errno === SUBQUERY_NOT_ONE_ROW || (errno !== null && UNDEFINED.has(errno))) {
+    return refuseStale(session, target.namespace);
+  }
+  if (errno === DUPLICATE_ENTRY) throw duplicate(target, duplicateKey(error));
+  throw error;
+}
+
+/** A value stands already; `columns` are those of the key, if it is one that we know. */
+export class DuplicateError extends ApiError {
+  readonly columns: readonly string[] | null;
+
+  constructor(columns: readonly string[] | null) {
+    super('constraint_violation', `a value stands already${columns === null ? '' : `: ${columns.join(', ')}`}`);
+    this.columns = columns;
+  }
+}
+
+function duplicate({ namespace, table, physical }: TableTarget, key: string | null): DuplicateError {
+  if (key === 'PRIMARY') return new DuplicateError(table.primaryKey ?? null);
+  const indexes = physicalIndexes(physical ?? physicalTable(namespace, table.name), table);
+  return new DuplicateError(indexes.find((index) => index.name === key)?.columns ?? null);
+}
