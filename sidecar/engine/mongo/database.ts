@@ -5,42 +5,17 @@ import { type CallBounds, type EngineLog, StaleSchemaError } from '../engine.ts'
 import type { ServerSettings } from '../open.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { apiErrorOf, DATABASE_FAILED, DeadlineError, detailOf, failureOf } from './failures.ts';
-
-/** For every call of the driver; its own `timeoutMS` does nothing in version 7.9. */
-export interface CallTime {
-  /** The server ends the statement after this. */
-  readonly maxTimeMS: number;
-  /** Frees the caller, and the connection, where the server does not. The driver heeds it in every operation. */
-  readonly signal: AbortSignal;
-}
-
-export type Statement<T> = (db: Db, time: CallTime) => Promise<T>;
-
-/** What one call of the engine works with. */
-export interface MongoSession {
-  readonly db: Db;
-  /** The time that is left. @throws ApiError `database_timeout` where none is */
-  time(): CallTime;
-  /**
-   * One statement that changes something, sent again as long as it surely did not run: there was no connection, or other
-   * writes were in the way (five times). Throws what the driver throws.
-   */
-  send<T>(statement: Statement<T>): Promise<T>;
-  /** One statement that only reads: sent again also where the connection was lost. */
-  look<T>(statement: Statement<T>): Promise<T>;
-}
+import { apiErrorOf, DATABASE_FAILED, detailOf, failureOf } from './failures.ts';
+import { Call, type MongoSession } from './session.ts';
+import { within } from './within-time.ts';
 
 /** What counts as proof that a trouble is over. */
 export type CallKind = 'read' | 'write';
 
-/** The server's own end of a statement is told by then; later the connection is given up. */
-const GRACE_MS = 200;
 /** No server by then: an answer is better than waiting on. */
 const SERVER_SELECTION_MS = 1500;
-const MAX_CONFLICTS = 5;
-const RETRY_PAUSE_MS = 30;
 const CLOSE_MS = 1000;
+const PREPARE_MS = 20_000;
 /** MongoDB 6.0. */
 const OLDEST_WIRE_VERSION = 17;
 const TOO_OLD = 'the server is too old: MongoDB 6 or newer is needed';
@@ -107,23 +82,31 @@ export class MongoDatabase {
 
   /** @throws UnusableDatabaseError */
   async #prepared(bounds: CallBounds): Promise<void> {
-    this.#preparing ??= this.#prepare(bounds).finally(() => {
+    await this.#greet(bounds);
+    // It may take longer than a call has, and then the next one finds it done.
+    this.#preparing ??= this.#prepare().finally(() => {
       this.#preparing = null;
     });
-    await this.#preparing;
+    await within(this.#preparing, bounds);
   }
 
-  async #prepare(bounds: CallBounds): Promise<void> {
+  async #greet(bounds: CallBounds): Promise<void> {
     const call = new Call(this.#db, bounds);
     try {
       const hello = await call.look((db, time) => db.command({ hello: 1 }, time));
-      if (Number(hello.maxWireVersion) < OLDEST_WIRE_VERSION) {
-        throw new UnusableDatabaseError(TOO_OLD);
-      }
-      await this.#options.prepare(call);
-      this.#isPrepared = true;
+      if (Number(hello.maxWireVersion) < OLDEST_WIRE_VERSION) throw new UnusableDatabaseError(TOO_OLD);
     } catch (error) {
       throw isTooOld(error) ? new UnusableDatabaseError(TOO_OLD) : error;
+    } finally {
+      call.end();
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const call = new Call(this.#db, { deadline: performance.now() + PREPARE_MS });
+    try {
+      await this.#options.prepare(call);
+      this.#isPrepared = true;
     } finally {
       call.end();
     }
@@ -166,74 +149,6 @@ export class MongoDatabase {
     } finally {
       timer.abort();
     }
-  }
-}
-
-/** The session of one call of the engine. */
-class Call implements MongoSession {
-  readonly db: Db;
-  readonly #deadline: number;
-  readonly #abort = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  /** Something was sent that may have changed something. */
-  hasWritten = false;
-
-  constructor(db: Db, { deadline }: CallBounds) {
-    this.db = db;
-    this.#deadline = deadline;
-    const leftMs = Math.max(0, deadline - performance.now()) + GRACE_MS;
-    this.#timer = setTimeout(() => this.#abort.abort(new DeadlineError('the time of the call is over')), leftMs);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-
-  time(): CallTime {
-    const leftMs = Math.floor(this.#deadline - performance.now());
-    if (leftMs < 1) throw new DeadlineError('the time of the call is over');
-    return { maxTimeMS: leftMs, signal: this.#abort.signal };
-  }
-
-  look<T>(statement: Statement<T>): Promise<T> {
-    return this.#repeat(statement, false);
-  }
-
-  async send<T>(statement: Statement<T>): Promise<T> {
-    return this.#repeat(async (db, time) => {
-      const wrote = this.hasWritten;
-      this.hasWritten = true;
-      try {
-        return await statement(db, time);
-      } catch (error) {
-        const { kind } = failureOf(error);
-        if (kind === 'unreachable' || kind === 'conflict') this.hasWritten = wrote;
-        throw error;
-      }
-    }, true);
-  }
-
-  async #repeat<T>(statement: Statement<T>, isWrite: boolean): Promise<T> {
-    let conflicts = 0;
-    /** Why it has not run so far: what the caller is told where time ends before a server is there. */
-    let reason: unknown = null;
-    for (;;) {
-      try {
-        return await statement(this.db, this.time());
-      } catch (error) {
-        const { kind } = failureOf(error);
-        if (kind === 'timeout' && reason !== null) throw reason;
-        if (kind === 'conflict') conflicts += 1;
-        const isSafe = kind === 'unreachable' || kind === 'conflict' || (kind === 'lost' && !isWrite);
-        if (!isSafe || conflicts > MAX_CONFLICTS || !this.#hasTimeToPause()) throw error;
-        if (kind !== 'conflict') reason = error;
-      }
-      await delay(RETRY_PAUSE_MS * (0.5 + Math.random()));
-    }
-  }
-
-  #hasTimeToPause(): boolean {
-    return !this.#abort.signal.aborted && this.#deadline - performance.now() > 2 * RETRY_PAUSE_MS;
   }
 }
 

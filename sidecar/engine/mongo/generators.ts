@@ -3,9 +3,9 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { TableTarget } from '../engine.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
-import type { CallTime, MongoSession } from './database.ts';
 import { failureOf } from './failures.ts';
 import { type GeneratorDocument, generatorsOf } from './schema-collections.ts';
+import type { CallTime, MongoSession } from './session.ts';
 
 /** What numbers the rows of a table: an autoIncrement column, or the order of insertion where there is no key. */
 export interface Generator {

@@ -1,7 +1,8 @@
 import type { AnyBulkWriteOperation, Document, ObjectId } from 'mongodb';
-import type { MongoDatabase, MongoSession } from './database.ts';
+import type { MongoDatabase } from './database.ts';
 import { MARKS_FIELD } from './documents.ts';
 import { operationsOf } from './operation-records.ts';
+import type { MongoSession } from './session.ts';
 
 /** An operation that is done, and whose marks are of no use any more. */
 export interface Swept {

@@ -15,7 +15,7 @@ import type {
 import type { ServerSettings } from '../open.ts';
 import type { Transfer } from '../transfer.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { type CallKind, MongoDatabase, type MongoSession } from './database.ts';
+import { type CallKind, MongoDatabase } from './database.ts';
 import { collectionOf } from './documents.ts';
 import type { KnownNumbers } from './generators.ts';
 import { MarkSweep } from './mark-sweep.ts';
@@ -29,6 +29,7 @@ import { metaOf, type RunSchemaWork } from './schema-collections.ts';
 import { SchemaLease } from './schema-lease.ts';
 import { prepareSystemCollections } from './schema-system.ts';
 import { createTransfer } from './schema-transfer.ts';
+import type { MongoSession } from './session.ts';
 import { applyWrite } from './write.ts';
 
 const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: false, filterableJson: false };

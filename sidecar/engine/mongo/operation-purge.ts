@@ -1,6 +1,7 @@
-import type { MongoDatabase, MongoSession } from './database.ts';
+import type { MongoDatabase } from './database.ts';
 import { sweep } from './mark-sweep.ts';
 import { operationsOf } from './operation-records.ts';
+import type { MongoSession } from './session.ts';
 
 const PURGE_MS = 30_000;
 const PURGE_TIMEOUT_MS = 10_000;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Collection, Db, ObjectId } from 'mongodb';
 import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine.ts';
-import type { MongoSession } from './database.ts';
+import type { MongoSession } from './session.ts';
 import type { DeletePlan } from './write-call.ts';
 
 /** `_idempotency`: one document a key. */

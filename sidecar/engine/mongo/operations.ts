@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { CallBounds, IdempotencySlot } from '../engine.ts';
-import type { MongoSession } from './database.ts';
 import { MARKS_FIELD } from './documents.ts';
 import { failureOf } from './failures.ts';
 import { PartialInsertError } from './insert.ts';
 import type { MarkSweep } from './mark-sweep.ts';
 import { type OperationDocument, operationsOf, recordId, remembered } from './operation-records.ts';
+import type { MongoSession } from './session.ts';
 import type { Operation, WriteOutcome } from './write-call.ts';
 
 /** How much longer than its own time an operation belongs to its sidecar. */

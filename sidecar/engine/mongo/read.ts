@@ -8,8 +8,8 @@ import { PageBuilder } from '../page-builder.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import { RowWriter } from '../row-writer.ts';
 import { matchOf } from './compile-filter.ts';
-import type { MongoSession } from './database.ts';
 import { collectionOf, fieldOf, fromBson } from './documents.ts';
+import type { MongoSession } from './session.ts';
 
 /** More than any collection holds, and not more than every server takes. */
 const MAX_SKIP = 2 ** 31 - 1;

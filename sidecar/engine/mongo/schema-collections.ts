@@ -1,6 +1,6 @@
 import type { Collection, Db, Long } from 'mongodb';
 import type { CallBounds } from '../engine.ts';
-import type { MongoSession } from './database.ts';
+import type { MongoSession } from './session.ts';
 
 /** Version of the `_` collections. A database of a newer one is refused and never touched. */
 export const FORMAT_VERSION = 1;

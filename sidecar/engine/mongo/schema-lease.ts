@@ -5,6 +5,7 @@ import { MAX_SYNC_WAIT_MS } from '../../../db_connector/protocol/limits.ts';
 import { type CallBounds, StaleSchemaError, type TableTarget } from '../engine.ts';
 import { type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './schema-collections.ts';
 import { repairNamespace } from './schema-repair.ts';
+import { within } from './within-time.ts';
 
 /**
  * MongoDB cannot check in a write which schema it was meant for, so sidecars keep out of each other's way in time:
@@ -252,21 +253,5 @@ export class SchemaLease implements Others {
       .finally(() => {
         this.#refreshing = null;
       });
-  }
-}
-
-/** What a deadline cuts off goes on for others. */
-async function within(work: Promise<void>, { deadline }: CallBounds): Promise<void> {
-  const timer = new AbortController();
-  const late = delay(Math.max(0, deadline - performance.now()), null, { signal: timer.signal }).then(() => {
-    throw new ApiError('database_timeout', 'the database did not answer in time');
-  });
-  // Whoever loses the race must not be an unhandled rejection.
-  late.catch(() => {});
-  work.catch(() => {});
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    timer.abort();
   }
 }

@@ -1,8 +1,8 @@
 import type { Document, ObjectId } from 'mongodb';
 import type { TableTarget } from '../engine.ts';
-import type { MongoSession } from './database.ts';
 import { MARKS_FIELD } from './documents.ts';
 import type { KnownNumbers } from './generators.ts';
+import type { MongoSession } from './session.ts';
 
 /** What one write works with. */
 export interface WriteCall {

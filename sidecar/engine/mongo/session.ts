@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import type { CallBounds } from '../engine.ts';
+import { DeadlineError, failureOf } from './failures.ts';
+
+/** For every call of the driver; its own `timeoutMS` does nothing in version 7.9. */
+export interface CallTime {
+  /** The server ends the statement after this. */
+  readonly maxTimeMS: number;
+  /** Frees the caller, and the connection, where the server does not. The driver heeds it in every operation. */
+  readonly signal: AbortSignal;
+}
+
+export type Statement<T> = (db: Db, time: CallTime) => Promise<T>;
+
+/** What one call of the engine works with. */
+export interface MongoSession {
+  readonly db: Db;
+  /** The time that is left. @throws ApiError `database_timeout` where none is */
+  time(): CallTime;
+  /**
+   * One statement that changes something, sent again as long as it surely did not run: there was no connection, or other
+   * writes were in the way (five times). Throws what the driver throws.
+   */
+  send<T>(statement: Statement<T>): Promise<T>;
+  /** One statement that only reads: sent again also where the connection was lost. */
+  look<T>(statement: Statement<T>): Promise<T>;
+}
+
+/** The server's own end of a statement is told by then; later the connection is given up. */
+const GRACE_MS = 200;
+const MAX_CONFLICTS = 5;
+const RETRY_PAUSE_MS = 30;
+
+/** The session of one call of the engine. */
+export class Call implements MongoSession {
+  readonly db: Db;
+  readonly #deadline: number;
+  readonly #abort = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  /** Something was sent that may have changed something. */
+  hasWritten = false;
+
+  constructor(db: Db, { deadline }: CallBounds) {
+    this.db = db;
+    this.#deadline = deadline;
+    const leftMs = Math.max(0, deadline - performance.now()) + GRACE_MS;
+    this.#timer = setTimeout(() => this.#abort.abort(new DeadlineError('the time of the call is over')), leftMs);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  time(): CallTime {
+    const leftMs = Math.floor(this.#deadline - performance.now());
+    if (leftMs < 1) throw new DeadlineError('the time of the call is over');
+    return { maxTimeMS: leftMs, signal: this.#abort.signal };
+  }
+
+  look<T>(statement: Statement<T>): Promise<T> {
+    return this.#repeat(statement, false);
+  }
+
+  async send<T>(statement: Statement<T>): Promise<T> {
+    return this.#repeat(async (db, time) => {
+      const wrote = this.hasWritten;
+      this.hasWritten = true;
+      try {
+        return await statement(db, time);
+      } catch (error) {
+        const { kind } = failureOf(error);
+        if (kind === 'unreachable' || kind === 'conflict') this.hasWritten = wrote;
+        throw error;
+      }
+    }, true);
+  }
+
+  async #repeat<T>(statement: Statement<T>, isWrite: boolean): Promise<T> {
+    let conflicts = 0;
+    /** Why it has not run so far: what the caller is told where time ends before a server is there. */
+    let reason: unknown = null;
+    for (;;) {
+      try {
+        return await statement(this.db, this.time());
+      } catch (error) {
+        const { kind } = failureOf(error);
+        if (kind === 'timeout' && reason !== null) throw reason;
+        if (kind === 'conflict') conflicts += 1;
+        const isSafe = kind === 'unreachable' || kind === 'conflict' || (kind === 'lost' && !isWrite);
+        if (!isSafe || conflicts > MAX_CONFLICTS || !this.#hasTimeToPause()) throw error;
+        if (kind !== 'conflict') reason = error;
+      }
+      await delay(RETRY_PAUSE_MS * (0.5 + Math.random()));
+    }
+  }
+
+  #hasTimeToPause(): boolean {
+    return !this.#abort.signal.aborted && this.#deadline - performance.now() > 2 * RETRY_PAUSE_MS;
+  }
+}
