@@ -67,6 +67,9 @@ export async function runImport(args: readonly string[], io: MoveIo): Promise<bo
 }
 
 function chosenTables(source: SourceDatabase, { tables }: ImportArguments): readonly SourceTable[] {
+  if (source.tables.some((table) => table.name === '_schemas')) {
+    throw new MoveRefused(`database ${source.name} is one of a sidecar: use copy`);
+  }
   if (tables === null) {
     if (source.tables.length === 0) throw new MoveRefused(`database ${source.name} has no tables`);
     return source.tables;

@@ -1,4 +1,5 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
+import { type MysqlPlace, mysqlPlace } from '../engine/mysql-place.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
 
 /** Every value as its text; null for NULL. */
@@ -11,6 +12,14 @@ export function quotedName(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``;
 }
 
+function placeOf(url: string): MysqlPlace {
+  try {
+    return mysqlPlace(url, 'the URL to import from');
+  } catch (error) {
+    throw new MoveRefused((error as Error).message);
+  }
+}
+
 /** One connection to the foreign database, which it only reads: one snapshot for all that it tells. */
 export class MysqlConnection {
   readonly #connection: Connection;
@@ -21,14 +30,8 @@ export class MysqlConnection {
 
   /** @throws MoveRefused where the server or the database cannot be reached; never with the password. */
   static async open(url: string): Promise<MysqlConnection> {
-    const { hostname, port, username, password, pathname } = new URL(url);
-    const database = decodeURIComponent(pathname.slice(1));
     const connection = createConnection({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: port === '' ? 3306 : Number(port),
-      user: decodeURIComponent(username),
-      password: decodeURIComponent(password),
-      database,
+      ...placeOf(url),
       charset: 'utf8mb4',
       connectTimeout: CONNECT_MS,
       rowsAsArray: true,
