@@ -30,13 +30,13 @@ export class GeneratorState {
     return isKnown ? this.#low : UNKNOWN_ID;
   }
 
-  /** Ids that a request gave itself move the generator past them. */
-  pass(id: bigint, isAfterUnknown: boolean): void {
-    if (isAfterUnknown && id > this.#low && id <= this.#high) throw new Undecided('the id may be one just generated');
+  /** Ids that a request gave itself move the generator past them. `unknownAfter`: those between it and here are not known. */
+  pass(id: bigint, unknownAfter: bigint | null): void {
+    if (unknownAfter !== null && id > unknownAfter && id <= this.#high) {
+      throw new Undecided('the id may be one that was just generated');
+    }
     // MariaDB leaves id 2 out then; nothing promises ids without gaps.
     if (id <= 0n && this.#low === 1n && this.#high < 2n) this.#high = 2n;
-    // InnoDB of MariaDB leaves an id out then; nobody is promised that there are no gaps.
-    if (id <= 0n) this.#high += 1n;
     if (id > this.#low) this.#low = id;
     if (id > this.#high) this.#high = id;
   }

@@ -80,7 +80,7 @@ export class TableState {
     const added: ModelRow[] = [];
     this.#isWhole = true;
     for (const row of cells) {
-      const complete = this.#complete(row, added);
+      const complete = this.#complete(row, added, mark);
       if (complete === null || this.collides(complete)) {
         this.#isWhole = false;
         break;
@@ -94,7 +94,7 @@ export class TableState {
   }
 
   /** Null where the generator is at its end. */
-  #complete(cells: Cells, added: readonly ModelRow[]): ModelRow | null {
+  #complete(cells: Cells, added: readonly ModelRow[], mark: bigint): ModelRow | null {
     const row: ModelRow = {};
     for (const column of this.table.columns) {
       const cell = cells[column.name];
@@ -105,8 +105,8 @@ export class TableState {
         if (id === null) return null;
         row[column.name] = id;
       } else {
-        const isAfterUnknown = added.some((other) => other[column.name] === UNKNOWN_ID);
-        this.#generator.pass(cell.value as bigint, isAfterUnknown);
+        const hasUnknown = added.some((other) => other[column.name] === UNKNOWN_ID);
+        this.#generator.pass(cell.value as bigint, hasUnknown ? mark : null);
         row[column.name] = cell.value;
       }
     }
