@@ -1,25 +1,38 @@
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { FORMAT_VERSION, metaOf, quarantineOf, type SchemaWork } from './schema-collections.ts';
+import { isTaken } from './schema-whole.ts';
+
+const SYSTEM_COLLECTIONS = ['_meta', '_schemas', '_idempotency', '_quarantine', '_locks', '_generators', '_sidecars'];
 
 /**
  * Creates the system collections where they are missing, or checks that those that are there are known.
- * @throws UnusableDatabaseError for a database of a newer version; nothing is changed then.
+ * @throws UnusableDatabaseError where another program has documents under one of the names, or for a newer format;
+ * nothing is changed then.
  */
 export async function prepareSystemCollections(work: SchemaWork): Promise<void> {
-  const meta = metaOf(work.db);
-  const known = await meta.findOne({ _id: 'format' }, work.time());
-  if (known !== null) {
-    checkFormatVersion(known.value);
-    return;
+  if (await isPrepared(work)) return;
+  for (const name of SYSTEM_COLLECTIONS) {
+    // Another sidecar may have come first meanwhile.
+    if (!(await isTaken(work, name)) || (await isPrepared(work))) continue;
+    throw new UnusableDatabaseError(
+      `the database has a collection ${name} of another program, a name that the sidecar needs: rename it, or give the sidecar a database of its own; nothing was changed`,
+    );
   }
   await work.db.collection('_idempotency').createIndex({ expiresAt: 1 }, { name: 'by_expiry', ...work.time() });
   await quarantineOf(work.db).createIndex({ namespace: 1 }, { name: 'by_namespace', ...work.time() });
   // Last of all, so that a database that has it has everything; of two sidecars that start at once the first one wins.
-  await meta.updateOne(
+  await metaOf(work.db).updateOne(
     { _id: 'format' },
     { $setOnInsert: { value: FORMAT_VERSION } },
     { upsert: true, ...work.time() },
   );
+}
+
+async function isPrepared(work: SchemaWork): Promise<boolean> {
+  const known = await metaOf(work.db).findOne({ _id: 'format' }, work.time());
+  if (known === null) return false;
+  checkFormatVersion(known.value);
+  return true;
 }
 
 function checkFormatVersion(version: number | string): void {

@@ -194,6 +194,22 @@ describe('the database', () => {
     }
   });
 
+  it('of another program is refused where a name is taken, and shared where not', async () => {
+    const shared = await MongoWorld.open();
+    try {
+      await shared.collection('shop').insertOne({ mine: true });
+      await shared.collection('_locks').insertOne({ mine: true });
+      await expect(shared.engine()).rejects.toThrow(/has a collection _locks of another program/);
+      await shared.collection('_locks').rename('locks');
+      const both = await Promise.all([shared.engine(), shared.engine()]);
+      expect(await syncer(both[0])('own', notes())).toMatchObject({ status: 'applied' });
+      for (const each of both) await each.close();
+      expect(await shared.collection('shop').countDocuments()).toBe(1);
+    } finally {
+      await shared.close();
+    }
+  });
+
   it('keeps documents that no schema has put there', async () => {
     await world.collection('own__notes').insertOne({ mine: true });
     const sync = syncer(engine)('own', notes());
