@@ -12,6 +12,7 @@ import { type RunningSidecar, serve } from './serve.ts';
 const USAGE = `Usage: node main.js [--config FILE] [--check]
        node main.js quarantine list|restore|purge [ID…] [--config FILE] [--json]
        node main.js copy --from FILE --to FILE [--namespace N]… [--replace | --compare]
+       node main.js copy --to FILE --namespace N --discard
        node main.js import --url-file FILE --namespace N [--tables A,B] [--dry-run] [--config FILE]
 
   --config FILE  configuration, made at the first start (default vfs/sidecar.json)
@@ -21,6 +22,7 @@ const USAGE = `Usage: node main.js [--config FILE] [--check]
   --namespace N  only this one; may stand several times (default all)
   --replace      deletes what the target holds in these namespaces first
   --compare      only compares both databases
+  --discard      deletes what a copy that was cut off has left there
   --url-file     file with the mysql:// URL to import from; also --url-env NAME, --url URL
   --tables A,B   only these tables of it (default all)
   --dry-run      only writes the proposed schema and the report

@@ -1,4 +1,4 @@
-import type { EngineLog, StoredSchema } from '../engine/engine.ts';
+import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
 import { comparePairs, isEqualPlace, tellCompared } from './compare.ts';
 import { listKept } from './copy-kept.ts';
 import { copyContents, keptPairs, tablePairs } from './copy-namespace.ts';
@@ -8,7 +8,7 @@ import { patiently, statementBounds } from './patience.ts';
 import type { MoveReport } from './report.ts';
 import { storedSchema } from './revision.ts';
 import { lockForMove, SourceHold } from './source-hold.ts';
-import { openTarget, prepareTarget } from './target.ts';
+import { discardTarget, openTarget, prepareTarget } from './target.ts';
 
 export interface CopyOptions {
   readonly engines: CopyEngines;
@@ -72,6 +72,23 @@ function tellLost(namespace: string, report: MoveReport): void {
   report.say(
     `${namespace}: the source was out of reach for longer than 30 s, so writes may have gone on there; run the same command again`,
   );
+}
+
+/** Gives copies up that were cut off, in the target alone. */
+export async function discardNamespaces(
+  options: Omit<CopyOptions, 'engines' | 'replace'> & { readonly to: Engine },
+): Promise<true> {
+  const { to, namespaces, owner, log, report } = options;
+  for (const namespace of namespaces) {
+    const lock = await lockForMove(namespace, { engine: to, owner, log });
+    try {
+      await discardTarget(to, namespace);
+      report.say(`${namespace}: what the copy had brought is deleted`);
+    } finally {
+      await lock.release();
+    }
+  }
+  return true;
 }
 
 /** Reads both databases and changes nothing. True where they are equal. */

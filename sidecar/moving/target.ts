@@ -34,6 +34,16 @@ export async function prepareTarget(options: TargetOptions): Promise<StoredSchem
   return applyWhole(engine, namespace, schema);
 }
 
+/** Deletes what a copy that was cut off has left, and opens the namespace. @throws MoveRefused where there is none */
+export async function discardTarget(engine: Engine, namespace: string): Promise<void> {
+  const left = await mark(engine, namespace);
+  if (left?.kind !== 'arriving') throw new MoveRefused(`no copy into namespace ${namespace} was cut off`);
+  // An import may stand beside tables that are in use.
+  if (left.by === 'import') throw new MoveRefused(`an import into namespace ${namespace} was cut off: run it again`);
+  await clear(engine, namespace);
+  await openTarget(engine, namespace);
+}
+
 /** From now on sidecars serve the namespace. */
 export function openTarget(engine: Engine, namespace: string): Promise<void> {
   return patiently(() => writeMoveMark(engine, namespace, null, statementBounds()));

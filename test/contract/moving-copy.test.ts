@@ -152,6 +152,21 @@ describe('a copy that was ended', () => {
     await onCopy(target, async ({ client }) => expect(await readWorld(client, world)).toEqual(now));
   });
 
+  it('can be given up', async () => {
+    const target = await emptyTarget();
+    const ended = copyIo();
+    ended.onBegin((label) => label.startsWith('compares') && ended.ending.abort(new Error('ended by the test')));
+    const { namespace } = world;
+    const args = ['--from', source.configFile, '--to', target, '--namespace', namespace];
+    await expect(runCopy(args, ended.io)).rejects.toThrow('ended by the test');
+    const discard = ['--to', target, '--namespace', namespace, '--discard'];
+    expect(await runCopy(discard, copyIo().io)).toBe(true);
+    await expect(runCopy(discard, copyIo().io)).rejects.toThrow(`no copy into namespace ${namespace} was cut off`);
+    await onCopy(target, async ({ client }) => {
+      expect(await client.must('schema.describe', { namespace })).toMatchObject({ schema: { tables: [] } });
+    });
+  });
+
   it('says by name what differs', async () => {
     const target = await emptyTarget();
     await copy(source.configFile, target);

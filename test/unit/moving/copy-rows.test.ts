@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { parseSchema } from '../../../db_connector/protocol/schema.ts';
+import type { Engine, StoredSchema, Write } from '../../../sidecar/engine/engine.ts';
+import { openEngine } from '../../../sidecar/engine/open.ts';
+import { summarise } from '../../../sidecar/moving/checksum.ts';
+import { copyRows } from '../../../sidecar/moving/copy-rows.ts';
+import { tablePlace } from '../../../sidecar/moving/place.ts';
+import { applyWhole } from '../../../sidecar/moving/revision.ts';
+
+const ROWS = 4500;
+const folder = mkdtempSync(join(tmpdir(), 'copy-rows-'));
+let from: Engine;
+let to: Engine;
+
+const open = (name: string): Promise<Engine> =>
+  openEngine({ provider: 'sqlite', file: join(folder, name), poolSize: 2 }, { log: () => undefined, now: Date.now });
+const bounds = () => ({ deadline: performance.now() + 20_000 });
+
+beforeAll(async () => {
+  from = await open('from.sqlite');
+  to = await open('to.sqlite');
+});
+
+afterAll(async () => {
+  await from.close();
+  await to.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function declared(engine: Engine): Promise<StoredSchema> {
+  const columns = [
+    { name: 'a', type: 'string', length: 20 },
+    { name: 'b', type: 'int64' },
+  ];
+  const { schema } = parseSchema({ tables: [{ name: 't', primaryKey: ['a', 'b'], columns }] });
+  return applyWhole(engine, 'game', schema);
+}
+
+function tableOf(stored: StoredSchema) {
+  const [table] = stored.schema.tables;
+  if (table === undefined) throw new Error('no table');
+  return tablePlace(stored, table);
+}
+
+/** A database whose connection breaks: before a write, after it, and in its middle where nothing undoes a part. */
+function breaking(engine: Engine, faults: readonly (null | 'before' | 'half' | 'after')[]): Engine {
+  const left = [...faults];
+  const lost = new ApiError('database_timeout', 'the outcome is unknown');
+  return new Proxy(engine, {
+    get(target, name) {
+      if (name !== 'write') {
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === 'function' ? member.bind(target) : member;
+      }
+      const write: Engine['write'] = async (place, what, slot, limit) => {
+        const fault = left.shift() ?? null;
+        if (fault === 'before') throw lost;
+        const part: Write =
+          fault === 'half' && what.op === 'insert' ? { ...what, rows: what.rows.slice(0, what.rows.length / 2) } : what;
+        const result = await target.write(place, part, slot, limit);
+        if (fault !== null) throw lost;
+        return result;
+      };
+      return write;
+    },
+  });
+}
+
+it('brings every row once, whatever became of a write whose answer was lost', async () => {
+  const source = tableOf(await declared(from));
+  const target = tableOf(await declared(to));
+  // Few values in the first column, so that pages end between rows which share it.
+  const rows = Array.from(
+    { length: ROWS },
+    (_, i) =>
+      new Map<string, string | bigint>([
+        ['a', `k${i % 3}`],
+        ['b', BigInt(i) - 2000n],
+      ]),
+  );
+  await from.write(source.target, { op: 'insert', rows }, null, bounds());
+  let done = 0;
+  const engines = { from, to: breaking(to, ['after', 'half', null, 'before', null, 'after']) };
+  await copyRows(engines, { from: source, to: target }, (count) => {
+    done += count;
+  });
+  expect(done).toBe(ROWS);
+  const [here, there] = [await summarise(from, source, () => undefined), await summarise(to, target, () => undefined)];
+  expect({ rows: there.rows, checksum: there.checksum }).toEqual({ rows: ROWS, checksum: here.checksum });
+});
