@@ -12,8 +12,8 @@ import { within } from './within-time.ts';
 /** What counts as proof that a trouble is over. */
 export type CallKind = 'read' | 'write';
 
-/** No server by then: an answer is better than waiting on. */
-const SERVER_SELECTION_MS = 1500;
+/** No server by then: an answer is better than waiting on. Within the time of a statement, so that this is what is told. */
+const MAX_SELECTION_MS = 1000;
 const CLOSE_MS = 1000;
 const PREPARE_MS = 20_000;
 /** MongoDB 6.0. */
@@ -93,6 +93,9 @@ export class MongoDatabase {
   async #greet(bounds: CallBounds): Promise<void> {
     const call = new Call(this.#db, bounds);
     try {
+      // Explicitly: after a first connection that failed the driver makes no other by itself.
+      const connecting = this.#client.connect().then(() => {});
+      await within(connecting, bounds);
       const hello = await call.look((db, time) => db.command({ hello: 1 }, time));
       if (Number(hello.maxWireVersion) < OLDEST_WIRE_VERSION) throw new UnusableDatabaseError(TOO_OLD);
     } catch (error) {
@@ -160,13 +163,14 @@ function isTooOld(error: unknown): boolean {
   );
 }
 
-function newClient({ url, poolSize }: ServerSettings): MongoClient {
+function newClient({ url, poolSize, statementTimeoutMs }: ServerSettings): MongoClient {
+  const selectionMs = Math.min(MAX_SELECTION_MS, Math.ceil(statementTimeoutMs / 3));
   try {
     return new MongoClient(url, {
       appName: 'sidecar',
       maxPoolSize: poolSize,
-      serverSelectionTimeoutMS: SERVER_SELECTION_MS,
-      connectTimeoutMS: SERVER_SELECTION_MS,
+      serverSelectionTimeoutMS: selectionMs,
+      connectTimeoutMS: selectionMs,
       promoteLongs: false,
       retryWrites: false,
       readPreference: 'primary',

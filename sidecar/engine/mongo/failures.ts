@@ -6,6 +6,7 @@ import {
   MongoNetworkError,
   MongoServerError,
   MongoServerSelectionError,
+  MongoTopologyClosedError,
 } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { TroubleScope } from '../trouble-log.ts';
@@ -88,6 +89,7 @@ export function failureOf(error: unknown): MongoFailure {
   if (error instanceof MongoServerError) return serverFailure(error);
   if (error instanceof MongoServerSelectionError) return selectionFailure(error);
   if (error instanceof MongoNetworkError) return networkFailure(error);
+  if (error instanceof MongoTopologyClosedError) return { kind: 'unreachable', trouble: NOT_REACHED };
   if (error instanceof MongoInvalidArgumentError && /larger than the maximum size/.test(error.message)) {
     return { kind: 'tooLong' };
   }
