@@ -47,7 +47,7 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/engine/postgres/',
     zones: [...ENGINE, 'sidecar/engine/sql/'],
-    packages: ['pg', 'pg-cursor', 'knex'],
+    packages: ['pg', 'knex'],
   },
   { path: 'sidecar/engine/mysql/', zones: [...ENGINE, 'sidecar/engine/sql/'], packages: ['mysql2', 'knex'] },
   { path: 'sidecar/engine/mongo/', zones: ENGINE, packages: ['mongodb'] },
