@@ -20,7 +20,7 @@ export const GENERATOR_AT_END: ReadonlySet<number> = new Set([167, 1264, 1467]);
  * Missing tables, columns and indexes, a table that has changed since the transaction began, and a required column that
  * an insert does not name: it names all that it knows.
  */
-export const UNDEFINED: ReadonlySet<number> = new Set([1032, 1051, 1054, 1072, 1109, 1136, 1146, 1176, 1364, 1412]);
+export const UNDEFINED: ReadonlySet<number> = new Set([1051, 1054, 1072, 1109, 1136, 1146, 1176, 1364, 1412]);
 
 /** Deadlock, lock not had in time, record changed since it was read, refused certification of a cluster. */
 const CONFLICTS: ReadonlySet<number> = new Set([1020, 1205, 1213, 1180, 3572]);

@@ -84,12 +84,10 @@ export class MysqlConnection {
     }
   }
 
-  /** Says goodbye to the server and waits for it; the caller bounds that. */
-  end(): Promise<void> {
+  /** Says goodbye to the server and waits for it; rejects where it does not come to that. The caller bounds it. */
+  async end(): Promise<void> {
+    await this.#running<void>((resolve) => this.#driver.end(() => resolve()));
     this.#isUsable = false;
-    return new Promise((resolve) => {
-      this.#driver.end(() => resolve());
-    });
   }
 
   destroy(): void {

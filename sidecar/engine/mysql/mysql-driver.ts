@@ -20,6 +20,8 @@ const NOTHING = { isKept: false, take: null } as const;
 
 /** mysql2 behind `SqlDriver`, for MySQL and MariaDB. */
 export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<MysqlConnection> {
+  /** A killed statement tells of it, and nothing of the kill stays in its session. */
+  readonly endsCancelled = true;
   readonly #options: ConnectionOptions;
   readonly #setUp: string;
   readonly #pool: ConnectionPool<MysqlConnection>;
@@ -132,7 +134,7 @@ export class MysqlDriver implements SqlDriver<MysqlConnection>, ConnectionMaker<
   /** Once, on whatever connection comes first; several may do it at the same time. */
   async #prepare(connection: MysqlConnection): Promise<void> {
     const { rows } = await connection.query(SERVER_FACTS, undefined, NOTHING);
-    const facts = checkServer(rows[0] ?? []);
+    const facts = checkServer(rows);
     const session = new DeadlineSession(this, connection, performance.now() + PREPARE_TIMEOUT_MS);
     try {
       await prepareSystemTables(session, facts.flavour);

@@ -80,18 +80,19 @@ export class MysqlEngine implements Engine {
    */
   static async open(settings: ServerSettings, options: EngineOptions): Promise<MysqlEngine> {
     const driver = new MysqlDriver(settings);
+    const engine = new MysqlEngine(driver, options);
     try {
       const connection = await driver.acquire(performance.now() + OPEN_TIMEOUT_MS);
       if (connection !== null) driver.release(connection);
     } catch (error) {
-      if (error instanceof UnusableDatabaseError) {
-        await driver.close();
+      if (!(error instanceof UnusableDatabaseError)) engine.#sessions.reportUnreachable(error);
+      else {
+        await engine.close();
         const { host, pathname } = new URL(settings.url);
         throw new Error(`database mysql://${host}${pathname}: ${error.message}`);
       }
-      // Calls tell what is wrong, and the log what to do.
     }
-    return new MysqlEngine(driver, options);
+    return engine;
   }
 
   async ping(bounds: CallBounds): Promise<void> {

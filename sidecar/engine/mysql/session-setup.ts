@@ -29,8 +29,6 @@ export function setUpSql(lockWaitSeconds: number): string {
     character_set_connection: 'utf8mb4',
     character_set_results: 'utf8mb4',
     collation_connection: 'utf8mb4_bin',
-    auto_increment_increment: 1,
-    auto_increment_offset: 1,
     innodb_lock_wait_timeout: lockWaitSeconds,
     lock_wait_timeout: lockWaitSeconds,
     wait_timeout: 28_800,
@@ -48,7 +46,14 @@ export function setUpSql(lockWaitSeconds: number): string {
     Object.entries(variables)
       .map(([name, value]) => `@@SESSION.${name} = ${value}`)
       .join(', ');
-  const mariadb = list({ tx_isolation: "'READ-COMMITTED'", max_statement_time: 0, alter_algorithm: "'DEFAULT'" });
+  const mariadb = list({
+    tx_isolation: "'READ-COMMITTED'",
+    max_statement_time: 0,
+    alter_algorithm: "'DEFAULT'",
+    // MySQL lets only administrators set these; see `checkServer`.
+    auto_increment_increment: 1,
+    auto_increment_offset: 1,
+  });
   const mysql = list({ transaction_isolation: "'READ-COMMITTED'", max_execution_time: 0 });
   return `SET ${list(both)} /*M!100500 , ${mariadb} */ /*!50720 , ${mysql} */`;
 }
@@ -60,31 +65,39 @@ export interface ServerFacts {
   readonly maxPacketBytes: number;
 }
 
-/** What `checkServer` reads. */
+/** What `checkServer` reads: not by name, since servers do not all have all of them. */
 export const SERVER_FACTS =
-  'SELECT version(), @@max_allowed_packet, @@log_bin, @@binlog_format, (SELECT count(*) FROM information_schema.engines' +
-  " WHERE engine = 'InnoDB' AND support IN ('YES', 'DEFAULT'))";
+  "SHOW SESSION VARIABLES WHERE variable_name IN ('version', 'max_allowed_packet', 'log_bin', 'binlog_format'," +
+  " 'auto_increment_increment', 'auto_increment_offset')";
 
 /**
- * What the server is, if it can serve.
+ * What the server is, if it can serve: from the rows of `SERVER_FACTS`, in a session that is set up.
  * @throws UnusableDatabaseError with the setting, its value and the value needed.
  */
-export function checkServer(facts: readonly unknown[]): ServerFacts {
-  const [version, packet, isLogged, format, innodb] = facts;
-  const flavour = /mariadb/i.test(String(version)) ? 'mariadb' : 'mysql';
-  checkVersion(flavour, String(version));
-  if (Number(packet) < MIN_PACKET_BYTES) {
-    throw new UnusableDatabaseError(
-      `max_allowed_packet is ${String(packet)} and must be at least ${MIN_PACKET_BYTES}: set it in the server's configuration`,
-    );
+export function checkServer(rows: readonly (readonly unknown[])[]): ServerFacts {
+  const facts = new Map(rows.map(([name, value]) => [String(name), String(value)]));
+  const version = facts.get('version') ?? '';
+  const flavour = /mariadb/i.test(version) ? 'mariadb' : 'mysql';
+  checkVersion(flavour, version);
+  const maxPacketBytes = Number(facts.get('max_allowed_packet'));
+  if (maxPacketBytes < MIN_PACKET_BYTES) {
+    refuse('max_allowed_packet', maxPacketBytes, `at least ${MIN_PACKET_BYTES}`, 'rows and requests do not fit');
   }
-  if (Number(isLogged) === 1 && String(format) === 'STATEMENT') {
-    throw new UnusableDatabaseError(
-      'binlog_format is STATEMENT and must be MIXED or ROW: InnoDB refuses READ COMMITTED transactions with it',
-    );
+  const format = facts.get('binlog_format') ?? '';
+  if (facts.get('log_bin') === 'ON' && format === 'STATEMENT') {
+    refuse('binlog_format', format, 'MIXED or ROW', 'InnoDB refuses READ COMMITTED transactions');
   }
-  if (Number(innodb) === 0) throw new UnusableDatabaseError('the server has no storage engine InnoDB');
-  return { flavour, maxPacketBytes: Number(packet) };
+  for (const name of ['auto_increment_increment', 'auto_increment_offset']) {
+    const value = facts.get(name) ?? '1';
+    if (value !== '1') refuse(name, value, '1', 'generated ids would have gaps');
+  }
+  return { flavour, maxPacketBytes };
+}
+
+function refuse(setting: string, value: string | number, needed: string, why: string): never {
+  throw new UnusableDatabaseError(
+    `${setting} is ${value} and must be ${needed} (else ${why}): set it in the configuration of the server`,
+  );
 }
 
 function checkVersion(flavour: Flavour, version: string): void {
