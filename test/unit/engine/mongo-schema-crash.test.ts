@@ -1,7 +1,6 @@
 import { Decimal128, type Document, Int32, Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { Cutter } from './mongo-cutter.ts';
 import { type Declared, MongoWorld, NOW, syncer, within } from './mongo-schema-world.ts';
 
 /** Many places, each with a database to make ready. */
@@ -22,7 +21,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await steady.close();
-  await Promise.allSettled(crashed);
   await world.close();
 });
 
@@ -100,7 +98,6 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
-const crashed: Promise<void>[] = [];
 let count = 0;
 
 async function prepared({ before, rows }: Change): Promise<string> {
@@ -110,24 +107,6 @@ async function prepared({ before, rows }: Change): Promise<string> {
     await world.collection(`${namespace}__${table}`).insertMany(documents.map((document) => ({ ...document })));
   }
   return namespace;
-}
-
-/** Runs `work` with an engine that crashes before its command number `commands` + 1; false where it is done before. */
-async function crashes(commands: number, work: (engine: Engine) => Promise<unknown>): Promise<boolean> {
-  const cutter = await Cutter.open(world.url);
-  const engine = await world.engine(cutter.url);
-  try {
-    await engine.readSchema('none', within(5000));
-    const cut = cutter.cutAfter(commands);
-    const done = work(engine).then(() => false);
-    // What a crashed sidecar would have answered is nobody's business.
-    done.catch(() => {});
-    return await Promise.race([cut.then(() => true), done]);
-  } finally {
-    await cutter.close();
-    // It looks for its server for a while.
-    crashed.push(engine.close());
-  }
 }
 
 /** For every place of a crash, until the work is done before it. Gives the count of places. */
@@ -151,7 +130,9 @@ describe.each(Object.entries(CHANGES))('%s', { timeout: TIMEOUT_MS }, (_name, ch
     const seen = new Set<string>();
     const places = await atEveryCommand(async (commands) => {
       const namespace = await prepared(change);
-      const isCut = await crashes(commands, (engine) => syncer(engine)(namespace, change.after));
+      const isCut = await world.crashes(commands, (engine) => syncer(engine)(namespace, change.after));
+      // Now and then the sidecar that finishes the change crashes as well.
+      if (commands % 3 === 0) await world.crashes(commands / 3, (engine) => syncer(engine)(namespace, change.after));
       // A sync finishes what was begun, whatever it declares by itself.
       const goesBack = commands % 2 === 0;
       await syncer(steady)(namespace, goesBack ? change.before : change.after);
@@ -193,7 +174,7 @@ describe('out of quarantine', { timeout: TIMEOUT_MS }, () => {
     const expected = await world.dump(whole.namespace);
     const places = await atEveryCommand(async (commands) => {
       const { namespace, [kind]: id } = await kept();
-      const isCut = await crashes(commands, (engine) => engine.restoreQuarantine(id, NOW, within(10_000)));
+      const isCut = await world.crashes(commands, (engine) => engine.restoreQuarantine(id, NOW, within(10_000)));
       const isListed = (await steady.listQuarantine(namespace, within(5000))).some((object) => object.id === id);
       // Its owner tries again where it is still listed; else the next sync finds the rest of the work.
       if (isListed) expect(await steady.restoreQuarantine(id, NOW, within(10_000))).toMatchObject({ id, note: null });
@@ -212,7 +193,7 @@ describe('out of quarantine', { timeout: TIMEOUT_MS }, () => {
     const expected = await world.dump(whole.namespace);
     await atEveryCommand(async (commands) => {
       const { namespace, column } = await kept();
-      const isCut = await crashes(commands, (engine) => engine.purgeQuarantine(column, within(5000)));
+      const isCut = await world.crashes(commands, (engine) => engine.purgeQuarantine(column, within(5000)));
       const isListed = (await steady.listQuarantine(namespace, within(5000))).some(({ id }) => id === column);
       if (isListed) await steady.purgeQuarantine(column, within(5000));
       await syncer(steady)(namespace, more);

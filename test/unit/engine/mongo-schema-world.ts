@@ -6,6 +6,7 @@ import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
 import { SchemaSync, type SyncResult } from '../../../sidecar/schema/sync.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
+import { Cutter } from './mongo-cutter.ts';
 
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 
@@ -16,6 +17,7 @@ export class MongoWorld {
   readonly url: string;
   readonly client: MongoClient;
   readonly #fresh: FreshDatabase;
+  readonly #crashed: Promise<void>[] = [];
 
   private constructor(fresh: FreshDatabase) {
     this.#fresh = fresh;
@@ -30,6 +32,7 @@ export class MongoWorld {
   }
 
   async close(): Promise<void> {
+    await Promise.allSettled(this.#crashed);
     await this.client.close();
     await this.#fresh.drop();
   }
@@ -40,6 +43,24 @@ export class MongoWorld {
       log: () => {},
       now: () => now,
     });
+  }
+
+  /** Runs `work` with an engine that crashes before its command number `commands` + 1; false where it is done before. */
+  async crashes(commands: number, work: (engine: Engine) => Promise<unknown>): Promise<boolean> {
+    const cutter = await Cutter.open(this.url);
+    const engine = await this.engine(cutter.url);
+    try {
+      await engine.readSchema('none', within(5000));
+      const cut = cutter.cutAfter(commands);
+      const done = work(engine).then(() => false);
+      // What a crashed sidecar would have answered is nobody's business.
+      done.catch(() => {});
+      return await Promise.race([cut.then(() => true), done]);
+    } finally {
+      await cutter.close();
+      // It looks for its server for a while.
+      this.#crashed.push(engine.close());
+    }
   }
 
   collection(name: string) {
