@@ -31,7 +31,7 @@ export function describeServerFaults(engine: EngineName): void {
       } finally {
         await world.stop();
       }
-    });
+    }, 90_000);
   });
 
   describe('a server that fails while the sidecar runs', () => {
