@@ -119,7 +119,7 @@ export function describeServerFaults(engine: EngineName): void {
       }
       await clients;
       expect(await balances(world)).toEqual(expectedBalances());
-    });
+    }, 120_000);
   });
 }
 
