@@ -107,6 +107,25 @@ describe('insert', () => {
     expect(await must('count', 'short', {})).toEqual({ count: 2 });
   });
 
+  it('fails alone at the end of a generator: writes beside it are done', async () => {
+    await world.client.must(
+      'insert',
+      `{"namespace":"${namespace}","table":"people","rows":[{"name":"a","id":9223372036854775806}]}`,
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, i) =>
+        i % 4 === 0
+          ? call('insert', 'people', { rows: [{ name: `n${i}` }] })
+          : call('insert', 'seats', { rows: [{ row: 1, place: i }] }),
+      ),
+    );
+    const outcomes = answers.map(outcome);
+    expect(outcomes.filter((_, i) => i % 4 !== 0)).toEqual(Array(18).fill('200'));
+    const atEnd = outcomes.filter((_, i) => i % 4 === 0);
+    expect(atEnd.toSorted()).toEqual(['200', ...Array(5).fill('409 constraint_violation')]);
+    expect(await must('count', 'seats', {})).toEqual({ count: 18 });
+  });
+
   it('takes a thousand rows', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => ({ name: `n${i}` }));
     expect(await must('insert', 'people', { rows: many })).toMatchObject({ inserted: 1000 });

@@ -62,7 +62,7 @@ function insert(connection: Connection, work: WriteWork & { do: 'insert' }): str
   const generated: bigint[] = [];
   for (const row of work.rows) {
     connection.guard.tick();
-    const id = insertRow(connection, work.statement, row, work.generator);
+    const id = insertRow(connection, work.statement, row, work.generator, generated);
     if (id !== null) generated.push(id);
   }
   return `{"inserted":${work.rows.length},"ids":[${(work.ids ?? generated).join(',')}]}`;
@@ -74,6 +74,7 @@ function insertRow(
   statement: number,
   row: readonly Physical[],
   generator: Generator | null,
+  idsBefore: readonly bigint[] = [],
 ): bigint | null {
   const { prepared } = connection.statement(statement);
   if (generator === null) {
@@ -85,8 +86,9 @@ function insertRow(
     if (id > generator.maxId) throw generatorAtEnd();
     return id;
   } catch (error) {
-    // SQLite reports a generator past its last 64-bit id as a full disk.
-    if (isFull(error) && isAtEnd(connection, generator)) throw generatorAtEnd();
+    // SQLite reports a generator past its last 64-bit id as a full disk, and has rolled the transaction back by then.
+    if (isFull(error) && (idsBefore.includes(generator.maxId) || isAtEnd(connection, generator)))
+      throw generatorAtEnd();
     throw error;
   }
 }

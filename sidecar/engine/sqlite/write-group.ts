@@ -1,4 +1,5 @@
 import SQLite from 'better-sqlite3';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Connection } from './connection.ts';
 import { expiredBeforeStart } from './connection.ts';
 import { diagnose } from './failures.ts';
@@ -109,13 +110,14 @@ export class WriteGroup {
   }
 
   /**
-   * The group failed as a whole, and nothing of it is there. Only where the disk failed in the very commit nobody can
+   * The group failed as a whole, and nothing of it is there: also where one alone is at fault, such as a generator at its end. Only where the disk failed in the very commit nobody can
    * tell: the log may hold it, and a restart would find it.
    */
   #recover(error: unknown, calls: readonly WriteCall[], isUnknown: boolean): Answer[] {
     this.#giveUpConnection(error);
     if (isUnknown) return calls.map((call) => unknownOutcome(call));
-    if (calls.length > 1 && isFull(error)) return calls.map((call) => this.#runAlone(call));
+    if (calls.length > 1 && (isFull(error) || error instanceof ApiError))
+      return calls.map((call) => this.#runAlone(call));
     return calls.map((call) => this.#failed(call, error, monotonicMs()));
   }
 

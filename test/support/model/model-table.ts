@@ -1,4 +1,4 @@
-import { GeneratorState, UNKNOWN_ID } from './generator-state.ts';
+import { GeneratorState, UNKNOWN_ID, Undecided } from './generator-state.ts';
 import { type ModelRow, matches } from './model-filter.ts';
 import { compareValues, rangeOf, renderValue } from './model-values.ts';
 import {
@@ -81,6 +81,9 @@ export class TableState {
     this.#isWhole = true;
     for (const row of cells) {
       const complete = this.#complete(row, added, mark);
+      // The rows before it may remain, or the ids were never there for any of them.
+      if (complete === null && keepsBefore && added.length > 0)
+        throw new Undecided('the generator ended in the middle');
       if (complete === null || this.collides(complete)) {
         this.#isWhole = false;
         break;
