@@ -7,6 +7,8 @@ export interface FaultProxy {
   readonly url: string;
   /** Connections that are open now. */
   connections(): number;
+  /** Bytes that the server has sent since the proxy began. */
+  answeredBytes(): number;
   /** Nothing goes through in either direction, and new connections are taken and left alone, until `resume`. */
   hang(): void;
   resume(): void;
@@ -23,6 +25,7 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   let isHung = false;
+  let bytes = 0;
   let answersLeft = Number.POSITIVE_INFINITY;
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
@@ -32,6 +35,7 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
     client.setNoDelay(true);
     client.on('data', (chunk) => upstream.write(chunk));
     upstream.on('data', (chunk) => {
+      bytes += chunk.length;
       if (answersLeft > 0) {
         answersLeft -= 1;
         client.write(chunk);
@@ -62,6 +66,7 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
   return {
     url: url.href,
     connections: () => sockets.size / 2,
+    answeredBytes: () => bytes,
     hang() {
       isHung = true;
       for (const socket of sockets) socket.pause();

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Value } from '../../../db_connector/protocol/values.ts';
 import { startCountingProxy } from '../../../scripts/servers/counting-proxy.ts';
 import { type Engine, StaleSchemaError, type Write } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { connect, type PostgresWorld, postgresWorld, sync, within } from './postgres-schema-world.ts';
 import { byId, declare, idsOf, insert, NOTES, note, openLogged, row, slotOf, where } from './postgres-world.ts';
 
@@ -295,15 +297,136 @@ describe('large values', () => {
     const target = await declare(engine, 'large');
     const body = 'é'.repeat(400_000);
     for (let i = 0; i < 12; i++) await insert(engine, target, [note({ body })]);
-    const page = await engine.find(target, { ...FIND, limit: 1000, maxBytes: 2_000_000 }, within(10_000));
+    const proxy = await startFaultProxy(world.url);
+    const { engine: measured } = await openLogged(proxy.url, 1);
+    const page = await measured.find(target, { ...FIND, limit: 1000, maxBytes: 2_000_000 }, within(10_000));
     expect(JSON.parse(page.rows)).toEqual([1, 2].map((id) => ({ id, body })));
     expect(page.hasMore).toBe(true);
+    expect(proxy.answeredBytes()).toBeLessThan(3_500_000);
+    await measured.close();
+    await proxy.stop();
     const one = await engine.find(target, { ...FIND, limit: 1000, maxBytes: 10 }, within(10_000));
     expect(JSON.parse(one.rows)).toEqual([{ id: 1, body }]);
     expect(one.hasMore).toBe(true);
     const last = await engine.find(target, { ...FIND, limit: 1000, offset: 11, maxBytes: 10 }, within(10_000));
     expect(JSON.parse(last.rows)).toEqual([{ id: 12, body }]);
     expect(last.hasMore).toBe(false);
+  });
+});
+
+describe('what the database and the account have set', () => {
+  const HOSTILE = {
+    statement_timeout: '100ms',
+    lock_timeout: '50ms',
+    array_nulls: 'off',
+    bytea_output: 'escape',
+    DateStyle: 'Postgres, DMY',
+    TimeZone: 'Asia/Kathmandu',
+    extra_float_digits: '-10',
+    transform_null_equals: 'on',
+    synchronous_commit: 'off',
+    quote_all_identifiers: 'on',
+    default_transaction_isolation: 'serializable',
+  };
+  const name = () => new URL(world.url).pathname.slice(1);
+
+  beforeAll(async () => {
+    for (const [setting, value] of Object.entries(HOSTILE)) {
+      await world.client.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name()} SET ${setting} = '${value}'`);
+    }
+  });
+  afterAll(() => world.client.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name()} RESET ALL`));
+
+  const TYPES = [
+    'int32',
+    'int64',
+    'decimal',
+    'float64',
+    'bool',
+    'string',
+    'text',
+    'json',
+    'datetime',
+    'date',
+    'uuid',
+    'bytes',
+  ];
+  const nullable = TYPES.map((type) => ({ name: `a_${type}`, type, nullable: true }));
+  const ZOO = { name: 'zoo', primaryKey: ['id'], columns: [{ name: 'id', type: 'int32' }, ...nullable] };
+  const bytes = new Uint8Array([0, 1, 92, 39, 255]);
+  const uuid = '0198d6b5-0000-7000-8000-00000000000f';
+  const kept = [
+    [
+      -1,
+      -(2n ** 63n),
+      '-99999999999999.9999',
+      5e-324,
+      false,
+      'NULL',
+      '\\"{},',
+      '{"a":[1e400,null]}',
+      '0001-01-01T00:00:00.001Z',
+      '0001-01-01',
+      uuid,
+      bytes,
+    ],
+    [
+      0,
+      2n ** 63n - 1n,
+      '0',
+      0.1,
+      true,
+      '',
+      "'; --",
+      '"\\u2028"',
+      '9999-12-31T23:59:59.999Z',
+      '9999-12-31',
+      uuid,
+      new Uint8Array(),
+    ],
+    TYPES.map(() => null),
+  ] as const;
+
+  it('makes no difference to values, one by one and many at once', async () => {
+    const used = await world.open();
+    const target = await declare(used, 'zoo', ZOO);
+    const rows = kept.map((values, id) =>
+      row({ id, ...Object.fromEntries(TYPES.map((type, i) => [`a_${type}`, values[i] ?? null])) }),
+    );
+    const shifted = rows.map((one) => new Map([...one, ['id', 10 + Number(one.get('id'))] as const]));
+    for (const one of rows) await insert(used, target, [one]);
+    await insert(used, target, shifted);
+    const fields = nullable.map((column) => column.name);
+    const { rows: text } = await used.find(target, { ...FIND, fields }, within(5000));
+    const expected = kept.map((values) => {
+      const cells = TYPES.map((type, i) => `"a_${type}":${cell(type, values[i] ?? null)}`);
+      return `{${cells.join(',')}}`;
+    });
+    expect(text).toBe(`[${[...expected, ...expected].join(',')}]`);
+  });
+
+  function cell(type: string, value: Value): string {
+    if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`;
+    return typeof value === 'string' && type !== 'decimal' && type !== 'json' ? JSON.stringify(value) : String(value);
+  }
+
+  it('ends no statement before its deadline, and none at a conflict that is not there', async () => {
+    const used = await world.open();
+    const target = await declare(used, 'patient');
+    await insert(used, target, [note({})]);
+    const holder = await connect(world.url);
+    await holder.query('BEGIN ISOLATION LEVEL READ COMMITTED; UPDATE patient__notes SET n = 5');
+    const increment: Write = { op: 'update', filter: null, set: new Map(), inc: new Map([['n', 1n]]) };
+    const waiting = used.write(target, increment, null, within(10_000));
+    const isWaiting = () =>
+      world.column(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND clock_timestamp() - query_start > '300ms'",
+      );
+    await expect.poll(isWaiting, { timeout: 5000 }).toEqual(['1']);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await waiting).toBe('{"affected":1}');
+    expect(await world.column('SELECT n FROM patient__notes')).toEqual(['6']);
   });
 });
 
