@@ -1,5 +1,4 @@
 import { type Collection, type Document, Long } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { TableTarget } from '../engine.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
@@ -33,8 +32,7 @@ export type KnownNumbers = Map<string, bigint>;
 
 /**
  * Numbers for rows in their order, null where one is to be made. A number that is given moves the generator past it.
- * A crash after this leaves a gap.
- * @throws ApiError `constraint_violation` for a generator at its end; none is used up then
+ * Fewer than wanted where the generator comes to its end. A crash after this leaves a gap.
  */
 export async function drawNumbers(
   session: MongoSession,
@@ -50,6 +48,7 @@ export async function drawNumbers(
   if (given.length > 0) return drawAround(session, generator, wanted);
   const count = BigInt(wanted.length);
   const last = await advance(session, generator, count);
+  if (last === null) return drawAround(session, generator, wanted);
   return wanted.map((_, i) => last - count + 1n + BigInt(i));
 }
 
@@ -69,8 +68,8 @@ async function raise(
   known.set(key, highest);
 }
 
-/** The last of `count` numbers in a row. */
-async function advance(session: MongoSession, { id, field, max }: Generator, count: bigint): Promise<bigint> {
+/** The last of `count` numbers in a row; null where there are not so many. */
+async function advance(session: MongoSession, { id, field, max }: Generator, count: bigint): Promise<bigint | null> {
   const hasRoom = { _id: id, [field]: { $not: { $gt: Long.fromBigInt(max - count) } } };
   for (let isMade = false; ; isMade = true) {
     const found = await session.send((db, time) =>
@@ -82,7 +81,7 @@ async function advance(session: MongoSession, { id, field, max }: Generator, cou
     );
     const last = found?.[field];
     if (last !== undefined) return last.toBigInt();
-    if (isMade) throw atEnd();
+    if (isMade) return null;
     await make(session, id);
   }
 }
@@ -98,11 +97,12 @@ async function drawAround(
     if (found === null) await make(session, id);
     const before = found?.[field];
     let last = before?.toBigInt() ?? 0n;
-    const numbers = wanted.map((number) => {
+    const numbers: bigint[] = [];
+    for (const number of wanted) {
+      if (number === null && last >= max) break;
       last = number === null ? last + 1n : number > last ? number : last;
-      return number ?? last;
-    });
-    if (numbers.some((number) => number > max)) throw atEnd();
+      numbers.push(number ?? last);
+    }
     const unchanged = { _id: id, [field]: before ?? { $exists: false } } as Document;
     const { matchedCount } = await session.send((db, time) =>
       generatorsOf(db).updateOne(unchanged, { $set: { [field]: Long.fromBigInt(last) } }, time),
@@ -129,8 +129,4 @@ async function make(session: MongoSession, id: string): Promise<void> {
   } catch (error) {
     if (failureOf(error).kind !== 'duplicate') throw error;
   }
-}
-
-function atEnd(): ApiError {
-  return new ApiError('constraint_violation', 'the generator of the primary key is at its end; nothing was inserted');
 }

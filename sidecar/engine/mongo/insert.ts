@@ -34,6 +34,10 @@ export async function insert(call: WriteCall, rows: readonly Row[]): Promise<Wri
     const missing = planned.filter(({ _id }) => !there.has(_id.toHexString()));
     const documents = await newDocuments(call, missing);
     const stop = await insertAll(call, documents);
+    if (stop === null && documents.length < missing.length) {
+      const inserted = there.size + documents.length;
+      throw stopped(inserted, `the generator of the primary key is at its end${left(inserted)}`);
+    }
     if (stop === null) {
       for (const document of documents) there.set((document._id as ObjectId).toHexString(), document);
       const ids = idsText(
@@ -45,9 +49,16 @@ export async function insert(call: WriteCall, rows: readonly Row[]): Promise<Wri
     // The attempt before this one was not dead yet, and has inserted the very row.
     if (operation?.isResumed === true && stop.index === OWN_INDEX) continue;
     const count = there.size + stop.inserted;
-    const { code, message } = violation(target, stop.index, `${missing[stop.inserted]?.path ?? 'rows'}: `, left(count));
-    throw count === 0 ? new ApiError(code, message) : new PartialInsertError(code, message);
+    throw stopped(
+      count,
+      violation(target, stop.index, `${missing[stop.inserted]?.path ?? 'rows'}: `, left(count)).message,
+    );
   }
+}
+
+function stopped(inserted: number, message: string): ApiError {
+  const code = 'constraint_violation';
+  return inserted === 0 ? new ApiError(code, message) : new PartialInsertError(code, message);
 }
 
 function left(inserted: number): string {
@@ -73,7 +84,7 @@ async function documentsThere(call: WriteCall, planned: readonly PlannedRow[]): 
   return new Map(found.map((document) => [document._id.toHexString(), document]));
 }
 
-/** With their numbers, where the table has a generator. */
+/** With their numbers, where the table has a generator; fewer where that comes to its end. */
 export async function newDocuments(
   { session, target, known }: WriteCall,
   rows: readonly PlannedRow[],
@@ -83,7 +94,7 @@ export async function newDocuments(
   if (generator === null || rows.length === 0) return documents;
   const wanted = rows.map(({ row }) => givenNumber(generator, row));
   const numbers = await drawNumbers(session, generator, wanted, known);
-  return documents.map((document, i) => ({ ...document, ...numberField(target.table, generator, numbers[i] ?? 0n) }));
+  return numbers.map((number, i) => ({ ...documents[i], ...numberField(target.table, generator, number) }));
 }
 
 function givenNumber({ column }: Generator, row: Row): bigint | null {

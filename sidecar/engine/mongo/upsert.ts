@@ -1,4 +1,5 @@
 import type { Document } from 'mongodb';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
 import type { Row, Write } from '../engine.ts';
 import { compileChange } from './compile-change.ts';
@@ -28,8 +29,14 @@ export async function upsert(call: WriteCall, write: Upsert): Promise<WriteOutco
     if (document === undefined) {
       const planned = { _id: rowId(operation, 0), row: write.row, path: 'row' };
       [document] = await newDocuments(call, [planned]);
+      if (document === undefined) {
+        throw new ApiError(
+          'constraint_violation',
+          'the generator of the primary key is at its end; nothing was changed',
+        );
+      }
     }
-    const index = await insertOne(call, withMark(document ?? {}, operation));
+    const index = await insertOne(call, withMark(document, operation));
     if (index === undefined || index === OWN_INDEX) return outcome;
     const columns = columnsOfIndex(target, index);
     const isOwnKey = columns !== null && isSameSet(columns, write.keys);
