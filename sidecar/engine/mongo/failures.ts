@@ -7,6 +7,7 @@ import {
   MongoServerError,
   MongoServerSelectionError,
   MongoTopologyClosedError,
+  MongoWriteConcernError,
 } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { TroubleScope } from '../trouble-log.ts';
@@ -86,6 +87,8 @@ const TOO_LONG_CODES = [10334, 17419, 17420, 285999133];
 /** Values of rows may stand in messages of the server; what is read out of them here are names and reasons only. */
 export function failureOf(error: unknown): MongoFailure {
   if (error instanceof DeadlineError) return { kind: 'timeout' };
+  // Done here, whatever becomes of it elsewhere: not to be sent again, even where its code says that there is no primary.
+  if (isOfWriteConcern(error)) return { kind: 'lost', trouble: NOT_REACHED };
   if (error instanceof MongoServerError) return serverFailure(error);
   if (error instanceof MongoServerSelectionError) return selectionFailure(error);
   if (error instanceof MongoNetworkError) return networkFailure(error);
@@ -96,6 +99,11 @@ export function failureOf(error: unknown): MongoFailure {
   if (error instanceof MongoCompatibilityError) return { kind: 'broken', trouble: TOO_OLD };
   if (error instanceof MongoError) return { kind: 'broken', trouble: UNEXPECTED };
   return { kind: 'other' };
+}
+
+function isOfWriteConcern(error: unknown): boolean {
+  if (error instanceof MongoWriteConcernError) return true;
+  return error instanceof MongoBulkWriteError && Array.isArray(error.writeErrors) && error.writeErrors.length === 0;
 }
 
 function selectionFailure(error: MongoServerSelectionError): MongoFailure {
