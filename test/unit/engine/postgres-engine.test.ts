@@ -266,6 +266,28 @@ describe('upsert', () => {
   });
 });
 
+describe('a deadlock', () => {
+  it('is no matter of the caller: the statement that had to give way is repeated', async () => {
+    const target = await declare(engine, 'deadlock');
+    await insert(engine, target, [note({}), note({})]);
+    const holder = await connect(world.url);
+    const isWaiting = () =>
+      world.column(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%deadlock\\_\\_notes%' AND datname = current_database()",
+      );
+    await holder.query('BEGIN ISOLATION LEVEL READ COMMITTED; UPDATE deadlock__notes SET n = 10 WHERE id = 2');
+    const increment: Write = { op: 'update', filter: null, set: new Map(), inc: new Map([['n', 1n]]) };
+    const waiting = engine.write(target, increment, null, within(10_000));
+    await expect.poll(isWaiting).toEqual(['1']);
+    // It waits the longer, so that the server ends that one.
+    await holder.query('UPDATE deadlock__notes SET n = 10 WHERE id = 1');
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await waiting).toBe('{"affected":2}');
+    expect(await world.column('SELECT n FROM deadlock__notes')).toEqual(['11', '11']);
+  });
+});
+
 describe('what is refused', () => {
   it('names the columns, never the values', async () => {
     const target = await declare(engine, 'refused');
@@ -374,7 +396,7 @@ describe('what the database and the account have set', () => {
       0,
       2n ** 63n - 1n,
       '0',
-      0.1,
+      0.1 + 0.2,
       true,
       '',
       "'; --",
