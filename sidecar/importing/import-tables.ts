@@ -40,7 +40,9 @@ export async function importTables(work: ImportWork): Promise<boolean> {
   const lock = await lockForMove(namespace, { engine, owner, log });
   try {
     const before = await emptied(work);
-    await patiently(() => writeMoveMark(engine, namespace, { kind: 'arriving', by: 'import' }, statementBounds()));
+    const tables = work.proposal.schema.tables.map(({ name }) => name);
+    const mark = { kind: 'arriving', by: 'import', tables } as const;
+    await patiently(() => writeMoveMark(engine, namespace, mark, statementBounds()));
     try {
       const stored = await applyWhole(engine, namespace, merged(before, work.proposal.schema));
       const isEqual = await importAll(work, stored);
@@ -55,7 +57,7 @@ export async function importTables(work: ImportWork): Promise<boolean> {
   }
 }
 
-/** The namespace's other tables. What an import that was cut off has left in tables of these names is deleted. */
+/** The namespace's other tables. What an import that was cut off has left is deleted, whatever this one imports. */
 async function emptied({ engine, namespace, proposal, report }: ImportWork): Promise<Schema> {
   const mark = await patiently(() => readMoveMark(engine, namespace, Date.now(), statementBounds()));
   if (mark !== null && !(mark.kind === 'arriving' && mark.by === 'import')) {
@@ -63,11 +65,16 @@ async function emptied({ engine, namespace, proposal, report }: ImportWork): Pro
   }
   if ((await storedSchema(engine, namespace)) === null) return { tables: [] };
   const stored = await growRevision(engine, namespace);
+  const left = stored.schema.tables.filter((table) => mark?.tables.includes(table.name) === true);
   const same = stored.schema.tables.filter((table) => findTable(proposal.schema, table.name) !== null);
-  if (mark === null) await refuseOccupied(engine, stored, same);
-  else report.say(`${namespace}: deletes what an import that was cut off has left`);
-  const others = { tables: stored.schema.tables.filter((table) => !same.includes(table)) };
-  if (same.length > 0) await applyWhole(engine, namespace, others);
+  await refuseOccupied(
+    engine,
+    stored,
+    same.filter((table) => !left.includes(table)),
+  );
+  if (mark !== null) report.say(`${namespace}: deletes what an import that was cut off has left`);
+  const others = { tables: stored.schema.tables.filter((table) => !same.includes(table) && !left.includes(table)) };
+  if (others.tables.length < stored.schema.tables.length) await applyWhole(engine, namespace, others);
   return others;
 }
 

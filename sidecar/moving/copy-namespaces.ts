@@ -74,7 +74,7 @@ function tellLost(namespace: string, report: MoveReport): void {
   );
 }
 
-/** Gives copies up that were cut off, in the target alone. */
+/** Gives copies and imports up that were cut off, in the target alone. */
 export async function discardNamespaces(
   options: Omit<CopyOptions, 'engines' | 'replace'> & { readonly to: Engine },
 ): Promise<true> {
@@ -83,7 +83,7 @@ export async function discardNamespaces(
     const lock = await lockForMove(namespace, { engine: to, owner, log });
     try {
       await discardTarget(to, namespace);
-      report.say(`${namespace}: what the copy had brought is deleted`);
+      report.say(`${namespace}: what had been brought is deleted, and sidecars serve it again`);
     } finally {
       await lock.release();
     }

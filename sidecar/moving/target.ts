@@ -5,7 +5,7 @@ import { MoveRefused } from './move-refused.ts';
 import { lastRow } from './pages.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
 import { tablePlace } from './place.ts';
-import { applyWhole, storedSchema } from './revision.ts';
+import { applyWhole, growRevision, storedSchema } from './revision.ts';
 
 export interface TargetOptions {
   readonly engine: Engine;
@@ -34,13 +34,12 @@ export async function prepareTarget(options: TargetOptions): Promise<StoredSchem
   return applyWhole(engine, namespace, schema);
 }
 
-/** Deletes what a copy that was cut off has left, and opens the namespace. @throws MoveRefused where there is none */
+/** Deletes what a copy or an import that was cut off has left, and opens the namespace. @throws MoveRefused where none was */
 export async function discardTarget(engine: Engine, namespace: string): Promise<void> {
   const left = await mark(engine, namespace);
-  if (left?.kind !== 'arriving') throw new MoveRefused(`no copy into namespace ${namespace} was cut off`);
-  // An import may stand beside tables that are in use.
-  if (left.by === 'import') throw new MoveRefused(`an import into namespace ${namespace} was cut off: run it again`);
-  await clear(engine, namespace);
+  if (left?.kind !== 'arriving') throw new MoveRefused(`no copy or import into namespace ${namespace} was cut off`);
+  if (left.by === 'copy') await clear(engine, namespace);
+  else await removeTables(engine, namespace, left.tables);
   await openTarget(engine, namespace);
 }
 
@@ -64,6 +63,13 @@ async function refuseOccupied(engine: Engine, namespace: string, found: StoredSc
   throw new MoveRefused(
     `namespace ${namespace} of the target is not empty (${occupied.join(', ')}); nothing was changed. With --replace all that it holds is deleted first`,
   );
+}
+
+/** An import stands beside tables that are in use, and beside their quarantine. */
+async function removeTables(engine: Engine, namespace: string, names: readonly string[]): Promise<void> {
+  // A change that was cut off is finished first, so that what is stored is what is there.
+  const { schema } = await growRevision(engine, namespace);
+  await applyWhole(engine, namespace, { tables: schema.tables.filter((table) => !names.includes(table.name)) });
 }
 
 async function clear(engine: Engine, namespace: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { isJsonObject, parseJson } from '../../db_connector/protocol/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../db_connector/protocol/json.ts';
 import type { CallBounds, Engine } from '../engine/engine.ts';
 
 /**
@@ -13,7 +13,13 @@ export type MoveMark =
       /** Epoch milliseconds. */
       readonly until: number;
     }
-  | { readonly kind: 'arriving'; readonly by: 'copy' | 'import' };
+  | { readonly kind: 'arriving'; readonly by: 'copy' }
+  | {
+      readonly kind: 'arriving';
+      readonly by: 'import';
+      /** Those that it makes. All others of the namespace were there before it. */
+      readonly tables: readonly string[];
+    };
 
 export type MarkReader = { readonly transfer: Pick<Engine['transfer'], 'readMark'> };
 
@@ -27,9 +33,14 @@ export async function readMoveMark(
   const text = await engine.transfer.readMark(nameOf(namespace), bounds);
   const json = text === null ? null : parseJson(text);
   if (!isJsonObject(json)) return null;
-  if (json.kind !== 'leaving') return { kind: 'arriving', by: json.by === 'import' ? 'import' : 'copy' };
+  if (json.kind !== 'leaving') return arriving(json);
   const until = Number(json.until);
   return until > now ? { kind: 'leaving', until } : null;
+}
+
+function arriving({ by, tables }: JsonObject): MoveMark {
+  if (by !== 'import') return { kind: 'arriving', by: 'copy' };
+  return { kind: 'arriving', by, tables: Array.isArray(tables) ? tables.map(String) : [] };
 }
 
 export function writeMoveMark(
@@ -47,7 +58,7 @@ export function checkMoveMark(namespace: string, mark: MoveMark | null, use: 're
   const reason =
     mark.kind === 'leaving'
       ? 'is being copied to another database and read-only until that has ended; try again'
-      : `is not complete: the ${mark.by} into it has not finished; the owner runs that command again`;
+      : `is not complete: the ${mark.by} into it has not finished; the owner runs that command again, or gives it up with copy --discard`;
   throw new ApiError('sync_in_progress', `namespace ${namespace} ${reason}`);
 }
 

@@ -161,7 +161,9 @@ describe('a copy that was ended', () => {
     await expect(runCopy(args, ended.io)).rejects.toThrow('ended by the test');
     const discard = ['--to', target, '--namespace', namespace, '--discard'];
     expect(await runCopy(discard, copyIo().io)).toBe(true);
-    await expect(runCopy(discard, copyIo().io)).rejects.toThrow(`no copy into namespace ${namespace} was cut off`);
+    await expect(runCopy(discard, copyIo().io)).rejects.toThrow(
+      `no copy or import into namespace ${namespace} was cut off`,
+    );
     await onCopy(target, async ({ client }) => {
       expect(await client.must('schema.describe', { namespace })).toMatchObject({ schema: { tables: [] } });
     });
