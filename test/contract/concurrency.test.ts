@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/signed-client.ts';
-import { declare, rowsOf, useSidecar } from './data-world.ts';
+import { declare, PATIENT, rowsOf, useSidecar } from './data-world.ts';
 
-const world = useSidecar();
+const world = useSidecar({ config: PATIENT });
 let namespace = '';
 
 beforeEach(async () => {

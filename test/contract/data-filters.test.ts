@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { declare, itDiffers, outcome, useSidecar } from './data-world.ts';
+import { declare, itDiffers, outcome, PATIENT, useSidecar } from './data-world.ts';
 import { matches, order, type Plain, type PlainFilter, type PlainRow } from './filter-oracle.ts';
 
-const world = useSidecar();
+const world = useSidecar({ config: PATIENT });
 const ROWS = 60;
 const RUNS = 250;
 

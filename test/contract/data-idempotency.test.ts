@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { keyOf } from '../support/sidecar.ts';
-import { declare, outcome, useSidecar } from './data-world.ts';
+import { declare, outcome, PATIENT, useSidecar } from './data-world.ts';
 
 const MINUTE_MS = 60_000;
 let clockMs = Date.UTC(2026, 0, 1);
 const world = useSidecar({
   now: () => clockMs,
   config: {
+    ...PATIENT,
     keys: [keyOf('local', { allowUnfilteredWrites: true }), keyOf('other')],
   },
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { declare, useSidecar } from './data-world.ts';
+import { declare, PATIENT, useSidecar } from './data-world.ts';
 
-const world = useSidecar();
+const world = useSidecar({ config: PATIENT });
 
 /** What a type's values look like as they are sent; all are in the form in which they are returned. */
 interface TypeCase {

@@ -4,6 +4,8 @@ import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { declare, itDiffers, outcome } from './data-world.ts';
 
 const STATEMENT_MS = 400;
+/** What a machine that does many things at once may add. */
+const BUSY_MS = 2500;
 const ROWS = 60_000;
 let database: TestDatabase;
 let sidecar: TestSidecar;
@@ -58,7 +60,7 @@ describe('statementTimeoutMs', () => {
     const startMs = performance.now();
     const answer = await call(operation, payload);
     expect(outcome(answer)).toBe('504 database_timeout');
-    expect(performance.now() - startMs).toBeLessThan(STATEMENT_MS + 1000);
+    expect(performance.now() - startMs).toBeLessThan(STATEMENT_MS + BUSY_MS);
     expect(outcome(await call('find', { filter: { field: 'id', op: 'eq', value: 1 } }))).toBe('200');
     expect(outcome(await call('update', { filter: { field: 'id', op: 'eq', value: 1 }, set: { name: 'first' } }))).toBe(
       '200',
@@ -83,7 +85,7 @@ describe('statementTimeoutMs', () => {
     const startMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 30 }, () => call('count', { filter: SLOW })));
     expect([...new Set(answers.map(outcome))]).toEqual(['504 database_timeout']);
-    expect(performance.now() - startMs).toBeLessThan(STATEMENT_MS + 1500);
+    expect(performance.now() - startMs).toBeLessThan(STATEMENT_MS + BUSY_MS);
   });
 
   it('serves finds by key while slow ones run', async () => {

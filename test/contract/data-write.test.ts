@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { declare, itDiffers, outcome, rowsOf, useSidecar } from './data-world.ts';
+import { declare, itDiffers, outcome, PATIENT, rowsOf, useSidecar } from './data-world.ts';
 
 const NOW = Date.UTC(2024, 1, 29, 12, 0, 0, 7);
-const world = useSidecar({ now: () => NOW });
+const world = useSidecar({ now: () => NOW, config: PATIENT });
 let namespace = '';
 const ID = { name: 'id', type: 'int64', autoIncrement: true };
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectedOf, type ModelRow, type ModelTable, Random } from '../support/schema-model.ts';
 import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
+import { PATIENT } from './data-world.ts';
 
 const RUNS = 20;
 const CHANGES = 3;
@@ -9,7 +10,7 @@ const CHANGES = 3;
 let sidecar: TestSidecar;
 
 beforeAll(async () => {
-  sidecar = await startSidecar();
+  sidecar = await startSidecar({ config: PATIENT });
 });
 
 afterAll(async () => {

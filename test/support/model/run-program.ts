@@ -69,6 +69,11 @@ class ProgramRun {
     this.#model = new Model(program.tables, can);
   }
 
+  get #atTheEnd(): readonly Step[] {
+    const all = { filter: null, fields: null, sort: [], limit: null, offset: 0 };
+    return this.#program.tables.map(({ name }): Step => ({ op: 'find', table: name, ...all }));
+  }
+
   async declare(): Promise<void> {
     const answer = await this.#send('schema.sync', `"schema":${schemaText(this.#program.tables)}`);
     if (answer.status !== 200) this.#fail(-1, 'a sync', answer);
@@ -92,10 +97,8 @@ class ProgramRun {
 
   /** What the tables hold at the end. */
   async compareRows(): Promise<void> {
-    for (const { name } of this.#program.tables) {
-      const find = { op: 'find' as const, table: name, filter: null, fields: null, sort: [], limit: null, offset: 0 };
-      await this.step(find, this.#program.steps.length);
-    }
+    const { steps } = this.#program;
+    for (const [i, step] of this.#atTheEnd.entries()) await this.step(step, steps.length + i);
   }
 
   /** Ids that the database gave after a failed request are read, since nothing says which they are. */
@@ -113,7 +116,10 @@ class ProgramRun {
   }
 
   #fail(index: number, expected: string, answer: ModelAnswer): never {
-    const lines = programLines({ ...this.#program, steps: this.#program.steps.slice(0, index + 1) });
+    const lines = programLines({
+      ...this.#program,
+      steps: [...this.#program.steps, ...this.#atTheEnd].slice(0, index + 1),
+    });
     throw new WrongAnswer([...lines, `expected ${expected}`, `got      ${answer.status} ${answer.text}`].join('\n'));
   }
 }
