@@ -47,15 +47,13 @@ function passesOf(change: TableTransition, now: number): Pass[] {
   const renamed = [...sources].filter(([name, source]) => source.name !== name);
   const gone = removed.map(({ name }) => name);
   if (from.primaryKey === undefined && to.primaryKey !== undefined) gone.push(ORDER_FIELD);
-  const passes: Pass[] = [];
-  if (renamed.length > 0) {
-    passes.push({
-      filter: {},
-      update: { $rename: Object.fromEntries(renamed.map(([name, { name: old }]) => [old, name])) },
-    });
-  }
-  if (gone.length > 0)
-    passes.push({ filter: {}, update: { $unset: Object.fromEntries(gone.map((name) => [name, ''])) } });
+  const moved = {
+    ...(renamed.length === 0
+      ? {}
+      : { $rename: Object.fromEntries(renamed.map(([name, source]) => [source.name, name])) }),
+    ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
+  };
+  const passes: Pass[] = Object.keys(moved).length === 0 ? [] : [{ filter: {}, update: moved }];
   for (const [name, source] of sources) {
     const column = to.columns.find((candidate) => candidate.name === name);
     if (column !== undefined) passes.push(...conversion(source, column));
