@@ -62,8 +62,8 @@ function currentSql({ namespace, revision }: TableTarget, params: SqlParams): st
 
 /**
  * Rows of which all bring along a generated column, or none does. Where the schema is another one by now the statement
- * fails with "subquery returns more than one row": an INSERT of values has no WHERE, and one of a SELECT would take all
- * its values through the types of the first row.
+ * fails with one of `GUARD_FAILURES`: an INSERT of values has no WHERE, and one of a SELECT would take all its values
+ * through the types of the first row.
  */
 export function compileInsert(target: TableTarget, rows: readonly Row[]): CompiledStatement {
   const { table } = target;
@@ -74,10 +74,10 @@ export function compileInsert(target: TableTarget, rows: readonly Row[]): Compil
   const lines = rows.map((row, line) => {
     const isFirst = line === 0;
     // Text is written from left to right, as its parameters are.
-    const generated = isFirst && guarded === null ? guardSql(target, params, () => 'NULL') : 'NULL';
+    const generated = isFirst && guarded === null ? guardSql(target, params, true, () => 'NULL') : 'NULL';
     const values = columns.map((column) => {
       const place = (): string => params.add(MYSQL_DIALECT.toParam(column, row.get(column.name) ?? null));
-      return isFirst && column === guarded ? guardSql(target, params, place) : place();
+      return isFirst && column === guarded ? guardSql(target, params, column.autoIncrement, place) : place();
     });
     return `(${[...(guarded === null ? [generated] : []), ...values].join(', ')})`;
   });
@@ -98,8 +98,13 @@ function generatedName(table: Table): string {
   return table.columns.find((column) => column.autoIncrement)?.name ?? HIDDEN_ID;
 }
 
-function guardSql({ namespace, revision }: TableTarget, params: SqlParams, place: () => string): string {
+/** Of a column that takes neither NULL nor, if NULL makes it generate, a text. */
+function guardSql(
+  { namespace, revision }: TableTarget,
+  params: SqlParams,
+  isGenerating: boolean,
+  place: () => string,
+): string {
   const current = `SELECT 1 FROM _schemas WHERE namespace = ${params.add(namespace)} AND revision = ${revision}`;
-  const twoRows = `SELECT 1 FROM (SELECT 1 UNION ALL SELECT 2) g WHERE NOT EXISTS (${current})`;
-  return `IF((${twoRows}) IS NULL, ${place()}, NULL)`;
+  return `IF(EXISTS (${current}), ${place()}, ${isGenerating ? "'stale'" : 'NULL'})`;
 }

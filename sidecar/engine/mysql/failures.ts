@@ -12,8 +12,8 @@ interface ServerError extends Error {
 }
 
 export const DUPLICATE_ENTRY = 1062;
-/** What the guard of an insert fails with (`compile-insert.ts`). */
-export const SUBQUERY_NOT_ONE_ROW = 1242;
+/** What the guard of an insert fails with (`compileInsert`): NULL in a key, text in a number. */
+export const GUARD_FAILURES: ReadonlySet<number> = new Set([1048, 1366]);
 /** Of a generator at its end, besides what a full key says. */
 export const GENERATOR_AT_END: ReadonlySet<number> = new Set([167, 1264, 1467]);
 /**

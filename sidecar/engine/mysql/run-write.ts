@@ -5,8 +5,7 @@ import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session } from '../sql/session.ts';
 import { compileDelete, compileUpdate, compileUpsertChange } from './compile-write.ts';
 import { insertRows, planInsert, type WritePlan } from './run-insert.ts';
-import { refuseStale } from './schema-store.ts';
-import { DuplicateError, send } from './send-statement.ts';
+import { checkCurrent, DuplicateError, send } from './send-statement.ts';
 
 export function planWrite(target: TableTarget, write: Write): WritePlan {
   switch (write.op) {
@@ -45,12 +44,6 @@ async function change(
     throw new ApiError('constraint_violation', 'inc of a unique column matches more than one row; nothing was changed');
   }
   return affectedResult(affected);
-}
-
-/** For a statement that has done nothing: returns where that has no other reason than that nothing matched. */
-async function checkCurrent(session: Session, { namespace, revision }: TableTarget): Promise<void> {
-  const { rows } = await session.prepared('SELECT revision FROM _schemas WHERE namespace = ?', [namespace]);
-  if (Number(rows[0]?.[0]) !== revision) await refuseStale(session, namespace);
 }
 
 /** Another may insert the row, or delete it, in the very moment. */

@@ -4,7 +4,7 @@ import { physicalIndexes } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
-import { DUPLICATE_ENTRY, duplicateKey, errnoOf, SUBQUERY_NOT_ONE_ROW, UNDEFINED } from './failures.ts';
+import { DUPLICATE_ENTRY, duplicateKey, errnoOf, GUARD_FAILURES, UNDEFINED } from './failures.ts';
 import { refuseStale } from './schema-store.ts';
 
 /** Runs a statement, and tells what it says about the schema or about a key that stands already. */
@@ -21,12 +21,17 @@ export async function send(
 }
 
 export async function explained(session: Session, target: TableTarget, error: unknown): Promise<never> {
-  const errno = errnoOf(error);
-  if (errno === SUBQUERY_NOT_ONE_ROW || (errno !== null && UNDEFINED.has(errno))) {
-    return refuseStale(session, target.namespace);
-  }
+  const errno = errnoOf(error) ?? 0;
+  if (UNDEFINED.has(errno)) return refuseStale(session, target.namespace);
+  if (GUARD_FAILURES.has(errno)) await checkCurrent(session, target);
   if (errno === DUPLICATE_ENTRY) throw duplicate(target, duplicateKey(error));
   throw error;
+}
+
+/** For a statement that has done nothing: returns where the schema is not the reason. */
+export async function checkCurrent(session: Session, { namespace, revision }: TableTarget): Promise<void> {
+  const { rows } = await session.prepared('SELECT revision FROM _schemas WHERE namespace = ?', [namespace]);
+  if (Number(rows[0]?.[0]) !== revision) await refuseStale(session, namespace);
 }
 
 /** A value stands already; `columns` are those of the key, if it is one that we know. */

@@ -15,6 +15,8 @@ const TABLES = `[
     {"name":"at","type":"datetime","nullable":true},
     {"name":"raw","type":"bytes","nullable":true}]},
   {"name":"small","primaryKey":["id"],"columns":[{"name":"id","type":"int32","autoIncrement":true}]},
+  {"name":"pairs","primaryKey":["name","at"],"columns":[{"name":"n","type":"int32","nullable":true},
+    {"name":"name","type":"string"},{"name":"at","type":"datetime"}]},
   {"name":"keyless","columns":[{"name":"n","type":"int32"}]},
   {"name":"texts","columns":[${['a', 'b', 'c', 'd', 'e'].map((name) => `{"name":"${name}","type":"text","nullable":true}`).join(',')}]},
   {"name":"wide","columns":[${Array.from({ length: 100 }, (_, i) => `{"name":"c${i}","type":"int32"}`).join(',')}]}]`;
@@ -244,6 +246,22 @@ describe('a schema that has changed meanwhile', () => {
       await expect(write(world.engine, target, { op: 'delete', filter: null })).rejects.toMatchObject(stale);
       expect(await world.engine.count(targetOf(name), null, within(5000))).toBe(before);
     }
+    const pair = new Map([...row({ name: 'a', at: '2024-01-01T00:00:00.000Z', n: 1 })]);
+    const pairs: Row[] = [pair, new Map([...pair, ['name', 'b']])];
+    const late = { ...targetOf('pairs'), revision: 99 };
+    for (const rows of [[pair], pairs]) {
+      await expect(write(world.engine, late, { op: 'insert', rows })).rejects.toMatchObject({
+        name: 'StaleSchemaError',
+      });
+      const numbered = rows.map(() => row({ id: 5_000_000 }));
+      const things = { ...targetOf('things'), revision: 99 };
+      await expect(write(world.engine, things, { op: 'insert', rows: numbered })).rejects.toMatchObject({
+        name: 'StaleSchemaError',
+      });
+    }
+    expect(await rowsOf(world.engine, targetOf('pairs'))).toBe('[]');
+    await insert('pairs', ...pairs);
+    expect(JSON.parse(await rowsOf(world.engine, targetOf('pairs')))).toMatchObject([{ name: 'a' }, { name: 'b' }]);
     const target = { ...targetOf('things'), revision: 99 };
     const write1 = { op: 'upsert', row: row({ code: 'key' }), keys: ['code'] } as const;
     await expect(write(world.engine, target, { ...write1, update: ['n'] })).rejects.toMatchObject({
