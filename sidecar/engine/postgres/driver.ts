@@ -44,6 +44,7 @@ export class PostgresDriver implements SqlDriver<PostgresConnection>, Connection
   }
 
   async end(connection: PostgresConnection): Promise<void> {
+    this.#noteLoss(connection);
     await connection.end();
     this.#open.delete(connection);
   }
@@ -67,11 +68,15 @@ export class PostgresDriver implements SqlDriver<PostgresConnection>, Connection
   }
 
   discard(connection: PostgresConnection, isPooled = true): void {
-    // Behind the same address there may be another database when it comes back.
-    if (!connection.isUsable) this.#isPrepared = false;
+    this.#noteLoss(connection);
     connection.destroy();
     this.#open.delete(connection);
     if (isPooled) this.#pool.release(connection);
+  }
+
+  /** Behind the same address there may be another database when it comes back. */
+  #noteLoss(connection: PostgresConnection): void {
+    if (!connection.isUsable) this.#isPrepared = false;
   }
 
   query(

@@ -129,6 +129,28 @@ describe('a connection that is lost', () => {
     }
   });
 
+  it('while it is being made, is made again, whatever waits for it', async () => {
+    const single = await openSingle();
+    for (let answers = 0; answers < 4; answers++) {
+      proxy.cut();
+      await expect.poll(() => proxy.connections()).toBe(0);
+      proxy.cutAfterAnswers(answers);
+      expect(await insert(single, target, [note({})])).toContain('"inserted":1');
+    }
+  });
+
+  it('behind which another database stands now, is no hindrance', async () => {
+    const single = await openSingle();
+    await world.client.query('ALTER SCHEMA public RENAME TO kept; CREATE SCHEMA public');
+    onTestFinished(async () => {
+      await world.client.query('DROP SCHEMA public CASCADE; ALTER SCHEMA kept RENAME TO public');
+    });
+    proxy.cut();
+    await expect.poll(() => proxy.connections()).toBe(0);
+    expect(await single.readSchema('game', within(5000))).toBeNull();
+    expect((await declare(single, 'game')).revision).toBe(1);
+  });
+
   it('under a read, is replaced and the read repeated', async () => {
     const single = await openSingle();
     for (let round = 0; round < 5; round++) {
