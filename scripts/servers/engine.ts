@@ -7,6 +7,8 @@ export const ENGINE_NAMES: readonly EngineName[] = ['postgres', 'mysql', 'mongod
 export interface ServerOptions {
   /** Wait for the disk at each commit. Off for tests: their data is thrown away. */
   readonly durable?: boolean;
+  /** Never one that a URL in the environment names: for tests that hurt it. */
+  readonly isPrivate?: boolean;
   /** Server defaults that an owner's server may really have and that would change answers: see each engine's file. */
   readonly hostile?: boolean;
   /** The size of each server's disk, which `fillDisk` can then fill. Needs root on Linux. */

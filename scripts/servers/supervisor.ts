@@ -84,7 +84,7 @@ class Supervisor {
 
   async #provide(name: EngineName): Promise<void> {
     const engine = ENGINES[name];
-    const url = process.env[engine.urlVariable];
+    const url = this.#order.options.isPrivate === true ? undefined : process.env[engine.urlVariable];
     try {
       this.#state.servers[name] = url
         ? { url, adminUrl: url, isOurs: false }

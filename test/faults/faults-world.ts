@@ -51,6 +51,7 @@ export interface WorldOptions {
 export async function openWorld(engine: EngineName, { diskMegabytes, isAway }: WorldOptions = {}): Promise<FaultWorld> {
   const servers = await startServers({
     engines: [engine],
+    isPrivate: true,
     hostile: true,
     ...(diskMegabytes === undefined ? {} : { diskMegabytes }),
   });

@@ -8,7 +8,7 @@ describe('a server that cannot serve', () => {
   let servers: TestServers;
   let server: TestServer;
   beforeAll(async () => {
-    servers = await startServers({ engines: ['mysql'] });
+    servers = await startServers({ engines: ['mysql'], isPrivate: true });
     if (servers.mysql === undefined) throw new Error(`mysql: ${servers.missing.mysql}`);
     server = servers.mysql;
   });
