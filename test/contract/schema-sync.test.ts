@@ -169,6 +169,7 @@ describe('rows through a sync', () => {
         { name: 'plain', type: 'string', nullable: true },
         { name: 'filled', type: 'decimal', nullable: true, default: '1.50' },
         { name: 'required', type: 'json', default: { a: [1] } },
+        { name: 'asked', type: 'string', default: "why? \\ 'so'" },
         { name: 'made', type: 'datetime', default: 'now' },
         { name: 'day', type: 'date', nullable: true, default: 'now' },
         { name: 'code', type: 'uuid', default: 'random', unique: true },
@@ -177,7 +178,7 @@ describe('rows through a sync', () => {
     );
     expect(status).toBe(200);
     const [first, second] = await game.rows('t');
-    expect(first).toMatchObject({ id: 1, plain: null, filled: 1.5, required: { a: [1] } });
+    expect(first).toMatchObject({ id: 1, plain: null, filled: 1.5, required: { a: [1] }, asked: "why? \\ 'so'" });
     expect(Math.abs(Date.parse(String(first?.made)) - Date.now())).toBeLessThan(60_000);
     expect(String(first?.made)).toContain(String(first?.day));
     expect(first?.code).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);

@@ -68,7 +68,8 @@ async function alterColumns(
     else if (!column.autoIncrement) actions.push(await addedSql(connection, column, now, filled));
   }
   const table = connection.quoted(physical);
-  if (actions.length > 0) await connection.run(`ALTER TABLE ${table} ${actions.join(', ')}`);
+  // As it is: a question mark in a default is no place of a parameter.
+  if (actions.length > 0) await connection.session.query(`ALTER TABLE ${table} ${actions.join(', ')}`);
   // What fills rows that exist is no default of later ones: those are complete as they come.
   for (const name of filled) await connection.run(`ALTER TABLE ${table} ALTER COLUMN ${name} DROP DEFAULT`);
 }
