@@ -12,7 +12,7 @@ import { declare, ID, row, rowsOf, slot, WriteWorld, where, within } from './mon
  */
 
 let world: WriteWorld;
-/** Its clock is so far ahead that the lease of whoever died is over. */
+/** Its clock is so far ahead that the lease of whoever died is over, and what keys stand for is still remembered. */
 let survivor: Engine;
 let tables: Record<string, TableTarget>;
 
@@ -31,7 +31,7 @@ const TABLES = [
 
 beforeAll(async () => {
   world = await WriteWorld.open();
-  survivor = await world.engine({ aheadMs: 3_600_000 });
+  survivor = await world.engine({ aheadMs: 60_000 });
   tables = await declare(survivor, 'game', TABLES);
 });
 

@@ -180,7 +180,9 @@ describe('a server that', () => {
       hung.count(accounts, null, within(500)),
       hung.write(accounts, update({ money: 5 }, {}), null, within(500)),
     ];
-    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'database_timeout' });
+    // A connection that is there waits; a new one is not to be had.
+    const code = expect.stringMatching(/^database_(timeout|error)$/);
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code });
     expect(performance.now() - startMs).toBeLessThan(2000);
     const closeMs = performance.now();
     await hung.close();
