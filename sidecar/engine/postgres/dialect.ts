@@ -41,7 +41,12 @@ export const POSTGRES_DIALECT: SqlDialect = {
   },
 
   containsSql({ column, value }, params) {
-    return `strpos("${column.name}", ${params.add(value)}::text) > 0`;
+    const name = `"${column.name}"`;
+    const found = (): string => `strpos(${name}, ${params.add(value)}::text) > 0`;
+    if (value.length <= MAX_STRPOS_LENGTH) return found();
+    const literal = `${name} ~ ${params.add(LITERALLY + startOf(value))}::text`;
+    if (value.length <= MAX_LITERAL_LENGTH) return literal;
+    return `CASE WHEN ${literal} THEN ${found()} WHEN ${name} IS NULL THEN NULL ELSE false END`;
   },
 
   /** Indexes are made the same way, so that they serve both directions. */
@@ -58,6 +63,19 @@ export const POSTGRES_DIALECT: SqlDialect = {
     return column.type === 'decimal' ? sum : `(${sum})::${paramType(column)}`;
   },
 };
+
+/** Takes time by length of text times length of part, and no cancel ends it meanwhile. */
+const MAX_STRPOS_LENGTH = 64;
+/** A regular expression takes time by length of text alone, but it must not be too long itself. */
+const MAX_LITERAL_LENGTH = 4000;
+/** What follows is a text and not an expression. */
+const LITERALLY = '***=';
+
+/** Not cut within a character. */
+function startOf(value: string): string {
+  const cut = value.slice(0, MAX_LITERAL_LENGTH);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+}
 
 function encoder(column: Column): Encode {
   const { type } = column;

@@ -314,6 +314,48 @@ describe('what is refused', () => {
   });
 });
 
+describe('contains', () => {
+  it('takes parts of any length as they are', async () => {
+    const target = await declare(engine, 'parts', {
+      name: 'parts',
+      primaryKey: ['id'],
+      columns: [
+        { name: 'id', type: 'int32' },
+        { name: 'body', type: 'text', nullable: true },
+      ],
+    });
+    const piece = String.raw`(?i)***=a.b*\d[é${'\n'}]{2}|𝒳^$+%_'"`;
+    const bodies = [piece.repeat(400), piece.repeat(400).toUpperCase(), `x${piece.repeat(40)}`, 'short', null];
+    await insert(
+      engine,
+      target,
+      bodies.map((body, id) => row({ id, body })),
+    );
+    const points = [...piece.repeat(400)];
+    for (const length of [1, 30, 64, 65, 400, 3000, 3999, 4000, 4001, 5000]) {
+      for (const from of [0, 7, 19]) {
+        const part = points.slice(from, from + length).join('');
+        for (const value of [part, `${part}!`]) {
+          const filter = where(target, { field: 'body', op: 'contains', value });
+          const not = where(target, { not: { field: 'body', op: 'contains', value } });
+          const expected = bodies.filter((body) => body?.includes(value) === true).length;
+          expect(await engine.count(target, filter, within(5000))).toBe(expected);
+          expect(await engine.count(target, not, within(5000))).toBe(4 - expected);
+        }
+      }
+    }
+  });
+
+  it('ends in time for a part that is hard to find', async () => {
+    const target = await declare(engine, 'hard');
+    await insert(engine, target, [note({ body: 'a'.repeat(1_000_000) })]);
+    for (const value of [`b${'a'.repeat(3900)}`, `b${'a'.repeat(200_000)}`]) {
+      const filter = where(target, { field: 'body', op: 'contains', value });
+      expect(await engine.count(target, filter, within(4000))).toBe(0);
+    }
+  });
+});
+
 describe('large values', () => {
   it('a page of megabytes leaves the rest of them on the server', async () => {
     const target = await declare(engine, 'large');
