@@ -55,6 +55,19 @@ describe('at the same time', () => {
     expect(await rows('seats')).toMatchObject([{ house: 1, seat: 'left' }]);
   });
 
+  it('upserts of new rows that bring their id along, by another key: none fails, one row each', async () => {
+    for (let id = 1; id <= 6; id++) {
+      const upsert = (i: number) =>
+        call('upsert', 'players', {
+          row: { id, license: `a${id}`, seen: i },
+          keys: ['license'],
+          ...(i % 2 === 0 ? { idempotencyKey: `k${id}.${i}` } : {}),
+        });
+      expect(await codesOf(20, upsert)).toEqual([]);
+    }
+    expect((await rows('players')).map(({ license }) => license)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'a6']);
+  });
+
   it('400 increments of one row, half of them with keys: each counts once', async () => {
     await call('insert', 'players', { rows: [{ license: 'a' }] });
     const filter = { field: 'license', op: 'eq', value: 'a' };

@@ -20,6 +20,7 @@ import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/compile-rea
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
 import type { Session } from '../sql/session.ts';
+import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -147,6 +148,21 @@ export class MysqlEngine implements Engine {
   }
 
   async write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#writeOnce(target, write, slot, bounds);
+      } catch (error) {
+        if (attempt === MAX_TWIN_ATTEMPTS || !isMaybeTwin(write, error)) throw error;
+      }
+    }
+  }
+
+  async #writeOnce(
+    target: TableTarget,
+    write: Write,
+    slot: IdempotencySlot | null,
+    bounds: CallBounds,
+  ): Promise<string> {
     const { deadline } = bounds;
     const plan = planWrite(target, write);
     if (slot === null) {

@@ -1,4 +1,3 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import {
   type CallBounds,
@@ -22,6 +21,7 @@ import { DeadlineSession } from '../sql/deadline-session.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
 import type { SqlBounds } from '../sql/session.ts';
+import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -36,8 +36,6 @@ import { prepareSystemTables, purgeExpired } from './system-tables.ts';
 const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
 const PREPARE_TIMEOUT_MS = 10_000;
 const FIRST_LOOK_MS = 5000;
-/** Of a write that meets a record which expires in the very moment, or an upsert that meets its twin. */
-const MAX_ATTEMPTS = 3;
 
 /** PostgreSQL 13 and newer. Statements are compiled here and run on pooled connections (`PooledSessions`). */
 export class PostgresEngine implements Engine {
@@ -131,7 +129,7 @@ export class PostgresEngine implements Engine {
           const result = await this.#replay(slot, bounds);
           if (result !== null) return result;
         } else if (!isMaybeTwin(write, error)) throw error;
-        if (attempt === MAX_ATTEMPTS) throw error;
+        if (attempt === MAX_TWIN_ATTEMPTS) throw error;
       }
     }
   }
@@ -184,14 +182,6 @@ export class PostgresEngine implements Engine {
 
 function of({ namespace }: TableTarget, { deadline }: CallBounds): SqlBounds {
   return { deadline, namespace };
-}
-
-/**
- * Two upserts of one new row may meet at another unique index than that of the keys, which PostgreSQL calls a
- * violation. At the next attempt the row is there.
- */
-function isMaybeTwin(write: Write, error: unknown): boolean {
-  return write.op === 'upsert' && error instanceof ApiError && error.code === 'constraint_violation';
 }
 
 async function prepareDatabase(connection: PostgresConnection, driver: PostgresDriver): Promise<void> {
