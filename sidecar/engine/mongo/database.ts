@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Db, MongoClient, MongoCompatibilityError } from 'mongodb';
+import { type Db, type DbOptions, MongoClient, MongoCompatibilityError, ReadConcern } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type CallBounds, type EngineLog, StaleSchemaError } from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
@@ -22,6 +22,16 @@ const TOO_OLD = 'the server is too old: MongoDB 6 or newer is needed';
 /** Where the URL has no path (contract section 2). */
 const DEFAULT_DATABASE = 'sidecar';
 
+/**
+ * What is acknowledged must never be lost. Of the database and not of the client, where options of the URL (`journal`,
+ * `wtimeoutMS`, `readPreferenceTags`) would mix in.
+ */
+const CONCERNS: DbOptions = {
+  readPreference: 'primary',
+  writeConcern: { w: 'majority', journal: true },
+  readConcern: new ReadConcern('local'),
+};
+
 export interface MongoDatabaseOptions {
   readonly log: EngineLog;
   /** Runs once, at the first connection. Throws `UnusableDatabaseError` for a database that must not be used. */
@@ -37,6 +47,8 @@ export class MongoDatabase {
   readonly #db: Db;
   readonly #options: MongoDatabaseOptions;
   readonly #troubles: TroubleLog;
+  #connectionsTaken = 0;
+  readonly #taken = (): number => this.#connectionsTaken;
   #isPrepared = false;
   #preparing: Promise<void> | null = null;
   #isClosed = false;
@@ -44,7 +56,10 @@ export class MongoDatabase {
   /** @throws Error with a line without the URL, where that cannot be read */
   constructor(settings: ServerSettings, options: MongoDatabaseOptions) {
     this.#client = newClient(settings);
-    this.#db = this.#client.db(databaseName(settings.url));
+    this.#client.on('connectionCheckedOut', () => {
+      this.#connectionsTaken += 1;
+    });
+    this.#db = this.#client.db(databaseName(settings.url), CONCERNS);
     this.#options = options;
     this.#troubles = new TroubleLog(options.log);
   }
@@ -54,7 +69,7 @@ export class MongoDatabase {
    * the rest is thrown as it is.
    */
   async run<T>(bounds: CallBounds, kind: CallKind, work: (session: MongoSession) => Promise<T>): Promise<T> {
-    const call = new Call(this.#db, bounds);
+    const call = new Call(this.#db, bounds, this.#taken);
     try {
       if (!this.#isPrepared) await this.#prepared(bounds);
       const result = await work(call);
@@ -91,7 +106,7 @@ export class MongoDatabase {
   }
 
   async #greet(bounds: CallBounds): Promise<void> {
-    const call = new Call(this.#db, bounds);
+    const call = new Call(this.#db, bounds, this.#taken);
     try {
       // Explicitly: after a first connection that failed the driver makes no other by itself.
       const connecting = this.#client.connect().then(() => {});
@@ -106,7 +121,7 @@ export class MongoDatabase {
   }
 
   async #prepare(): Promise<void> {
-    const call = new Call(this.#db, { deadline: performance.now() + PREPARE_MS });
+    const call = new Call(this.#db, { deadline: performance.now() + PREPARE_MS }, this.#taken);
     try {
       await this.#options.prepare(call);
       this.#isPrepared = true;
@@ -173,9 +188,6 @@ function newClient({ url, poolSize, statementTimeoutMs }: ServerSettings): Mongo
       connectTimeoutMS: selectionMs,
       promoteLongs: false,
       retryWrites: false,
-      readPreference: 'primary',
-      writeConcern: { w: 'majority', journal: true },
-      readConcern: { level: 'local' },
     });
   } catch {
     // Its message may quote the URL, in which the password stands.

@@ -46,8 +46,11 @@ export async function insert(call: WriteCall, rows: readonly Row[]): Promise<Wri
       );
       return { result: `{"inserted":${rows.length},"ids":[${ids}]}`, marked: null };
     }
-    // The attempt before this one was not dead yet, and has inserted the very row.
-    if (operation?.isResumed === true && stop.index === OWN_INDEX) continue;
+    // The attempt before this one was not dead yet, and has inserted the very row. A server may name another index.
+    if (operation?.isResumed === true) {
+      if (stop.index === OWN_INDEX) continue;
+      if ((await documentsThere(call, missing.slice(stop.inserted, stop.inserted + 1))).size > 0) continue;
+    }
     const count = there.size + stop.inserted;
     throw stopped(
       count,
@@ -138,7 +141,10 @@ interface Stop {
   readonly index: string | null;
 }
 
-async function insertAll({ session, target }: WriteCall, documents: readonly Document[]): Promise<Stop | null> {
+async function insertAll(
+  { session, target, operation }: WriteCall,
+  documents: readonly Document[],
+): Promise<Stop | null> {
   let inserted = 0;
   if (documents.length === 0) return null;
   try {
@@ -157,6 +163,9 @@ async function insertAll({ session, target }: WriteCall, documents: readonly Doc
     return null;
   } catch (error) {
     const failure = failureOf(error);
+    if (failure.kind === 'conflict' && inserted > 0 && operation === null) {
+      throw new ApiError('conflict_retry', `other writes were in the way again and again${left(inserted)}`);
+    }
     if (failure.kind !== 'duplicate') throw error;
     return { inserted, index: failure.index };
   }

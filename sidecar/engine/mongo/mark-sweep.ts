@@ -60,7 +60,9 @@ export class MarkSweep {
     this.#waiting = this.#waiting.filter((each) => !taken.has(each));
     this.#sweeping = this.#sweep(due, SWEEP_TIMEOUT_MS).finally(() => {
       this.#sweeping = null;
-      if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#start(), SWEEP_MS).unref();
+      // With a full load there are more, and they must not become ever more.
+      const pauseMs = due.length < MAX_AT_ONCE ? SWEEP_MS : 0;
+      if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#start(), pauseMs).unref();
     });
   }
 
@@ -79,7 +81,11 @@ export async function sweep(session: MongoSession, due: readonly Swept[]): Promi
   for (const [collection, changes] of changesOf(due)) {
     await session.send((db, time) => db.collection(collection).bulkWrite(changes, { ordered: false, ...time }));
   }
-  const records = { _id: { $in: due.map(({ record }) => record) } };
+  // Of these very operations: a key that was forgotten meanwhile may stand for another one by now, which has marks.
+  const records = {
+    _id: { $in: due.map(({ record }) => record) },
+    operation: { $in: due.map(({ operation }) => operation) },
+  };
   await session.send((db, time) => operationsOf(db).updateMany(records, { $unset: { marked: '' } }, time));
 }
 

@@ -9,7 +9,7 @@ import { PartialInsertError } from './insert.ts';
 import type { MarkSweep } from './mark-sweep.ts';
 import { type OperationDocument, operationsOf, recordId, remembered } from './operation-records.ts';
 import type { MongoSession } from './session.ts';
-import type { Operation, WriteOutcome } from './write-call.ts';
+import type { DeletePlan, Operation, WriteOutcome } from './write-call.ts';
 
 /** How much longer than its own time an operation belongs to its sidecar. */
 const LEASE_SLACK_MS = 1000;
@@ -28,6 +28,15 @@ export interface KeyedWrite {
   /** It marks the documents that it changes. */
   readonly marks: boolean;
   run(operation: Operation): Promise<WriteOutcome>;
+}
+
+interface Begun {
+  readonly operation: Operation;
+  /**
+   * What its record is like as long as it is this attempt's. A statement of an attempt that is dead may come late: it must
+   * not touch what the next attempt has made of the record.
+   */
+  readonly claim: Pick<OperationDocument, '_id' | 'operation' | 'owner' | 'until'> & { readonly state: 'begun' };
 }
 
 /**
@@ -50,25 +59,23 @@ export class Operations {
   }
 
   /** @throws ApiError `idempotency_conflict`, and what the write throws */
-  async run(session: MongoSession, write: KeyedWrite, { deadline }: CallBounds): Promise<string> {
-    const leftMs = Math.max(0, deadline - performance.now());
+  async run(session: MongoSession, write: KeyedWrite, bounds: CallBounds): Promise<string> {
+    const leftMs = Math.max(0, bounds.deadline - performance.now());
     const begun = await this.#begin(session, write, this.#options.now() + leftMs + LEASE_SLACK_MS);
     if (typeof begun === 'string') return begun;
+    const { operation, claim } = begun;
     let outcome: WriteOutcome;
     try {
-      outcome = await write.run(begun);
+      outcome = await write.run(operation);
     } catch (error) {
       await settleFailure(session, write, begun, error);
       throw error;
     }
-    await session.send((db, time) =>
-      operationsOf(db).updateOne(
-        { _id: recordId(write.slot), operation: begun.id },
-        { $set: { state: 'done', result: outcome.result }, $unset: { plan: '' } },
-        time,
-      ),
-    );
-    this.#sweepLater(write, begun, outcome);
+    const done = { $set: { state: 'done', result: outcome.result }, $unset: { plan: '' } } as const;
+    const { matchedCount } = await session.send((db, time) => operationsOf(db).updateOne(claim, done, time));
+    // Whoever has taken it over tells the result, so that there is one; only a record that has expired meanwhile is gone.
+    if (matchedCount === 0 && (await isKnown(session, claim))) return this.run(session, write, bounds);
+    this.#sweepLater(write, operation, outcome);
     return outcome.result;
   }
 
@@ -77,8 +84,13 @@ export class Operations {
     this.#options.sweep.add({ record: recordId(slot), collection, operation: id, among: marked }, isResumed);
   }
 
+  /** The purge will not see marks of a record that is replaced. */
+  #sweepForgotten({ _id, marked, operation }: OperationDocument): void {
+    if (marked !== undefined) this.#options.sweep.add({ record: _id, collection: marked, operation, among: {} }, false);
+  }
+
   /** The operation to work on, or the result where it is done. */
-  async #begin(session: MongoSession, write: KeyedWrite, until: number): Promise<Operation | string> {
+  async #begin(session: MongoSession, write: KeyedWrite, until: number): Promise<Begun | string> {
     const { slot } = write;
     const record = this.#newRecord(write, until);
     for (;;) {
@@ -86,8 +98,9 @@ export class Operations {
       const known = await session.look((db, time) => operationsOf(db).findOne({ _id: record._id }, time));
       if (known === null) continue;
       if (known.expiresAt <= slot.now) {
-        if (await replaced(session, known, record)) return operationOf(session, record, false);
-        continue;
+        if (!(await replaced(session, known, record))) continue;
+        this.#sweepForgotten(known);
+        return operationOf(session, record, false);
       }
       const result = remembered(known, slot.fingerprint);
       if (result !== null) return result;
@@ -136,16 +149,20 @@ async function replaced(session: MongoSession, known: OperationDocument, next: O
   return matchedCount > 0;
 }
 
-function operationOf(session: MongoSession, record: OperationDocument, isResumed: boolean): Operation {
-  const mine = { _id: record._id, operation: record.operation };
-  return {
-    id: record.operation,
-    isResumed,
-    plan: record.plan ?? null,
-    async savePlan(plan) {
-      await session.send((db, time) => operationsOf(db).updateOne(mine, { $set: { plan } }, time));
-    },
+function operationOf(session: MongoSession, record: OperationDocument, isResumed: boolean): Begun {
+  const { _id, operation: id, owner, until } = record;
+  const claim = { _id, operation: id, owner, until, state: 'begun' } as const;
+  const savePlan = async (plan: DeletePlan): Promise<void> => {
+    const { matchedCount } = await session.send((db, time) =>
+      operationsOf(db).updateOne(claim, { $set: { plan } }, time),
+    );
+    if (matchedCount === 0) throw new ApiError('conflict_retry', 'another sidecar goes on with this very write');
   };
+  return { operation: { id, isResumed, plan: record.plan ?? null, savePlan }, claim };
+}
+
+async function isKnown(session: MongoSession, { _id, operation }: Begun['claim']): Promise<boolean> {
+  return (await session.look((db, time) => operationsOf(db).findOne({ _id, operation }, time))) !== null;
 }
 
 /**
@@ -154,16 +171,15 @@ function operationOf(session: MongoSession, record: OperationDocument, isResumed
  */
 async function settleFailure(
   session: MongoSession,
-  { slot, collection, marks }: KeyedWrite,
-  { id, isResumed }: Operation,
+  { collection, marks }: KeyedWrite,
+  { operation: { id, isResumed }, claim }: Begun,
   error: unknown,
 ): Promise<void> {
   const refusal = refusalOf(error);
   if (refusal === null) return;
-  const mine = { _id: recordId(slot), operation: id };
   if (refusal instanceof PartialInsertError) {
     const failure = { code: refusal.code, message: refusal.message };
-    await session.send((db, time) => operationsOf(db).updateOne(mine, { $set: { state: 'done', failure } }, time));
+    await session.send((db, time) => operationsOf(db).updateOne(claim, { $set: { state: 'done', failure } }, time));
     return;
   }
   if (marks) {
@@ -171,7 +187,7 @@ async function settleFailure(
     if ((await session.look((db, time) => db.collection(collection).findOne(mark, time))) !== null) return;
   }
   if (isResumed && !marks) return;
-  await session.send((db, time) => operationsOf(db).deleteOne(mine, time));
+  await session.send((db, time) => operationsOf(db).deleteOne(claim, time));
 }
 
 /** What the database surely did not do. */

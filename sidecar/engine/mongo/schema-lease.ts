@@ -104,7 +104,8 @@ export class SchemaLease implements Others {
       const isOver = others.every(
         ({ acks, callMs }) => acks?.[namespace] === token || waitedMs > LEASE_MS + callMs + GRACE_MS,
       );
-      if (isOver) return;
+      // Its own too: whoever repairs a change may still have operations under way that began before it was announced.
+      if (isOver && !this.#running.has(namespace)) return;
       await delay(ASK_AGAIN_MS);
     }
   }

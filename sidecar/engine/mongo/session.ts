@@ -38,11 +38,14 @@ export class Call implements MongoSession {
   readonly #deadline: number;
   readonly #abort = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  readonly #connectionsTaken: () => number;
   /** Something was sent that may have changed something. */
   hasWritten = false;
 
-  constructor(db: Db, { deadline }: CallBounds) {
+  /** `connectionsTaken` counts how often a statement of any call has got its connection. */
+  constructor(db: Db, { deadline }: CallBounds, connectionsTaken: () => number = () => 0) {
     this.db = db;
+    this.#connectionsTaken = connectionsTaken;
     this.#deadline = deadline;
     const leftMs = Math.max(0, deadline - performance.now()) + GRACE_MS;
     this.#timer = setTimeout(() => this.#abort.abort(new DeadlineError('the time of the call is over')), leftMs);
@@ -81,11 +84,13 @@ export class Call implements MongoSession {
     /** Why it has not run so far: what the caller is told where time ends before a server is there. */
     let reason: unknown = null;
     for (;;) {
+      const takenBefore = this.#connectionsTaken();
       try {
         return await statement(this.db, this.time());
       } catch (error) {
         const { kind } = failureOf(error);
-        if (kind === 'timeout' && reason !== null) throw reason;
+        const wasSent = this.#connectionsTaken() !== takenBefore;
+        if (kind === 'timeout' && reason !== null && !wasSent) throw reason;
         if (kind === 'conflict') conflicts += 1;
         const isSafe = kind === 'unreachable' || kind === 'conflict' || (kind === 'lost' && !isWrite);
         if (!isSafe || conflicts > MAX_CONFLICTS || !this.#hasTimeToPause()) throw error;

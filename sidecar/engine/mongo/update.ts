@@ -24,11 +24,11 @@ export async function update(call: WriteCall, write: Update): Promise<WriteOutco
   const selection = allOf([matchOf(write.filter), unmarked(operation)]);
   const oneRow = oneRowOf(table, write.filter);
   if (oneRow !== null || addsToUnique(table, write)) {
-    const doneBefore = operation?.isResumed === true ? await marked(call) : 0;
-    const affected =
-      oneRow === null ? await changeOnly(call, selection, change) : await changeOne(call, selection, change);
+    const affected = await changeAtMostOne(call, () =>
+      oneRow === null ? changeOnly(call, selection, change) : changeOne(call, selection, change),
+    );
     const isStable = oneRow?.columns.every((name) => !write.set.has(name) && !write.inc.has(name)) === true;
-    return outcome(doneBefore + affected, isStable ? (oneRow?.match ?? {}) : {});
+    return outcome(affected, isStable ? (oneRow?.match ?? {}) : {});
   }
   await checkRange(call, selection, change.guards);
   await checkCollisions(call, selection, write);
@@ -38,6 +38,13 @@ export async function update(call: WriteCall, write: Update): Promise<WriteOutco
 
 function outcome(affected: number, among: Document): WriteOutcome {
   return { result: `{"affected":${affected}}`, marked: affected === 0 ? null : among };
+}
+
+/** Another row that matches by now is not meant where a broken-off attempt has changed the one, before or meanwhile. */
+async function changeAtMostOne(call: WriteCall, change: () => Promise<number>): Promise<number> {
+  if (call.operation?.isResumed !== true) return change();
+  if ((await marked(call)) > 0) return 1;
+  return (await change()) > 0 || (await marked(call)) > 0 ? 1 : 0;
 }
 
 /** Only after a broken-off attempt: it looks at every document. */
