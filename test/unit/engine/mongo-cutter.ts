@@ -2,6 +2,7 @@ import { createServer, type Server, Socket } from 'node:net';
 
 const OP_MSG = 2013;
 const HEADER_BYTES = 16;
+const BSON_STRING = 2;
 /** What the driver sends by itself. */
 const OWN_COMMANDS = [
   'hello',
@@ -28,15 +29,19 @@ export class Cutter {
   readonly #cut: Promise<void>;
   #tellCut: () => void = () => {};
 
-  private constructor(server: Server, url: string) {
+  readonly #uncounted: readonly string[];
+
+  private constructor(server: Server, url: string, uncounted: readonly string[]) {
     this.#server = server;
+    this.#uncounted = uncounted;
     this.url = url;
     this.#cut = new Promise((resolve) => {
       this.#tellCut = resolve;
     });
   }
 
-  static async open(serverUrl: string): Promise<Cutter> {
+  /** Commands on the collections `uncounted` pass until the cut and do not count. */
+  static async open(serverUrl: string, uncounted: readonly string[] = []): Promise<Cutter> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -44,7 +49,7 @@ export class Cutter {
     const target = new URL(serverUrl);
     const own = new URL(serverUrl);
     own.port = String(address.port);
-    const cutter = new Cutter(server, own.href);
+    const cutter = new Cutter(server, own.href, uncounted);
     server.on('connection', (socket) => cutter.#connect(socket, Number(target.port), target.hostname));
     return cutter;
   }
@@ -92,8 +97,9 @@ export class Cutter {
   }
 
   #mayPass(message: Buffer): boolean {
-    const name = commandOf(message);
-    if (name === null || OWN_COMMANDS.includes(name)) return this.commands <= this.#limit;
+    const { name, collection } = commandOf(message);
+    const isCounted = name !== null && !OWN_COMMANDS.includes(name) && !this.#uncounted.includes(collection);
+    if (!isCounted) return this.commands <= this.#limit;
     this.commands += 1;
     if (this.commands <= this.#limit) return true;
     for (const socket of this.#sockets) socket.destroy();
@@ -102,9 +108,18 @@ export class Cutter {
   }
 }
 
-/** The first field of the first document is the command's name. */
-function commandOf(message: Buffer): string | null {
-  if (message.readInt32LE(12) !== OP_MSG) return null;
+interface Command {
+  readonly name: string | null;
+  readonly collection: string;
+}
+
+/** The first field of the first document is the command's name, and its value mostly the collection. */
+function commandOf(message: Buffer): Command {
+  if (message.readInt32LE(12) !== OP_MSG) return { name: null, collection: '' };
   const nameAt = HEADER_BYTES + 4 + 1 + 4 + 1;
-  return message.toString('latin1', nameAt, message.indexOf(0, nameAt));
+  const nameEnd = message.indexOf(0, nameAt);
+  const name = message.toString('latin1', nameAt, nameEnd);
+  if (message[nameAt - 1] !== BSON_STRING) return { name, collection: '' };
+  const valueAt = nameEnd + 1 + 4;
+  return { name, collection: message.toString('latin1', valueAt, message.indexOf(0, valueAt)) };
 }
