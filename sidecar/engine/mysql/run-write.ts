@@ -49,25 +49,37 @@ async function change(
 /** Another may insert the row, or delete it, in the very moment. */
 const MAX_UPSERT_ATTEMPTS = 5;
 
-/** Changes the row if it exists, and only then inserts: so no generated id is used up for nothing. */
+/**
+ * Changes the row if it exists, and only then inserts: so no generated id is used up for nothing. Of a row that collides
+ * in several keys the server names one: a collision elsewhere is believed when the row is missing a second time.
+ */
 async function upsert(session: Session, target: TableTarget, write: Write & { op: 'upsert' }): Promise<string> {
   const statement = compileUpsertChange(target, write);
+  let elsewhere: DuplicateError | null = null;
   for (let attempt = 1; attempt <= MAX_UPSERT_ATTEMPTS; attempt++) {
-    const { affected } = await send(session, target, statement);
-    if (affected > 0 || (await isInserted(session, target, write))) return affectedResult(1);
+    if ((await send(session, target, statement)).affected > 0) return affectedResult(1);
+    const collision = await collisionOfInsert(session, target, write);
+    if (collision === null) return affectedResult(1);
+    if (isSameSet(collision.columns, write.keys)) continue;
+    if (elsewhere !== null) throw collision;
+    elsewhere = collision;
   }
   throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
 }
 
-/** False where another was quicker; a collision in other columns than the keys is an error. */
-async function isInserted(session: Session, target: TableTarget, write: Write & { op: 'upsert' }): Promise<boolean> {
+/** Null where the row is inserted. */
+async function collisionOfInsert(
+  session: Session,
+  target: TableTarget,
+  write: Write & { op: 'upsert' },
+): Promise<DuplicateError | null> {
   const generated = generatedColumn(target.table);
   const isGenerated = generated !== null && !write.row.has(generated.name);
   try {
     await insertRows(session, target, [write.row], isGenerated);
-    return true;
+    return null;
   } catch (error) {
-    if (error instanceof DuplicateError && isSameSet(error.columns, write.keys)) return false;
+    if (error instanceof DuplicateError) return error;
     throw error;
   }
 }

@@ -230,6 +230,23 @@ describe('generated ids', () => {
   });
 });
 
+describe('upserts at the same time', () => {
+  it('of a row that brings its id along, by another key: one row, none fails', async () => {
+    const target = targetOf('things');
+    const one = row({ id: 700_000, code: 'twins', n: 1n });
+    const upsert = () => write(world.engine, target, { op: 'upsert', row: one, keys: ['code'], update: ['n'] });
+    const answers = await Promise.all(Array.from({ length: 40 }, upsert));
+    expect(new Set(answers)).toEqual(new Set(['{"affected":1}']));
+    expect(await found('things', { field: 'code', op: 'eq', value: 'twins' }, ['id'])).toBe('[{"id":700000}]');
+    const other = new Map([...one, ['code', 'another']]);
+    const collision = write(world.engine, target, { op: 'upsert', row: other, keys: ['code'], update: ['n'] });
+    await expect(collision).rejects.toMatchObject({
+      code: 'constraint_violation',
+      message: 'a value stands already: id',
+    });
+  });
+});
+
 describe('a schema that has changed meanwhile', () => {
   it('refuses every call that was made for the old one, and changes nothing', async () => {
     for (const name of ['things', 'keyless']) {
