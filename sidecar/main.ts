@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { serverOptions } from './api/server-options.ts';
 import { isMove, runMove } from './commands/move-command.ts';
 import { runQuarantine, terminalIo } from './commands/quarantine.ts';
+import { visibleText } from './commands/visible-text.ts';
 import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
@@ -101,7 +102,7 @@ async function end(output: StandardOutput, code: number): Promise<never> {
 async function fail(output: StandardOutput, error: unknown): Promise<never> {
   await output.drain();
   const line = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`sidecar: ${line.split('\n').join(' ')}\n`);
+  process.stderr.write(`sidecar: ${visibleText(line.split('\n').join(' '))}\n`);
   process.exit(1);
 }
 

@@ -8,9 +8,7 @@ export function databaseName(database: DatabaseConfig): string {
 
 /** Hosts and path of a URL that may name several hosts, as those of MongoDB do. */
 export function placeOfUrl(url: string): string {
-  const rest = url.replace(/^[a-z+]+:\/\//i, '').replace(/[?#].*$/s, '');
-  const path = rest.indexOf('/');
-  const authority = path === -1 ? rest : rest.slice(0, path);
-  // A password may hold an @ that nobody has escaped.
-  return `${authority.slice(authority.lastIndexOf('@') + 1)}${path === -1 ? '' : rest.slice(path)}`;
+  // A password may hold any of @ / ? # that nobody has escaped.
+  const rest = url.replace(/^[a-z+]+:\/\//i, '').replace(/^.*@/s, '');
+  return rest.replace(/[?#].*$/s, '');
 }

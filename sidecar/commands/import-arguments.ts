@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { isReadableUrl } from '../config/database.ts';
 import type { MoveIo } from './move-io.ts';
 
 export interface ImportArguments {
@@ -43,6 +44,7 @@ export function readImportArguments(args: readonly string[], io: MoveIo): Import
     const { namespace, tables, proposal = null, config = DEFAULT_CONFIG } = values;
     if (namespace === undefined || !isNamespace(namespace))
       throw new Error('--namespace expects the name of a namespace');
+    if (tables !== undefined && !/[^,]/.test(tables)) throw new Error('--tables expects names of tables');
     const given = { url: values.url, file: values['url-file'], variable: values['url-env'] };
     return {
       url: checkedUrl(urlOf(given, io)),
@@ -90,7 +92,9 @@ function readUrlFile(file: string): string {
 }
 
 function checkedUrl(url: string): string {
-  const isUrl = /^(mysql|mariadb):\/\//.test(url) && URL.canParse(url);
+  const isUrl = /^(mysql|mariadb):\/\//.test(url) && isReadableUrl(url);
   if (isUrl && new URL(url).pathname.length > 1) return url;
-  throw new Error('the URL to import from is expected as mysql://USER:PASSWORD@HOST:PORT/DATABASE');
+  throw new Error(
+    'the URL to import from is expected as mysql://USER:PASSWORD@HOST:PORT/DATABASE, with %2F for / in a password, %23 for #, %25 for %',
+  );
 }

@@ -19,6 +19,7 @@ import { MoveRefused } from '../moving/move-refused.ts';
 import { databaseName, placeOfUrl } from './database-name.ts';
 import { type ImportArguments, readImportArguments } from './import-arguments.ts';
 import type { MoveIo } from './move-io.ts';
+import { visibleText } from './visible-text.ts';
 import { logOf, withEngine } from './with-engine.ts';
 
 /** More of them stand in the file only. */
@@ -151,8 +152,8 @@ async function findMisfits(
 
 function writeFiles(wanted: ImportArguments, proposal: Proposal, misfits: readonly Misfit[], { report }: MoveIo): void {
   const { out, namespace } = wanted;
-  const notes = proposal.notes.map(noteText);
-  const lines = misfits.map(({ table, key, column, reason }) => `${table} (${key}): ${column}: ${reason}`);
+  const notes = proposal.notes.map((note) => visibleText(noteText(note)));
+  const lines = misfits.map(({ table, key, column, reason }) => visibleText(`${table} (${key}): ${column}: ${reason}`));
   mkdirSync(out, { recursive: true });
   const write = (name: string, text: string): void => writeFileSync(join(out, name), text);
   if (wanted.proposal === null) {

@@ -22,7 +22,8 @@ export async function runMove([name, ...args]: readonly string[]): Promise<boole
   const ending = new AbortController();
   const stop = (signal: string): void => {
     if (ending.signal.aborted) process.exit(1);
-    ending.abort(new Error(`ended by ${signal}; the same command goes on where this one stopped`));
+    const again = name === 'copy' ? 'goes on where this one stopped' : 'begins anew';
+    ending.abort(new Error(`ended by ${signal}; the same command ${again}`));
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);

@@ -1,6 +1,7 @@
 import { grouped } from '../moving/grouped.ts';
 import type { MoveReport } from '../moving/report.ts';
 import { alignedLines } from './aligned-lines.ts';
+import { visibleText } from './visible-text.ts';
 
 export interface ProgressOutput {
   /** Writes one line. */
@@ -31,11 +32,11 @@ export class MoveProgress implements MoveReport {
 
   say(line: string): void {
     this.#output.draw?.(ERASE_LINE);
-    this.#output.print(line);
+    this.#output.print(visibleText(line));
   }
 
   begin(label: string, rows: number): void {
-    this.#label = label;
+    this.#label = visibleText(label);
     this.#total = rows;
     this.#done = 0;
     this.#startedAt = this.#output.monotonicNow();
@@ -53,7 +54,8 @@ export class MoveProgress implements MoveReport {
   }
 
   table(header: readonly string[], cells: readonly (readonly string[])[], right: readonly string[]): void {
-    for (const line of alignedLines(header, cells, right)) this.say(line);
+    const shown = cells.map((row) => row.map(visibleText));
+    for (const line of alignedLines(header, shown, right)) this.say(line);
   }
 
   end(): void {

@@ -55,13 +55,32 @@ function readUrl(database: DatabaseOfFile, provider: ServerProvider, place: Secr
   }
   const url = textAt(name, database[name] as string, place).trim();
   const scheme = SCHEMES[provider].find((candidate) => url.startsWith(`${candidate}//`));
-  // The driver of MongoDB reads lists of hosts, which no URL may have.
-  if (scheme === undefined || (provider !== 'mongodb' && !URL.canParse(url))) {
+  if (scheme === undefined) {
     throw new ConfigError(
       `database.${name}: expected a URL that begins with ${SCHEMES[provider][0]}//, got another text`,
     );
   }
+  // The driver of MongoDB reads lists of hosts, which no URL may have.
+  if (provider !== 'mongodb' && !isReadableUrl(url)) {
+    throw new ConfigError(
+      `database.${name}: expected a URL such as ${scheme}//USER:PASSWORD@HOST:PORT/DATABASE, got one that cannot be read; in a password %2F stands for /, %23 for #, %3F for ?, %40 for @ and %25 for %`,
+    );
+  }
+  if (provider === 'mysql' && new URL(url).pathname.length < 2) {
+    throw new ConfigError(`database.${name}: expected the name of a database after the host, got none`);
+  }
   return url;
+}
+
+/** Drivers take the parts of the URL without their `%` escapes. */
+export function isReadableUrl(url: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(url);
+    decodeURIComponent(`${username}${password}${pathname}`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function textAt(name: (typeof URL_PLACES)[number], value: string, place: SecretPlace): string {

@@ -44,12 +44,27 @@ describe('progress', () => {
   });
 });
 
+it('text of a foreign database moves no cursor and makes no second line', () => {
+  const { out, report, pass } = progress(false);
+  report.say('users (id = \u001b[2J\r\nnothing\u202e): fine – äö😀');
+  report.begin('checks \u009b1m', 2);
+  pass(10_000, 1);
+  report.table(['FROM', 'ROWS'], [['a\u0007b', '1']], ['ROWS']);
+  expect(out).toEqual([
+    'users (id = \\u001b[2J\\u000d\\u000anothing\\u202e): fine – äö😀',
+    'checks \\u009b1m: 1 of 2 rows, 0/s',
+    'FROM      ROWS',
+    'a\\u0007b     1',
+  ]);
+});
+
 describe('the name of a database', () => {
   const limits = { poolSize: 1, statementTimeoutMs: 1 };
   it.each([
     ['mysql', 'mysql://user:pa%40ss@db.example:3306/game?ssl=1', 'mysql db.example:3306/game'],
     ['mysql', 'mysql://user:p@ss@db.example/game', 'mysql db.example/game'],
     ['mongodb', 'mongodb://u:secret@a.example:1,b.example:2/game?replicaSet=r', 'mongodb a.example:1,b.example:2/game'],
+    ['mongodb', 'mongodb://user:pa/s?s#w@db.example/game?w=1', 'mongodb db.example/game'],
     ['postgres', 'postgres://localhost', 'postgres localhost'],
   ] as const)('of %s shows where it is and no account', (provider, url, name) => {
     expect(databaseName({ provider, url, ...limits })).toBe(name);
