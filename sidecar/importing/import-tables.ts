@@ -29,6 +29,8 @@ export interface ImportWork {
 }
 
 const BATCH_ROWS = 500;
+const BATCH_CHARS = 4_194_304;
+const MAX_INT64 = 2n ** 63n - 1n;
 
 /**
  * Makes the tables and copies the rows that fit. The namespace is closed meanwhile; what fails is undone, and what was
@@ -133,24 +135,28 @@ async function importTable(
   report.begin(`imports ${plan.source.name}`, plan.rows);
   let skipped = 0;
   let batch: Row[] = [];
+  let chars = 0;
   const flush = async (): Promise<void> => {
     signal.throwIfAborted();
     // Not repeated after a failure: what of it took effect is not known without ids, and the import is undone.
     if (batch.length > 0) await engine.write(target, { op: 'insert', rows: batch }, null, statementBounds());
     report.advance(batch.length);
     batch = [];
+    chars = 0;
   };
   for await (const { row } of readRows(connection, plan, zone)) {
     if (row === null) {
       skipped += 1;
       continue;
     }
-    sum.add(row);
+    chars += sum.add(row);
     batch.push(row);
-    if (batch.length === BATCH_ROWS) await flush();
+    if (batch.length === BATCH_ROWS || chars >= BATCH_CHARS) await flush();
   }
   await flush();
-  return { rows: sum.rows, skipped, isSame: sum.equals(await sumOf(engine, stored, table)) };
+  // MySQL has counted them itself.
+  const isWhole = sum.rows + skipped === plan.rows;
+  return { rows: sum.rows, skipped, isSame: isWhole && sum.equals(await sumOf(engine, stored, table)) };
 }
 
 async function sumOf(engine: Engine, stored: StoredSchema, table: TablePlan['table']): Promise<RowSetSum> {
@@ -159,11 +165,16 @@ async function sumOf(engine: Engine, stored: StoredSchema, table: TablePlan['tab
   return sum;
 }
 
+/** One that is beyond what is counted here is at its end. */
+function lastIdOf(nextId: bigint): bigint {
+  return nextId > MAX_INT64 ? MAX_INT64 : nextId - 1n;
+}
+
 /** MySQL's counters may be ahead of the rows: those ids were given, and are not given again. */
 async function raiseGenerators({ engine, namespace, proposal }: ImportWork): Promise<void> {
   const states = proposal.plans.flatMap(({ source, table }) => {
     const counts = table.columns.some((column) => column.autoIncrement);
-    return counts && source.nextId !== null ? [{ table: table.name, lastId: source.nextId - 1n }] : [];
+    return counts && source.nextId !== null ? [{ table: table.name, lastId: lastIdOf(source.nextId) }] : [];
   });
   await patiently(() => engine.transfer.raiseGenerators(namespace, states, statementBounds()));
 }

@@ -6,6 +6,8 @@ import { MoveRefused } from '../moving/move-refused.ts';
 export type TextRow = readonly (string | null)[];
 
 const CONNECT_MS = 10_000;
+/** A row may be some megabytes wide. */
+const READ_AHEAD_ROWS = 32;
 
 /** Names come from the foreign database, and may hold anything. */
 export function quotedName(name: string): string {
@@ -61,7 +63,9 @@ export class MysqlConnection {
 
   /** One by one, as fast as they are taken. Whoever leaves early closes the connection. */
   async *stream(sql: string): AsyncGenerator<TextRow> {
-    for await (const row of this.#connection.query(sql).stream({ highWaterMark: 500 })) yield row as TextRow;
+    for await (const row of this.#connection.query(sql).stream({ highWaterMark: READ_AHEAD_ROWS })) {
+      yield row as TextRow;
+    }
   }
 
   close(): void {
@@ -76,8 +80,10 @@ export class MysqlConnection {
 
   /** Whatever the server's defaults are: TIMESTAMP in UTC, zero dates readable, no quoting of another kind. */
   async #prepare(): Promise<void> {
+    // A server may be told to pass by the character set that the driver asks for, or to end every answer early.
+    await this.rows('SET NAMES utf8mb4');
     await this.rows(
-      "SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 3600, net_read_timeout = 3600",
+      "SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 3600, net_read_timeout = 3600, sql_select_limit = 18446744073709551615, sql_big_selects = 1",
     );
     // The next id of MySQL 8 is a day old otherwise; MariaDB and older servers do not know the variable.
     await this.rows('SET SESSION information_schema_stats_expiry = 0').catch(() => undefined);

@@ -92,7 +92,9 @@ function typeOf(source: SourceColumn, facts: ColumnFacts, use: ColumnUse): Propo
 function integerType(source: SourceColumn, facts: ColumnFacts): ProposedType {
   const { dataType, columnType } = source;
   if (columnType.startsWith('tinyint(1)')) {
-    if (facts.notBool === 0) return { type: 'bool', note: 'tinyint(1): true and false, no longer 1 and 0' };
+    if (facts.notBool === 0 && !source.isAutoIncrement)
+      return { type: 'bool', note: 'tinyint(1): true and false, no longer 1 and 0' };
+    if (facts.notBool === 0) return { type: 'int32' };
     return { type: 'int32', note: `tinyint(1) that holds ${count(facts.notBool, 'value')} besides 0 and 1: a number` };
   }
   if (dataType === 'bigint') {
@@ -141,7 +143,8 @@ function textType(source: SourceColumn, facts: ColumnFacts, use: ColumnUse): Pro
   if (source.isDeclaredJson) return use.isIndexed ? { type: 'string', length: 255 } : { type: 'json' };
   const length = source.length ?? 255;
   const isShort = source.dataType === 'char' || source.dataType === 'varchar' || source.dataType === 'tinytext';
-  if (use.isIndexed) return indexedText(source, facts, isShort ? length : MAX_STRING_LENGTH + 1);
+  if (use.isIndexed && facts.maxChars <= MAX_STRING_LENGTH)
+    return indexedText(source, facts, isShort ? length : MAX_STRING_LENGTH + 1);
   if (facts.values > 0 && facts.jsonTexts === facts.values) {
     return { type: 'json', note: 'text that holds JSON only: scripts get the value, no longer text to decode' };
   }

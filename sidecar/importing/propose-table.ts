@@ -124,7 +124,10 @@ class TableProposal {
       for (const text of notes) this.#note(source.name, text);
       this.#noteTwins(source.name);
       if (source.isAutoIncrement && source.name !== counter) return { ...json, nullable: true };
-      return source.name === counter ? { ...json, autoIncrement: true } : json;
+      if (source.name !== counter) return json;
+      if (json.type === 'int32' || json.type === 'int64') return { ...json, autoIncrement: true };
+      this.#note(source.name, `AUTO_INCREMENT, which counts no ${String(json.type)} here: nothing numbers new rows`);
+      return json;
     });
   }
 
@@ -161,6 +164,11 @@ class TableProposal {
   }
 
   #fits(columns: readonly string[], what: string): boolean {
+    const unfit = columns.find((name) => /^(text|json|bytes)$/.test(this.#parsed(name).type));
+    if (unfit !== undefined) {
+      this.#note(null, `${what}: ${unfit} is too long for an index: left out`);
+      return false;
+    }
     const bytes = columns.reduce((sum, name) => sum + indexBytes(this.#parsed(name)), 0);
     if (bytes <= MAX_INDEX_BYTES && columns.length <= MAX_INDEX_COLUMNS) return true;
     this.#note(null, `${what}: ${bytes} bytes wide, of ${MAX_INDEX_BYTES} that every engine carries: left out`);

@@ -43,12 +43,13 @@ export function planned(
 ): Omit<Proposal, 'notes'> {
   const { schema } = readSchema(declared);
   const plans = tables.map((source): TablePlan => {
-    const name = renames.tables[source.name] ?? source.name;
+    const name = renamed(renames.tables, source.name);
+    const own = Object.hasOwn(renames.columns, source.name) ? (renames.columns[source.name] ?? {}) : {};
     const table = findTable(schema, name);
     if (table === null) throw new MoveRefused(`the schema has no table ${name} for ${source.name}`);
     const columns = source.columns.map((column) => ({
       source: column,
-      column: columnNamed(table, renames.columns[source.name]?.[column.name] ?? column.name),
+      column: columnNamed(table, renamed(own, column.name)),
     }));
     const filled = new Set(columns.map(({ column }) => column.name));
     const empty = table.columns.find((column) => !filled.has(column.name) && !column.nullable);
@@ -58,6 +59,11 @@ export function planned(
     return { source, rows: facts.get(source.name)?.rows ?? 0, table, columns };
   });
   return { schema, declared, renames, plans };
+}
+
+/** Names come from the foreign database, and "constructor" is one. */
+function renamed(names: Readonly<Record<string, string>>, name: string): string {
+  return (Object.hasOwn(names, name) ? names[name] : undefined) ?? name;
 }
 
 function readSchema(declared: JsonObject) {

@@ -101,7 +101,8 @@ function columnOf(row: TextRow, isMariaDb: boolean, isCheckedJson: boolean): Sou
   return {
     name: String(name),
     dataType,
-    columnType: String(columnType).toLowerCase(),
+    // Values of an enum keep their case.
+    columnType: String(columnType).replace(/^\w+/, (type) => type.toLowerCase()),
     isNullable: nullable === 'YES',
     default: isGenerated ? { kind: 'none' } : defaultOf(defaultText ?? null, isMariaDb, traits),
     isAutoIncrement: traits.includes('auto_increment'),

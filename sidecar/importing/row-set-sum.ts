@@ -17,10 +17,13 @@ export class RowSetSum {
     return this.#rows;
   }
 
-  add(row: Row): void {
+  /** Gives the length of the row as JSON. */
+  add(row: Row): number {
     this.#rows += 1;
-    const digest = createHash('sha256').update(rowText(this.#columns, row)).digest();
+    const text = rowText(this.#columns, row);
+    const digest = createHash('sha256').update(text).digest();
     this.#sum = BigInt.asUintN(64, this.#sum + digest.readBigUInt64LE(0));
+    return text.length;
   }
 
   equals(other: RowSetSum): boolean {

@@ -161,6 +161,38 @@ describe('proposed keys and indexes', () => {
     expect(texts).toContain('index search: a search or expression index, left out');
   });
 
+  it('leave out a text that is longer than a key can be, and keep its column', () => {
+    const columns = [column('a', 'text'), column('b', 'varchar(9000)')];
+    const indexes = [index('body', ['a'], { isUnique: true, prefixed: ['a'] }), index('b', ['b'], { prefixed: ['b'] })];
+    const long = { maxChars: 5000 };
+    const { schema, texts } = proposed(columns, indexes, { a: long, b: long });
+    expect(schema.tables[0]).toMatchObject({
+      indexes: [],
+      columns: [{ type: 'text', unique: false }, { type: 'text' }],
+    });
+    expect(texts).toContain('the unique a: a is too long for an index: left out');
+    expect(texts).toContain('index b: b is too long for an index: left out');
+  });
+
+  it('make no counter of what does not count here', () => {
+    const counter = { isAutoIncrement: true };
+    const few = proposed([column('id', 'tinyint(1)', counter)], [index('PRIMARY', ['id'])]);
+    expect(few.schema.tables[0]?.columns).toMatchObject([{ type: 'int32', autoIncrement: true }]);
+    const facts = { id: { beyondInt64: 1 } };
+    const big = proposed([column('id', 'bigint(20) unsigned', counter)], [index('PRIMARY', ['id'])], facts);
+    expect(big.schema.tables[0]).toMatchObject({
+      primaryKey: ['id'],
+      columns: [{ type: 'decimal', autoIncrement: false }],
+    });
+    expect(big.texts).toContain('AUTO_INCREMENT, which counts no decimal here: nothing numbers new rows');
+  });
+
+  it('take names that every object of JavaScript has', () => {
+    const { schema, plans } = proposed([column('constructor', 'int'), column('toString', 'int')]);
+    expect(schema.tables[0]?.columns.map(({ name }) => name)).toEqual(['constructor', 'to_string']);
+    expect(plans[0]?.columns.map(({ column: { name } }) => name)).toEqual(['constructor', 'to_string']);
+  });
+
   it('shorten a row that is too wide, but no column of a key', () => {
     const wide = Array.from({ length: 6 }, (_, i) => column(`w${i}`, 'varchar(3000)'));
     const { schema, texts } = proposed([column('id', 'varchar(60)'), ...wide], [index('PRIMARY', ['id'])]);
