@@ -43,9 +43,10 @@ export function find(session: MongoSession, target: TableTarget, query: FindQuer
 }
 
 /** By looking: what a collection knows of its size may be wrong after a crash. */
-export function count(session: MongoSession, target: TableTarget, filter: Filter | null): Promise<number> {
+export async function count(session: MongoSession, target: TableTarget, filter: Filter | null): Promise<number> {
   const match = matchOf(filter);
-  return session.look((db, time) => db.collection(collectionOf(target)).countDocuments(match, time));
+  // Long counts come back as objects.
+  return Number(await session.look((db, time) => db.collection(collectionOf(target)).countDocuments(match, time)));
 }
 
 interface Selection {
