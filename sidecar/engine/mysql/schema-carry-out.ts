@@ -22,9 +22,19 @@ export interface SchemaTools {
 /**
  * Carries out what is stored as pending, from wherever it was cut off; in its namespace's turn. Where the server refuses
  * a statement, what is not done yet is taken back, so that the stored schema is true again, and the refusal is thrown.
- * Where the connection is lost instead, all stays pending.
+ * Where the connection is lost instead, or the time is over, all stays pending.
  */
 export async function carryOut(tools: SchemaTools, row: StoredRow, pending: Pending): Promise<void> {
+  try {
+    await carryOutInTime(tools, row, pending);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'database_timeout') throw error;
+    const reason = 'took too long; the outcome is unknown, and what is left of it is finished by whoever comes next';
+    throw new ApiError('database_timeout', `the schema change of namespace ${row.stored.namespace} ${reason}`);
+  }
+}
+
+async function carryOutInTime(tools: SchemaTools, row: StoredRow, pending: Pending): Promise<void> {
   const context = contextOf(tools, row, pending);
   try {
     await prepareTables(context, pending);

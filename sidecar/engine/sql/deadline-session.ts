@@ -35,6 +35,8 @@ export class DeadlineSession<C> implements Session {
   #cancelling: Promise<void> | null = null;
   #isCancelTold = false;
   #isAbandoned = false;
+  /** The time was over between two statements, so that what the work wanted to put right after the first it could not. */
+  #isCutOff = false;
 
   constructor(driver: SqlDriver<C>, connection: C, deadline: number) {
     this.#driver = driver;
@@ -48,9 +50,12 @@ export class DeadlineSession<C> implements Session {
     return this.#sent > 0;
   }
 
-  /** A connection whose statement was cancelled may still have the cancel coming to it, unless it has told of it. */
+  /**
+   * A connection whose statement was cancelled may still have the cancel coming to it, unless it has told of it; one whose
+   * work was cut off may hold a lock, a setting or a transaction of that work.
+   */
   get isReusable(): boolean {
-    if (this.#isAbandoned || !this.#driver.isUsable(this.#connection)) return false;
+    if (this.#isAbandoned || this.#isCutOff || !this.#driver.isUsable(this.#connection)) return false;
     return this.#cancelling === null || (this.#isCancelTold && this.#driver.endsCancelled === true);
   }
 
@@ -94,6 +99,7 @@ export class DeadlineSession<C> implements Session {
 
   #run<T>(send: () => Promise<T>): Promise<T> {
     if (performance.now() >= this.deadline || this.#cancelling !== null || this.#isAbandoned) {
+      this.#isCutOff = this.hasSent;
       return Promise.reject(new ApiError('database_timeout', 'the database took too long; nothing was changed'));
     }
     return this.#send(send);

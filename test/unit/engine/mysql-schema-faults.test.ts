@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError, type TableTarget } from '../../../sidecar/engine/engine.ts';
 import { prepareSystemTables, purgeExpired } from '../../../sidecar/engine/mysql/system-tables.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
+import { planSchema } from '../../../sidecar/schema/plan.ts';
 import {
   CrashingSessions,
   deathsOf,
@@ -86,6 +88,31 @@ describe.concurrent('somebody else in the way', () => {
     await expect(sync(world.calls(sessions), 'late', target)).rejects.toMatchObject({ code: 'data_does_not_fit' });
     expect(await calls.readSchema('late', within(5000))).toMatchObject({ hash: before?.hash });
     expect(await world.sql('SELECT n FROM late__t')).toEqual([{ n: '1.5000' }]);
+  });
+
+  it('lets go of its turn where its own time is over first, and says that the end is not known', async () => {
+    const calls = world.calls();
+    await sync(calls, 'hasty', declared(table('t', NAME)));
+    const other = await world.connect();
+    await other.query('START TRANSACTION');
+    await other.query('SELECT * FROM hasty__t');
+    const engine = await openEngine(
+      { provider: 'mysql', url: world.url, poolSize: 2, statementTimeoutMs: 4000 },
+      { log: () => {}, now: Date.now },
+    );
+    const from = await engine.readSchema('hasty', within(5000));
+    const { schema: to, renames } = parseSchema(JSON.parse(JSON.stringify(declared())));
+    const { steps } = planSchema(from?.schema ?? null, to, renames, 'drop');
+    const change = { namespace: 'hasty', from, to, hash: schemaHash(to), steps, dryRun: false, now: Date.now() };
+    await expect(engine.applySchema(change, within(800))).rejects.toMatchObject({
+      code: 'database_timeout',
+      message: expect.stringContaining('outcome is unknown'),
+    });
+    await other.end();
+    // The engine is still there, with its connections.
+    const stored = await sync(calls, 'hasty', declared(table('u')), 'drop');
+    expect(stored?.schema.tables.map(({ name }) => name)).toEqual(['u']);
+    await engine.close();
   });
 
   it('changes a namespace alone: a second process is told that one is running', async () => {
