@@ -79,6 +79,9 @@ const ACCOUNT_CODES = [18, 8000, 33];
 const RIGHT_CODES = [13, 31];
 /** The server is no primary (any more) and has not begun. */
 const NOT_PRIMARY = [10107, 13435, 13436];
+/** A router of a sharded cluster has no primary to send it to, or has lost it on the way. */
+const NO_SHARD = 133;
+const SHARD_LOST = [6, 7, 89, 9001];
 /** Ended in the middle of it. */
 const STOPPING = [91, 189, 11600, 11602];
 const DISK_CODES = [14031, 53100];
@@ -134,7 +137,8 @@ function serverFailure(error: MongoServerError): MongoFailure {
   if (WRITE_CONFLICTS.includes(code) || /deadlock detected|could not serialize/.test(text)) return { kind: 'conflict' };
   if (ACCOUNT_CODES.includes(code)) return { kind: 'broken', trouble: REFUSED_ACCOUNT };
   if (NOT_PRIMARY.includes(code)) return { kind: 'unreachable', trouble: READ_ONLY };
-  if (STOPPING.includes(code)) return { kind: 'lost', trouble: NOT_REACHED };
+  if (code === NO_SHARD) return { kind: 'unreachable', trouble: NOT_REACHED };
+  if (STOPPING.includes(code) || SHARD_LOST.includes(code)) return { kind: 'lost', trouble: NOT_REACHED };
   if (RIGHT_CODES.includes(code)) return { kind: 'broken', trouble: REFUSED_RIGHT };
   if (DISK_CODES.includes(code) || /No space left on device/.test(text)) return { kind: 'broken', trouble: DISK_FULL };
   if (/read-only transaction/.test(text)) return { kind: 'broken', trouble: READ_ONLY };

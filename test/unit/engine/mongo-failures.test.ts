@@ -25,6 +25,8 @@ describe('a failure that MongoDB tells', () => {
     [server(112, 'Write conflict during plan execution'), 'conflict'],
     [server(10107, 'not primary'), 'unreachable'],
     [server(11602, 'operation was interrupted'), 'lost'],
+    [server(6, 'Connection refused by a shard'), 'lost'],
+    [server(133, 'Could not find host matching read preference { mode: "primary" } for set s'), 'unreachable'],
     [server(18, 'Authentication failed.'), 'broken'],
     [server(13, 'not authorized on sidecar to execute command'), 'broken'],
     [server(14031, 'available disk space is less than required'), 'broken'],
