@@ -59,18 +59,26 @@ export async function isDone({ connection, namespace, revision }: ChangeContext,
   }
 }
 
-/** Takes back what a unit that is not done has prepared. */
+/** Takes back what a unit that is not done has prepared. Columns that somebody else has made stay. */
 export async function undoUnit({ connection, namespace }: ChangeContext, unit: Unit): Promise<void> {
   if (unit.kind === 'change') {
     for (const keep of unit.keep) await connection.run(`DROP TABLE IF EXISTS ${quoted(keep.physical)}`);
   }
   if (unit.kind !== 'change' && unit.kind !== 'restoreColumn') return;
   const table = unit.kind === 'change' ? unit.change.from : unit.table;
-  const declared = new Set(table.columns.map(({ name }) => name));
   const physical = physicalTable(namespace, table.name);
-  const made = [...(await columnNames(connection, physical))].filter((name) => !name.startsWith('_'));
-  const added = made.filter((name) => !declared.has(name)).map((name) => `DROP COLUMN ${quoted(name)}`);
-  if (added.length > 0) await connection.run(`ALTER TABLE ${quoted(physical)} ${added.join(', ')}`);
+  const made = await columnNames(connection, physical);
+  const added = newColumns(unit).filter((name) => made.has(name));
+  const clauses = added.map((name) => `DROP COLUMN ${quoted(name)}`);
+  if (clauses.length > 0) await connection.run(`ALTER TABLE ${quoted(physical)} ${clauses.join(', ')}`);
+}
+
+/** Names of the columns that come to a table and were not in it before. */
+function newColumns(unit: ChangeUnit | RestoreColumnUnit): string[] {
+  if (unit.kind === 'restoreColumn') return [unit.kept.column.name];
+  const { from, to, sources } = unit.change;
+  const declared = new Set(from.columns.map(({ name }) => name));
+  return to.columns.map(({ name }) => name).filter((name) => !sources.has(name) && !declared.has(name));
 }
 
 async function createTable({ connection, namespace, revision, flavour }: ChangeContext, table: Table): Promise<void> {

@@ -80,14 +80,15 @@ describe.concurrent('somebody else in the way', () => {
   it('is not written over: rows that come between check and change are looked at again', async () => {
     const calls = world.calls();
     const before = await sync(calls, 'late', declared(table('t', { name: 'n', type: 'decimal' })));
+    await world.sql('ALTER TABLE late__t ADD COLUMN by_hand INT NULL');
     const sessions = new CrashingSessions(world.url);
     sessions.before = async (text) => {
-      if (text.startsWith('LOCK TABLES')) await world.sql('INSERT INTO late__t VALUES (1, 1.5)');
+      if (text.startsWith('LOCK TABLES')) await world.sql('INSERT INTO late__t VALUES (1, 1.5, 7)');
     };
     const target = declared(table('t', { name: 'n', type: 'int64' }));
     await expect(sync(world.calls(sessions), 'late', target)).rejects.toMatchObject({ code: 'data_does_not_fit' });
     expect(await calls.readSchema('late', within(5000))).toMatchObject({ hash: before?.hash });
-    expect(await world.sql('SELECT n FROM late__t')).toEqual([{ n: '1.5000' }]);
+    expect(await world.sql('SELECT n, by_hand FROM late__t')).toEqual([{ n: '1.5000', by_hand: 7 }]);
   });
 
   it('lets go of its turn where its own time is over first, and says that the end is not known', async () => {
