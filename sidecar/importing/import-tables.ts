@@ -48,8 +48,13 @@ export async function importTables(work: ImportWork): Promise<boolean> {
     try {
       const stored = await applyWhole(engine, namespace, merged(before, work.proposal.schema));
       const isEqual = await importAll(work, stored);
+      if (!isEqual) {
+        work.report.say('NOT equal: does a script write to the old database? Stop it, and run the same command again');
+        await undo(work, before);
+        return false;
+      }
       await patiently(() => writeMoveMark(engine, namespace, null, statementBounds()));
-      return isEqual;
+      return true;
     } catch (error) {
       await undo(work, before);
       throw error;

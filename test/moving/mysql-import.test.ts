@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -18,6 +19,13 @@ afterAll(async () => {
   await game.drop();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
+
+/** Resolves nothing: it has happened when this returns. */
+function runAtOnce({ url }: GameDatabase, statement: string): void {
+  const code = `const c = await (await import('mysql2/promise')).createConnection(process.env.GAME_URL);
+    await c.query(${JSON.stringify(statement)}); await c.end();`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', code], { env: { ...process.env, GAME_URL: url } });
+}
 
 interface Declared {
   readonly name: string;
@@ -224,6 +232,30 @@ describe('an import', () => {
       expect(await runImport([...args, '--tables', 'logs'], io)).toBe(true);
       expect(lines.at(-1)).toMatch(/^logs +game\.logs +12 +equal$/);
       expect(Math.max(...batches)).toBe(5);
+    } finally {
+      await other.drop();
+    }
+  });
+
+  it('keeps nothing where a script wrote to the old database meanwhile', async () => {
+    const other = await gameDatabase();
+    try {
+      // Without transactions: no snapshot holds its rows.
+      await other.run(
+        'CREATE TABLE old_style (id INT PRIMARY KEY) ENGINE = MyISAM',
+        'INSERT INTO old_style VALUES (1)',
+      );
+      const { config, out, run } = place(other);
+      const { io, lines, onBegin } = copyIo();
+      io.environment.GAME_URL = other.url;
+      onBegin((label) => {
+        if (label.startsWith('checks')) runAtOnce(other, 'INSERT INTO old_style VALUES (2)');
+      });
+      const args = ['--url-env', 'GAME_URL', '--namespace', 'game', '--config', config, '--out', out];
+      const isDone = await runImport([...args, '--tables', 'old_style'], io);
+      expect(isDone).toBe(false);
+      expect(lines.at(-1)).toBe('game: the imported tables were removed again');
+      expect((await run('--tables', 'old_style')).isDone).toBe(true);
     } finally {
       await other.drop();
     }
