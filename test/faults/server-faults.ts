@@ -44,7 +44,7 @@ export function describeServerFaults(engine: EngineName): void {
     it('stopped: calls end with database_error, /readyz tells it, and all comes back', async () => {
       await insertThing(world);
       await world.server.stop();
-      expect(await isReady(world)).toBe(false);
+      await becomesUnready(world);
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) => endsInTime(() => (i % 2 === 0 ? insertThing(world) : count(world)))),
       );
@@ -63,7 +63,7 @@ export function describeServerFaults(engine: EngineName): void {
     it('hanging: calls end in time, as many as there are; then it goes on', async () => {
       await world.server.pause();
       try {
-        expect(await isReady(world)).toBe(false);
+        await becomesUnready(world);
         const answers = await Promise.all(
           Array.from({ length: 40 }, (_, i) => endsInTime(() => (i % 2 === 0 ? insertThing(world) : count(world)))),
         );
@@ -123,6 +123,8 @@ export function describeServerFaults(engine: EngineName): void {
   });
 }
 
+/** 2 s are promised; the rest is for a machine that is busy with other tests. */
+const READYZ_TELLS_MS = 3500;
 const ACCOUNTS = 10;
 const START = 1_000_000;
 const ROUNDS = 8;
@@ -152,6 +154,11 @@ async function addUntilDone(world: FaultWorld, tag: string, amount: number, key:
   const filter = { field: 'tag', op: 'eq', value: tag };
   const add = () => world.call('update', { table: 'things', filter, inc: { n: amount }, idempotencyKey: key });
   await until(`add ${key}`, async () => (await endsInTime(add)).ok);
+}
+
+/** A verdict is shared by all who ask within half a second. */
+async function becomesUnready(world: FaultWorld): Promise<void> {
+  await until('not ready', async () => !(await isReady(world)), READYZ_TELLS_MS);
 }
 
 function count(world: FaultWorld): Promise<Answer> {

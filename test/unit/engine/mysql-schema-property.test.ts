@@ -61,7 +61,8 @@ async function everything({ sql }: SchemaWorld, namespace: string): Promise<Reco
     [namespace],
   );
   found.kept = kept.map((row) => ({ ...row, definition: String(row.definition).replace(/"goneWith":\d+/, '') }));
-  found.stored = await sql('SELECT revision, hash, pending FROM _schemas WHERE namespace = ?', [namespace]);
+  // Not the revision: a change that is refused leaves it raised, and one that is tried twice is refused twice.
+  found.stored = await sql('SELECT hash, pending FROM _schemas WHERE namespace = ?', [namespace]);
   found.ids = await sql('SELECT table_name, last_id FROM _generators WHERE namespace = ? ORDER BY 1', [namespace]);
   return found;
 }
