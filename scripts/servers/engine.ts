@@ -44,6 +44,8 @@ export interface Program {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stopSignal: NodeJS.Signals;
+  /** What `kill` sends instead of SIGKILL, to a program below the server that cannot be trusted to survive one. */
+  readonly killSignal?: NodeJS.Signals;
   /** Ends it at once yet leaves nothing in the system; also sent by the kernel when the supervisor is killed. */
   readonly discardSignal: NodeJS.Signals;
   /** Rejects or resolves with false until it answers. */

@@ -88,6 +88,8 @@ function documentdb(place: Place): Program {
       'documentdb.localhost_connection_string': `host=${inside} user=admin`,
     }),
     stopSignal: 'SIGINT',
+    // DocumentDB's own indexes do not survive every crash: an insert then ends the whole server, again and again.
+    killSignal: 'SIGINT',
     discardSignal: 'SIGQUIT',
     isReady: () => postgres.answers(place),
     onFirstReady: () => postgres.asAdmin(place, ['create extension documentdb cascade']),

@@ -70,7 +70,10 @@ export class PrivateServer {
 
   /** As if the power had gone: every process at once, with no chance to say goodbye. */
   async kill(): Promise<void> {
-    for (const { mark } of this.#running) signalFamily(mark.pid, 'SIGKILL');
+    for (const { program, child, mark } of this.#running) {
+      if (program.killSignal === undefined) signalFamily(mark.pid, 'SIGKILL');
+      else child.kill(program.killSignal);
+    }
     await Promise.all(this.#running.map(({ ended }) => ended));
   }
 
@@ -106,7 +109,8 @@ export class PrivateServer {
     for (const { program, child } of running) child.kill(program.discardSignal);
     const all = Promise.all(running.map(({ ended }) => ended));
     await Promise.race([all, wait(5_000, null, { ref: false })]);
-    await this.kill();
+    for (const { mark } of this.#running) signalFamily(mark.pid, 'SIGKILL');
+    await all;
     for (const program of this.#engine.programs(this.#place)) await program.onDiscarded?.();
     if (this.#place.diskMegabytes !== null) unmountSmallDisk(this.#place.folder);
   }
