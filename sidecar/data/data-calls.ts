@@ -69,7 +69,7 @@ export class DataCalls {
     if (error instanceof StaleSchemaError) return true;
     if (!(error instanceof ApiError) || !MAY_BE_OUT_OF_DATE.includes(error.code)) return false;
     const known = await this.#options.catalog.get(namespace, bounds);
-    const stored = await this.#options.engine.readSchema(namespace, bounds);
+    const stored = await this.#options.engine.schemas.readSchema(namespace, bounds);
     return stored?.revision !== known.revision;
   }
 }

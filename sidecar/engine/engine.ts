@@ -174,6 +174,13 @@ export interface Engine {
     bounds: CallBounds,
   ): Promise<RememberedResult | null>;
 
+  readonly schemas: SchemaCalls;
+  /** For `copy` and `import`. */
+  readonly transfer: Transfer;
+}
+
+/** The part of an engine that is about schemas and what they have left behind. */
+export interface SchemaCalls {
   readSchema(namespace: string, bounds: CallBounds): Promise<StoredSchema | null>;
   /**
    * Checks that every row fits, then applies the plan and stores the schema; a dry run only checks. Where an earlier
@@ -188,19 +195,4 @@ export interface Engine {
   /** `now` in epoch milliseconds. Throws `unsupported_change` with the reason where the object has no place any more. */
   restoreQuarantine(id: number, now: number, bounds: CallBounds): Promise<RestoredObject>;
   purgeQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
-
-  /** For `copy` and `import`. */
-  readonly transfer: Transfer;
 }
-
-/** The part of an engine that is about schemas. */
-export type SchemaCalls = Pick<
-  Engine,
-  | 'readSchema'
-  | 'applySchema'
-  | 'lockNamespace'
-  | 'unlockNamespace'
-  | 'listQuarantine'
-  | 'restoreQuarantine'
-  | 'purgeQuarantine'
->;

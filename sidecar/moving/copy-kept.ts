@@ -63,5 +63,5 @@ function newObject({ id: _, physical: _physical, ...rest }: KeptObject): NewKept
 }
 
 async function purgeAll(engine: Engine, objects: readonly KeptObject[]): Promise<void> {
-  for (const { id } of objects) await patiently(() => engine.purgeQuarantine(id, changeBounds()));
+  for (const { id } of objects) await patiently(() => engine.schemas.purgeQuarantine(id, changeBounds()));
 }

@@ -7,7 +7,7 @@ import { changeBounds, patiently, statementBounds } from './patience.ts';
 const MAX_ATTEMPTS = 5;
 
 export function storedSchema(engine: Engine, namespace: string): Promise<StoredSchema | null> {
-  return patiently(() => engine.readSchema(namespace, statementBounds()));
+  return patiently(() => engine.schemas.readSchema(namespace, statementBounds()));
 }
 
 /**
@@ -35,7 +35,7 @@ async function change(
     const { steps } = planSchema(from?.schema ?? null, to, { tables: new Map(), columns: new Map() }, 'drop');
     const planned = { namespace, from, to, hash: schemaHash(to), steps, dryRun: false, now: Date.now() };
     try {
-      await engine.applySchema(planned, changeBounds());
+      await engine.schemas.applySchema(planned, changeBounds());
       const stored = await storedSchema(engine, namespace);
       if (stored !== null && from?.isUnfinished !== true) return stored;
     } catch (error) {

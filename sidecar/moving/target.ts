@@ -57,7 +57,7 @@ async function refuseOccupied(engine: Engine, namespace: string, found: StoredSc
   for (const table of found?.schema.tables ?? []) {
     if (found !== null && (await lastRow(engine, tablePlace(found, table))) !== null) occupied.push(table.name);
   }
-  const kept = await patiently(() => engine.listQuarantine(namespace, statementBounds()));
+  const kept = await patiently(() => engine.schemas.listQuarantine(namespace, statementBounds()));
   if (kept.length > 0) occupied.push(`${kept.length} in quarantine`);
   if (occupied.length === 0) return;
   throw new MoveRefused(
@@ -74,7 +74,7 @@ async function removeTables(engine: Engine, namespace: string, names: readonly s
 
 async function clear(engine: Engine, namespace: string): Promise<void> {
   await applyWhole(engine, namespace, { tables: [] });
-  for (const { id } of await patiently(() => engine.listQuarantine(namespace, statementBounds()))) {
-    await patiently(() => engine.purgeQuarantine(id, changeBounds()));
+  for (const { id } of await patiently(() => engine.schemas.listQuarantine(namespace, statementBounds()))) {
+    await patiently(() => engine.schemas.purgeQuarantine(id, changeBounds()));
   }
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
-import type { CallBounds, Engine, StoredSchema, TableTarget } from '../engine/engine.ts';
+import type { CallBounds, SchemaCalls, StoredSchema, TableTarget } from '../engine/engine.ts';
 import { checkMoveMark, type MarkReader, type MoveMark, readMoveMark } from './move-mark.ts';
 
 interface Entry {
@@ -11,7 +11,7 @@ interface Entry {
   readonly mark: MoveMark | null;
 }
 
-type CatalogEngine = Pick<Engine, 'readSchema'> & MarkReader;
+type CatalogEngine = { readonly schemas: Pick<SchemaCalls, 'readSchema'> } & MarkReader;
 
 /**
  * The stored schema of each namespace, kept in memory. It may be out of date where another process has synced:
@@ -83,7 +83,7 @@ export class SchemaCatalog {
   }
 
   async #load(namespace: string, bounds: CallBounds): Promise<Entry> {
-    const stored = await this.#engine.readSchema(namespace, bounds);
+    const stored = await this.#engine.schemas.readSchema(namespace, bounds);
     if (stored === null) {
       throw new ApiError('namespace_unknown', `namespace ${namespace} has no schema yet; sync one first`);
     }

@@ -28,7 +28,7 @@ export function createSchemaHandlers(options: SchemaOptions) {
     },
     async 'schema.describe'({ namespace }: PayloadOf<'schema.describe'>, { deadline }: SchemaCall) {
       const bounds = { deadline: Math.min(deadline, performance.now() + statementTimeoutMs) };
-      return describeText(namespace, await gate.run(namespace, () => engine.readSchema(namespace, bounds)));
+      return describeText(namespace, await gate.run(namespace, () => engine.schemas.readSchema(namespace, bounds)));
     },
   };
 }

@@ -1,11 +1,11 @@
-import type { Engine, EngineLog } from '../engine/engine.ts';
+import type { EngineLog, SchemaCalls } from '../engine/engine.ts';
 
 const RENEW_EVERY_MS = 3000;
 const RENEWAL_TIMEOUT_MS = 5000;
 const RELEASE_TIMEOUT_MS = 10_000;
 
 export interface LockOptions {
-  readonly engine: Pick<Engine, 'lockNamespace' | 'unlockNamespace'>;
+  readonly engine: { readonly schemas: Pick<SchemaCalls, 'lockNamespace' | 'unlockNamespace'> };
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -32,7 +32,7 @@ export class NamespaceLock {
   /** Null where another process holds it. `deadline` in `performance.now()` milliseconds. */
   static async acquire(namespace: string, options: LockOptions, deadline: number): Promise<NamespaceLock | null> {
     const { engine, owner, now } = options;
-    const isHeld = await engine.lockNamespace(namespace, owner, now(), { deadline });
+    const isHeld = await engine.schemas.lockNamespace(namespace, owner, now(), { deadline });
     return isHeld ? new NamespaceLock(namespace, options) : null;
   }
 
@@ -43,7 +43,9 @@ export class NamespaceLock {
     await this.#renewal;
     const { engine, owner } = this.#options;
     try {
-      await engine.unlockNamespace(this.#namespace, owner, { deadline: performance.now() + RELEASE_TIMEOUT_MS });
+      await engine.schemas.unlockNamespace(this.#namespace, owner, {
+        deadline: performance.now() + RELEASE_TIMEOUT_MS,
+      });
     } catch {
       this.#options.log('warn', 'a schema lock stays behind and is taken over later', { namespace: this.#namespace });
     }
@@ -52,7 +54,9 @@ export class NamespaceLock {
   async #renew(): Promise<void> {
     const { engine, owner, now } = this.#options;
     try {
-      await engine.lockNamespace(this.#namespace, owner, now(), { deadline: performance.now() + RENEWAL_TIMEOUT_MS });
+      await engine.schemas.lockNamespace(this.#namespace, owner, now(), {
+        deadline: performance.now() + RENEWAL_TIMEOUT_MS,
+      });
     } catch {
       // The change itself may keep the database busy; it holds more than the lock then.
     }

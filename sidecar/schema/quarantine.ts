@@ -29,17 +29,17 @@ export class Quarantine {
 
   /** Oldest first. */
   list(): Promise<QuarantinedObject[]> {
-    return this.#options.engine.listQuarantine(null, { deadline: performance.now() + LOCK_TIMEOUT_MS });
+    return this.#options.engine.schemas.listQuarantine(null, { deadline: performance.now() + LOCK_TIMEOUT_MS });
   }
 
   /** @throws ApiError `unsupported_change` where the object has no place any more, `sync_in_progress`. */
   restore(object: QuarantinedObject): Promise<RestoredObject> {
     const { engine, now } = this.#options;
-    return this.#locked(object, () => engine.restoreQuarantine(object.id, now(), changeBounds()));
+    return this.#locked(object, () => engine.schemas.restoreQuarantine(object.id, now(), changeBounds()));
   }
 
   purge(object: QuarantinedObject): Promise<QuarantinedObject> {
-    return this.#locked(object, () => this.#options.engine.purgeQuarantine(object.id, changeBounds()));
+    return this.#locked(object, () => this.#options.engine.schemas.purgeQuarantine(object.id, changeBounds()));
   }
 
   async #locked<T>({ namespace }: QuarantinedObject, work: () => Promise<T>): Promise<T> {

@@ -82,7 +82,7 @@ export class SchemaSync {
     const { engine, catalog } = this.#options;
     const { namespace, deadline } = request;
     try {
-      const stored = await engine.readSchema(namespace, { deadline });
+      const stored = await engine.schemas.readSchema(namespace, { deadline });
       if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
       return await this.#locked(request, () => this.#change(request, declared, place));
     } finally {
@@ -119,7 +119,7 @@ export class SchemaSync {
   async #attempt(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
     const { engine, removed } = this.#options;
     const { namespace, dryRun, deadline } = request;
-    const stored = await engine.readSchema(namespace, { deadline });
+    const stored = await engine.schemas.readSchema(namespace, { deadline });
     if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
     const plan = planSchema(stored?.schema ?? null, declared.schema, declared.renames, removed);
     if (plan.unsupported.length > 0) throw new ApiError('unsupported_change', plan.unsupported.join('; '));
@@ -141,7 +141,7 @@ export class SchemaSync {
     const { engine, now, log } = this.#options;
     const startedAt = performance.now();
     const change = { namespace, from, to, hash, steps, dryRun, now: now() };
-    await engine.applySchema(change, { deadline: dryRun ? deadline : startedAt + APPLY_TIMEOUT_MS });
+    await engine.schemas.applySchema(change, { deadline: dryRun ? deadline : startedAt + APPLY_TIMEOUT_MS });
     if (dryRun) return;
     log('info', 'schema applied', { namespace, steps: steps.length, ms: Math.round(performance.now() - startedAt) });
   }

@@ -39,7 +39,7 @@ interface Listed {
 }
 
 async function listed(namespace: string): Promise<Listed[]> {
-  const objects = await beside.listQuarantine(namespace, { deadline: performance.now() + 10_000 });
+  const objects = await beside.schemas.listQuarantine(namespace, { deadline: performance.now() + 10_000 });
   return objects.map((object) => ({ ...object }));
 }
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
   });
   const steps = schema.tables.map((table) => ({ kind: 'createTable', table }) as const);
   const change = { namespace: 'game', from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
-  await engine.applySchema(change, bounds());
+  await engine.schemas.applySchema(change, bounds());
   const target = await tableOf(engine, 'big');
   for (let first = 0; first < ROWS; first += 1000) {
     const rows = Array.from({ length: 1000 }, (_, i) => new Map([['text', `row ${first + i}`.padEnd(80, '.')]]));
@@ -61,7 +61,7 @@ afterAll(() => {
 });
 
 async function tableOf(engine: Engine, name: string): Promise<TableTarget> {
-  const { namespace, revision, schema } = (await engine.readSchema('game', bounds())) as StoredSchema;
+  const { namespace, revision, schema } = (await engine.schemas.readSchema('game', bounds())) as StoredSchema;
   const table = schema.tables.find((candidate) => candidate.name === name);
   if (table === undefined) throw new Error(`no table ${name}`);
   return { namespace, revision, table };

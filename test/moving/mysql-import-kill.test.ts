@@ -57,7 +57,7 @@ const bounds = () => ({ deadline: performance.now() + 10_000 });
 
 /** Rows that the target holds now. */
 async function rowsThere(engine: Engine): Promise<number> {
-  const stored = await engine.readSchema('game', bounds());
+  const stored = await engine.schemas.readSchema('game', bounds());
   const table = stored?.schema.tables.find(({ name }) => name === 'kills');
   if (stored === null || table === undefined) return 0;
   return engine.count({ namespace: 'game', revision: stored.revision, table }, null, bounds());

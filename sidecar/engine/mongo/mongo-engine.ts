@@ -38,13 +38,7 @@ const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: f
 export class MongoEngine implements Engine {
   readonly provider = 'mongodb';
   readonly capabilities = CAPABILITIES;
-  readonly readSchema: SchemaCalls['readSchema'];
-  readonly applySchema: SchemaCalls['applySchema'];
-  readonly lockNamespace: SchemaCalls['lockNamespace'];
-  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
-  readonly listQuarantine: SchemaCalls['listQuarantine'];
-  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
-  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly schemas: SchemaCalls;
   readonly transfer: Transfer;
   readonly #database: MongoDatabase;
   readonly #lease: SchemaLease;
@@ -69,13 +63,7 @@ export class MongoEngine implements Engine {
     this.#purge = new OperationPurge(database, options.now, options.purgeIntervalMs);
     this.#operations = new Operations({ now: options.now, sweep: this.#sweep });
     const calls = createSchemaCalls(run, this.#lease);
-    this.readSchema = calls.readSchema;
-    this.applySchema = calls.applySchema;
-    this.lockNamespace = calls.lockNamespace;
-    this.unlockNamespace = calls.unlockNamespace;
-    this.listQuarantine = calls.listQuarantine;
-    this.restoreQuarantine = calls.restoreQuarantine;
-    this.purgeQuarantine = calls.purgeQuarantine;
+    this.schemas = calls;
     this.transfer = createTransfer(run);
   }
 

@@ -11,6 +11,7 @@ import type {
   IdempotencySlot,
   Page,
   RememberedResult,
+  SchemaCalls,
   TableTarget,
   Write,
 } from '../engine.ts';
@@ -28,7 +29,7 @@ import { LONG_SORT_ROWS, longSortSql, MYSQL_DIALECT } from './dialect.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
 import { MysqlDriver } from './mysql-driver.ts';
 import { planWrite } from './run-write.ts';
-import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { createSchemaCalls } from './schema-calls.ts';
 import { refuseStale } from './schema-store.ts';
 import { explained, send } from './send-statement.ts';
 import { recall, remember, SlotTakenError } from './slots.ts';
@@ -46,13 +47,7 @@ const MAX_SLOT_ATTEMPTS = 3;
 export class MysqlEngine implements Engine {
   readonly provider = 'mysql';
   readonly capabilities = CAPABILITIES;
-  readonly readSchema: SchemaCalls['readSchema'];
-  readonly applySchema: SchemaCalls['applySchema'];
-  readonly lockNamespace: SchemaCalls['lockNamespace'];
-  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
-  readonly listQuarantine: SchemaCalls['listQuarantine'];
-  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
-  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly schemas: SchemaCalls;
   readonly transfer: Transfer;
   readonly #driver: MysqlDriver;
   readonly #sessions: PooledSessions<MysqlConnection>;
@@ -64,15 +59,13 @@ export class MysqlEngine implements Engine {
     this.#sessions = new PooledSessions(driver, new TroubleLog(options.log));
     this.#purge = new IdempotencyPurge(this.#sessions, purgeExpired, options);
     const { log } = options;
-    const calls = createSchemaCalls({ sessions: this.#sessions, flavour: () => driver.flavour ?? 'mariadb', log });
-    this.readSchema = calls.readSchema;
-    this.applySchema = calls.applySchema;
-    this.lockNamespace = calls.lockNamespace;
-    this.unlockNamespace = calls.unlockNamespace;
-    this.listQuarantine = calls.listQuarantine;
-    this.restoreQuarantine = calls.restoreQuarantine;
-    this.purgeQuarantine = calls.purgeQuarantine;
-    this.transfer = calls.transfer;
+    const { schemas, transfer } = createSchemaCalls({
+      sessions: this.#sessions,
+      flavour: () => driver.flavour ?? 'mariadb',
+      log,
+    });
+    this.schemas = schemas;
+    this.transfer = transfer;
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { CallBounds, Engine, EngineLog } from '../engine.ts';
+import type { CallBounds, Engine, EngineLog, SchemaCalls } from '../engine.ts';
 import { SchemaConnection } from '../sql/schema-connection.ts';
 import { quarantineRows } from '../sql/schema-quarantine.ts';
 import type { Session, Sessions } from '../sql/session.ts';
@@ -13,19 +13,6 @@ import { createMysqlTransfer } from './schema-transfer.ts';
 import { inTurn } from './schema-turn.ts';
 import type { Flavour } from './schema-types.ts';
 
-/** The part of the engine that is about schemas. */
-export type SchemaCalls = Pick<
-  Engine,
-  | 'readSchema'
-  | 'applySchema'
-  | 'lockNamespace'
-  | 'unlockNamespace'
-  | 'listQuarantine'
-  | 'restoreQuarantine'
-  | 'purgeQuarantine'
-  | 'transfer'
->;
-
 export interface SchemaCallOptions {
   readonly sessions: Sessions;
   /** Of the server; asked for inside a session only, when it is known. */
@@ -36,13 +23,13 @@ export interface SchemaCallOptions {
 /** Before its own deadline a reader of the schema stops waiting for that. */
 const READER_MARGIN_MS = 500;
 
-export function createSchemaCalls(options: SchemaCallOptions): SchemaCalls {
+export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'schemas' | 'transfer'> {
   const { sessions, flavour, log } = options;
   const toolsOf = (session: Session): SchemaTools => {
     const connection = new SchemaConnection(unprepared(session), schemaDialect(flavour()));
     return { connection, flavour: flavour(), log };
   };
-  return {
+  const schemas: SchemaCalls = {
     readSchema: schemaReader(sessions, toolsOf),
     async applySchema(change, bounds) {
       if (change.dryRun) await sessions.read(bounds, (session) => checkSchema(toolsOf(session).connection, change));
@@ -60,8 +47,8 @@ export function createSchemaCalls(options: SchemaCallOptions): SchemaCalls {
     restoreQuarantine: (id, now, bounds) =>
       sessions.write(bounds, (session) => restoreQuarantine(toolsOf(session), id, now)),
     purgeQuarantine: (id, bounds) => sessions.write(bounds, (session) => purgeQuarantine(toolsOf(session), id)),
-    transfer: createMysqlTransfer(options, toolsOf),
   };
+  return { schemas, transfer: createMysqlTransfer(options, toolsOf) };
 }
 
 /** A change that was cut off is finished first, as far as the reader's time allows. */

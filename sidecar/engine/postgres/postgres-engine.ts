@@ -42,13 +42,7 @@ export class PostgresEngine implements Engine {
   readonly provider = 'postgres';
   readonly capabilities = CAPABILITIES;
   readonly transfer: Transfer;
-  readonly readSchema: SchemaCalls['readSchema'];
-  readonly applySchema: SchemaCalls['applySchema'];
-  readonly lockNamespace: SchemaCalls['lockNamespace'];
-  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
-  readonly listQuarantine: SchemaCalls['listQuarantine'];
-  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
-  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly schemas: SchemaCalls;
   readonly #sessions: PooledSessions<PostgresConnection>;
   readonly #reads = new ReadCompiler(POSTGRES_DIALECT);
   readonly #purge: IdempotencyPurge;
@@ -56,13 +50,7 @@ export class PostgresEngine implements Engine {
   private constructor(sessions: PooledSessions<PostgresConnection>, options: EngineOptions) {
     this.#sessions = sessions;
     const calls = createSchemaCalls(sessions);
-    this.readSchema = calls.readSchema;
-    this.applySchema = calls.applySchema;
-    this.lockNamespace = calls.lockNamespace;
-    this.unlockNamespace = calls.unlockNamespace;
-    this.listQuarantine = calls.listQuarantine;
-    this.restoreQuarantine = calls.restoreQuarantine;
-    this.purgeQuarantine = calls.purgeQuarantine;
+    this.schemas = calls;
     this.transfer = createPostgresTransfer(sessions);
     this.#purge = new IdempotencyPurge(sessions, purgeExpired, options);
   }

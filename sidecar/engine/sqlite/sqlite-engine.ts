@@ -33,13 +33,7 @@ const QUICK_JOBS: ReadonlySet<string> = new Set(['schema.read', 'transfer.readMa
 export class SqliteEngine implements Engine {
   readonly provider = 'sqlite';
   readonly capabilities = CAPABILITIES;
-  readonly readSchema: SchemaCalls['readSchema'];
-  readonly applySchema: SchemaCalls['applySchema'];
-  readonly lockNamespace: SchemaCalls['lockNamespace'];
-  readonly unlockNamespace: SchemaCalls['unlockNamespace'];
-  readonly listQuarantine: SchemaCalls['listQuarantine'];
-  readonly restoreQuarantine: SchemaCalls['restoreQuarantine'];
-  readonly purgeQuarantine: SchemaCalls['purgeQuarantine'];
+  readonly schemas: SchemaCalls;
   readonly transfer: Transfer;
   readonly #pool: WorkerPool;
   readonly #book = new StatementBook();
@@ -49,13 +43,7 @@ export class SqliteEngine implements Engine {
     const runJob: RunJob = (name, input, bounds) => this.#runJob(name, input, bounds);
     const calls = createSchemaCalls(runJob);
     this.transfer = createTransfer(runJob);
-    this.readSchema = calls.readSchema;
-    this.applySchema = calls.applySchema;
-    this.lockNamespace = calls.lockNamespace;
-    this.unlockNamespace = calls.unlockNamespace;
-    this.listQuarantine = calls.listQuarantine;
-    this.restoreQuarantine = calls.restoreQuarantine;
-    this.purgeQuarantine = calls.purgeQuarantine;
+    this.schemas = calls;
   }
 
   /**

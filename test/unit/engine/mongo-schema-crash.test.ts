@@ -160,7 +160,7 @@ describe('out of quarantine', { timeout: TIMEOUT_MS }, () => {
     const namespace = await prepared({ before: declared, after: left, rows });
     await syncer(steady)(namespace, left);
     await world.collection(`${namespace}__a`).insertOne({ id: Long.fromNumber(2) });
-    const objects = await steady.listQuarantine(namespace, within(5000));
+    const objects = await steady.schemas.listQuarantine(namespace, within(5000));
     const idOf = (kind: string) => Number(objects.find((object) => object.kind === kind)?.id);
     return { namespace, column: idOf('column'), table: idOf('table') };
   }
@@ -170,14 +170,19 @@ describe('out of quarantine', { timeout: TIMEOUT_MS }, () => {
     { kind: 'table', after: [left[0], declared[1]] },
   ] as const)('a $kind comes back whenever the sidecar crashes', async ({ kind, after }) => {
     const whole = await kept();
-    await steady.restoreQuarantine(whole[kind], NOW, within(10_000));
+    await steady.schemas.restoreQuarantine(whole[kind], NOW, within(10_000));
     const expected = await world.dump(whole.namespace);
     const places = await atEveryCommand(async (commands) => {
       const { namespace, [kind]: id } = await kept();
-      const isCut = await world.crashes(commands, (engine) => engine.restoreQuarantine(id, NOW, within(10_000)));
-      const isListed = (await steady.listQuarantine(namespace, within(5000))).some((object) => object.id === id);
+      const isCut = await world.crashes(commands, (engine) =>
+        engine.schemas.restoreQuarantine(id, NOW, within(10_000)),
+      );
+      const isListed = (await steady.schemas.listQuarantine(namespace, within(5000))).some(
+        (object) => object.id === id,
+      );
       // Its owner tries again where it is still listed; else the next sync finds the rest of the work.
-      if (isListed) expect(await steady.restoreQuarantine(id, NOW, within(10_000))).toMatchObject({ id, note: null });
+      if (isListed)
+        expect(await steady.schemas.restoreQuarantine(id, NOW, within(10_000))).toMatchObject({ id, note: null });
       await syncer(steady)(namespace, after as Declared);
       expect(await world.dump(namespace)).toEqual(expected);
       return isCut;
@@ -188,14 +193,14 @@ describe('out of quarantine', { timeout: TIMEOUT_MS }, () => {
   it('what is purged leaves nothing, whenever the sidecar crashes', async () => {
     const more = [...left, { name: 'c', columns: [ID] }];
     const whole = await kept();
-    await steady.purgeQuarantine(whole.column, within(5000));
+    await steady.schemas.purgeQuarantine(whole.column, within(5000));
     await syncer(steady)(whole.namespace, more);
     const expected = await world.dump(whole.namespace);
     await atEveryCommand(async (commands) => {
       const { namespace, column } = await kept();
-      const isCut = await world.crashes(commands, (engine) => engine.purgeQuarantine(column, within(5000)));
-      const isListed = (await steady.listQuarantine(namespace, within(5000))).some(({ id }) => id === column);
-      if (isListed) await steady.purgeQuarantine(column, within(5000));
+      const isCut = await world.crashes(commands, (engine) => engine.schemas.purgeQuarantine(column, within(5000)));
+      const isListed = (await steady.schemas.listQuarantine(namespace, within(5000))).some(({ id }) => id === column);
+      if (isListed) await steady.schemas.purgeQuarantine(column, within(5000));
       await syncer(steady)(namespace, more);
       expect(await world.dump(namespace)).toEqual(expected);
       return isCut;

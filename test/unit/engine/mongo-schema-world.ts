@@ -50,7 +50,7 @@ export class MongoWorld {
     const cutter = await Cutter.open(this.url);
     const engine = await this.engine(cutter.url);
     try {
-      await engine.readSchema('none', within(5000));
+      await engine.schemas.readSchema('none', within(5000));
       const cut = cutter.cutAfter(commands);
       const done = work(engine).then(() => false);
       // What a crashed sidecar would have answered is nobody's business.

@@ -61,14 +61,14 @@ async function cutOff(namespace: string): Promise<void> {
 describe('a change that was cut off', () => {
   it('is known, holds rows back while its sidecar may come again, and is finished when it does not', async () => {
     await cutOff('left');
-    expect(await engine.readSchema('left', within(5000))).toMatchObject({ isUnfinished: true });
+    expect(await engine.schemas.readSchema('left', within(5000))).toMatchObject({ isUnfinished: true });
     const find = (on: Engine) =>
       onNotes(on, 'left', (target) => on.find(target, { ...ALL, fields: [...columns(target)] }, within(20_000)));
     await expect(find(engine)).rejects.toMatchObject({ code: 'sync_in_progress' });
-    expect(await engine.readSchema('left', within(5000))).toMatchObject({ isUnfinished: true });
+    expect(await engine.schemas.readSchema('left', within(5000))).toMatchObject({ isUnfinished: true });
     const later = await world.engine(world.url, NOW + 11_000);
     await vi.waitFor(async () => expect((await find(later)).rows).toBe('[{"id":1,"body":"hello"}]'), 15_000);
-    expect(await engine.readSchema('left', within(5000))).not.toHaveProperty('isUnfinished');
+    expect(await engine.schemas.readSchema('left', within(5000))).not.toHaveProperty('isUnfinished');
     await later.close();
   });
 
@@ -137,7 +137,7 @@ describe('two sidecars', () => {
     await syncer(engine)('race', notes({ name: 'n', type: 'int32' }));
     const rows = Array.from({ length: 300 }, (_, n) => ({ id: Long.fromNumber(n), n }));
     await world.collection('race__notes').insertMany(rows);
-    const stored = await engine.readSchema('race', within(5000));
+    const stored = await engine.schemas.readSchema('race', within(5000));
     if (stored === null) throw new Error('not stored');
     const [table] = stored.schema.tables;
     const [id, n] = table?.columns ?? [];
@@ -146,12 +146,14 @@ describe('two sidecars', () => {
     const schema = { tables: [{ ...table, columns: [id, to] }] };
     const steps = [{ kind: 'alterColumn', table: 'notes', from: n, to }] as const;
     const change = { namespace: 'race', from: stored, to: schema, hash: '', steps, dryRun: false, now: NOW };
-    const answers = await Promise.allSettled([engine, other].map((on) => on.applySchema(change, within(20_000))));
+    const answers = await Promise.allSettled(
+      [engine, other].map((on) => on.schemas.applySchema(change, within(20_000))),
+    );
     for (const answer of answers) {
       if (answer.status === 'fulfilled') continue;
       expect(answer.reason instanceof StaleSchemaError || answer.reason.code === 'conflict_retry').toBe(true);
     }
-    const { isUnfinished, revision } = (await engine.readSchema('race', within(5000))) ?? {};
+    const { isUnfinished, revision } = (await engine.schemas.readSchema('race', within(5000))) ?? {};
     expect({ isUnfinished, revision }).toEqual({ isUnfinished: undefined, revision: stored.revision + 1 });
     const kept = await world.collection('race__notes').find().toArray();
     expect(kept.map((row) => `${row.n} ${row.n._bsontype}`)).toEqual(rows.map((row) => `${row.n} Long`));
@@ -161,22 +163,24 @@ describe('two sidecars', () => {
 
 describe('the lock of a namespace', () => {
   it('is its owner’s, is renewed, and falls to others when it is old or from a wrong clock', async () => {
-    const lock = (owner: string, now: number) => engine.lockNamespace('locked', owner, now, within(5000));
+    const lock = (owner: string, now: number) => engine.schemas.lockNamespace('locked', owner, now, within(5000));
     expect(await lock('a', NOW)).toBe(true);
     expect(await lock('b', NOW + 9999)).toBe(false);
     expect(await lock('a', NOW + 5000)).toBe(true);
     expect(await lock('b', NOW + 10_000)).toBe(false);
     expect(await lock('b', NOW + 15_000)).toBe(true);
     expect(await lock('a', NOW)).toBe(true);
-    await engine.unlockNamespace('locked', 'b', within(5000));
+    await engine.schemas.unlockNamespace('locked', 'b', within(5000));
     expect(await lock('b', NOW)).toBe(false);
-    await engine.unlockNamespace('locked', 'a', within(5000));
+    await engine.schemas.unlockNamespace('locked', 'a', within(5000));
     expect(await lock('b', NOW)).toBe(true);
   });
 
   it('falls to one of many that come at once', async () => {
     const owners = Array.from({ length: 20 }, (_, n) => `owner ${n}`);
-    const taken = await Promise.all(owners.map((owner) => engine.lockNamespace('many', owner, NOW, within(10_000))));
+    const taken = await Promise.all(
+      owners.map((owner) => engine.schemas.lockNamespace('many', owner, NOW, within(10_000))),
+    );
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 });

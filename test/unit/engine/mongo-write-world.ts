@@ -73,8 +73,8 @@ export async function declare(
   const { schema } = parseSchema({ tables } as unknown as JsonObject);
   const steps = schema.tables.map((table) => ({ kind: 'createTable', table }) as const);
   const change = { namespace, from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
-  await engine.applySchema(change, within(20_000));
-  const stored = await engine.readSchema(namespace, within(5000));
+  await engine.schemas.applySchema(change, within(20_000));
+  const stored = await engine.schemas.readSchema(namespace, within(5000));
   if (stored === null) throw new Error(`${namespace} is not declared`);
   return Object.fromEntries(
     stored.schema.tables.map((table) => [table.name, { namespace, revision: stored.revision, table }]),

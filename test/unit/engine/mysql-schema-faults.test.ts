@@ -101,11 +101,11 @@ describe.concurrent('somebody else in the way', () => {
       { provider: 'mysql', url: world.url, poolSize: 2, statementTimeoutMs: 4000 },
       { log: () => {}, now: Date.now },
     );
-    const from = await engine.readSchema('hasty', within(5000));
+    const from = await engine.schemas.readSchema('hasty', within(5000));
     const { schema: to, renames } = parseSchema(JSON.parse(JSON.stringify(declared())));
     const { steps } = planSchema(from?.schema ?? null, to, renames, 'drop');
     const change = { namespace: 'hasty', from, to, hash: schemaHash(to), steps, dryRun: false, now: Date.now() };
-    await expect(engine.applySchema(change, within(800))).rejects.toMatchObject({
+    await expect(engine.schemas.applySchema(change, within(800))).rejects.toMatchObject({
       code: 'database_timeout',
       message: expect.stringContaining('outcome is unknown'),
     });
@@ -167,9 +167,9 @@ describe('calls of another sidecar', () => {
       { log: () => {}, now: Date.now },
     );
     try {
-      await sync(engine, 'other', declared(table('t')));
+      await sync(engine.schemas, 'other', declared(table('t')));
       const targetOf = async (): Promise<TableTarget> => {
-        const stored = await engine.readSchema('other', within(4000));
+        const stored = await engine.schemas.readSchema('other', within(4000));
         const [first] = stored?.schema.tables ?? [];
         if (stored === null || first === undefined) throw new Error('other is not declared');
         return { namespace: 'other', revision: stored.revision, table: first };
@@ -185,7 +185,7 @@ describe('calls of another sidecar', () => {
         asked = true;
         await expect(insert(old, 2n)).rejects.toMatchObject({ code: 'sync_in_progress' });
         await expect(engine.count(old, null, within(4000))).rejects.toMatchObject({ code: 'sync_in_progress' });
-        expect(await engine.readSchema('other', within(1000))).toMatchObject({
+        expect(await engine.schemas.readSchema('other', within(1000))).toMatchObject({
           revision: old.revision,
           isUnfinished: true,
         });
@@ -194,7 +194,7 @@ describe('calls of another sidecar', () => {
       expect(asked).toBe(true);
       await expect(insert(old, 2n)).rejects.toBeInstanceOf(StaleSchemaError);
       expect(await engine.count(await targetOf(), null, within(4000))).toBe(1);
-      await sync(engine, 'other', declared(table('t')));
+      await sync(engine.schemas, 'other', declared(table('t')));
       await insert(await targetOf(), 2n);
     } finally {
       await engine.close();

@@ -1,7 +1,12 @@
 import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/promise';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import { type CallBounds, StaleSchemaError, type StoredSchema } from '../../../sidecar/engine/engine.ts';
-import { createSchemaCalls, type SchemaCalls } from '../../../sidecar/engine/mysql/schema-calls.ts';
+import {
+  type CallBounds,
+  type SchemaCalls,
+  StaleSchemaError,
+  type StoredSchema,
+} from '../../../sidecar/engine/engine.ts';
+import { createSchemaCalls } from '../../../sidecar/engine/mysql/schema-calls.ts';
 import { prepareSystemTables } from '../../../sidecar/engine/mysql/system-tables.ts';
 import type { Session, Sessions, SqlParam, SqlResult } from '../../../sidecar/engine/sql/session.ts';
 import { planSchema, type RemovedMode } from '../../../sidecar/schema/plan.ts';
@@ -107,7 +112,7 @@ export async function schemaWorld(): Promise<SchemaWorld> {
     },
     connect: () => connect(database.url),
     calls: (sessions = new CrashingSessions(database.url)) =>
-      createSchemaCalls({ sessions, flavour: () => 'mariadb', log: () => {} }),
+      createSchemaCalls({ sessions, flavour: () => 'mariadb', log: () => {} }).schemas,
   };
 }
 

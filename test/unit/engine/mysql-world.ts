@@ -56,8 +56,8 @@ export async function declare(engine: Engine, tables: string): Promise<(name: st
   const { schema } = parseSchema(parseJson(`{"tables":${tables}}`));
   const steps = schema.tables.map((table) => ({ kind: 'createTable', table }) as const);
   const change = { namespace: 'game', from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
-  await engine.applySchema(change, within(20_000));
-  const stored = await engine.readSchema('game', within(5000));
+  await engine.schemas.applySchema(change, within(20_000));
+  const stored = await engine.schemas.readSchema('game', within(5000));
   return (name) => {
     const table = stored?.schema.tables.find((candidate) => candidate.name === name);
     if (stored === null || table === undefined) throw new Error(`${name} is not declared`);

@@ -147,7 +147,7 @@ describe('a connection that is lost', () => {
     });
     proxy.cut();
     await expect.poll(() => proxy.connections()).toBe(0);
-    expect(await single.readSchema('game', within(5000))).toBeNull();
+    expect(await single.schemas.readSchema('game', within(5000))).toBeNull();
     expect((await declare(single, 'game')).revision).toBe(1);
   });
 

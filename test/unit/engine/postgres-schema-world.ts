@@ -1,7 +1,7 @@
 import { Client, type QueryArrayResult } from 'pg';
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { CallBounds, Engine, StoredSchema } from '../../../sidecar/engine/engine.ts';
+import type { CallBounds, Engine, SchemaCalls, StoredSchema } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import type { Session, Sessions, SqlParam, SqlResult } from '../../../sidecar/engine/sql/session.ts';
 import { planSchema, type RemovedMode } from '../../../sidecar/schema/plan.ts';
@@ -58,7 +58,9 @@ export interface Declaration {
   readonly tables: readonly object[];
 }
 
-export type SyncedEngine = Pick<Engine, 'readSchema' | 'applySchema'>;
+export interface SyncedEngine {
+  readonly schemas: Pick<SchemaCalls, 'readSchema' | 'applySchema'>;
+}
 
 /** What `schema.sync` does with an engine, without locks and gates. */
 export async function sync(
@@ -68,12 +70,12 @@ export async function sync(
   { removed = 'quarantine', dryRun = false }: { removed?: RemovedMode; dryRun?: boolean } = {},
 ): Promise<StoredSchema | null> {
   const { schema, renames } = parseSchema(parseJson(JSON.stringify(declaration)));
-  const from = await engine.readSchema(namespace, within(5000));
+  const from = await engine.schemas.readSchema(namespace, within(5000));
   const { steps, unsupported } = planSchema(from?.schema ?? null, schema, renames, removed);
   if (unsupported.length > 0) throw new Error(unsupported.join('; '));
   const change = { namespace, from, to: schema, hash: schemaHash(schema), steps, dryRun, now: Date.now() };
-  await engine.applySchema(change, within(20_000));
-  return engine.readSchema(namespace, within(5000));
+  await engine.schemas.applySchema(change, within(20_000));
+  return engine.schemas.readSchema(namespace, within(5000));
 }
 
 /** What becomes of a process at one of its statements, `BEGIN` and `COMMIT` included. */

@@ -54,8 +54,8 @@ describe('generated ids', () => {
     expect(await newId('ids__t')).toBe('2');
     await sync(engine, 'ids', { tables: [{ ...COUNTED, name: 'u' }] });
     expect(await newId('ids__u')).toBe('3');
-    const [kept] = await engine.listQuarantine('ids', within(5000));
-    await engine.restoreQuarantine(kept?.id ?? 0, Date.now(), within(5000));
+    const [kept] = await engine.schemas.listQuarantine('ids', within(5000));
+    await engine.schemas.restoreQuarantine(kept?.id ?? 0, Date.now(), within(5000));
     expect(await newId('ids__t')).toBe('3');
   });
 
@@ -125,23 +125,23 @@ describe('beside other programs', () => {
         message: expect.stringContaining('something else named beside__taken'),
       });
     }
-    expect(await engine.readSchema('beside', within(5000))).toBeNull();
+    expect(await engine.schemas.readSchema('beside', within(5000))).toBeNull();
     expect(await shape('beside__t')).toEqual([expect.stringContaining('beside__taken')]);
   });
 
   it('restores nothing where something else has its name, and purges what is gone already', async () => {
     await sync(engine, 'back', { tables: [COUNTED] });
     await sync(engine, 'back', { tables: [] });
-    const [kept] = await engine.listQuarantine('back', within(5000));
+    const [kept] = await engine.schemas.listQuarantine('back', within(5000));
     const id = kept?.id ?? 0;
     await world.client.query('CREATE TABLE back__t (a int)');
-    await expect(engine.restoreQuarantine(id, Date.now(), within(5000))).rejects.toMatchObject({
+    await expect(engine.schemas.restoreQuarantine(id, Date.now(), within(5000))).rejects.toMatchObject({
       code: 'unsupported_change',
       message: expect.stringContaining('something else named back__t'),
     });
     await world.client.query(`DROP TABLE "_q${id}_back__t"`);
-    expect(await engine.purgeQuarantine(id, within(5000))).toEqual(kept);
-    expect(await engine.listQuarantine('back', within(5000))).toEqual([]);
+    expect(await engine.schemas.purgeQuarantine(id, within(5000))).toEqual(kept);
+    expect(await engine.schemas.listQuarantine('back', within(5000))).toEqual([]);
   });
 
   it('waits a moment for a transaction, longer than the account lets a statement run', async () => {
@@ -237,7 +237,7 @@ describe('two at once', () => {
     const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as Error);
     // The second may also have come after the first, and then it is a change of its own.
     expect(failures.map(({ name }) => name).filter((name) => name !== 'StaleSchemaError')).toEqual([]);
-    const stored = await engine.readSchema('race', within(5000));
+    const stored = await engine.schemas.readSchema('race', within(5000));
     expect(stored?.revision).toBe(2 - failures.length);
     expect(stored?.schema.tables).toHaveLength(1);
   });
@@ -250,14 +250,14 @@ describe('two at once', () => {
 
 describe('the lock of a namespace', () => {
   it('is held by its owner until it is old', async () => {
-    const lock = (owner: string, now: number) => engine.lockNamespace('locked', owner, now, within(5000));
+    const lock = (owner: string, now: number) => engine.schemas.lockNamespace('locked', owner, now, within(5000));
     expect(await lock('a', 100_000)).toBe(true);
     expect(await lock('a', 105_000)).toBe(true);
     expect(await lock('b', 114_999)).toBe(false);
     expect(await lock('b', 115_000)).toBe(true);
-    await engine.unlockNamespace('locked', 'a', within(5000));
+    await engine.schemas.unlockNamespace('locked', 'a', within(5000));
     expect(await lock('a', 115_001)).toBe(false);
-    await engine.unlockNamespace('locked', 'b', within(5000));
+    await engine.schemas.unlockNamespace('locked', 'b', within(5000));
     expect(await lock('a', 115_002)).toBe(true);
   });
 });
@@ -289,18 +289,18 @@ describe('a change that is cut off', () => {
   it('at any statement leaves the old schema or the new one, and the next sync comes to the new one', async () => {
     await prepared('whole');
     const whole = new CrashingSessions(world.url);
-    await sync(createSchemaCalls(whole), 'whole', after);
+    await sync({ schemas: createSchemaCalls(whole) }, 'whole', after);
     const old = await prepared('cut');
     const isCommit = (at: number) => at === whole.statements.length - 1;
     for (let at = 1; !isCommit(at); at += 1) {
       const crashing = new CrashingSessions(world.url, { at, isSent: at % 2 === 0 });
-      await expect(sync(createSchemaCalls(crashing), 'cut', after)).rejects.toThrow('the process is gone');
+      await expect(sync({ schemas: createSchemaCalls(crashing) }, 'cut', after)).rejects.toThrow('the process is gone');
       expect(await shape('cut')).toEqual(old);
     }
     for (const isSent of [false, true]) {
       const crashing = new CrashingSessions(world.url, { at: whole.statements.length - 1, isSent });
-      await expect(sync(createSchemaCalls(crashing), 'cut', after)).rejects.toThrow('the process is gone');
-      expect((await engine.readSchema('cut', within(5000)))?.revision).toBe(isSent ? 2 : 1);
+      await expect(sync({ schemas: createSchemaCalls(crashing) }, 'cut', after)).rejects.toThrow('the process is gone');
+      expect((await engine.schemas.readSchema('cut', within(5000)))?.revision).toBe(isSent ? 2 : 1);
     }
     expect(await shape('cut')).toEqual((await shape('whole')).map((line) => line.replaceAll('whole__', 'cut__')));
     expect(await world.column('SELECT n FROM cut__lines ORDER BY id')).toEqual(['b', 'a']);

@@ -24,7 +24,7 @@ describe('the tables of the sidecar', () => {
     await engine.ping(within(5000));
     await sync(engine, 'game', { tables: [{ name: 't', columns: [{ name: 'a', type: 'int32' }] }] });
     const again = await world.open();
-    expect((await again.readSchema('game', within(5000)))?.revision).toBe(1);
+    expect((await again.schemas.readSchema('game', within(5000)))?.revision).toBe(1);
   });
 
   it.each(OURS)('are not made where %s is somebody else’s', async (name) => {

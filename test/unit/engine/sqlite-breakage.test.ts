@@ -86,7 +86,9 @@ describe('a file that cannot be used now', () => {
     const before = readFileSync(file);
     const world = await open();
     await expect(world.engine.ping(within(2000))).rejects.toMatchObject({ code: 'database_error' });
-    await expect(world.engine.readSchema('game', within(2000))).rejects.toMatchObject({ code: 'database_error' });
+    await expect(world.engine.schemas.readSchema('game', within(2000))).rejects.toMatchObject({
+      code: 'database_error',
+    });
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(problems(world)[0]).toMatch(/SQLITE_NOTADB/);
     expect(world.log[0]?.fields).toMatchObject({ file, advice: expect.stringContaining('database.file') });

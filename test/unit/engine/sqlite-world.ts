@@ -47,12 +47,12 @@ export async function declareNotes(engine: Engine): Promise<TableTarget> {
   const { schema } = parseSchema(parseJson(DECLARATION));
   const steps = schema.tables.map((table) => ({ kind: 'createTable', table }) as const);
   const change = { namespace: 'game', from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
-  await engine.applySchema(change, within(5000));
+  await engine.schemas.applySchema(change, within(5000));
   return readNotes(engine);
 }
 
 export async function readNotes(engine: Engine): Promise<TableTarget> {
-  const stored = await engine.readSchema('game', within(5000));
+  const stored = await engine.schemas.readSchema('game', within(5000));
   const table = stored?.schema.tables[0];
   if (stored === null || table === undefined) throw new Error('game is not declared');
   return { namespace: 'game', revision: stored.revision, table };

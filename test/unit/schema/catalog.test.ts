@@ -15,7 +15,7 @@ const transfer = { readMark: async () => null };
 function slowEngine() {
   const reads: ((answer: StoredSchema | null) => void)[] = [];
   const readSchema = () => new Promise<StoredSchema | null>((resolve) => reads.push(resolve));
-  return { reads, readSchema, transfer };
+  return { reads, schemas: { readSchema }, transfer };
 }
 
 describe('SchemaCatalog', () => {
@@ -63,7 +63,7 @@ describe('SchemaCatalog', () => {
       if (fails) throw new Error('away');
       return stored(3);
     };
-    const catalog = new SchemaCatalog({ readSchema, transfer });
+    const catalog = new SchemaCatalog({ schemas: { readSchema }, transfer });
     await expect(catalog.get('game', bounds)).rejects.toThrow('away');
     fails = false;
     expect((await catalog.get('game', bounds)).revision).toBe(3);

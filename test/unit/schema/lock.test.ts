@@ -39,35 +39,35 @@ function syncOf(owner: string, now: () => number) {
 
 describe('the lock of a namespace', () => {
   it('keeps others out for 10 s, and its owner never', async () => {
-    expect(await engine.lockNamespace('a', 'one', START, bounds)).toBe(true);
-    expect(await engine.lockNamespace('a', 'one', START, bounds)).toBe(true);
-    expect(await engine.lockNamespace('b', 'two', START, bounds)).toBe(true);
-    expect(await engine.lockNamespace('a', 'two', START + 9999, bounds)).toBe(false);
-    expect(await engine.lockNamespace('a', 'one', START + 9999, bounds)).toBe(true);
-    expect(await engine.lockNamespace('a', 'two', START + 10_000, bounds)).toBe(false);
-    expect(await engine.lockNamespace('a', 'two', START + 19_999, bounds)).toBe(true);
-    expect(await engine.lockNamespace('a', 'one', START + 20_000, bounds)).toBe(false);
+    expect(await engine.schemas.lockNamespace('a', 'one', START, bounds)).toBe(true);
+    expect(await engine.schemas.lockNamespace('a', 'one', START, bounds)).toBe(true);
+    expect(await engine.schemas.lockNamespace('b', 'two', START, bounds)).toBe(true);
+    expect(await engine.schemas.lockNamespace('a', 'two', START + 9999, bounds)).toBe(false);
+    expect(await engine.schemas.lockNamespace('a', 'one', START + 9999, bounds)).toBe(true);
+    expect(await engine.schemas.lockNamespace('a', 'two', START + 10_000, bounds)).toBe(false);
+    expect(await engine.schemas.lockNamespace('a', 'two', START + 19_999, bounds)).toBe(true);
+    expect(await engine.schemas.lockNamespace('a', 'one', START + 20_000, bounds)).toBe(false);
   });
 
   it('is given up only by its owner', async () => {
-    await engine.lockNamespace('c', 'one', START, bounds);
-    await engine.unlockNamespace('c', 'two', bounds);
-    expect(await engine.lockNamespace('c', 'two', START, bounds)).toBe(false);
-    await engine.unlockNamespace('c', 'one', bounds);
-    expect(await engine.lockNamespace('c', 'two', START, bounds)).toBe(true);
+    await engine.schemas.lockNamespace('c', 'one', START, bounds);
+    await engine.schemas.unlockNamespace('c', 'two', bounds);
+    expect(await engine.schemas.lockNamespace('c', 'two', START, bounds)).toBe(false);
+    await engine.schemas.unlockNamespace('c', 'one', bounds);
+    expect(await engine.schemas.lockNamespace('c', 'two', START, bounds)).toBe(true);
   });
 
   it('does not hold where its time lies in a future that never comes', async () => {
-    await engine.lockNamespace('d', 'one', START + 86_400_000, bounds);
-    expect(await engine.lockNamespace('d', 'two', START, bounds)).toBe(true);
+    await engine.schemas.lockNamespace('d', 'one', START + 86_400_000, bounds);
+    expect(await engine.schemas.lockNamespace('d', 'two', START, bounds)).toBe(true);
   });
 
   it('stops a sync while another sidecar holds it, and not after 10 s', async () => {
     let time = START;
-    await engine.lockNamespace('game', 'another sidecar', START, bounds);
+    await engine.schemas.lockNamespace('game', 'another sidecar', START, bounds);
     const sync = syncOf('this one', () => time);
     await expect(sync('game', 't')).rejects.toMatchObject({ code: 'sync_in_progress', status: 409 });
-    expect(await engine.readSchema('game', bounds)).toBeNull();
+    expect(await engine.schemas.readSchema('game', bounds)).toBeNull();
     time += 10_000;
     expect(await sync('game', 't')).toMatchObject({ status: 'applied' });
     // It was released: another one need not wait.
@@ -76,7 +76,7 @@ describe('the lock of a namespace', () => {
 
   it('is taken over at once by the sidecar that left it behind', async () => {
     const owner = lockOwner('/etc/sidecar.json');
-    await engine.lockNamespace('home', owner, START, bounds);
+    await engine.schemas.lockNamespace('home', owner, START, bounds);
     expect(await syncOf(lockOwner('/etc/sidecar.json'), () => START)('home', 't')).toMatchObject({ status: 'applied' });
     expect(lockOwner('/etc/other.json')).not.toBe(owner);
   });
@@ -84,7 +84,7 @@ describe('the lock of a namespace', () => {
   it('is not needed where nothing would change', async () => {
     const sync = syncOf('this one', () => START);
     await sync('calm', 't');
-    await engine.lockNamespace('calm', 'another sidecar', START, bounds);
+    await engine.schemas.lockNamespace('calm', 'another sidecar', START, bounds);
     expect(await sync('calm', 't')).toMatchObject({ status: 'unchanged', changed: false });
   });
 });
@@ -101,20 +101,20 @@ describe('two sidecars on one database', () => {
     const failed = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
     expect(['', 'sync_in_progress']).toContain(failed.join());
     expect(await two('shared', 'c')).toMatchObject({ status: 'applied' });
-    const stored = await engine.readSchema('shared', bounds);
+    const stored = await engine.schemas.readSchema('shared', bounds);
     expect(stored?.schema.tables.map((table) => table.name)).toEqual(['c']);
   });
 
   it('refuse a change that was planned from an older schema', async () => {
     const sync = syncOf('one', () => START);
     await sync('stale', 'a');
-    const from = await engine.readSchema('stale', bounds);
+    const from = await engine.schemas.readSchema('stale', bounds);
     await sync('stale', 'b');
     const change = { namespace: 'stale', from, to: { tables: [] }, hash: 'x', steps: [], dryRun: false, now: START };
-    await expect(engine.applySchema(change, bounds)).rejects.toMatchObject({ name: 'StaleSchemaError' });
-    await expect(engine.applySchema({ ...change, dryRun: true }, bounds)).rejects.toMatchObject({
+    await expect(engine.schemas.applySchema(change, bounds)).rejects.toMatchObject({ name: 'StaleSchemaError' });
+    await expect(engine.schemas.applySchema({ ...change, dryRun: true }, bounds)).rejects.toMatchObject({
       name: 'StaleSchemaError',
     });
-    expect((await engine.readSchema('stale', bounds))?.revision).toBe(2);
+    expect((await engine.schemas.readSchema('stale', bounds))?.revision).toBe(2);
   });
 });

@@ -11,26 +11,28 @@ function scripted() {
   const changes: { change: SchemaChange; end: (error?: Error) => void }[] = [];
   let stored: StoredSchema | null = null;
   const engine = {
-    readSchema: async () => stored,
-    transfer: { readMark: async () => null },
-    applySchema: (change: SchemaChange) =>
-      new Promise<void>((resolve, reject) => {
-        events.push(change.dryRun ? 'check' : 'apply');
-        const end = (error?: Error): void => {
-          if (error !== undefined) {
-            reject(error);
-            return;
-          }
-          const { namespace, to: schema, hash, dryRun } = change;
-          if (!dryRun) stored = { namespace, revision: (stored?.revision ?? 0) + 1, hash, schema, updatedAt: '' };
-          resolve();
-        };
-        changes.push({ change, end });
-      }),
-    lockNamespace: async () => events.push('lock') > 0,
-    unlockNamespace: async () => {
-      events.push('unlock');
+    schemas: {
+      readSchema: async () => stored,
+      applySchema: (change: SchemaChange) =>
+        new Promise<void>((resolve, reject) => {
+          events.push(change.dryRun ? 'check' : 'apply');
+          const end = (error?: Error): void => {
+            if (error !== undefined) {
+              reject(error);
+              return;
+            }
+            const { namespace, to: schema, hash, dryRun } = change;
+            if (!dryRun) stored = { namespace, revision: (stored?.revision ?? 0) + 1, hash, schema, updatedAt: '' };
+            resolve();
+          };
+          changes.push({ change, end });
+        }),
+      lockNamespace: async () => events.push('lock') > 0,
+      unlockNamespace: async () => {
+        events.push('unlock');
+      },
     },
+    transfer: { readMark: async () => null },
   };
   const gate = new NamespaceGate();
   const catalog = new SchemaCatalog(engine);
