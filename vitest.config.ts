@@ -6,6 +6,7 @@ const CONTRACT_TESTS = 'test/contract/**/*.test.ts';
 /** Tests of one engine each, against its server, whose names begin with the engine's; and those that move rows. */
 const ENGINE_TESTS = ['test/unit/engine/{postgres,mysql,mongo}*.test.ts', 'test/moving/*.test.ts'];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
+const COMPILE_CACHE = './test/support/compile-cache.ts';
 
 const excludedTests = excludedEngines(process.env).flatMap((engine) => [
   `test/unit/engine/${engine === 'mongodb' ? 'mongo' : engine}*.test.ts`,
@@ -32,7 +33,7 @@ function contractOn(engine: TestedEngine) {
       // Four servers share the processors with the tests.
       testTimeout: 90_000,
       hookTimeout: 120_000,
-      globalSetup: isServerEngine(engine) ? [PROVIDE_SERVERS] : [],
+      globalSetup: isServerEngine(engine) ? [COMPILE_CACHE, PROVIDE_SERVERS] : [COMPILE_CACHE],
     },
   };
 }
@@ -50,11 +51,17 @@ export default defineConfig({
           name: 'sidecar',
           include: ['test/**/*.test.ts'],
           exclude: [CONTRACT_TESTS, ...ENGINE_TESTS, ...excludedTests],
+          globalSetup: [COMPILE_CACHE],
         },
       },
       {
         extends: true,
-        test: { name: 'engines', include: ENGINE_TESTS, exclude: excludedTests, globalSetup: [PROVIDE_SERVERS] },
+        test: {
+          name: 'engines',
+          include: ENGINE_TESTS,
+          exclude: excludedTests,
+          globalSetup: [COMPILE_CACHE, PROVIDE_SERVERS],
+        },
       },
       ...chosenEngines(process.env).map(contractOn),
     ],
