@@ -1,19 +1,14 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../db_connector/protocol/filter.ts';
-import type { JsonObject } from '../../db_connector/protocol/json.ts';
 import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import { parseSort } from '../../db_connector/protocol/sort.ts';
-import type { Capabilities, FindQuery, TableTarget, Write } from '../engine/engine.ts';
+import type { FindQuery } from '../engine/engine.ts';
 import type { CallContext } from './call-context.ts';
 import { DataCalls, type DataOptions } from './data-calls.ts';
 import { IdempotentWrites, slotOf } from './idempotency.ts';
-import { parseUpdate, parseUpsert } from './parse-write.ts';
 import { readFilter } from './read-filter.ts';
-import { completeRow } from './rows.ts';
 import { columnAt, columnsOf } from './table-columns.ts';
-
-type WriteName = 'insert' | 'update' | 'upsert' | 'delete';
+import { type WriteName, writeOf } from './write-of.ts';
 
 /**
  * The data operations (contract section 5); each gives the JSON text of its result. The API has checked permission for
@@ -24,16 +19,12 @@ export function createDataHandlers(options: DataOptions) {
   const calls = new DataCalls(options);
   const idempotent = new IdempotentWrites(engine);
 
-  function write<Op extends WriteName>(
-    operation: Op,
-    payload: PayloadOf<WriteName>,
-    context: CallContext,
-    parse: (target: TableTarget) => Write,
-  ): Promise<string> {
-    const slot = slotOf(operation, payload, context);
+  function write<Op extends WriteName>(op: Op, payload: PayloadOf<Op>, context: CallContext): Promise<string> {
+    const slot = slotOf(op, payload, context);
+    const meaning = { capabilities: engine.capabilities, maxInsertRows: limits.maxInsertRows, now: context.now };
     const run = (): Promise<string> =>
       calls.onTable(payload, 'write', context, async (target, bounds) =>
-        engine.write(target, parse(target), slot, bounds),
+        engine.write(target, writeOf(op, payload, target.table, meaning), slot, bounds),
       );
     return slot === null ? run() : idempotent.run(slot, calls.bounds(context), run);
   }
@@ -54,36 +45,21 @@ export function createDataHandlers(options: DataOptions) {
     },
 
     async insert(payload: PayloadOf<'insert'>, context: CallContext): Promise<string> {
-      return write('insert', payload, context, ({ table }) => {
-        if (payload.rows.length > limits.maxInsertRows) {
-          throw new ApiError('too_many_rows', `rows: expected at most ${limits.maxInsertRows}`);
-        }
-        const columns = columnsOf(table);
-        return {
-          op: 'insert',
-          rows: payload.rows.map((row, i) => completeRow(columns, row, `rows[${i}]`, context.now)),
-        };
-      });
+      return write('insert', payload, context);
     },
 
     async update(payload: PayloadOf<'update'>, context: CallContext): Promise<string> {
       checkSelection(payload, context);
-      return write('update', payload, context, ({ table }) => ({
-        ...parseUpdate(payload, table),
-        filter: selectionOf(payload, table, engine.capabilities),
-      }));
+      return write('update', payload, context);
     },
 
     async upsert(payload: PayloadOf<'upsert'>, context: CallContext): Promise<string> {
-      return write('upsert', payload, context, ({ table }) => parseUpsert(payload, table, context.now));
+      return write('upsert', payload, context);
     },
 
     async delete(payload: PayloadOf<'delete'>, context: CallContext): Promise<string> {
       checkSelection(payload, context);
-      return write('delete', payload, context, ({ table }) => ({
-        op: 'delete',
-        filter: selectionOf(payload, table, engine.capabilities),
-      }));
+      return write('delete', payload, context);
     },
 
     /** Without write-behind there is nothing to apply (the specification's rule 10). */
@@ -110,21 +86,9 @@ function parseFind(payload: PayloadOf<'find'>, table: Table, { limits, engine }:
   };
 }
 
-interface Selection {
-  readonly filter?: JsonObject | undefined;
-  readonly all?: boolean | undefined;
-}
-
 /** The permission for unfiltered writes comes before 404, as all permissions do. */
-function checkSelection({ filter, all }: Selection, context: CallContext): void {
+function checkSelection({ filter, all }: PayloadOf<'update' | 'delete'>, context: CallContext): void {
   if (all !== true) return;
   if (filter !== undefined) throw new ApiError('invalid_request', 'all: expected either a filter or all, not both');
   if (!context.allowUnfilteredWrites) throw new ApiError('forbidden', 'the key may not write without a filter');
-}
-
-function selectionOf({ filter, all }: Selection, table: Table, capabilities: Capabilities): Filter | null {
-  if (filter === undefined && all !== true) {
-    throw new ApiError('filter_required', 'filter: expected a filter, or all: true with the permission for it');
-  }
-  return readFilter(filter, table, capabilities);
 }

@@ -1,0 +1,65 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Filter } from '../../db_connector/protocol/filter.ts';
+import type { JsonObject } from '../../db_connector/protocol/json.ts';
+import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import type { Table } from '../../db_connector/protocol/schema.ts';
+import type { Capabilities, Write } from '../engine/engine.ts';
+import { parseUpdate, parseUpsert } from './parse-write.ts';
+import { readFilter } from './read-filter.ts';
+import { completeRow } from './rows.ts';
+import { columnsOf } from './table-columns.ts';
+
+/** Operations that change rows, and that write-behind may queue. */
+export type WriteName = 'insert' | 'update' | 'upsert' | 'delete';
+
+export interface WriteContext {
+  readonly capabilities: Capabilities;
+  readonly maxInsertRows: number;
+  /** Epoch milliseconds: what the default `now` stands for. */
+  readonly now: number;
+}
+
+type Compile<Op extends WriteName> = (payload: PayloadOf<Op>, table: Table, context: WriteContext) => Write;
+
+const COMPILE: { readonly [Op in WriteName]: Compile<Op> } = {
+  insert({ rows }, table, { maxInsertRows, now }) {
+    if (rows.length > maxInsertRows) throw new ApiError('too_many_rows', `rows: expected at most ${maxInsertRows}`);
+    const columns = columnsOf(table);
+    return { op: 'insert', rows: rows.map((row, i) => completeRow(columns, row, `rows[${i}]`, now)) };
+  },
+  update(payload, table, { capabilities }) {
+    return { ...parseUpdate(payload, table), filter: selectionOf(payload, table, capabilities) };
+  },
+  upsert(payload, table, { now }) {
+    return parseUpsert(payload, table, now);
+  },
+  delete(payload, table, { capabilities }) {
+    return { op: 'delete', filter: selectionOf(payload, table, capabilities) };
+  },
+};
+
+/**
+ * What a payload means on its table (contract section 5): the same for a write that runs at once and for one that is
+ * queued, when it is accepted and again when it is applied. All that can be known without the database is checked here.
+ * @throws ApiError
+ */
+export function writeOf<Op extends WriteName>(
+  op: Op,
+  payload: PayloadOf<Op>,
+  table: Table,
+  context: WriteContext,
+): Write {
+  return COMPILE[op](payload, table, context);
+}
+
+interface Selection {
+  readonly filter?: JsonObject | undefined;
+  readonly all?: boolean | undefined;
+}
+
+function selectionOf({ filter, all }: Selection, table: Table, capabilities: Capabilities): Filter | null {
+  if (filter === undefined && all !== true) {
+    throw new ApiError('filter_required', 'filter: expected a filter, or all: true with the permission for it');
+  }
+  return readFilter(filter, table, capabilities);
+}

@@ -1,0 +1,54 @@
+import type { IdempotencySlot } from '../engine/engine.ts';
+import type { WriteName } from './write-of.ts';
+
+/** A write of a buffered namespace that was validated: all that can be known without the database is in order. */
+export interface AcceptedWrite {
+  readonly namespace: string;
+  readonly kid: string;
+  readonly op: WriteName;
+  /** JSON text of the payload as the caller signed it. It is compiled again when it is applied (`writeOf`). */
+  readonly payload: string;
+  readonly slot: IdempotencySlot | null;
+}
+
+/** The specification's FlushResult. */
+export interface FlushResult {
+  readonly flushed: number;
+  readonly deadLettered: number;
+  readonly remaining: number;
+  readonly halted: boolean;
+  readonly enabled: boolean;
+}
+
+/** The specification's `HealthResult.writeBuffer`, and how many dead letters wait for somebody. */
+export interface WriteBufferHealth {
+  readonly enabled: boolean;
+  readonly pending: number;
+  readonly oldestAgeSeconds: number;
+  readonly halted: boolean;
+  readonly deadLetters: number;
+}
+
+/** What the operations need of write-behind (`sidecar/write-behind/`). Deadlines are `performance.now()` milliseconds. */
+export interface WriteQueue {
+  /** Whether writes of the namespace are queued. */
+  isBuffered(namespace: string): boolean;
+  /** Whether live writes and syncs drain first: it is buffered, or no longer, and something of it still waits. */
+  mustDrain(namespace: string): boolean;
+  /** Whether reads drain first. Also where the namespace is no longer listed, and something of it still waits. */
+  hasConsistentReads(namespace: string): boolean;
+  /** Epoch milliseconds since when this journal owns the queue: keyed writes before it are known to the database alone. */
+  ownedSince(namespace: string): number;
+
+  /** Resolves with the JSON text of the QueuedAck when the write is on disk. @throws ApiError `write_buffer_full`, `write_buffer_unavailable` */
+  accept(write: AcceptedWrite): Promise<string>;
+  /** The first answer of a key that the queue knows, of every namespace; null where it does not. @throws ApiError `idempotency_conflict` */
+  recall(slot: IdempotencySlot): string | null;
+  /** Remembers a keyed write of a buffered namespace that ran live, with its result. */
+  note(slot: IdempotencySlot, result: string): void;
+
+  /** Resolves when all that was acknowledged before is applied or a dead letter. @throws ApiError `write_buffer_halted` */
+  drain(namespace: string, deadline: number): Promise<void>;
+  /** The same, and says what came of it; never throws for a database that is away. */
+  flush(namespace: string, deadline: number): Promise<FlushResult>;
+}
