@@ -23,6 +23,8 @@ const SIDECAR_PARTS = [
   'sidecar/api/',
   'sidecar/data/',
   'sidecar/schema/',
+  'sidecar/write-behind/',
+  'sidecar/write-behind/journal/',
   'sidecar/security/',
   'sidecar/config/',
   'sidecar/moving/',
@@ -69,6 +71,21 @@ export const ZONES: readonly Zone[] = [
     packages: ['mysql2'],
   },
   { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
+  // The log on the disk knows nothing of what is written in it; its lock is a file of SQLite.
+  { path: 'sidecar/write-behind/journal/', zones: ['sidecar/engine/', PROTOCOL], packages: ['better-sqlite3'] },
+  {
+    path: 'sidecar/write-behind/',
+    zones: [
+      'sidecar/write-behind/journal/',
+      'sidecar/data/',
+      'sidecar/schema/',
+      'sidecar/engine/',
+      'sidecar/columns/',
+      'sidecar/config/',
+      PROTOCOL,
+    ],
+    packages: [],
+  },
   {
     path: 'sidecar/api/',
     zones: [

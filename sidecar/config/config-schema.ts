@@ -17,6 +17,7 @@ import {
 } from '../../db_connector/protocol/limits.ts';
 import { OPERATIONS } from '../../db_connector/protocol/operations.ts';
 import { flag, host, instant, integer, listOf, nullableText, oneOf, ranges, rule, text } from './rules.ts';
+import { writeBehindSection } from './write-behind.ts';
 
 const MAX_BYTES = 2 ** 28;
 
@@ -100,11 +101,7 @@ export const configSchema = z.strictObject({
   schema: z.strictObject({ removed: oneOf('quarantine', 'drop', 'deny').default('quarantine') }).prefault({}),
   limits: limits.prefault({}),
   panel: panel.prefault({}),
-  writeBehind: rule<undefined>(
-    'nothing; write-behind is not supported yet',
-    'text',
-    (value) => value === undefined,
-  ).optional(),
+  writeBehind: writeBehindSection.prefault({}),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

@@ -11,6 +11,11 @@ function describeIssue(issue: z.core.$ZodIssue, file: unknown): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${fieldName([...issue.path, key])}: expected no such property, got one`);
   }
+  if (issue.code === 'invalid_key') {
+    const name = String(issue.path.at(-1));
+    const expected = issue.issues[0]?.message ?? 'another name';
+    return [`${fieldName(issue.path.slice(0, -1))}: expected ${expected}, got ${describeValue(name, [])}`];
+  }
   const value = valueAt(file, issue.path);
   return [`${fieldName(issue.path)}: expected ${expectation(issue)}, got ${describeValue(value, issue.path)}`];
 }
@@ -18,7 +23,7 @@ function describeIssue(issue: z.core.$ZodIssue, file: unknown): string[] {
 function expectation(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_type') return issue.message;
   if (issue.expected === 'array') return 'a list';
-  return issue.expected === 'object' ? 'a section in braces' : issue.message;
+  return issue.expected === 'object' || issue.expected === 'record' ? 'a section in braces' : issue.message;
 }
 
 /** `keys[0].secretFile`; the whole file is `sidecar.json`. */

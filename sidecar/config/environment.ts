@@ -33,10 +33,20 @@ function findField(schema: z.ZodType, rest: string, path: Path): { path: Path; k
       if (found !== null) return found;
     }
   }
+  if (inner instanceof z.ZodRecord) return findInRecord(inner.valueType as z.ZodType, rest, path);
   if (inner instanceof z.ZodArray) {
     const index = /^(\d{1,3})_/.exec(rest);
     if (index !== null)
       return findField(inner.element as z.ZodType, rest.slice(index[0].length), [...path, Number(index[1])]);
+  }
+  return null;
+}
+
+/** Names of a record are in lower snake case themselves, so that each cut between name and field is worth a try. */
+function findInRecord(entry: z.ZodType, rest: string, path: Path): { path: Path; kind: FieldKind } | null {
+  for (let cut = rest.indexOf('_'); cut > 0; cut = rest.indexOf('_', cut + 1)) {
+    const found = findField(entry, rest.slice(cut + 1), [...path, rest.slice(0, cut).toLowerCase()]);
+    if (found !== null) return found;
   }
   return null;
 }

@@ -34,6 +34,7 @@ export function createMissing(file: string, environment: NodeJS.ProcessEnv): str
         api: { host: '127.0.0.1', port: DEFAULT_PORT },
         database: { provider: 'sqlite', file: 'data/database.sqlite' },
         keys: [FIRST_KEY],
+        writeBehind: { namespaces: { stats: { consistentReads: true } } },
       }),
     );
   }

@@ -8,6 +8,7 @@ import { type DatabaseConfig, readDatabase } from './database.ts';
 import { describeProblems } from './describe-problems.ts';
 import { applyEnvironment } from './environment.ts';
 import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
+import { readWriteBehind, type WriteBehindConfig } from './write-behind.ts';
 
 /** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
 export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'panel' | 'writeBehind'> {
@@ -18,6 +19,7 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'p
   /** Where the sidecar keeps what it must remember: `data` beside sidecar.json. */
   readonly dataFolder: string;
   readonly database: DatabaseConfig;
+  readonly writeBehind: WriteBehindConfig;
   readonly keys: readonly KeyRow[];
   /** Lines for the operator about what is legal but unwise. */
   readonly warnings: readonly string[];
@@ -26,7 +28,7 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'p
 /** Reads and checks FILE with the environment over it. Throws `ConfigError`. `isCheck` lets secrets be missing. */
 export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck = false): SidecarConfig {
   const parsed = readConfigFile(file, environment);
-  const { keys, panel: _panel, writeBehind: _writeBehind, ...rest } = parsed.config;
+  const { keys, panel: _panel, ...rest } = parsed.config;
   const { folder, warnings } = parsed;
   const place: SecretPlace = { folder, environment, warnings, isMadeLater: isCheck };
   const at = (path: string) => resolve(folder, path);
@@ -39,6 +41,7 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck
       tls: tls === null ? null : { certFile: at(tls.certFile), keyFile: at(tls.keyFile) },
     },
     database: readDatabase(rest.database, place),
+    writeBehind: readWriteBehind(rest.writeBehind, folder),
     file: resolve(file),
     folder,
     dataFolder: at('data'),

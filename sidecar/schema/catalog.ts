@@ -11,6 +11,11 @@ interface Entry {
   readonly mark: MoveMark | null;
 }
 
+/** A database that did not answer is asked again for an accepted write only after this. */
+const REST_MS = 1000;
+/** How long an accepted write waits for the schema where an older one is known. */
+const PATIENCE_MS = 1000;
+
 type CatalogEngine = { readonly schemas: Pick<SchemaCalls, 'readSchema'> } & MarkReader;
 
 /**
@@ -22,7 +27,11 @@ export class SchemaCatalog {
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<Entry>>();
 
+  /** The entry of each namespace that was known last, also after it was forgotten. */
+  readonly #lastKnown = new Map<string, Entry>();
   readonly #now: () => number;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  #onRead: (stored: StoredSchema) => void = () => {};
 
   /** `now` in epoch milliseconds. */
   constructor(engine: CatalogEngine, now: () => number = Date.now) {
@@ -43,18 +52,48 @@ export class SchemaCatalog {
     use: 'read' | 'write' = 'write',
   ): Promise<TableTarget> {
     const entry = this.#entries.get(namespace) ?? (await this.#entry(namespace, bounds));
-    checkMoveMark(namespace, entry.mark, use);
-    const target = entry.targets.get(table);
-    if (target === undefined) {
-      throw new ApiError('unknown_table', `table ${table} is not declared in namespace ${namespace}`);
-    }
-    return target;
+    return tableOf(entry, table, use);
+  }
+
+  /**
+   * As `table`, for a write that is only to be checked and queued: while the database does not answer, the schema known
+   * last is good enough. The write is compiled again when it is applied.
+   */
+  async tableForQueue(namespace: string, table: string, bounds: CallBounds): Promise<TableTarget> {
+    const known = this.#entries.get(namespace);
+    if (known !== undefined) return tableOf(known, table, 'write');
+    const last = this.#lastKnown.get(namespace);
+    if (last === undefined) return this.table(namespace, table, bounds);
+    return tableOf(await this.#newest(namespace, last, bounds), table, 'write');
+  }
+
+  /** Gives a schema that was kept elsewhere, for a database that is away. What the database answers comes before it. */
+  seed(stored: StoredSchema): void {
+    if (this.#lastKnown.has(stored.namespace)) return;
+    this.#lastKnown.set(stored.namespace, { stored, targets: targetsOf(stored), mark: null });
+  }
+
+  /** The listener gets each schema that is read from the database, for those who keep a copy. */
+  onRead(listener: (stored: StoredSchema) => void): void {
+    this.#onRead = listener;
   }
 
   /** What is being read right now is forgotten too: it may be older than the reason to forget. */
   forget(namespace: string): void {
     this.#entries.delete(namespace);
     this.#loading.delete(namespace);
+  }
+
+  async #newest(namespace: string, last: Entry, { deadline }: CallBounds): Promise<Entry> {
+    const now = performance.now();
+    if (now < this.#restUntilMs) return last;
+    try {
+      return await this.#entry(namespace, { deadline: Math.min(deadline, now + PATIENCE_MS) });
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      this.#restUntilMs = performance.now() + REST_MS;
+      return last;
+    }
   }
 
   async #entry(namespace: string, bounds: CallBounds): Promise<Entry> {
@@ -88,8 +127,23 @@ export class SchemaCatalog {
       throw new ApiError('namespace_unknown', `namespace ${namespace} has no schema yet; sync one first`);
     }
     const mark = await readMoveMark(this.#engine, namespace, this.#now(), bounds);
-    return { stored, targets: targetsOf(stored), mark };
+    const entry = { stored, targets: targetsOf(stored), mark };
+    this.#lastKnown.set(namespace, entry);
+    this.#onRead(stored);
+    return entry;
   }
+}
+
+/** Nothing is known of what the database holds now. */
+function isAway(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 'database_error' || error.code === 'database_timeout');
+}
+
+function tableOf({ stored, targets, mark }: Entry, table: string, use: 'read' | 'write'): TableTarget {
+  checkMoveMark(stored.namespace, mark, use);
+  const target = targets.get(table);
+  if (target !== undefined) return target;
+  throw new ApiError('unknown_table', `table ${table} is not declared in namespace ${stored.namespace}`);
 }
 
 function targetsOf(stored: StoredSchema): Map<string, TableTarget> {

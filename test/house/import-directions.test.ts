@@ -17,6 +17,8 @@ const PLANTED: readonly [string, string][] = [
   ['sidecar/engine/engine.ts', "import type { CallContext } from '../data/call-context.ts';"],
   ['sidecar/data/handlers.ts', "import { createApp } from '../api/app.ts';"],
   ['sidecar/data/handlers.ts', "import { Connection } from '../engine/sqlite/connection.ts';"],
+  ['sidecar/data/handlers.ts', "import type { WriteBuffer } from '../write-behind/write-buffer.ts';"],
+  ['sidecar/write-behind/journal/journal.ts', "import { writeOf } from '../../data/write-of.ts';"],
   ['sidecar/security/keyring.ts', "import type { Engine } from '../engine/engine.ts';"],
   ['sidecar/schema/plan.ts', "export * from '../data/handlers.ts';"],
   ['standalone/main.ts', "import { writeJson } from '../db_connector/protocol/json.ts';"],

@@ -61,6 +61,32 @@ describe('defaults', () => {
     });
   });
 
+  it('write-behind is off, with the numbers of the contract', () => {
+    expect(load(SMALL).writeBehind).toEqual({
+      journal: join(folder, 'data/journal'),
+      flushIntervalMs: 1000,
+      flushAtPending: 500,
+      maxPending: 100_000,
+      maxJournalMegabytes: 512,
+      haltAfterFailures: 5,
+      drainOnStopMs: 10_000,
+      namespaces: new Map(),
+    });
+  });
+
+  it('a buffered namespace has consistent reads, and what looks unwise is legal', () => {
+    const namespaces = { stats: {}, my_game: { consistentReads: false } };
+    const { writeBehind } = load({
+      ...SMALL,
+      writeBehind: { namespaces, flushAtPending: 20, maxPending: 10, drainOnStopMs: 0 },
+    });
+    expect([...writeBehind.namespaces]).toEqual([
+      ['stats', { consistentReads: true }],
+      ['my_game', { consistentReads: false }],
+    ]);
+    expect(writeBehind).toMatchObject({ flushAtPending: 20, maxPending: 10, drainOnStopMs: 0 });
+  });
+
   it('the example is a good file', () => {
     mkdirSync(join(folder, 'secrets'));
     writeFileSync(join(folder, 'secrets/local.secret'), secretOf('local'), { mode: 0o600 });
@@ -117,7 +143,36 @@ describe('refused, with the field named', () => {
       { ...SMALL, database: { provider: 'oracle' } },
       /^database\.provider: expected "sqlite" or "postgres" or "mysql" or "mongodb", got "oracle"$/,
     ],
-    ['write-behind', { ...SMALL, writeBehind: {} }, /^writeBehind: .*not supported yet/],
+    [
+      'an unknown property of write-behind',
+      { ...SMALL, writeBehind: { maxWaiting: 5 } },
+      /^writeBehind\.maxWaiting: expected no such property, got one$/,
+    ],
+    [
+      'a buffered namespace that cannot be',
+      { ...SMALL, writeBehind: { namespaces: { Stats: {} } } },
+      /^writeBehind\.namespaces: expected the name of a namespace, got "Stats"$/,
+    ],
+    [
+      'a buffered namespace that is no section',
+      { ...SMALL, writeBehind: { namespaces: { stats: true } } },
+      /^writeBehind\.namespaces\.stats: expected a section in braces, got true$/,
+    ],
+    [
+      'a list of buffered namespaces',
+      { ...SMALL, writeBehind: { namespaces: ['stats'] } },
+      /^writeBehind\.namespaces: expected a section in braces, got \["stats"\]$/,
+    ],
+    [
+      'an unknown property of a buffered namespace',
+      { ...SMALL, writeBehind: { namespaces: { stats: { reads: true } } } },
+      /^writeBehind\.namespaces\.stats\.reads: expected no such property, got one$/,
+    ],
+    [
+      'a queue of nothing',
+      { ...SMALL, writeBehind: { maxPending: 0 } },
+      /^writeBehind\.maxPending: expected an integer from 1 to 10000000, got 0$/,
+    ],
     ['the panel', { ...SMALL, panel: { enabled: true } }, /^panel\.enabled: .*not supported yet, got true$/],
     ['no keys', { keys: [] }, /^keys: expected at least one key, got an empty list$/],
     ['keys left out', {}, /^keys: expected a list, got nothing$/],
@@ -219,6 +274,8 @@ describe('the environment', () => {
       SIDECAR_KEYS_0_ALLOW_UNFILTERED_WRITES: 'false',
       SIDECAR_KEYS_0_OPERATIONS: 'find,count',
       SIDECAR_SCHEMA_REMOVED: 'deny',
+      SIDECAR_WRITE_BEHIND_MAX_PENDING: '7',
+      SIDECAR_WRITE_BEHIND_NAMESPACES_MY_GAME_CONSISTENT_READS: 'false',
       OTHER: 'x',
     });
     expect(loaded.api).toMatchObject({
@@ -231,6 +288,8 @@ describe('the environment', () => {
     expect(loaded.database.statementTimeoutMs).toBe(1000);
     expect(loaded.keys[0]).toMatchObject({ allowUnfilteredWrites: false, operations: ['find', 'count'] });
     expect(loaded.schema.removed).toBe('deny');
+    expect(loaded.writeBehind.maxPending).toBe(7);
+    expect([...loaded.writeBehind.namespaces]).toEqual([['my_game', { consistentReads: false }]]);
     expect(loaded.warnings).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { StoredSchema } from '../../../sidecar/engine/engine.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 
@@ -67,5 +68,59 @@ describe('SchemaCatalog', () => {
     await expect(catalog.get('game', bounds)).rejects.toThrow('away');
     fails = false;
     expect((await catalog.get('game', bounds)).revision).toBe(3);
+  });
+
+  describe('for the queue', () => {
+    const away = new ApiError('database_error', 'the database cannot be reached');
+
+    function engineWith(answer: () => StoredSchema | null) {
+      return { schemas: { readSchema: async () => answer() }, transfer };
+    }
+
+    it('takes the schema that is there, else the one known last, but not for what is not declared', async () => {
+      const answers: (() => StoredSchema)[] = [() => stored(7)];
+      const catalog = new SchemaCatalog(
+        engineWith(() => {
+          const answer = answers.shift();
+          if (answer === undefined) throw away;
+          return answer();
+        }),
+      );
+      await expect(catalog.tableForQueue('other', 'u', bounds)).rejects.toMatchObject({ code: 'unknown_table' });
+      catalog.forget('other');
+      expect((await catalog.tableForQueue('other', 't', bounds)).revision).toBe(7);
+      await expect(catalog.tableForQueue('other', 'u', bounds)).rejects.toMatchObject({ code: 'unknown_table' });
+      await expect(catalog.table('other', 't', bounds)).rejects.toBe(away);
+      await expect(catalog.tableForQueue('never_seen', 't', bounds)).rejects.toBe(away);
+    });
+
+    it('takes what it was seeded with only until the database answers, which is told', async () => {
+      let isAway = true;
+      const catalog = new SchemaCatalog(
+        engineWith(() => {
+          if (isAway) throw away;
+          return stored(9);
+        }),
+      );
+      const read: number[] = [];
+      catalog.onRead(({ revision }) => read.push(revision));
+      catalog.seed(stored(4));
+      expect((await catalog.tableForQueue('game', 't', bounds)).revision).toBe(4);
+      await expect(catalog.table('game', 't', bounds)).rejects.toBe(away);
+      isAway = false;
+      await catalog.table('game', 't', bounds);
+      expect((await catalog.tableForQueue('game', 't', bounds)).revision).toBe(9);
+      expect(read).toEqual([9]);
+      catalog.forget('game');
+      catalog.seed(stored(4));
+      isAway = true;
+      expect((await catalog.tableForQueue('game', 't', bounds)).revision).toBe(9);
+    });
+
+    it('does not hide that a namespace has gone', async () => {
+      const catalog = new SchemaCatalog(engineWith(() => null));
+      catalog.seed(stored(4));
+      await expect(catalog.tableForQueue('game', 't', bounds)).rejects.toMatchObject({ code: 'namespace_unknown' });
+    });
   });
 });
