@@ -1,5 +1,5 @@
 import type { EngineLog } from '../../engine/engine.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Disk } from './disk.ts';
 import type { JournalEntry, KeySlot, NamespaceState, NewEntry, PendingEntry } from './entries.ts';
 
@@ -90,6 +90,8 @@ export declare class Journal {
   saveNamespace(state: NamespaceState): Promise<void>;
   namespaces(): ReadonlyMap<string, NamespaceState>;
 
+  /** All that was settled before is known to every later start when it resolves. */
+  checkpoint(): Promise<void>;
   stats(): JournalStats;
   /** Appends under way are finished first. */
   close(): Promise<void>;
