@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { serverOptions } from './api/server-options.ts';
+import { type CommandIo, terminalIo } from './commands/command-io.ts';
+import { runDeadLetters } from './commands/dead-letters.ts';
 import { isMove, runMove } from './commands/move-command.ts';
-import { runQuarantine, terminalIo } from './commands/quarantine.ts';
+import { runQuarantine } from './commands/quarantine.ts';
 import { visibleText } from './commands/visible-text.ts';
 import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
@@ -12,6 +14,9 @@ import { type RunningSidecar, serve } from './serve.ts';
 
 const USAGE = `Usage: node main.js [--config FILE] [--check]
        node main.js quarantine list|restore|purge [ID…] [--config FILE] [--json]
+       node main.js dead-letters list|retry|discard [ID…] [--config FILE] [--json]
+       node main.js queue list [--config FILE] [--json]
+       node main.js queue take-over NAMESPACE [--config FILE]
        node main.js copy --from FILE --to FILE [--namespace N]… [--replace | --compare]
        node main.js copy --to FILE --namespace N --discard
        node main.js import --url-file FILE --namespace N [--tables A,B] [--dry-run] [--config FILE]
@@ -34,6 +39,15 @@ const USAGE = `Usage: node main.js [--config FILE] [--check]
 
 const DEFAULT_CONFIG = 'vfs/sidecar.json';
 
+/** Work beside a running sidecar: the database keeps them apart. */
+const COMMANDS: Readonly<
+  Record<string, (args: readonly string[], config: SidecarConfig, io: CommandIo) => Promise<boolean>>
+> = {
+  quarantine: runQuarantine,
+  'dead-letters': runDeadLetters,
+  queue: async (...call) => (await import('./commands/queue.ts')).runQueue(...call),
+};
+
 interface Arguments {
   readonly command: readonly string[];
   readonly config: string;
@@ -55,8 +69,10 @@ function readArguments(argv: readonly string[]): Arguments {
       },
     });
     const { config = DEFAULT_CONFIG, check = false, help = false, json = false } = values;
-    if (positionals.length > 0 && positionals[0] !== 'quarantine' && !help)
-      throw new Error(`unknown command ${positionals[0]}`);
+    const [command] = positionals;
+    if (command !== undefined && !Object.hasOwn(COMMANDS, command) && !help) {
+      throw new Error(`unknown command ${command}`);
+    }
     return { command: positionals, config, isCheck: check, isHelp: help, isJson: json };
   } catch (error) {
     throw new ConfigError(`${(error as Error).message.split('\n', 1)[0]}; --help tells more`);
@@ -113,10 +129,12 @@ function check(config: SidecarConfig, file: string): void {
   process.stdout.write(`${file} is a good configuration\n`);
 }
 
-/** Works beside a running sidecar: the database keeps them apart. */
-async function quarantine(args: readonly string[], file: string, isJson: boolean): Promise<void> {
-  const isDone = await runQuarantine(args, loadConfig(file, process.env, true), terminalIo(isJson));
-  if (!isDone) process.exitCode = 1;
+/** False where it is none of these. */
+async function runCommand([name, ...args]: readonly string[], file: string, isJson: boolean): Promise<boolean> {
+  const run = COMMANDS[name ?? ''];
+  if (run === undefined) return false;
+  if (!(await run(args, loadConfig(file, process.env, true), terminalIo(isJson)))) process.exitCode = 1;
+  return true;
 }
 
 async function move(argv: readonly string[]): Promise<void> {
@@ -131,8 +149,7 @@ async function main(): Promise<void> {
     const { command, config: file, isCheck, isHelp, isJson } = readArguments(argv);
     if (isHelp) process.stdout.write(`${USAGE}\n`);
     else if (isCheck) check(loadConfig(file, process.env, true), file);
-    else if (command[0] === 'quarantine') await quarantine(command.slice(1), file, isJson);
-    else {
+    else if (!(await runCommand(command, file, isJson))) {
       process.on('uncaughtException', (error) => {
         new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
         void fail(output, new Error('it ends for a fault of its own; its log says where'));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
@@ -8,7 +8,7 @@ import { compareNamespaces, copyNamespaces, discardNamespaces } from '../moving/
 import { readCopyArguments } from './copy-arguments.ts';
 import { databaseName } from './database-name.ts';
 import type { MoveIo } from './move-io.ts';
-import { logOf, withEngine } from './with-engine.ts';
+import { checkThere, logOf, withEngine } from './with-engine.ts';
 
 /**
  * `copy --from CONFIG --to CONFIG` (docs/moving.md). True where source and target are equal at the end; differences are
@@ -52,11 +52,4 @@ function checkPlaces(from: DatabaseConfig, to: DatabaseConfig): void {
     throw new ConfigError(`--from and --to name the same database, ${databaseName(from)}`);
   }
   checkThere(from);
-}
-
-/** Opening a file that is not there would make it. */
-function checkThere(database: DatabaseConfig): void {
-  if (database.provider === 'sqlite' && !existsSync(database.file)) {
-    throw new ConfigError(`there is no database ${database.file}`);
-  }
 }

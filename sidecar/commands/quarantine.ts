@@ -6,14 +6,7 @@ import { openEngine } from '../engine/open.ts';
 import type { QuarantinedObject } from '../engine/schema-change.ts';
 import { Quarantine } from '../schema/quarantine.ts';
 import { alignedLines } from './aligned-lines.ts';
-
-export interface QuarantineIo {
-  /** Writes one line for the owner. */
-  readonly print: (line: string) => void;
-  readonly printError: (line: string) => void;
-  /** `list` prints aligned lines for people; otherwise one JSON object a line. */
-  readonly isForPeople: boolean;
-}
+import type { CommandIo } from './command-io.ts';
 
 const USAGE = 'expected: quarantine list, quarantine restore [ID…] or quarantine purge [ID…]; no ID means all';
 
@@ -24,7 +17,7 @@ const USAGE = 'expected: quarantine list, quarantine restore [ID…] or quaranti
 export async function runQuarantine(
   args: readonly string[],
   config: Pick<SidecarConfig, 'database'>,
-  io: QuarantineIo,
+  io: CommandIo,
 ): Promise<boolean> {
   const [action, ...idTexts] = args;
   if (action !== 'list' && action !== 'restore' && action !== 'purge') throw new ConfigError(USAGE);
@@ -48,15 +41,6 @@ export async function runQuarantine(
   }
 }
 
-/** Lines for people go to a terminal only; `isJson` forbids them there as well. */
-export function terminalIo(isJson: boolean): QuarantineIo {
-  return {
-    print: (line) => process.stdout.write(`${line}\n`),
-    printError: (line) => process.stderr.write(`${line}\n`),
-    isForPeople: process.stdout.isTTY === true && !isJson,
-  };
-}
-
 function readId(text: string): number {
   const id = Number(text);
   if (/^[0-9]{1,15}$/.test(text) && id > 0) return id;
@@ -67,7 +51,7 @@ async function changeAll(
   quarantine: Quarantine,
   action: 'restore' | 'purge',
   ids: readonly number[],
-  io: QuarantineIo,
+  io: CommandIo,
 ): Promise<boolean> {
   const objects = await quarantine.list();
   const unknown = ids.filter((id) => objects.every((object) => object.id !== id));
@@ -93,7 +77,7 @@ async function changeOne(
   quarantine: Quarantine,
   action: 'restore' | 'purge',
   object: QuarantinedObject,
-  io: QuarantineIo,
+  io: CommandIo,
 ): Promise<boolean> {
   const what = `${object.kind} ${nameOf(object)} with ${object.rows === 1 ? '1 row' : `${object.rows} rows`}`;
   try {
@@ -112,7 +96,7 @@ async function changeOne(
   }
 }
 
-function printList(objects: readonly QuarantinedObject[], { print, isForPeople }: QuarantineIo): boolean {
+function printList(objects: readonly QuarantinedObject[], { print, isForPeople }: CommandIo): boolean {
   if (isForPeople) for (const line of aligned(objects)) print(line);
   else for (const object of objects) print(JSON.stringify(object));
   return true;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
@@ -34,4 +35,11 @@ export function logOf({ printError }: Pick<MoveIo, 'printError'>) {
   return (level: string, message: string, fields: object): void => {
     if (level !== 'info') printError(`${message} ${JSON.stringify(fields)}`);
   };
+}
+
+/** Opening a file that is not there would make it. @throws ConfigError */
+export function checkThere(database: DatabaseConfig): void {
+  if (database.provider === 'sqlite' && !existsSync(database.file)) {
+    throw new ConfigError(`there is no database ${database.file}`);
+  }
 }

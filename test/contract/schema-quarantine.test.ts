@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type QuarantineIo, runQuarantine } from '../../sidecar/commands/quarantine.ts';
+import type { CommandIo } from '../../sidecar/commands/command-io.ts';
+import { runQuarantine } from '../../sidecar/commands/quarantine.ts';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
 import type { Engine } from '../../sidecar/engine/engine.ts';
 import { openEngine } from '../../sidecar/engine/open.ts';
@@ -24,7 +25,7 @@ afterAll(async () => {
 async function quarantine(args: string[], { isForPeople = false } = {}) {
   const out: string[] = [];
   const errors: string[] = [];
-  const io: QuarantineIo = { print: (line) => out.push(line), printError: (line) => errors.push(line), isForPeople };
+  const io: CommandIo = { print: (line) => out.push(line), printError: (line) => errors.push(line), isForPeople };
   const isDone = await runQuarantine(args, loadConfig(sidecar.configFile, {}), io);
   return { isDone, out, errors };
 }

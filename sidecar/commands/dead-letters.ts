@@ -1,0 +1,131 @@
+import { isJsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { SidecarConfig } from '../config/load-config.ts';
+import type { DeadLetter, QueueCalls } from '../engine/queues.ts';
+import { patiently, statementBounds } from '../moving/patience.ts';
+import { alignedLines } from './aligned-lines.ts';
+import type { CommandIo } from './command-io.ts';
+import { visibleText } from './visible-text.ts';
+import { checkThere, withEngine } from './with-engine.ts';
+
+const USAGE = 'expected: dead-letters list, dead-letters retry [ID…] or dead-letters discard [ID…]; no ID means all';
+
+interface LetterWork {
+  readonly queues: QueueCalls;
+  /** Listed under `writeBehind.namespaces`. */
+  readonly isBuffered: (namespace: string) => boolean;
+  readonly io: CommandIo;
+}
+
+/**
+ * `dead-letters list|retry|discard [ID…]` (contract section 7), beside a running sidecar. True where all was done; what
+ * could not be done is told line by line. Throws `ConfigError` for arguments that make no sense, before anything is done.
+ */
+export async function runDeadLetters(
+  args: readonly string[],
+  config: Pick<SidecarConfig, 'database' | 'writeBehind'>,
+  io: CommandIo,
+): Promise<boolean> {
+  const [action, ...ids] = args;
+  if (action !== 'list' && action !== 'retry' && action !== 'discard') throw new ConfigError(USAGE);
+  if (action === 'list' && ids.length > 0) throw new ConfigError('dead-letters list takes no ID');
+  checkThere(config.database);
+  const isBuffered = (namespace: string): boolean => config.writeBehind.namespaces.has(namespace);
+  return withEngine(config.database, io, async ({ queues }) => {
+    const letters = await patiently(() => queues.listLetters(null, statementBounds()));
+    if (action === 'list') return printList(letters, io);
+    const { chosen, areAllKnown } = choose(letters, ids, io);
+    const work: LetterWork = { queues, isBuffered, io };
+    const isDone = action === 'retry' ? await retryAll(work, chosen) : await discardAll(work, chosen);
+    return isDone && areAllKnown;
+  });
+}
+
+function choose(letters: readonly DeadLetter[], ids: readonly string[], io: CommandIo) {
+  const unknown = ids.filter((id) => letters.every((letter) => letter.id !== id));
+  for (const id of unknown) io.printError(`there is no dead letter ${visibleText(id)}; dead-letters list shows them`);
+  const chosen = letters.filter(({ id }) => ids.length === 0 || ids.includes(id));
+  if (ids.length === 0 && chosen.length === 0) io.print('there are no dead letters');
+  return { chosen, areAllKnown: unknown.length === 0 };
+}
+
+/** Only asks for it: the owner of the queue takes the letter in its turn, so that the order stays the queue's own. */
+async function retryAll({ queues, isBuffered, io }: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
+  let isDone = true;
+  for (const letter of letters) {
+    const isThere = await patiently(() => queues.wantRetry(letter.id, statementBounds()));
+    if (isThere) io.print(`will be tried again: ${nameOf(letter)}`);
+    else io.printError(`is gone already: ${nameOf(letter)}`);
+    isDone = isThere && isDone;
+  }
+  for (const namespace of new Set(letters.map((letter) => letter.namespace))) {
+    io.print(await prospectOf(namespace, { queues, isBuffered, io }));
+  }
+  return isDone;
+}
+
+/** Who will try again, and when; or why nobody will. */
+async function prospectOf(namespace: string, { queues, isBuffered }: LetterWork): Promise<string> {
+  const row = await patiently(() => queues.readQueue(namespace, statementBounds()));
+  if (!isBuffered(namespace)) {
+    return `warning: ${namespace} is not listed under writeBehind.namespaces of this configuration; the letters wait until a sidecar runs that lists it`;
+  }
+  if (row === null || row.journal === null) {
+    return `warning: nobody owns the queue of ${namespace}; the letters wait until a sidecar runs that lists it`;
+  }
+  return `${namespace}: the sidecar with journal ${row.journal} puts them at the end of its queue within some seconds; a letter that is still listed then has failed again`;
+}
+
+async function discardAll({ queues, io }: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
+  let isDone = true;
+  for (const letter of letters) {
+    const isThere = await patiently(() => queues.discardLetter(letter.id, statementBounds()));
+    if (isThere) io.print(`discarded ${nameOf(letter)}`);
+    else io.printError(`is gone already: ${nameOf(letter)}`);
+    isDone = isThere && isDone;
+  }
+  return isDone;
+}
+
+function printList(letters: readonly DeadLetter[], { print, isForPeople }: CommandIo): boolean {
+  if (isForPeople) for (const line of aligned(letters)) print(line);
+  else for (const letter of letters) print(jsonLine(letter));
+  return true;
+}
+
+/** Numbers of the payload keep their digits. */
+function jsonLine({ id, namespace, op, payload, code, message, time }: DeadLetter): string {
+  const shown = { id, namespace, op, payload: parseJson(payload), code, message, time: isoOf(time) };
+  return visibleText(writeJson(shown));
+}
+
+function aligned(letters: readonly DeadLetter[]): string[] {
+  if (letters.length === 0) return ['there are no dead letters'];
+  const header = ['ID', 'SINCE', 'WRITE', 'CODE', 'MESSAGE'];
+  const cells = letters.map((letter) => [
+    letter.id,
+    isoOf(letter.time),
+    writeOf(letter),
+    letter.isRetryWanted ? `${letter.code} (is to be tried again)` : letter.code,
+    letter.message,
+  ]);
+  return alignedLines(
+    header,
+    cells.map((row) => row.map(visibleText)),
+  );
+}
+
+function nameOf(letter: DeadLetter): string {
+  return visibleText(`${letter.id} (${writeOf(letter)}, ${isoOf(letter.time)}, ${letter.code})`);
+}
+
+/** "insert stats.kills"; without the table where the payload names none, as that of several writes at once. */
+function writeOf({ op, namespace, payload }: DeadLetter): string {
+  const json = parseJson(payload);
+  const table = isJsonObject(json) && typeof json.table === 'string' ? `.${json.table}` : '';
+  return `${op} ${namespace}${table}`;
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}
