@@ -2,6 +2,7 @@ import type { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
+import type { QueueCalls } from './queues.ts';
 import type { QuarantinedObject, RestoredObject, SchemaChange } from './schema-change.ts';
 import type { Transfer } from './transfer.ts';
 
@@ -175,6 +176,8 @@ export interface Engine {
   ): Promise<RememberedResult | null>;
 
   readonly schemas: SchemaCalls;
+  /** For write-behind. */
+  readonly queues: QueueCalls;
   /** For `copy` and `import`. */
   readonly transfer: Transfer;
 }

@@ -31,19 +31,27 @@ export function compileWrite(target: TableTarget, write: Write, numberOf: Number
   }
 }
 
+/** The same for nobody who waits for ids. */
+export function compileQueued(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
+  return write.op === 'insert' ? insertWork(target, write.rows, numberOf) : compileWrite(target, write, numberOf);
+}
+
 function tableSql(target: TableTarget): string {
   return quoted(physicalOf(target));
 }
 
 function compileInsert(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork {
-  const { table } = target;
-  const generator = generatorOf(target);
+  const work = insertWork(target, rows, numberOf);
+  return work.generator === null ? { ...work, ids: givenIds(target.table, rows) } : work;
+}
+
+function insertWork(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork & { do: 'insert' } {
   return {
     do: 'insert',
     statement: numberOf(insertSql(target)),
-    rows: rows.map((row) => rowParams(table, row)),
-    ids: generator === null ? givenIds(table, rows) : null,
-    generator,
+    rows: rows.map((row) => rowParams(target.table, row)),
+    ids: null,
+    generator: generatorOf(target),
   };
 }
 

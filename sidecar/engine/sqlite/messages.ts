@@ -1,5 +1,6 @@
 import type { ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
 import type { IdempotencySlot, LogLevel } from '../engine.ts';
+import type { DeadLetter, QueueOwner } from '../queues.ts';
 import type { Physical } from './storage.ts';
 
 /** How the text of one result column becomes JSON. */
@@ -113,6 +114,45 @@ export interface WriteCall extends CallBase, CompiledFor {
   readonly slot: IdempotencySlot | null;
 }
 
+/** A write of a queue, compiled for a revision of its namespace's schema. */
+export interface QueueWork {
+  readonly namespace: string;
+  readonly revision: number;
+  readonly work: WriteWork;
+}
+
+/** An entry of a queue with all that may be needed if it can never be done. */
+export interface QueueStep {
+  readonly position: number;
+  readonly letter: Omit<DeadLetter, 'code' | 'message' | 'isRetryWanted'>;
+  readonly isRetry: boolean;
+  readonly work: QueueWork | Refusal;
+}
+
+export interface Refusal {
+  readonly code: ApiErrorCode;
+  readonly message: string;
+}
+
+/** A batch of a queue, in one transaction with the position of its last entry. */
+export interface ApplyCall extends CallBase {
+  readonly kind: 'apply';
+  readonly owner: QueueOwner;
+  readonly first: number;
+  readonly last: number;
+  readonly batch: /** Nothing is applied where one of them is refused, or has been applied before. */
+    | { readonly mode: 'whole'; readonly works: readonly QueueWork[] }
+    | { readonly mode: 'each'; readonly steps: readonly QueueStep[] };
+}
+
+export type ApplyAnswer =
+  /** What became a dead letter. */
+  | { readonly outcome: 'applied'; readonly letters: readonly DeadLetter[] }
+  /** The queue has another owner. */
+  | { readonly outcome: 'lost' }
+  /** Nothing was applied: it must be done entry by entry. */
+  | { readonly outcome: 'refused' };
+
 /** Forgets idempotency records that expired before `now`, epoch milliseconds. */
 export interface PurgeCall extends CallBase {
   readonly kind: 'purge';
@@ -120,7 +160,7 @@ export interface PurgeCall extends CallBase {
 }
 
 export type ReadCall = FindCall | CountCall | RecallCall | PingCall | JobCall;
-export type WriterCall = WriteCall | PurgeCall | PingCall | JobCall;
+export type WriterCall = WriteCall | ApplyCall | PurgeCall | PingCall | JobCall;
 export type Call = ReadCall | WriterCall;
 
 export interface Batch {

@@ -39,13 +39,13 @@ function replayed(
 }
 
 /** Whether a failure in the middle may leave a part that SQLite itself does not undo. */
-export function needsSavepoint({ work, slot }: WriteCall): boolean {
+export function needsSavepoint({ work, slot }: Pick<WriteCall, 'work' | 'slot'>): boolean {
   if (slot !== null || work.do === 'upsert') return true;
   if (work.do === 'insert') return work.rows.length > 1 || work.generator !== null;
   return work.isSingleRow;
 }
 
-function runWork(connection: Connection, work: WriteWork): string {
+export function runWork(connection: Connection, work: WriteWork): string {
   switch (work.do) {
     case 'insert':
       return insert(connection, work);

@@ -14,11 +14,13 @@ import type {
   Write,
 } from '../engine.ts';
 import type { SqliteSettings } from '../open.ts';
+import type { QueueCalls } from '../queues.ts';
 import type { Transfer } from '../transfer.ts';
 import { type CompiledRead, compileCount, compileFind } from './compile-read.ts';
 import { compileWrite } from './compile-write.ts';
 import { JOBS } from './job-registry.ts';
 import type { RunJob } from './jobs.ts';
+import { createQueueCalls } from './queue-calls.ts';
 import { createSchemaCalls } from './schema-calls.ts';
 import { StatementBook } from './statement-book.ts';
 import { createTransfer } from './transfer-calls.ts';
@@ -27,13 +29,20 @@ import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
 const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
 
 /** Jobs that take no longer than a find by key. */
-const QUICK_JOBS: ReadonlySet<string> = new Set(['schema.read', 'transfer.readMark']);
+const QUICK_JOBS: ReadonlySet<string> = new Set([
+  'schema.read',
+  'transfer.readMark',
+  'queue.read',
+  'queue.countLetters',
+  'queue.lettersToRetry',
+]);
 
 /** Embedded SQLite: statements are compiled here, on the API's thread, and run in worker threads. */
 export class SqliteEngine implements Engine {
   readonly provider = 'sqlite';
   readonly capabilities = CAPABILITIES;
   readonly schemas: SchemaCalls;
+  readonly queues: QueueCalls;
   readonly transfer: Transfer;
   readonly #pool: WorkerPool;
   readonly #book = new StatementBook();
@@ -44,6 +53,11 @@ export class SqliteEngine implements Engine {
     const calls = createSchemaCalls(runJob);
     this.transfer = createTransfer(runJob);
     this.schemas = calls;
+    this.queues = createQueueCalls({
+      runJob,
+      statement: (target, sql) => this.#book.get(scopeOf(target), sql, []),
+      apply: (body, statements, { deadline }) => this.#pool.write(pendingCall(body, deadline, statements)),
+    });
   }
 
   /**

@@ -47,18 +47,42 @@ const SYSTEM_TABLES = `
   );
 `;
 
+/** Younger than the others of the same format: a file that has those may lack these. */
+const QUEUE_TABLES = `
+  CREATE TABLE IF NOT EXISTS _queues (
+    namespace TEXT PRIMARY KEY,
+    journal TEXT,                -- id of the owner's journal
+    token INTEGER NOT NULL,      -- fencing token, grows with every owner
+    position INTEGER NOT NULL    -- of the last entry applied under the token
+  );
+  CREATE TABLE IF NOT EXISTS _dead_letters (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    namespace TEXT NOT NULL,
+    kid TEXT NOT NULL,
+    op TEXT NOT NULL,
+    payload TEXT NOT NULL,       -- JSON text
+    code TEXT NOT NULL,
+    message TEXT NOT NULL,
+    time INTEGER NOT NULL,       -- of the acknowledgement, epoch milliseconds
+    is_retry_wanted INTEGER NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS _dead_letters_to_retry ON _dead_letters (namespace, is_retry_wanted);
+`;
+
 /**
  * Creates the system tables in an empty file, or checks that those of an existing one are known.
  * @throws UnusableDatabaseError for a file of a newer version or of another program; nothing is changed then.
  */
 export function prepareSystemTables(db: Database): void {
-  if (!hasSystemTables(db)) createSystemTables(db);
+  if (!hasTable(db, '_meta')) createSystemTables(db);
   checkFormatVersion(db);
+  if (!hasTable(db, '_dead_letters')) db.transaction(() => db.exec(QUEUE_TABLES)).immediate();
 }
 
 function createSystemTables(db: Database): void {
   db.transaction(() => {
-    if (hasSystemTables(db)) return;
+    if (hasTable(db, '_meta')) return;
     if (db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() !== undefined) {
       throw new UnusableDatabaseError('the file holds tables of another program; nothing was changed');
     }
@@ -67,8 +91,8 @@ function createSystemTables(db: Database): void {
   }).immediate();
 }
 
-function hasSystemTables(db: Database): boolean {
-  return db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_meta'").get() !== undefined;
+function hasTable(db: Database, name: string): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
 function checkFormatVersion(db: Database): void {

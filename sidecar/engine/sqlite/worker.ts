@@ -7,7 +7,7 @@ import { diagnose } from './failures.ts';
 import { JOBS } from './job-registry.ts';
 import type {
   Answer,
-  JobCall,
+  PingCall,
   PurgeCall,
   ReadCall,
   ToWorker,
@@ -16,6 +16,7 @@ import type {
   WriterCall,
 } from './messages.ts';
 import { monotonicMs } from './monotonic.ts';
+import { applyQueue } from './queue-apply.ts';
 import { runJob, runRead } from './run-read.ts';
 import { WorkerVoice } from './worker-voice.ts';
 import { WriteGroup } from './write-group.ts';
@@ -182,13 +183,13 @@ function isHeld(call: WriterCall, { failure }: Answer): boolean {
   return failure?.kind === 'api' && failure.code === 'database_timeout' && monotonicMs() < call.deadline;
 }
 
-function runAlone(call: JobCall | PurgeCall | Exclude<WriterCall, WriteCall>): Answer {
+function runAlone(call: Exclude<WriterCall, WriteCall>): Answer {
   const startedAt = monotonicMs();
   voice.publishStart(call.sequence);
   connection.guard.arm(call.deadline);
   try {
     if (startedAt >= call.deadline) throw expiredBeforeStart();
-    const value = call.kind === 'job' ? runJob(connection, call, JOBS) : maintain(call);
+    const value = runOther(call);
     voice.reportWorking();
     return { sequence: call.sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
   } catch (error) {
@@ -198,8 +199,13 @@ function runAlone(call: JobCall | PurgeCall | Exclude<WriterCall, WriteCall>): A
   }
 }
 
+function runOther(call: Exclude<WriterCall, WriteCall>): unknown {
+  if (call.kind === 'job') return runJob(connection, call, JOBS);
+  return call.kind === 'apply' ? applyQueue(connection, call) : maintain(call);
+}
+
 /** A ping of the writer opens the file anew where it broke; a purge says whether there is more to do. */
-function maintain(call: Exclude<WriterCall, WriteCall | JobCall>): boolean {
+function maintain(call: PurgeCall | PingCall): boolean {
   connection.open();
   if (call.kind === 'ping') return true;
   const purge = `DELETE FROM _idempotency WHERE rowid IN

@@ -1,0 +1,190 @@
+import type { ApiError, ApiErrorCode } from '../../db_connector/protocol/errors.ts';
+import type { CallBounds, Row, TableTarget, Write } from './engine.ts';
+
+/**
+ * Who applies the queue of a namespace, and how far it is (`_queues`; contract section 7). The row belongs to a journal,
+ * not to a process: a sidecar that starts again with its journal goes on.
+ */
+export interface QueueRow {
+  readonly namespace: string;
+  /** Id of the owner's journal; null where the last owner gave it up. */
+  readonly journal: string | null;
+  /** Fencing token: grows by one with every new owner, from 1. */
+  readonly token: number;
+  /** Position of the last entry applied under this token; 0 for none. Positions grow within a journal. */
+  readonly position: number;
+  /**
+   * How far earlier owners came, oldest first, the newest `MAX_PAST_OWNERS`: a journal that has lost the queue learns
+   * from it which of its entries were applied before, so that none becomes a dead letter as well.
+   */
+  readonly past: readonly PastOwner[];
+}
+
+export interface PastOwner {
+  readonly journal: string;
+  readonly token: number;
+  readonly position: number;
+}
+
+export const MAX_PAST_OWNERS = 32;
+
+/** One acknowledged write, as the database needs it. */
+export interface QueuedEntry {
+  readonly position: number;
+  /** Of the dead letter that the entry becomes if it can never succeed; unique over all journals. */
+  readonly letterId: string;
+  /**
+   * The entry is another attempt at the dead letter of that id, which goes with it; where the letter is gone (discarded,
+   * or attempted already) the entry is passed by.
+   */
+  readonly isRetry: boolean;
+  readonly kid: string;
+  readonly op: string;
+  /** JSON text of the payload. */
+  readonly payload: string;
+  /** Epoch milliseconds at which it was acknowledged. */
+  readonly time: number;
+  /** Compiled for the stored schema, or why it can never be done. */
+  readonly work: QueuedWork | ApiError;
+}
+
+export interface QueuedWork {
+  readonly target: TableTarget;
+  readonly write: Write;
+}
+
+export interface QueueOwner {
+  readonly namespace: string;
+  readonly journal: string;
+  readonly token: number;
+}
+
+export interface QueueBatch extends QueueOwner {
+  /** At least one, in the order of their positions. */
+  readonly entries: readonly QueuedEntry[];
+}
+
+/** A write that can never succeed (`_dead_letters`). */
+export interface DeadLetter {
+  readonly id: string;
+  readonly namespace: string;
+  readonly kid: string;
+  readonly op: string;
+  /** JSON text. */
+  readonly payload: string;
+  readonly code: ApiErrorCode;
+  readonly message: string;
+  /** Epoch milliseconds at which the write was acknowledged. */
+  readonly time: number;
+  /** Somebody asked for another attempt; the owner of the queue puts it at its end. */
+  readonly isRetryWanted: boolean;
+}
+
+/** The queue has another owner by now. Nothing was applied. */
+export class QueueLostError extends Error {
+  readonly namespace: string;
+
+  constructor(namespace: string) {
+    super(`the queue of ${namespace} has another owner`);
+    this.name = 'QueueLostError';
+    this.namespace = namespace;
+  }
+}
+
+/** What write-behind needs of a database. Failures are those of `Engine`, and `QueueLostError`. */
+export interface QueueCalls {
+  readQueue(namespace: string, bounds: CallBounds): Promise<QueueRow | null>;
+  /** Makes the journal the owner where nobody is (a new token, position 0); the row as it is then, maybe another's. */
+  claimQueue(namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow>;
+  /** Makes the journal the owner, whoever is: a new token, position 0. Of its own row nothing changes. */
+  takeOverQueue(namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow>;
+  /** Gives the queue up if journal and token still own it; the row stays, so that tokens never come again. */
+  releaseQueue(owner: QueueOwner, bounds: CallBounds): Promise<void>;
+
+  /**
+   * Applies the entries in order and moves the position to the last one, in one transaction where the engine has them;
+   * else step by step, so that the next attempt goes on after a crash at any point and nothing is done twice. Entries at
+   * or below the stored position are passed by: an attempt whose outcome nobody knew has applied them. One that can
+   * never succeed becomes a dead letter, and those after it are applied. Resolves with the letters made; durable then.
+   * @throws QueueLostError, StaleSchemaError, and ApiError of what may pass (`database_error`, `database_timeout`,
+   * `conflict_retry`): nothing was applied, or on an engine without transactions a beginning
+   */
+  applyQueue(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]>;
+
+  /** Oldest first; null for every namespace. */
+  listLetters(namespace: string | null, bounds: CallBounds): Promise<DeadLetter[]>;
+  countLetters(bounds: CallBounds): Promise<number>;
+  /** Those with `isRetryWanted`, oldest first, at most `limit`. */
+  lettersToRetry(namespace: string, limit: number, bounds: CallBounds): Promise<DeadLetter[]>;
+  /** False where there is no such letter. */
+  wantRetry(id: string, bounds: CallBounds): Promise<boolean>;
+  /** False where there is no such letter. */
+  discardLetter(id: string, bounds: CallBounds): Promise<boolean>;
+  /** Adds what a journal holds that has lost its queue; a letter that is there already stays as it is. */
+  addLetters(letters: readonly DeadLetter[], bounds: CallBounds): Promise<void>;
+}
+
+/** Codes with which a write can never succeed, whoever repeats it. All others may pass. */
+const LASTING: ReadonlySet<ApiErrorCode> = new Set([
+  'constraint_violation',
+  'invalid_value',
+  'value_too_long',
+  'missing_value',
+  'invalid_request',
+  'invalid_filter',
+  'filter_required',
+  'too_many_rows',
+  'unknown_table',
+  'unknown_column',
+  'namespace_unknown',
+  'idempotency_conflict',
+]);
+
+export function isLasting(error: ApiError): boolean {
+  return LASTING.has(error.code);
+}
+
+/** Neighbouring entries that are one write: inserts into one table go together. */
+export interface QueueUnit {
+  /** At least one; more only of an insert. */
+  readonly entries: readonly QueuedEntry[];
+  readonly work: QueuedWork | ApiError;
+}
+
+/** Rows that one statement inserts at most. */
+const MAX_UNIT_ROWS = 1000;
+
+export function unitsOf(entries: readonly QueuedEntry[]): QueueUnit[] {
+  const units: QueueUnit[] = [];
+  let inserts: { readonly target: TableTarget; readonly entries: QueuedEntry[]; readonly rows: Row[] } | null = null;
+  for (const entry of entries) {
+    const insert = insertOf(entry);
+    if (insert === null) {
+      units.push({ entries: [entry], work: entry.work });
+      inserts = null;
+    } else if (inserts !== null && isSame(inserts.target, insert.target) && fits(inserts.rows, insert.rows)) {
+      inserts.entries.push(entry);
+      inserts.rows.push(...insert.rows);
+    } else {
+      inserts = { target: insert.target, entries: [entry], rows: [...insert.rows] };
+      units.push({
+        entries: inserts.entries,
+        work: { target: insert.target, write: { op: 'insert', rows: inserts.rows } },
+      });
+    }
+  }
+  return units;
+}
+
+function insertOf({ work }: QueuedEntry): { readonly target: TableTarget; readonly rows: readonly Row[] } | null {
+  if (!('write' in work) || work.write.op !== 'insert') return null;
+  return { target: work.target, rows: work.write.rows };
+}
+
+function isSame(a: TableTarget, b: TableTarget): boolean {
+  return a === b || (a.namespace === b.namespace && a.revision === b.revision && a.table.name === b.table.name);
+}
+
+function fits(rows: readonly Row[], more: readonly Row[]): boolean {
+  return rows.length + more.length <= MAX_UNIT_ROWS;
+}

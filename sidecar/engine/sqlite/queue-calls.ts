@@ -1,0 +1,108 @@
+import type { CallBounds } from '../engine.ts';
+import {
+  type DeadLetter,
+  type QueueBatch,
+  type QueueCalls,
+  type QueuedEntry,
+  type QueuedWork,
+  QueueLostError,
+  unitsOf,
+} from '../queues.ts';
+import { compileQueued, type NumberOf } from './compile-write.ts';
+import type { RunJob } from './jobs.ts';
+import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from './messages.ts';
+import type { QueueJobName, QueueJobTypes } from './queue-jobs.ts';
+import type { BookedStatement } from './statement-book.ts';
+
+export type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'batch'>;
+
+export interface QueuePort {
+  readonly runJob: RunJob;
+  /** The statement of a text for a revision of a namespace's schema. */
+  statement(work: QueuedWork['target'], sql: string): BookedStatement;
+  apply(body: ApplyBody, statements: readonly BookedStatement[], bounds: CallBounds): Promise<unknown>;
+}
+
+/** The part of the engine that write-behind needs. */
+export function createQueueCalls(port: QueuePort): QueueCalls {
+  const run = async <Name extends QueueJobName>(
+    name: Name,
+    input: QueueJobTypes[Name]['input'],
+    bounds: CallBounds,
+  ): Promise<QueueJobTypes[Name]['output']> =>
+    (await port.runJob(name, input, bounds)) as QueueJobTypes[Name]['output'];
+  return {
+    readQueue: (namespace, bounds) => run('queue.read', { namespace }, bounds),
+    claimQueue: (namespace, journal, bounds) => run('queue.claim', { namespace, journal }, bounds),
+    takeOverQueue: (namespace, journal, bounds) => run('queue.takeOver', { namespace, journal }, bounds),
+    async releaseQueue({ namespace, journal, token }, bounds) {
+      await run('queue.release', { namespace, journal, token }, bounds);
+    },
+    applyQueue: (batch, bounds) => applyQueue(port, batch, bounds),
+    listLetters: (namespace, bounds) => run('queue.letters', { namespace }, bounds),
+    countLetters: (bounds) => run('queue.countLetters', null, bounds),
+    lettersToRetry: (namespace, limit, bounds) => run('queue.lettersToRetry', { namespace, limit }, bounds),
+    wantRetry: (id, bounds) => run('queue.wantRetry', { id }, bounds),
+    discardLetter: (id, bounds) => run('queue.discardLetter', { id }, bounds),
+    async addLetters(letters, bounds) {
+      await run('queue.addLetters', { letters }, bounds);
+    },
+  };
+}
+
+/** As a whole where that may do: then the payloads stay here, and neighbouring inserts are one statement. */
+async function applyQueue(port: QueuePort, batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
+  const works = worksOf(batch.entries);
+  if (works !== null) {
+    const answer = await send(port, batch, bounds, (compile) => ({ mode: 'whole', works: works.map(compile) }));
+    if (answer.outcome === 'applied') return answer.letters;
+  }
+  const answer = await send(port, batch, bounds, (compile) => ({
+    mode: 'each',
+    steps: batch.entries.map((entry) => stepOf(batch.namespace, entry, compile)),
+  }));
+  if (answer.outcome !== 'applied') throw new Error('a batch that is done entry by entry was refused');
+  return answer.letters;
+}
+
+/** Null where the entries must be looked at one by one. */
+function worksOf(entries: readonly QueuedEntry[]): QueuedWork[] | null {
+  if (entries.some(({ isRetry, work }) => isRetry || !('write' in work))) return null;
+  return unitsOf(entries).flatMap(({ work }) => ('write' in work ? [work] : []));
+}
+
+type Compile = (work: QueuedWork) => QueueWork;
+
+async function send(
+  port: QueuePort,
+  { namespace, journal, token, entries }: QueueBatch,
+  bounds: CallBounds,
+  batchOf: (compile: Compile) => ApplyBody['batch'],
+): Promise<Exclude<ApplyAnswer, { outcome: 'lost' }>> {
+  const statements = new Set<BookedStatement>();
+  const compile: Compile = ({ target, write }) => {
+    const numberOf: NumberOf = (sql) => {
+      const statement = port.statement(target, sql);
+      statements.add(statement);
+      return statement.number;
+    };
+    return { namespace: target.namespace, revision: target.revision, work: compileQueued(target, write, numberOf) };
+  };
+  const body: ApplyBody = {
+    kind: 'apply',
+    owner: { namespace, journal, token },
+    first: entries[0]?.position ?? 0,
+    last: entries.at(-1)?.position ?? 0,
+    batch: batchOf(compile),
+  };
+  const answer = (await port.apply(body, [...statements], bounds)) as ApplyAnswer;
+  if (answer.outcome === 'lost') throw new QueueLostError(namespace);
+  return answer;
+}
+
+function stepOf(namespace: string, entry: QueuedEntry, compile: Compile): QueueStep {
+  const { position, letterId: id, isRetry, kid, op, payload, time, work } = entry;
+  const letter = { id, namespace, kid, op, payload, time };
+  const step = 'write' in work ? compile(work) : { code: work.code, message: work.message };
+  return { position, letter, isRetry, work: step };
+}

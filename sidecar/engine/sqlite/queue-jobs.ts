@@ -1,0 +1,97 @@
+import type { Database } from 'better-sqlite3';
+import type { DeadLetter, QueueOwner, QueueRow } from '../queues.ts';
+import type { Job, JobContext, JobRegistry } from './jobs.ts';
+
+/** The jobs by name: what goes in and what comes out, both as structured clones. */
+export interface QueueJobTypes {
+  readonly 'queue.read': { input: { namespace: string }; output: QueueRow | null };
+  readonly 'queue.claim': { input: { namespace: string; journal: string }; output: QueueRow };
+  readonly 'queue.takeOver': { input: { namespace: string; journal: string }; output: QueueRow };
+  readonly 'queue.release': { input: QueueOwner; output: null };
+  readonly 'queue.letters': { input: { namespace: string | null }; output: DeadLetter[] };
+  readonly 'queue.countLetters': { input: null; output: number };
+  readonly 'queue.lettersToRetry': { input: { namespace: string; limit: number }; output: DeadLetter[] };
+  readonly 'queue.wantRetry': { input: { id: string }; output: boolean };
+  readonly 'queue.discardLetter': { input: { id: string }; output: boolean };
+  readonly 'queue.addLetters': { input: { letters: readonly DeadLetter[] }; output: null };
+}
+
+export type QueueJobName = keyof QueueJobTypes;
+
+/** `queue-calls.ts` is the only caller, and its types are the same table's. */
+function job<Name extends QueueJobName>(
+  on: Job['on'],
+  run: (db: Database, input: QueueJobTypes[Name]['input']) => QueueJobTypes[Name]['output'],
+): Job {
+  return { on, run: ({ db }: JobContext, input) => run(db, input as QueueJobTypes[Name]['input']) };
+}
+
+export const QUEUE_JOBS = {
+  'queue.read': job<'queue.read'>('reader', (db, { namespace }) => readQueue(db, namespace)),
+  'queue.claim': job<'queue.claim'>('writer', (db, { namespace, journal }) => own(db, namespace, journal, 'free')),
+  'queue.takeOver': job<'queue.takeOver'>('writer', (db, { namespace, journal }) => own(db, namespace, journal, 'any')),
+  'queue.release': job<'queue.release'>('writer', (db, owner) => {
+    db.prepare(
+      'UPDATE _queues SET journal = NULL WHERE namespace = @namespace AND journal = @journal AND token = @token',
+    ).run(owner);
+    return null;
+  }),
+  'queue.letters': job<'queue.letters'>('reader', (db, { namespace }) =>
+    namespace === null ? lettersOf(db, '', []) : lettersOf(db, 'WHERE namespace = ?', [namespace]),
+  ),
+  'queue.countLetters': job<'queue.countLetters'>('reader', (db) =>
+    Number(db.prepare('SELECT count(*) FROM _dead_letters').pluck().get()),
+  ),
+  'queue.lettersToRetry': job<'queue.lettersToRetry'>('reader', (db, { namespace, limit }) =>
+    lettersOf(db, 'WHERE namespace = ? AND is_retry_wanted = 1', [namespace], limit),
+  ),
+  'queue.wantRetry': job<'queue.wantRetry'>(
+    'writer',
+    (db, { id }) => db.prepare('UPDATE _dead_letters SET is_retry_wanted = 1 WHERE id = ?').run(id).changes > 0,
+  ),
+  'queue.discardLetter': job<'queue.discardLetter'>(
+    'writer',
+    (db, { id }) => db.prepare('DELETE FROM _dead_letters WHERE id = ?').run(id).changes > 0,
+  ),
+  'queue.addLetters': job<'queue.addLetters'>('writer', (db, { letters }) => {
+    db.transaction(() => addLetters(db, letters)).immediate();
+    return null;
+  }),
+} satisfies JobRegistry & Record<QueueJobName, Job>;
+
+function readQueue(db: Database, namespace: string): QueueRow | null {
+  const sql = 'SELECT namespace, journal, token, position FROM _queues WHERE namespace = ?';
+  return db.prepare<[string], QueueRow>(sql).get(namespace) ?? null;
+}
+
+/** Makes the journal the owner if the queue is free, or whoever has it; its own row stays as it is. */
+function own(db: Database, namespace: string, journal: string, from: 'free' | 'any'): QueueRow {
+  const isTaken = from === 'free' ? 'journal IS NULL' : 'journal IS NOT excluded.journal';
+  const sql = `
+    INSERT INTO _queues (namespace, journal, token, position) VALUES (@namespace, @journal, 1, 0)
+    ON CONFLICT (namespace) DO UPDATE SET journal = excluded.journal, token = token + 1, position = 0 WHERE ${isTaken}`;
+  return db
+    .transaction(() => {
+      db.prepare(sql).run({ namespace, journal });
+      return readQueue(db, namespace) as QueueRow;
+    })
+    .immediate();
+}
+
+interface LetterRow extends Omit<DeadLetter, 'isRetryWanted'> {
+  readonly isRetryWanted: number;
+}
+
+function lettersOf(db: Database, where: string, params: readonly string[], limit = -1): DeadLetter[] {
+  const columns = 'id, namespace, kid, op, payload, code, message, time, is_retry_wanted AS isRetryWanted';
+  const sql = `SELECT ${columns} FROM _dead_letters ${where} ORDER BY time, number LIMIT ?`;
+  const rows = db.prepare<(string | number)[], LetterRow>(sql).all(...params, limit);
+  return rows.map((row) => ({ ...row, isRetryWanted: row.isRetryWanted !== 0 }));
+}
+
+function addLetters(db: Database, letters: readonly DeadLetter[]): void {
+  const insert = db.prepare(`
+    INSERT INTO _dead_letters (id, namespace, kid, op, payload, code, message, time, is_retry_wanted)
+    VALUES (@id, @namespace, @kid, @op, @payload, @code, @message, @time, @isRetryWanted) ON CONFLICT (id) DO NOTHING`);
+  for (const letter of letters) insert.run({ ...letter, isRetryWanted: letter.isRetryWanted ? 1 : 0 });
+}
