@@ -6,6 +6,7 @@ import { isHostAllowed } from '../config/database-config.ts';
 import { OPERATIONS } from '../protocol/operations.ts';
 import type { Command } from './command.ts';
 import { alignedLines } from './lines.ts';
+import { writeBufferFacts } from './write-buffer-facts.ts';
 
 /** Sends one signed health check, past the queue and the circuit breaker, which it does not count for. */
 export function dbHealth(connector: Connector, timers: Timers): Command {
@@ -46,16 +47,17 @@ async function checkHealth(client: ApiClient, timers: Timers): Promise<[string, 
 }
 
 function messageOf(result: Result): string {
-  const message: unknown = parseOrNull(result.json)?.error;
-  return typeof message === 'object' && message !== null && 'message' in message ? String(message.message) : '';
+  const error: unknown = parseOrNull(result.json)?.error;
+  return isRecord(error) && 'message' in error ? String(error.message) : '';
 }
 
-/** The API's own words: only scalars, and at most one level down. */
+/** The API's own words, but for the write buffer, which an owner may have to read in a hurry. */
 function factsOf(json: string): [string, string][] {
   const facts: [string, string][] = [];
   for (const [name, value] of Object.entries(parseOrNull(json) ?? {})) {
-    const text = typeof value === 'object' && value !== null ? inner(value) : String(value);
-    facts.push([name, text]);
+    if (!isRecord(value)) facts.push([name, String(value)]);
+    else if (name === 'writeBuffer') facts.push(...writeBufferFacts(value));
+    else facts.push([name, inner(value)]);
   }
   return facts;
 }
@@ -69,8 +71,12 @@ function inner(value: object): string {
 function parseOrNull(json: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? { ...value } : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

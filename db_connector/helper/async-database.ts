@@ -64,7 +64,7 @@ export class AsyncDatabase {
     return promise((done) => this.#db.Delete(namespace, table, selection, options, done));
   }
 
-  /** Applies queued writes now, where the owner buffers the namespace; the answer says what is left. */
+  /** Applies queued writes now, where the owner buffers the namespace; `Flushed` reads what is left. */
   Flush(namespace: string): Promise<DbResult> {
     return promise((done) => this.#db.Flush(namespace, done));
   }

@@ -21,7 +21,9 @@ import {
 import {
   type DbRow,
   type DbValue,
+  type Flushed,
   readErrorMessage,
+  readFlushed,
   readHasMore,
   readInsertedIds,
   readIsQueued,
@@ -211,7 +213,7 @@ export class Database {
     return this.#send('delete', `Delete ${namespace}.${table}`, payload, deliverTo);
   }
 
-  /** Applies queued writes now, where the owner buffers the namespace; the answer says what is left. */
+  /** Applies queued writes now, where the owner buffers the namespace; `Flushed` reads what is left. */
   Flush(namespace: string, callback?: DbCallback): DbTicket {
     return this.#send('flush', `Flush ${namespace}`, () => namespacePayload(namespace), callback);
   }
@@ -258,9 +260,14 @@ export class Database {
     return readInsertedIds(result) as T[];
   }
 
-  /** The write waits in the write-behind queue; how many rows it will change is not known yet. */
+  /** The write waits in the write-behind queue; how many rows it will change, and which ids they get, is not known yet. */
   IsQueued(result: DbResult): boolean {
     return readIsQueued(result);
+  }
+
+  /** What a `Flush` did. `State` `ok` is not enough: look at `remaining`, `halted` and `deadLettered`. All zero after an error. */
+  Flushed(result: DbResult): Flushed {
+    return readFlushed(result);
   }
 
   /** `code: message` of an error; empty where there is none. */

@@ -14,7 +14,7 @@ export type {
   HostExports,
 } from './host.ts';
 export type { Change, Query, Selection, SyncOptions, WriteOptions } from './payloads.ts';
-export type { DbRow, DbValue } from './readers.ts';
+export type { DbRow, DbValue, Flushed } from './readers.ts';
 export type { DbCallback, DbResult, DbTicket } from './result.ts';
 export type { Row, Sort, SortField, SortTerm } from './rows.ts';
 export type {

@@ -56,6 +56,32 @@ export function readIsQueued(result: DbResult): boolean {
   return okBody(result).queued === true;
 }
 
+/** What a `Flush` answers. */
+export interface Flushed {
+  /** Whether the owner buffers the namespace at all. */
+  readonly enabled: boolean;
+  /** Writes that the flush brought to the database, without dead letters. */
+  readonly flushed: number;
+  /** Writes that can never succeed, and were put aside. */
+  readonly deadLettered: number;
+  /** Writes that still wait: the flush did not get through. */
+  readonly remaining: number;
+  /** The queue stands, since the database does not take its writes; it goes on by itself. */
+  readonly halted: boolean;
+}
+
+export function readFlushed(result: DbResult): Flushed {
+  const { enabled, flushed, deadLettered, remaining, halted } = okBody(result);
+  const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
+  return {
+    enabled: enabled === true,
+    flushed: count(flushed),
+    deadLettered: count(deadLettered),
+    remaining: count(remaining),
+    halted: halted === true,
+  };
+}
+
 export function readErrorMessage(result: DbResult): string {
   if (result.State === 'ok') return '';
   const { error } = bodyOf(result);

@@ -78,15 +78,40 @@ describe('db-health', () => {
       answers('{"status":"ok","provider":"sqlite","database":true,"writeBuffer":{"enabled":false,"pending":0}}'),
     ];
     expect(await rig.command('db-health')).toEqual([
-      `url          ${api.url}`,
-      'answer       signed, status 200',
-      expect.stringMatching(/^took {9}\d+ ms$/),
-      'status       ok',
-      'provider     sqlite',
-      'database     true',
-      'writeBuffer  enabled false, pending 0',
+      `url           ${api.url}`,
+      'answer        signed, status 200',
+      expect.stringMatching(/^took {10}\d+ ms$/),
+      'status        ok',
+      'provider      sqlite',
+      'database      true',
+      'write buffer  off',
     ]);
     expect(api.seen.map(({ path, envelope }) => [path, envelope.payload])).toEqual([['/v1/health', '{}']]);
+  });
+
+  const LOG =
+    "Nothing is lost, it goes on by itself once the database takes writes again; the sidecar's log says why it does not";
+  it.each([
+    [{ enabled: true, pending: 0, oldestAgeSeconds: 0, halted: false, deadLetters: 0 }, ['nothing waits']],
+    [
+      { enabled: true, pending: 1, oldestAgeSeconds: 1, halted: false, deadLetters: 0 },
+      ["1 write waits on the sidecar's disk, the oldest for 1 s"],
+    ],
+    [
+      { enabled: true, pending: 12_345, oldestAgeSeconds: 185, halted: true, deadLetters: 0 },
+      [`HALTED: 12,345 writes wait on the sidecar's disk, the oldest for 3 min 05 s. ${LOG}`],
+    ],
+    [
+      { enabled: true, pending: 2, oldestAgeSeconds: 7620, halted: false, deadLetters: 3 },
+      [
+        "2 writes wait on the sidecar's disk, the oldest for 2 h 07 min",
+        "dead letters  3 writes that could not be applied; on the sidecar's machine: main.js dead-letters list --config FILE",
+      ],
+    ],
+  ])('says in plain words how the write buffer is: %j', async (writeBuffer, [first, ...others]) => {
+    api.script = [answers(JSON.stringify({ status: 'ok', writeBuffer }))];
+    const lines = await rig.command('db-health');
+    expect(lines.slice(lines.indexOf('status        ok') + 1)).toEqual([`write buffer  ${first}`, ...others]);
   });
 
   it('prints the code of what fails, and does not count for the circuit breaker', async () => {

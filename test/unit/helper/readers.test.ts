@@ -88,6 +88,14 @@ describe('the other readers', () => {
     expect(db.Number(ok('{"queued":true,"id":"1","pending":4}'))).toBe(0);
   });
 
+  it('say what a flush did, and nothing of one that failed', () => {
+    const flushed = { flushed: 7, deadLettered: 1, remaining: 2, halted: true, enabled: true };
+    expect(db.Flushed(ok(JSON.stringify(flushed)))).toEqual(flushed);
+    const nothing = { flushed: 0, deadLettered: 0, remaining: 0, halted: false, enabled: false };
+    expect(db.Flushed({ ...ok(JSON.stringify(flushed)), State: 'error' })).toEqual(nothing);
+    expect(db.Flushed(ok('{"flushed":"7","halted":1}'))).toEqual(nothing);
+  });
+
   it('give code and message of an error, and nothing where there is none', () => {
     const result = { Id: '', State: 'error', Status: 404, Code: 'unknown_table', Json: '' } as const;
     expect(db.ErrorMessage({ ...result, Json: '{"error":{"code":"unknown_table","message":"no table x"}}' })).toBe(
