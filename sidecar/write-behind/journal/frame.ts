@@ -1,0 +1,79 @@
+import { crc32 } from 'node:zlib';
+
+/** What a disk writes whole or not at all. Everything in a segment begins at a multiple of it. */
+export const SECTOR_BYTES = 512;
+
+/** Read as bytes it begins with 0xFA, which no UTF-8 text holds: no payload can look like a frame. */
+const FRAME_MAGIC = 0x52_46_4a_fa;
+const END_MAGIC = 0x44_4e_45_fa;
+const MAGIC = 0;
+const SEGMENT = 4;
+const GROUP = 8;
+const LENGTH = 12;
+const CONTENT = 16;
+const COUNT = 20;
+const FIRST_POSITION = 24;
+const LAST_POSITION = 32;
+export const FRAME_HEAD_BYTES = 40;
+/** Checksum and end mark stand in the last bytes of the last sector: a frame that was cut off anywhere has none. */
+const TAIL_BYTES = 8;
+
+/** A group of records that were made durable by one flush. */
+export interface FrameHead {
+  readonly segment: number;
+  /** Number in the segment, from 1. */
+  readonly group: number;
+  /** Of the whole frame, in whole sectors. */
+  readonly length: number;
+  /** Of the records. */
+  readonly contentBytes: number;
+  /** Of entries. */
+  readonly count: number;
+  /** Of the entries; where there are none, both are the last position given before. */
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+}
+
+/** Of a frame with so many bytes of records. */
+export function frameBytes(contentBytes: number): number {
+  return Math.ceil((FRAME_HEAD_BYTES + contentBytes + TAIL_BYTES) / SECTOR_BYTES) * SECTOR_BYTES;
+}
+
+/** The frame's bytes around its records, which lie in place already. */
+export function writeFrame(frame: Buffer, head: FrameHead): void {
+  frame.writeUInt32LE(FRAME_MAGIC, MAGIC);
+  frame.writeUInt32LE(head.segment, SEGMENT);
+  frame.writeUInt32LE(head.group, GROUP);
+  frame.writeUInt32LE(head.length, LENGTH);
+  frame.writeUInt32LE(head.contentBytes, CONTENT);
+  frame.writeUInt32LE(head.count, COUNT);
+  frame.writeDoubleLE(head.firstPosition, FIRST_POSITION);
+  frame.writeDoubleLE(head.lastPosition, LAST_POSITION);
+  frame.fill(0, FRAME_HEAD_BYTES + head.contentBytes, head.length - TAIL_BYTES);
+  frame.writeUInt32LE(crc32(frame.subarray(0, head.length - TAIL_BYTES)), head.length - TAIL_BYTES);
+  frame.writeUInt32LE(END_MAGIC, head.length - 4);
+}
+
+/** What the bytes say that lie at `at`, not checked any further; null where no frame begins. */
+export function peekFrame(bytes: Buffer, at: number, segment: number): FrameHead | null {
+  if (at + SECTOR_BYTES > bytes.length || bytes.readUInt32LE(at + MAGIC) !== FRAME_MAGIC) return null;
+  if (bytes.readUInt32LE(at + SEGMENT) !== segment) return null;
+  return {
+    segment,
+    group: bytes.readUInt32LE(at + GROUP),
+    length: bytes.readUInt32LE(at + LENGTH),
+    contentBytes: bytes.readUInt32LE(at + CONTENT),
+    count: bytes.readUInt32LE(at + COUNT),
+    firstPosition: bytes.readDoubleLE(at + FIRST_POSITION),
+    lastPosition: bytes.readDoubleLE(at + LAST_POSITION),
+  };
+}
+
+/** A whole frame of the segment with its right checksum, or null. */
+export function readFrame(bytes: Buffer, at: number, segment: number): FrameHead | null {
+  const head = peekFrame(bytes, at, segment);
+  if (head === null || head.length !== frameBytes(head.contentBytes) || at + head.length > bytes.length) return null;
+  const tail = at + head.length - TAIL_BYTES;
+  if (bytes.readUInt32LE(tail + 4) !== END_MAGIC) return null;
+  return bytes.readUInt32LE(tail) === crc32(bytes.subarray(at, tail)) ? head : null;
+}

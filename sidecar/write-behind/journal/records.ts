@@ -1,0 +1,203 @@
+import { crc32 } from 'node:zlib';
+import type { JournalEntry, KeySlot, NewEntry } from './entries.ts';
+
+/**
+ * A record of a group. `entry`: an acknowledged write. `note`: the answer of a keyed write that ran live, as its payload.
+ * `mark`: all of the namespace up to the position is settled.
+ */
+export const KIND = { entry: 1, note: 2, mark: 3 } as const;
+export type RecordKind = (typeof KIND)[keyof typeof KIND];
+
+/** Whole length and checksum of what follows them, then the fixed fields below; the texts come last, in `TEXTS` order. */
+const LENGTH = 0;
+const CHECKSUM = 4;
+const CHECKED_FROM = 8;
+const KIND_AT = 8;
+const FLAGS = 9;
+/** Bytes of namespace, kid, op, key, fingerprint and retryOf, two each. */
+const TEXT_LENGTHS = 10;
+const TEXTS = 6;
+const PAYLOAD_BYTES = 24;
+const PENDING = 28;
+const POSITION = 32;
+const TOKEN = 40;
+const TIME = 48;
+const EXPIRES_AT = 56;
+const FIXED_BYTES = 64;
+
+const HAS_KEY = 1;
+const HAS_RETRY = 2;
+/** A character of UTF-16 has at most three bytes. */
+const BYTES_OF_CHARACTER = 3;
+
+/** What a start needs of a record; the rest is decoded when it is applied. */
+export interface RecordHead {
+  readonly kind: RecordKind;
+  readonly length: number;
+  readonly position: number;
+  readonly token: number;
+  readonly time: number;
+  readonly pending: number;
+  readonly payloadBytes: number;
+  readonly namespace: string;
+  readonly retryOf: string | null;
+}
+
+interface Fields {
+  readonly kind: RecordKind;
+  readonly namespace: string;
+  readonly position: number;
+  readonly kid: string;
+  readonly op: string;
+  readonly payload: string;
+  readonly token: number;
+  readonly time: number;
+  readonly pending: number;
+  readonly key: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | null;
+  readonly retryOf: string | null;
+}
+
+const NOTHING = { kid: '', op: '', payload: '', token: 0, time: 0, pending: 0, key: null, retryOf: null };
+
+/** No record of it is longer. */
+export function roomOf(entry: NewEntry): number {
+  const characters =
+    entry.namespace.length +
+    entry.kid.length +
+    entry.op.length +
+    (entry.key === null ? 0 : entry.key.key.length + entry.key.fingerprint.length) +
+    (entry.retryOf?.length ?? 0);
+  return FIXED_BYTES + characters * BYTES_OF_CHARACTER + Buffer.byteLength(entry.payload);
+}
+
+export function roomOfNote(slot: KeySlot, answer: string): number {
+  const characters = slot.namespace.length + slot.kid.length + slot.key.length + slot.fingerprint.length;
+  return FIXED_BYTES + characters * BYTES_OF_CHARACTER + Buffer.byteLength(answer);
+}
+
+export function roomOfMark(namespace: string): number {
+  return FIXED_BYTES + namespace.length * BYTES_OF_CHARACTER;
+}
+
+/** Writes the record at `at`, and returns its length. */
+export function writeEntry(into: Buffer, at: number, entry: NewEntry, position: number): number {
+  return write(into, at, { ...entry, kind: KIND.entry, position });
+}
+
+export function writeNote(into: Buffer, at: number, slot: KeySlot, answer: string): number {
+  const { namespace, kid } = slot;
+  return write(into, at, { ...NOTHING, kind: KIND.note, namespace, kid, position: 0, key: slot, payload: answer });
+}
+
+export function writeMark(into: Buffer, at: number, namespace: string, position: number): number {
+  return write(into, at, { ...NOTHING, kind: KIND.mark, namespace, position });
+}
+
+function write(into: Buffer, at: number, fields: Fields): number {
+  const { key, retryOf } = fields;
+  let end = at + FIXED_BYTES;
+  let lengthAt = at + TEXT_LENGTHS;
+  const text = (value: string) => {
+    const bytes = into.write(value, end, 'utf8');
+    into.writeUInt16LE(bytes, lengthAt);
+    lengthAt += 2;
+    end += bytes;
+  };
+  text(fields.namespace);
+  text(fields.kid);
+  text(fields.op);
+  text(key?.key ?? '');
+  text(key?.fingerprint ?? '');
+  text(retryOf ?? '');
+  const payloadBytes = into.write(fields.payload, end, 'utf8');
+  end += payloadBytes;
+
+  into.writeUInt32LE(end - at, at + LENGTH);
+  into[at + KIND_AT] = fields.kind;
+  into[at + FLAGS] = (key === null ? 0 : HAS_KEY) | (retryOf === null ? 0 : HAS_RETRY);
+  into.writeUInt16LE(0, lengthAt);
+  into.writeUInt32LE(payloadBytes, at + PAYLOAD_BYTES);
+  into.writeUInt32LE(fields.pending, at + PENDING);
+  into.writeDoubleLE(fields.position, at + POSITION);
+  into.writeDoubleLE(fields.token, at + TOKEN);
+  into.writeDoubleLE(fields.time, at + TIME);
+  into.writeDoubleLE(key?.expiresAt ?? 0, at + EXPIRES_AT);
+  into.writeUInt32LE(crc32(into.subarray(at + CHECKED_FROM, end)), at + CHECKSUM);
+  return end - at;
+}
+
+/** Null where the bytes at `at` are no whole record with its right checksum. */
+export function readHead(from: Buffer, at: number): RecordHead | null {
+  const length = lengthAt(from, at);
+  if (length === null) return null;
+  const texts = textsAt(from, at);
+  const hasRetry = ((from[at + FLAGS] as number) & HAS_RETRY) !== 0;
+  return {
+    kind: from[at + KIND_AT] as RecordKind,
+    length,
+    position: from.readDoubleLE(at + POSITION),
+    token: from.readDoubleLE(at + TOKEN),
+    time: from.readDoubleLE(at + TIME),
+    pending: from.readUInt32LE(at + PENDING),
+    payloadBytes: from.readUInt32LE(at + PAYLOAD_BYTES),
+    namespace: texts(0),
+    retryOf: hasRetry ? texts(5) : null,
+  };
+}
+
+/** The key of an entry or a note; null where it has none. */
+export function readKey(from: Buffer, at: number): KeySlot | null {
+  if (((from[at + FLAGS] as number) & HAS_KEY) === 0) return null;
+  const texts = textsAt(from, at);
+  return {
+    namespace: texts(0),
+    kid: texts(1),
+    key: texts(3),
+    fingerprint: texts(4),
+    expiresAt: from.readDoubleLE(at + EXPIRES_AT),
+  };
+}
+
+export function readPayload(from: Buffer, at: number, length: number): string {
+  return from.toString('utf8', at + length - from.readUInt32LE(at + PAYLOAD_BYTES), at + length);
+}
+
+/** Null where it is no whole entry. */
+export function readEntry(from: Buffer, at: number): Omit<JournalEntry, 'id'> | null {
+  const head = readHead(from, at);
+  if (head === null || head.kind !== KIND.entry) return null;
+  const texts = textsAt(from, at);
+  const { namespace, token, time, pending, retryOf, position } = head;
+  const key = readKey(from, at);
+  return {
+    position,
+    namespace,
+    token,
+    kid: texts(1),
+    op: texts(2),
+    payload: readPayload(from, at, head.length),
+    time,
+    pending,
+    key: key === null ? null : { key: key.key, fingerprint: key.fingerprint, expiresAt: key.expiresAt },
+    retryOf,
+  };
+}
+
+function lengthAt(from: Buffer, at: number): number | null {
+  if (at + FIXED_BYTES > from.length) return null;
+  const length = from.readUInt32LE(at + LENGTH);
+  if (length < FIXED_BYTES || at + length > from.length) return null;
+  const isWhole = from.readUInt32LE(at + CHECKSUM) === crc32(from.subarray(at + CHECKED_FROM, at + length));
+  return isWhole ? length : null;
+}
+
+/** Gives the text of an index among `TEXTS`. */
+function textsAt(from: Buffer, at: number): (index: number) => string {
+  return (index) => {
+    let begin = at + FIXED_BYTES;
+    for (let before = 0; before < Math.min(index, TEXTS); before += 1) {
+      begin += from.readUInt16LE(at + TEXT_LENGTHS + before * 2);
+    }
+    return from.toString('utf8', begin, begin + from.readUInt16LE(at + TEXT_LENGTHS + index * 2));
+  };
+}
