@@ -62,7 +62,7 @@ export interface NamespaceState {
   readonly token: number;
   /** This journal owned the queue last. */
   readonly isOwner: boolean;
-  /** Epoch milliseconds at which this journal first had the queue under the token; null where it never had. */
-  readonly ownedSince: number | null;
+  /** Epoch milliseconds at which this journal first had the queue under the token. */
+  readonly since: number;
   readonly stored: StoredSchema | null;
 }

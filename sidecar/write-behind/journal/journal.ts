@@ -1,5 +1,5 @@
 import type { EngineLog } from '../../engine/engine.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 import type { Disk } from './disk.ts';
 import type { JournalEntry, KeySlot, NamespaceState, NewEntry, PendingEntry } from './entries.ts';
 
@@ -31,6 +31,12 @@ export interface OpenedJournal {
   /** All that is not known to be settled, in the order of positions. The position in the database tells what is. */
   readonly pending: readonly PendingEntry[];
   readonly findings: readonly JournalFinding[];
+}
+
+/** How far a namespace is settled, and the token of that entry. */
+export interface SettledMark {
+  readonly token: number;
+  readonly position: number;
 }
 
 /** What the memory of keys knows of one. */
@@ -90,6 +96,8 @@ export declare class Journal {
   saveNamespace(state: NamespaceState): Promise<void>;
   namespaces(): ReadonlyMap<string, NamespaceState>;
 
+  /** The newest entry of the namespace that is known to be settled. */
+  settledTo(namespace: string): SettledMark | null;
   /** All that was settled before is known to every later start when it resolves. */
   checkpoint(): Promise<void>;
   stats(): JournalStats;

@@ -89,8 +89,8 @@ export function writeNote(into: Buffer, at: number, slot: KeySlot, answer: strin
   return write(into, at, { ...NOTHING, kind: KIND.note, namespace, kid, position: 0, key: slot, payload: answer });
 }
 
-export function writeMark(into: Buffer, at: number, namespace: string, position: number): number {
-  return write(into, at, { ...NOTHING, kind: KIND.mark, namespace, position });
+export function writeMark(into: Buffer, at: number, namespace: string, token: number, position: number): number {
+  return write(into, at, { ...NOTHING, kind: KIND.mark, namespace, token, position });
 }
 
 function write(into: Buffer, at: number, fields: Fields): number {

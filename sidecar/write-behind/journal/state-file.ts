@@ -4,6 +4,7 @@ import type { StoredSchema } from '../../engine/engine.ts';
 import { schemaOfText, textOfSchema } from '../../engine/schema-text.ts';
 import type { Disk } from './disk.ts';
 import type { NamespaceState } from './entries.ts';
+import type { SettledMark } from './journal.ts';
 import { FORMAT } from './segment-header.ts';
 import { readWhole, writeWhole } from './whole-file.ts';
 
@@ -21,7 +22,7 @@ export interface JournalState {
   /** Number of a segment, and where its acknowledged groups end. */
   readonly ends: readonly (readonly [number, number])[];
   /** Of each namespace, up to where all is settled. */
-  readonly settled: Readonly<Record<string, number>>;
+  readonly settled: Readonly<Record<string, SettledMark>>;
   readonly namespaces: readonly NamespaceState[];
 }
 
