@@ -4,6 +4,7 @@ import { type CommandIo, terminalIo } from './commands/command-io.ts';
 import { runDeadLetters } from './commands/dead-letters.ts';
 import { isMove, runMove } from './commands/move-command.ts';
 import { runQuarantine } from './commands/quarantine.ts';
+import { runQueue } from './commands/queue.ts';
 import { visibleText } from './commands/visible-text.ts';
 import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
@@ -45,7 +46,7 @@ const COMMANDS: Readonly<
 > = {
   quarantine: runQuarantine,
   'dead-letters': runDeadLetters,
-  queue: async (...call) => (await import('./commands/queue.ts')).runQueue(...call),
+  queue: runQueue,
 };
 
 interface Arguments {

@@ -4,7 +4,7 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { QueueRow } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
-import { readJournalId } from '../write-behind/journal/journal-id.ts';
+import { findJournalId, makeJournalId } from '../write-behind/journal/journal-id.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
 import { checkThere, withEngine } from './with-engine.ts';
@@ -46,7 +46,7 @@ async function list({ engine, writeBehind, io }: QueueWork): Promise<boolean> {
     const row = await patiently(() => engine.queues.readQueue(name, statementBounds()));
     if (row !== null) rows.push(row);
   }
-  const own = await readJournalId(writeBehind.journal);
+  const own = await findJournalId(writeBehind.journal);
   if (!io.isForPeople) {
     for (const row of rows) io.print(jsonLine(row, own));
     return true;
@@ -70,7 +70,7 @@ async function takeOver(namespace: string, { engine, writeBehind, io }: QueueWor
   const before = await patiently(() => engine.queues.readQueue(namespace, statementBounds()));
   const isListed = writeBehind.namespaces.has(namespace);
   if (before === null && !isListed) throw new ConfigError(`namespace ${namespace} has no queue; queue list shows them`);
-  const own = await readJournalId(writeBehind.journal, { make: true });
+  const own = await makeJournalId(writeBehind.journal);
   if (before?.journal === own) {
     io.print(`the queue of ${namespace} belongs to this configuration's journal ${own} already; nothing was changed`);
     return true;

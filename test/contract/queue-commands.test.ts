@@ -1,0 +1,224 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandIo } from '../../sidecar/commands/command-io.ts';
+import { runDeadLetters } from '../../sidecar/commands/dead-letters.ts';
+import { runQueue } from '../../sidecar/commands/queue.ts';
+import { loadConfig } from '../../sidecar/config/load-config.ts';
+import type { Engine } from '../../sidecar/engine/engine.ts';
+import { openEngine } from '../../sidecar/engine/open.ts';
+import type { DeadLetter } from '../../sidecar/engine/queues.ts';
+import { newFolder, unique, writeConfig } from '../support/config-folder.ts';
+import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+
+/** Of the sidecar whose queues the commands look after; the commands come from other processes. */
+const JOURNAL = 'abcdefghij';
+const bounds = () => ({ deadline: performance.now() + 20_000 });
+
+let database: TestDatabase;
+let engine: Engine;
+const folders: string[] = [];
+
+beforeAll(async () => {
+  database = await newDatabase();
+  const { database: settings } = loadConfig(configOf(), {});
+  engine = await openEngine({ ...settings, poolSize: 2 }, { log: () => {}, now: Date.now });
+});
+
+afterAll(async () => {
+  await engine.close();
+  await database.drop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  for (const { id } of await engine.queues.listLetters(null, bounds())) await engine.queues.discardLetter(id, bounds());
+});
+
+/** Of another box each time: a journal of its own. */
+function configOf(...namespaces: string[]): string {
+  const folder = newFolder();
+  folders.push(folder);
+  const listed = Object.fromEntries(namespaces.map((name) => [name, {}]));
+  return writeConfig(folder, { writeBehind: { journal: 'journal', namespaces: listed } }, database.settings);
+}
+
+type Command = typeof runQueue;
+
+async function run(command: Command, args: string[], { config = configOf('stats'), isForPeople = false } = {}) {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const io: CommandIo = { print: (line) => out.push(line), printError: (line) => errors.push(line), isForPeople };
+  const isDone = await command(args, loadConfig(config, {}), io);
+  return { isDone, out, errors };
+}
+
+async function addLetter(changes: Partial<DeadLetter> = {}): Promise<DeadLetter> {
+  const letter: DeadLetter = {
+    id: `${JOURNAL}-${unique('9')}`,
+    namespace: 'stats',
+    kid: 'local',
+    op: 'insert',
+    payload: '{"namespace":"stats","table":"kills",\n "rows":[{"id":12345678901234567890,"amount":1.1}]}',
+    code: 'constraint_violation',
+    message: 'a row with this key exists already',
+    time: Date.UTC(2026, 10, 21, 3, 0, 0, 7),
+    isRetryWanted: false,
+    ...changes,
+  };
+  await engine.queues.addLetters([letter], bounds());
+  return letter;
+}
+
+const listed = () => engine.queues.listLetters(null, bounds());
+
+describe('dead-letters list', () => {
+  it('prints a line of JSON each, oldest first, numbers digit for digit', async () => {
+    const later = await addLetter({ time: Date.UTC(2026, 10, 21, 4) });
+    const earlier = await addLetter({ op: 'update', namespace: 'other', payload: '{"all":true}' });
+    const { isDone, out, errors } = await run(runDeadLetters, ['list']);
+    expect({ isDone, errors }).toEqual({ isDone: true, errors: [] });
+    expect(out).toEqual([
+      `{"id":"${earlier.id}","namespace":"other","op":"update","payload":{"all":true},"code":"constraint_violation","message":"a row with this key exists already","time":"2026-11-21T03:00:00.007Z"}`,
+      `{"id":"${later.id}","namespace":"stats","op":"insert","payload":{"namespace":"stats","table":"kills","rows":[{"id":12345678901234567890,"amount":1.1}]},"code":"constraint_violation","message":"a row with this key exists already","time":"2026-11-21T04:00:00.000Z"}`,
+    ]);
+  });
+
+  it('prints aligned lines for people, in which text of others moves no cursor', async () => {
+    const { id } = await addLetter({ message: 'no \u001b[2J value' });
+    expect((await run(runDeadLetters, ['list'], { isForPeople: true })).out).toEqual([
+      `${'ID'.padEnd(id.length)}  SINCE                     WRITE               CODE                  MESSAGE`,
+      `${id}  2026-11-21T03:00:00.007Z  insert stats.kills  constraint_violation  no \\u001b[2J value`,
+    ]);
+  });
+
+  it('says that there are none', async () => {
+    expect((await run(runDeadLetters, ['list'])).out).toEqual([]);
+    expect((await run(runDeadLetters, ['list'], { isForPeople: true })).out).toEqual(['there are no dead letters']);
+  });
+});
+
+describe('dead-letters retry', () => {
+  it('asks for another attempt at those that are named, and says who will make it', async () => {
+    await engine.queues.takeOverQueue('stats', JOURNAL, bounds());
+    const [wanted, other] = [await addLetter(), await addLetter()];
+    const { isDone, out } = await run(runDeadLetters, ['retry', wanted.id]);
+    expect(isDone).toBe(true);
+    expect(out).toEqual([
+      `will be tried again: ${wanted.id} (insert stats.kills, 2026-11-21T03:00:00.007Z, constraint_violation)`,
+      expect.stringContaining(`stats: the sidecar with journal ${JOURNAL} puts them at the end of its queue`),
+    ]);
+    const states = new Map((await listed()).map(({ id, isRetryWanted }) => [id, isRetryWanted]));
+    expect(states).toEqual(
+      new Map([
+        [wanted.id, true],
+        [other.id, false],
+      ]),
+    );
+    expect((await run(runDeadLetters, ['list'], { isForPeople: true })).out.join()).toContain('is to be tried again');
+  });
+
+  it('warns where nobody would make it', async () => {
+    await addLetter({ namespace: 'orphan' });
+    const unlisted = await run(runDeadLetters, ['retry']);
+    expect(unlisted.out[1]).toContain('warning: orphan is not listed under writeBehind.namespaces');
+    const unowned = await run(runDeadLetters, ['retry'], { config: configOf('orphan') });
+    expect(unowned.out[1]).toContain('warning: nobody owns the queue of orphan');
+  });
+
+  it('does the others where one is not there, and says so', async () => {
+    const { id } = await addLetter();
+    const { isDone, errors, out } = await run(runDeadLetters, ['retry', 'gone-1', id]);
+    expect(isDone).toBe(false);
+    expect(errors).toEqual(['there is no dead letter gone-1; dead-letters list shows them']);
+    expect(out[0]).toContain(id);
+    expect((await listed())[0]?.isRetryWanted).toBe(true);
+  });
+});
+
+describe('dead-letters discard', () => {
+  it('deletes those that are named, and all without a name', async () => {
+    const [gone, left] = [await addLetter(), await addLetter()];
+    expect((await run(runDeadLetters, ['discard', gone.id])).out).toEqual([
+      expect.stringContaining(`discarded ${gone.id}`),
+    ]);
+    expect((await listed()).map(({ id }) => id)).toEqual([left.id]);
+    expect((await run(runDeadLetters, ['discard'])).isDone).toBe(true);
+    expect(await listed()).toEqual([]);
+    expect((await run(runDeadLetters, ['discard'])).out).toEqual(['there are no dead letters']);
+  });
+});
+
+describe('the queue command', () => {
+  it('takes a queue over for the journal of the configuration, once', async () => {
+    const namespace = unique('q');
+    const before = await engine.queues.claimQueue(namespace, JOURNAL, bounds());
+    const config = configOf(namespace);
+    const taken = await run(runQueue, ['take-over', namespace], { config });
+    const row = await engine.queues.readQueue(namespace, bounds());
+    expect(row).toMatchObject({ token: before.token + 1, position: 0 });
+    expect(taken.out).toEqual([
+      `the queue of ${namespace} belongs to this configuration's journal ${row?.journal} now (token ${row?.token})`,
+      expect.stringContaining(
+        `before, it belonged to journal ${JOURNAL}, which had applied everything up to position 0`,
+      ),
+    ]);
+    expect((await run(runQueue, ['take-over', namespace], { config })).out).toEqual([
+      expect.stringContaining(`belongs to this configuration's journal ${row?.journal} already`),
+    ]);
+    expect(await engine.queues.readQueue(namespace, bounds())).toEqual(row);
+    expect((await run(runQueue, ['list'], { config })).out).toContain(
+      JSON.stringify({ namespace, journal: row?.journal, isOwn: true, token: row?.token, position: 0 }),
+    );
+  });
+
+  it('lists whose each queue is, for people too', async () => {
+    const [ours, theirs, nobodys] = [unique('a'), unique('b'), unique('c')];
+    const config = configOf(ours, theirs, nobodys, unique('without'));
+    await run(runQueue, ['take-over', ours], { config });
+    await engine.queues.claimQueue(theirs, JOURNAL, bounds());
+    const { token } = await engine.queues.claimQueue(nobodys, JOURNAL, bounds());
+    await engine.queues.releaseQueue({ namespace: nobodys, journal: JOURNAL, token }, bounds());
+    const { out } = await run(runQueue, ['list'], { config, isForPeople: true });
+    const own = (await engine.queues.readQueue(ours, bounds()))?.journal;
+    expect(out[0]).toMatch(/^NAMESPACE +OWNER +POSITION +TOKEN$/);
+    expect(out.slice(1)).toEqual([
+      expect.stringMatching(new RegExp(`^${ours} +this configuration's journal ${own} +0 +1$`)),
+      expect.stringMatching(new RegExp(`^${theirs} +another journal, ${JOURNAL} +0 +1$`)),
+      expect.stringMatching(new RegExp(`^${nobodys} +nobody +0 +1$`)),
+    ]);
+  });
+
+  it('takes over what nobody has owned yet only where the configuration lists it', async () => {
+    const namespace = unique('n');
+    await expect(run(runQueue, ['take-over', namespace])).rejects.toThrow(`namespace ${namespace} has no queue`);
+    const { out } = await run(runQueue, ['take-over', namespace], { config: configOf(namespace) });
+    expect(out).toHaveLength(1);
+    expect(await engine.queues.readQueue(namespace, bounds())).toMatchObject({ token: 1 });
+  });
+});
+
+describe('arguments that make no sense', () => {
+  it.each([
+    ['dead-letters', [], 'expected: dead-letters list'],
+    ['dead-letters', ['remove'], 'expected: dead-letters list'],
+    ['dead-letters', ['list', 'x-1'], 'dead-letters list takes no ID'],
+    ['queue', [], 'expected: queue list'],
+    ['queue', ['list', 'stats'], 'expected: queue list'],
+    ['queue', ['take-over'], 'expected: queue list'],
+    ['queue', ['take-over', 'a', 'b'], 'expected: queue list'],
+    ['queue', ['take-over', 'No Name'], 'No Name is not the name of a namespace'],
+  ] as const)('are refused before anything is done: %s %j', async (name, args, message) => {
+    const command = name === 'queue' ? runQueue : runDeadLetters;
+    await expect(run(command, [...args])).rejects.toThrow(message);
+  });
+
+  it('nor is a database made that is not there', async () => {
+    const folder = newFolder();
+    folders.push(folder);
+    const config = writeConfig(folder, {}, { provider: 'sqlite', file: 'none.sqlite' });
+    await expect(run(runDeadLetters, ['list'], { config })).rejects.toThrow(
+      `there is no database ${join(folder, 'none.sqlite')}`,
+    );
+  });
+});
