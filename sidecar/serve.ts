@@ -1,6 +1,8 @@
 import { type ApiOptions, type RunningApi, startApi } from './api/start-api.ts';
 import type { SidecarConfig } from './config/load-config.ts';
+import { drainDeadline } from './data/drain-deadline.ts';
 import { createDataHandlers } from './data/handlers.ts';
+import type { WriteQueue } from './data/write-queue.ts';
 import type { Engine, EngineLog } from './engine/engine.ts';
 import { openEngine } from './engine/open.ts';
 import { Log, type LogSink } from './log.ts';
@@ -19,21 +21,27 @@ export interface RunningSidecar extends RunningApi {
   readonly engine: Engine;
 }
 
-/** The sidecar, from its configuration to the line `listening`: engine, handlers, and the services over them. */
+/** What all services stand on. */
+interface Base {
+  readonly config: SidecarConfig;
+  readonly engine: Engine;
+  readonly catalog: SchemaCatalog;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly log: EngineLog;
+}
+
+/** The sidecar, from its configuration to the line `listening`: engine, queue, handlers, and the services over them. */
 export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const { config, log: sink, ...clocks } = options;
   const now = options.now ?? Date.now;
   const log = new Log(sink);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
   const engine = await openEngine(config.database, { log: engineLog, now });
+  const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
   try {
-    const api = await startApi({
-      ...clocks,
-      config,
-      engine,
-      log,
-      handlers: createHandlers(config, engine, now, engineLog),
-    });
+    const handlers = createHandlers(base, null);
+    const api = await startApi({ ...clocks, config, engine, log, handlers });
     log.info('listening', { service: 'api', address: api.address });
     return { ...api, engine, stop: () => stopAll(api, engine, log) };
   } catch (error) {
@@ -42,26 +50,25 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   }
 }
 
-function createHandlers(
-  config: SidecarConfig,
-  engine: Engine,
-  now: () => number,
-  log: EngineLog,
-): ApiOptions['handlers'] {
-  const catalog = new SchemaCatalog(engine, now);
+function createHandlers(base: Base, queue: WriteQueue | null): ApiOptions['handlers'] {
+  const { config, engine } = base;
   const gate = new NamespaceGate();
   const { statementTimeoutMs } = config.database;
-  const owner = lockOwner(config.file);
   return {
-    ...createDataHandlers({ engine, catalog, gate, limits: config.limits, statementTimeoutMs }),
+    ...createDataHandlers({ engine, catalog: base.catalog, gate, queue, limits: config.limits, statementTimeoutMs }),
     ...createSchemaHandlers({
-      ...{ engine, catalog, gate, owner, now, log, statementTimeoutMs },
+      ...base,
+      ...{ gate, statementTimeoutMs },
+      owner: lockOwner(config.file),
       removed: config.schema.removed,
+      drain: async (namespace, call) => {
+        if (queue?.mustDrain(namespace)) await queue.drain(namespace, drainDeadline(call));
+      },
     }),
   };
 }
 
-/** What runs finishes first; then nothing is left that could write. */
+/** What runs finishes first, then what is queued; then nothing is left that could write. */
 async function stopAll(api: RunningApi, engine: Engine, log: Log): Promise<void> {
   try {
     await api.stop();

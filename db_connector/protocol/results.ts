@@ -93,7 +93,14 @@ const healthResult = z
     database: z.boolean().meta({ description: 'Whether the database answers' }),
     capabilities: z.record(z.string(), z.boolean()).optional(),
     writeBuffer: z
-      .object({ enabled: z.boolean(), pending: wholeNumber, oldestAgeSeconds: wholeNumber, halted: z.boolean() })
+      .object({
+        enabled: z.boolean(),
+        pending: wholeNumber.meta({ description: 'Acknowledged writes that are not applied yet, of all namespaces' }),
+        oldestAgeSeconds: wholeNumber,
+        halted: z.boolean().meta({ description: 'Whether a namespace cannot be written to again and again' }),
+        deadLetters: wholeNumber.meta({ description: 'Writes that can never succeed and wait for the owner' }),
+        available: z.boolean().meta({ description: 'Whether the journal can be written' }),
+      })
       .optional()
       .meta({ description: 'Where write-behind is on' }),
   })

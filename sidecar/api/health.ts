@@ -1,8 +1,19 @@
+import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { DatabaseCheck } from './database-check.ts';
 
-/** Makes the handler of the operation `health`: HealthResult as JSON text. `writeBuffer` comes with write-behind. */
-export function createHealthHandler(provider: string, check: DatabaseCheck): () => Promise<string> {
-  const ok = JSON.stringify({ status: 'ok', provider, database: true });
-  const degraded = JSON.stringify({ status: 'degraded', provider, database: false });
-  return async () => ((await check.isReachable()) ? ok : degraded);
+/**
+ * Makes the handler of the operation `health`: HealthResult as JSON text, with `writeBuffer` where write-behind is on.
+ * Degraded is also a service whose queue cannot go on.
+ */
+export function createHealthHandler(
+  provider: string,
+  check: DatabaseCheck,
+  readWriteBuffer: () => WriteBufferHealth | undefined,
+): () => Promise<string> {
+  return async () => {
+    const database = await check.isReachable();
+    const writeBuffer = readWriteBuffer();
+    const isWell = database && (writeBuffer === undefined || (writeBuffer.available && !writeBuffer.halted));
+    return JSON.stringify({ status: isWell ? 'ok' : 'degraded', provider, database, writeBuffer });
+  };
 }

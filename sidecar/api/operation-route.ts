@@ -110,9 +110,10 @@ export class OperationRoute<Op extends OperationName> {
     }
   }
 
-  #run(exchange: Exchange, { key }: Authenticated, payload: PayloadOf<Op>): void {
+  #run(exchange: Exchange, { key, envelope }: Authenticated, payload: PayloadOf<Op>): void {
     const deadline = exchange.startedMs + this.#timeoutMs;
     const context = {
+      text: envelope.payload,
       kid: key.kid,
       allowUnfilteredWrites: key.allowUnfilteredWrites,
       deadline,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
 import { readBootId } from '../security/boot-id.ts';
@@ -45,10 +46,18 @@ export interface ApiConfig {
   readonly dataFolder: string;
 }
 
+/** What health and metrics tell of write-behind. */
+export interface WriteBufferReport {
+  health(): WriteBufferHealth | undefined;
+  readonly gauges: readonly Gauge[];
+}
+
 export interface ApiOptions {
   readonly config: ApiConfig;
   readonly engine: Pick<Engine, 'provider' | 'ping' | 'stats'>;
   readonly handlers: Omit<OperationHandlers, 'health'>;
+  /** Left out where write-behind is off. */
+  readonly writeBuffer?: WriteBufferReport | null;
   readonly log: Log;
   /** Epoch milliseconds; a test sets it. */
   readonly now?: () => number;
@@ -109,13 +118,19 @@ function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; me
   const keyLimit = new RateLimit(limits.perKeyPerSecond);
   const lockOut = new LockOut(limits.authFailuresPerMinute, limits.lockoutSeconds);
   const authenticator = new Authenticator({ ...api, ...limits, ...parts, lockOut, addressLimit });
-  const metrics = new Metrics(gauges(options.engine, authenticator, addressLimit, keyLimit, parts.nonces));
+  const metrics = new Metrics([
+    ...gauges(options.engine, authenticator, addressLimit, keyLimit, parts.nonces),
+    ...(options.writeBuffer?.gauges ?? []),
+  ]);
   const database = new DatabaseCheck(options.engine);
   const app = createApp({
     ...parts,
     ...{ authenticator, keyLimit, metrics, database, log: options.log },
     bodies: new BodyReader(limits.maxBodyBytes),
-    handlers: { ...options.handlers, health: createHealthHandler(options.engine.provider, database) },
+    handlers: {
+      ...options.handlers,
+      health: createHealthHandler(options.engine.provider, database, () => options.writeBuffer?.health()),
+    },
     requestLog: new RequestLog(options.log, parts.monotonicNow),
     requestTimeoutMs: api.requestTimeoutMs,
     trustedProxies: api.trustedProxies,

@@ -1,5 +1,7 @@
 /** What a handler knows of its call beside the payload. */
 export interface CallContext {
+  /** The payload's JSON text as it was signed: a write that is queued is kept so. */
+  readonly text: string;
   /** The key that signed the request; idempotency keys are remembered under it. */
   readonly kid: string;
   readonly allowUnfilteredWrites: boolean;

@@ -1,8 +1,9 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type CallBounds, type Engine, StaleSchemaError, type TableTarget } from '../engine/engine.ts';
-import type { SchemaCatalog } from '../schema/catalog.ts';
+import { isAway, type SchemaCatalog } from '../schema/catalog.ts';
 import type { NamespaceGate } from '../schema/gate.ts';
 import type { CallContext } from './call-context.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 export interface DataLimits {
   readonly maxRows: number;
@@ -14,9 +15,17 @@ export interface DataOptions {
   readonly engine: Engine;
   readonly catalog: SchemaCatalog;
   readonly gate: NamespaceGate;
+  /** Null where write-behind is off and nothing is left of it. */
+  readonly queue: WriteQueue | null;
   readonly limits: DataLimits;
   /** For waiting and running together (contract section 5). */
   readonly statementTimeoutMs: number;
+}
+
+/** A declared table by its names. */
+interface TableName {
+  readonly namespace: string;
+  readonly table: string;
 }
 
 /** Another process may change the schema between reading it and using it, again and again. */
@@ -24,6 +33,9 @@ const MAX_ATTEMPTS = 5;
 
 /** What a name may have become since the schema was read. */
 const MAY_BE_OUT_OF_DATE: readonly string[] = ['unknown_table', 'unknown_column'];
+
+/** How long a refusal waits for a look at whether the schema has changed, where the write is only to be queued. */
+const LOOK_AGAIN_MS = 1000;
 
 /** Runs work on a declared table beside other operations of its namespace, on a schema that is not out of date. */
 export class DataCalls {
@@ -39,7 +51,7 @@ export class DataCalls {
 
   /** `work` may be run again, with a newer schema, as long as it has thrown. */
   onTable<T>(
-    { namespace, table }: { readonly namespace: string; readonly table: string },
+    { namespace, table }: TableName,
     use: 'read' | 'write',
     context: CallContext,
     work: (target: TableTarget, bounds: CallBounds) => Promise<T>,
@@ -53,12 +65,36 @@ export class DataCalls {
     });
   }
 
-  async #attempt<T>(namespace: string, bounds: CallBounds, work: () => Promise<T>): Promise<T> {
+  /** The same for a write that is queued: what is known of the schema will do where the database does not answer. */
+  onTableForQueue<T>(
+    { namespace, table }: TableName,
+    context: CallContext,
+    work: (target: TableTarget) => Promise<T>,
+  ): Promise<T> {
+    const { gate, catalog } = this.#options;
+    return gate.run(namespace, () => {
+      const bounds = this.bounds(context);
+      const look = { deadline: Math.min(bounds.deadline, performance.now() + LOOK_AGAIN_MS) };
+      const attempt = async () => work(await catalog.tableForQueue(namespace, table, bounds));
+      return this.#attempt(namespace, look, attempt, (error) => {
+        // Nobody can tell whether it is out of date: then the refusal stands.
+        if (!isAway(error)) throw error;
+        return false;
+      });
+    });
+  }
+
+  async #attempt<T>(
+    namespace: string,
+    bounds: CallBounds,
+    work: () => Promise<T>,
+    onUnknown: (failure: unknown) => boolean = rethrow,
+  ): Promise<T> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
         return await work();
       } catch (error) {
-        if (!(await this.#isOutOfDate(error, namespace, bounds))) throw error;
+        if (!(await this.#isOutOfDate(error, namespace, bounds).catch(onUnknown))) throw error;
         this.#options.catalog.forget(namespace);
       }
     }
@@ -72,4 +108,8 @@ export class DataCalls {
     const stored = await this.#options.engine.schemas.readSchema(namespace, bounds);
     return stored?.revision !== known.revision;
   }
+}
+
+function rethrow(failure: unknown): never {
+  throw failure;
 }

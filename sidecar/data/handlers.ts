@@ -5,32 +5,28 @@ import { parseSort } from '../../db_connector/protocol/sort.ts';
 import type { FindQuery } from '../engine/engine.ts';
 import type { CallContext } from './call-context.ts';
 import { DataCalls, type DataOptions } from './data-calls.ts';
-import { IdempotentWrites, slotOf } from './idempotency.ts';
+import { drainDeadline } from './drain-deadline.ts';
 import { readFilter } from './read-filter.ts';
 import { columnAt, columnsOf } from './table-columns.ts';
-import { type WriteName, writeOf } from './write-of.ts';
+import { Writes } from './writes.ts';
 
 /**
  * The data operations (contract section 5); each gives the JSON text of its result. The API has checked permission for
  * the operation and the namespace; unfiltered writes are checked here, before anything is looked up.
  */
 export function createDataHandlers(options: DataOptions) {
-  const { engine, catalog, gate, limits } = options;
+  const { engine, catalog, gate, queue } = options;
   const calls = new DataCalls(options);
-  const idempotent = new IdempotentWrites(engine);
+  const writes = new Writes(options, calls);
 
-  function write<Op extends WriteName>(op: Op, payload: PayloadOf<Op>, context: CallContext): Promise<string> {
-    const slot = slotOf(op, payload, context);
-    const meaning = { capabilities: engine.capabilities, maxInsertRows: limits.maxInsertRows, now: context.now };
-    const run = (): Promise<string> =>
-      calls.onTable(payload, 'write', context, async (target, bounds) =>
-        engine.write(target, writeOf(op, payload, target.table, meaning), slot, bounds),
-      );
-    return slot === null ? run() : idempotent.run(slot, calls.bounds(context), run);
+  /** Older queued writes of the namespace are read too (contract section 7). */
+  async function drainForRead(namespace: string, context: CallContext): Promise<void> {
+    if (queue?.hasConsistentReads(namespace)) await queue.drain(namespace, drainDeadline(context));
   }
 
   return {
     async find(payload: PayloadOf<'find'>, context: CallContext): Promise<string> {
+      await drainForRead(payload.namespace, context);
       const page = await calls.onTable(payload, 'read', context, async (target, bounds) =>
         engine.find(target, parseFind(payload, target.table, options), bounds),
       );
@@ -38,6 +34,7 @@ export function createDataHandlers(options: DataOptions) {
     },
 
     async count(payload: PayloadOf<'count'>, context: CallContext): Promise<string> {
+      await drainForRead(payload.namespace, context);
       const count = await calls.onTable(payload, 'read', context, async (target, bounds) =>
         engine.count(target, readFilter(payload.filter, target.table, engine.capabilities), bounds),
       );
@@ -45,27 +42,32 @@ export function createDataHandlers(options: DataOptions) {
     },
 
     async insert(payload: PayloadOf<'insert'>, context: CallContext): Promise<string> {
-      return write('insert', payload, context);
+      return writes.run('insert', payload, context);
     },
 
     async update(payload: PayloadOf<'update'>, context: CallContext): Promise<string> {
       checkSelection(payload, context);
-      return write('update', payload, context);
+      return writes.run('update', payload, context);
     },
 
     async upsert(payload: PayloadOf<'upsert'>, context: CallContext): Promise<string> {
-      return write('upsert', payload, context);
+      return writes.run('upsert', payload, context);
     },
 
     async delete(payload: PayloadOf<'delete'>, context: CallContext): Promise<string> {
       checkSelection(payload, context);
-      return write('delete', payload, context);
+      return writes.run('delete', payload, context);
     },
 
     /** Without write-behind there is nothing to apply (the specification's rule 10). */
     async flush({ namespace }: PayloadOf<'flush'>, context: CallContext): Promise<string> {
-      await gate.run(namespace, () => catalog.get(namespace, calls.bounds(context)));
-      return '{"flushed":0,"deadLettered":0,"remaining":0,"halted":false,"enabled":false}';
+      const bounds = calls.bounds(context);
+      if (!queue?.mustDrain(namespace)) {
+        await gate.run(namespace, () => catalog.get(namespace, bounds));
+        return '{"flushed":0,"deadLettered":0,"remaining":0,"halted":false,"enabled":false}';
+      }
+      await gate.run(namespace, () => catalog.getForQueue(namespace, bounds));
+      return JSON.stringify(await queue.flush(namespace, drainDeadline(context)));
     },
   };
 }

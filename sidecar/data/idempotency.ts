@@ -3,7 +3,7 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Writable } from '../../db_connector/protocol/json.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
 import type { OperationName } from '../../db_connector/protocol/operations.ts';
-import type { CallBounds, Engine, IdempotencySlot } from '../engine/engine.ts';
+import type { CallBounds, Engine, IdempotencySlot, RememberedResult } from '../engine/engine.ts';
 import type { CallContext } from './call-context.ts';
 
 interface KeyedPayload {
@@ -25,23 +25,14 @@ export function slotOf(operation: OperationName, payload: KeyedPayload, context:
   };
 }
 
-/**
- * Writes with an idempotency key (contract section 5). The engine looks the key up in the write's own transaction, so
- * the memory is asked here only where a call does not come that far: what was done once is answered even if the table is
- * gone by now. Calls of one key run one after another, so a twin finds what the first has left.
- */
-export class IdempotentWrites {
-  readonly #engine: Engine;
+/** Calls of one key run one after another, so that a twin finds what the first has left. */
+export class Twins {
   readonly #underWay = new Map<string, Promise<unknown>>();
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-  }
-
-  async run(slot: IdempotencySlot, bounds: CallBounds, write: () => Promise<string>): Promise<string> {
+  async run(slot: IdempotencySlot, work: () => Promise<string>): Promise<string> {
     const id = JSON.stringify([slot.kid, slot.namespace, slot.key]);
     for (let twin = this.#underWay.get(id); twin !== undefined; twin = this.#underWay.get(id)) await twin;
-    const running = this.#recallOnRefusal(slot, bounds, write);
+    const running = work();
     const settled = running.catch(() => {});
     this.#underWay.set(id, settled);
     try {
@@ -50,19 +41,34 @@ export class IdempotentWrites {
       if (this.#underWay.get(id) === settled) this.#underWay.delete(id);
     }
   }
+}
 
-  async #recallOnRefusal(slot: IdempotencySlot, bounds: CallBounds, write: () => Promise<string>): Promise<string> {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500) throw error;
-      const remembered = await this.#engine.recall(slot.kid, slot.namespace, slot.key, slot.now, bounds);
-      if (remembered === null) throw error;
-      if (remembered.fingerprint !== slot.fingerprint) {
-        throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
-      }
-      if (remembered.failure !== undefined) throw remembered.failure;
-      return remembered.result;
-    }
+/**
+ * Runs a live write with an idempotency key (contract section 5). The engine looks the key up in the write's own
+ * transaction, so the memory is asked here only where a call does not come that far: what was done once is answered even
+ * if the table is gone by now.
+ */
+export async function recallOnRefusal(
+  engine: Engine,
+  slot: IdempotencySlot,
+  bounds: CallBounds,
+  write: () => Promise<string>,
+): Promise<string> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    const remembered = await engine.recall(slot.kid, slot.namespace, slot.key, slot.now, bounds);
+    if (remembered === null) throw error;
+    return rememberedAnswer(remembered, slot);
   }
+}
+
+/** What the first call of the key was answered. @throws ApiError `idempotency_conflict`, and the failure that was kept */
+export function rememberedAnswer(remembered: RememberedResult, slot: IdempotencySlot): string {
+  if (remembered.fingerprint !== slot.fingerprint) {
+    throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+  }
+  if (remembered.failure !== undefined) throw remembered.failure;
+  return remembered.result;
 }

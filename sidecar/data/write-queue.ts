@@ -27,6 +27,8 @@ export interface WriteBufferHealth {
   readonly oldestAgeSeconds: number;
   readonly halted: boolean;
   readonly deadLetters: number;
+  /** False while the journal cannot be written. */
+  readonly available: boolean;
 }
 
 /** What the operations need of write-behind (`sidecar/write-behind/`). Deadlines are `performance.now()` milliseconds. */

@@ -60,11 +60,13 @@ export class SchemaCatalog {
    * last is good enough. The write is compiled again when it is applied.
    */
   async tableForQueue(namespace: string, table: string, bounds: CallBounds): Promise<TableTarget> {
-    const known = this.#entries.get(namespace);
-    if (known !== undefined) return tableOf(known, table, 'write');
-    const last = this.#lastKnown.get(namespace);
-    if (last === undefined) return this.table(namespace, table, bounds);
-    return tableOf(await this.#newest(namespace, last, bounds), table, 'write');
+    const entry = this.#entries.get(namespace) ?? (await this.#entryForQueue(namespace, bounds));
+    return tableOf(entry, table, 'write');
+  }
+
+  /** As `get`, with the same leniency. */
+  async getForQueue(namespace: string, bounds: CallBounds): Promise<StoredSchema> {
+    return (await this.#entryForQueue(namespace, bounds)).stored;
   }
 
   /** Gives a schema that was kept elsewhere, for a database that is away. What the database answers comes before it. */
@@ -84,11 +86,13 @@ export class SchemaCatalog {
     this.#loading.delete(namespace);
   }
 
-  async #newest(namespace: string, last: Entry, { deadline }: CallBounds): Promise<Entry> {
+  async #entryForQueue(namespace: string, bounds: CallBounds): Promise<Entry> {
+    const last = this.#lastKnown.get(namespace);
+    if (last === undefined) return this.#entry(namespace, bounds);
     const now = performance.now();
-    if (now < this.#restUntilMs) return last;
+    if (now < this.#restUntilMs) return this.#entries.get(namespace) ?? last;
     try {
-      return await this.#entry(namespace, { deadline: Math.min(deadline, now + PATIENCE_MS) });
+      return await this.#entry(namespace, { deadline: Math.min(bounds.deadline, now + PATIENCE_MS) });
     } catch (error) {
       if (!isAway(error)) throw error;
       this.#restUntilMs = performance.now() + REST_MS;
@@ -134,8 +138,8 @@ export class SchemaCatalog {
   }
 }
 
-/** Nothing is known of what the database holds now. */
-function isAway(error: unknown): boolean {
+/** Whether nothing is known of what the database holds now. */
+export function isAway(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'database_error' || error.code === 'database_timeout');
 }
 

@@ -25,6 +25,11 @@ export interface SyncOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly log: EngineLog;
+  /**
+   * Resolves when the queued writes of the namespace, which were checked against the schema as it is, are applied.
+   * @throws ApiError `write_buffer_halted`
+   */
+  readonly drain: (namespace: string, call: { readonly deadline: number }) => Promise<void>;
 }
 
 export interface SyncRequest {
@@ -79,9 +84,10 @@ export class SchemaSync {
   }
 
   async #run(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
-    const { engine, catalog } = this.#options;
+    const { engine, catalog, drain } = this.#options;
     const { namespace, deadline } = request;
     try {
+      await drain(namespace, request);
       const stored = await engine.schemas.readSchema(namespace, { deadline });
       if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
       return await this.#locked(request, () => this.#change(request, declared, place));
@@ -117,7 +123,7 @@ export class SchemaSync {
   }
 
   async #attempt(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
-    const { engine, removed } = this.#options;
+    const { engine, removed, drain } = this.#options;
     const { namespace, dryRun, deadline } = request;
     const stored = await engine.schemas.readSchema(namespace, { deadline });
     if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
@@ -127,7 +133,10 @@ export class SchemaSync {
       if (dryRun) return resultOf(request, declared, 'denied', plan.entries);
       throw new ApiError('destructive_denied', deniedText(plan.entries));
     }
-    if (!dryRun) await place.close();
+    if (!dryRun) {
+      await place.close();
+      await drain(namespace, request);
+    }
     await this.#apply(request, declared, stored, plan);
     return resultOf(request, declared, dryRun ? 'planned' : 'applied', plan.entries);
   }

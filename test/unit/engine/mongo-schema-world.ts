@@ -132,6 +132,7 @@ export function syncer(engine: Engine, owner = 'me') {
     owner,
     now: () => NOW,
     log: () => {},
+    drain: async () => {},
   });
   return (namespace: string, tables: Declared, dryRun = false): Promise<SyncResult> =>
     sync.sync({

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 function syncOf(owner: string, now: () => number) {
   const options = { engine, catalog: new SchemaCatalog(engine), gate: new NamespaceGate(), removed: 'drop' } as const;
-  const sync = new SchemaSync({ ...options, owner, now, log: () => {} });
+  const sync = new SchemaSync({ ...options, owner, now, log: () => {}, drain: async () => {} });
   return (namespace: string, ...tables: string[]) =>
     sync.sync({
       namespace,

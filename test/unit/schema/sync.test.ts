@@ -45,6 +45,7 @@ function scripted() {
     owner: 'me',
     now: () => 0,
     log: () => {},
+    drain: async () => {},
   });
   const declare = (table: string, dryRun = false) =>
     sync.sync({
