@@ -1,4 +1,4 @@
-import { Decimal128, type Document, Double, Int32, Long, type ObjectId } from 'mongodb';
+import { Decimal128, type Document, Double, Int32, Long } from 'mongodb';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { decimalOf, floorToScale, scaledText } from '../../../db_connector/protocol/decimal.ts';
 import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '../../../db_connector/protocol/limits.ts';
@@ -7,7 +7,8 @@ import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/v
 import type { Value } from '../../../db_connector/protocol/values.ts';
 import type { Row } from '../engine.ts';
 import { NOTHING } from './compile-filter.ts';
-import { type FieldValue, fieldOf, MARKS_FIELD, toBson } from './documents.ts';
+import { type FieldValue, fieldOf, LAST_QUEUED_FIELD, MARKS_FIELD, toBson } from './documents.ts';
+import type { Operation } from './write-call.ts';
 
 export interface CompiledChange {
   readonly update: Document | Document[];
@@ -22,8 +23,8 @@ interface Addition {
   readonly zero: FieldValue;
 }
 
-/** `mark` is the id of a write that may be repeated: no document that bears it takes the change. */
-export function compileChange(table: Table, set: Row, inc: Row, mark: ObjectId | null): CompiledChange {
+/** The change marks documents with the operation that may be repeated: none that bears it takes the change again. */
+export function compileChange(table: Table, set: Row, inc: Row, operation: Operation | null): CompiledChange {
   const guards: Document[] = [];
   const additions: Addition[] = [];
   for (const column of table.columns) {
@@ -34,7 +35,7 @@ export function compileChange(table: Table, set: Row, inc: Row, mark: ObjectId |
     if (guard !== null) guards.push(guard);
   }
   const isPlain = additions.every(({ pieces }) => pieces.length === 1);
-  const changes = { ...valuesOf(table, set), additions, mark };
+  const changes = { ...valuesOf(table, set), additions, operation };
   return { update: isPlain ? operators(changes) : stages(changes), guards };
 }
 
@@ -42,7 +43,7 @@ interface Changes {
   readonly set: Readonly<Record<string, FieldValue>>;
   readonly unset: readonly string[];
   readonly additions: readonly Addition[];
-  readonly mark: ObjectId | null;
+  readonly operation: Operation | null;
 }
 
 function valuesOf(table: Table, set: Row): Pick<Changes, 'set' | 'unset'> {
@@ -57,19 +58,20 @@ function valuesOf(table: Table, set: Row): Pick<Changes, 'set' | 'unset'> {
   return { set: values, unset };
 }
 
-function operators({ set, unset, additions, mark }: Changes): Document {
+function operators({ set: values, unset, additions, operation }: Changes): Document {
+  const set = operation?.kind === 'queued' ? { ...values, [LAST_QUEUED_FIELD]: operation.id } : values;
   return {
     ...(Object.keys(set).length === 0 ? {} : { $set: set }),
     ...(unset.length === 0 ? {} : { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
     ...(additions.length === 0
       ? {}
       : { $inc: Object.fromEntries(additions.map(({ field, pieces }) => [field, pieces[0]])) }),
-    ...(mark === null ? {} : { $push: { [MARKS_FIELD]: mark } }),
+    ...(operation?.kind === 'keyed' ? { $push: { [MARKS_FIELD]: operation.id } } : {}),
   };
 }
 
 /** The same as a pipeline, in which sums have several members. Each sum on the way is in the range of the column. */
-function stages({ set, unset, additions, mark }: Changes): Document[] {
+function stages({ set, unset, additions, operation }: Changes): Document[] {
   const fields: Document = {};
   for (const [field, value] of Object.entries(set)) fields[field] = { $literal: value };
   for (const { field, pieces, zero } of additions) {
@@ -77,7 +79,10 @@ function stages({ set, unset, additions, mark }: Changes): Document[] {
     for (const piece of pieces) sum = { $add: [sum, piece] };
     fields[field] = sum;
   }
-  if (mark !== null) fields[MARKS_FIELD] = { $concatArrays: [{ $ifNull: [`$${MARKS_FIELD}`, []] }, [mark]] };
+  if (operation?.kind === 'keyed') {
+    fields[MARKS_FIELD] = { $concatArrays: [{ $ifNull: [`$${MARKS_FIELD}`, []] }, [operation.id]] };
+  }
+  if (operation?.kind === 'queued') fields[LAST_QUEUED_FIELD] = operation.id;
   return [{ $set: fields }, ...(unset.length === 0 ? [] : [{ $unset: unset }])];
 }
 

@@ -2,24 +2,29 @@ import type { Document, ObjectId } from 'mongodb';
 import type { Write } from '../engine.ts';
 import { allOf, matchOf } from './compile-filter.ts';
 import { collectionOf } from './documents.ts';
-import type { Operation, WriteCall, WriteOutcome } from './write-call.ts';
+import { type KeyedOperation, unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
 
 /** Ids that one plan holds: a record of them stays far below 16 MiB. */
 const PLANNED_IDS = 5000;
 
-/** One statement; with a key the rows are noted first, so that a repetition can tell how many there were. */
+/**
+ * One statement; with a key the rows are noted first, so that a repetition can tell how many there were. Out of a queue it
+ * repeats harmlessly: what later writes of the queue have made is passed by.
+ */
 export async function remove(call: WriteCall, { filter }: Write & { readonly op: 'delete' }): Promise<WriteOutcome> {
   const { operation } = call;
   const selection = matchOf(filter);
   const affected =
-    operation === null ? await deleteAll(call, selection) : await deletePlanned(call, selection, operation);
+    operation?.kind === 'keyed'
+      ? await deletePlanned(call, selection, operation)
+      : await deleteAll(call, allOf([selection, unmarked(operation)]));
   return { result: `{"affected":${affected}}`, marked: null };
 }
 
 /**
  * What a crash leaves: a plan, of whose rows some are deleted. Those count as deleted by this write, whoever did it.
  */
-async function deletePlanned(call: WriteCall, selection: Document, operation: Operation): Promise<number> {
+async function deletePlanned(call: WriteCall, selection: Document, operation: KeyedOperation): Promise<number> {
   let affected = 0;
   if (operation.plan !== null) {
     const { ids, affected: before } = operation.plan;

@@ -8,10 +8,11 @@ import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
 /**
  * How rows lie in MongoDB. A document of a table has `_id` (an ObjectId that the sidecar makes), a field for each column
  * that is not NULL, `_n` where the table has no key, and `_ops` while writes with an idempotency key may be repeated:
- * their ids, so that none is applied to it twice.
+ * their ids, so that none is applied to it twice. Where a queue was applied to it, `_q` is the last of its writes that was.
  */
 export const ORDER_FIELD = '_n';
 export const MARKS_FIELD = '_ops';
+export const LAST_QUEUED_FIELD = '_q';
 
 /** The unique index over the columns of the primary key. */
 export const KEY_INDEX = '_key';

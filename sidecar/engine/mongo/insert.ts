@@ -4,9 +4,10 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
 import { writeValue } from '../../../db_connector/protocol/values.ts';
 import type { Row } from '../engine.ts';
-import { collectionOf, fieldOf, fromBson, MARKS_FIELD, ORDER_FIELD, toBson } from './documents.ts';
+import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD, MARKS_FIELD, ORDER_FIELD, toBson } from './documents.ts';
 import { failureOf, insertedBefore } from './failures.ts';
 import { drawNumbers, type Generator, generatorOf } from './generators.ts';
+import { queuedRowId } from './queue-marks.ts';
 import { columnNamed } from './read.ts';
 import { OWN_INDEX, violation } from './unique-sets.ts';
 import type { Operation, WriteCall, WriteOutcome } from './write-call.ts';
@@ -14,11 +15,13 @@ import type { Operation, WriteCall, WriteOutcome } from './write-call.ts';
 /** An insert stopped in the middle: the rows before it stay, and that is its result for good (contract section 5). */
 export class PartialInsertError extends ApiError {}
 
-interface PlannedRow {
+export interface PlannedRow {
   readonly _id: ObjectId;
   readonly row: Row;
   /** In a request: "rows[3]". */
   readonly path: string;
+  /** Of the entry of a queue that it comes from. */
+  readonly mark?: ObjectId;
 }
 
 /**
@@ -28,7 +31,7 @@ interface PlannedRow {
  */
 export async function insert(call: WriteCall, rows: readonly Row[]): Promise<WriteOutcome> {
   const { target, operation } = call;
-  const planned = rows.map((row, i) => ({ _id: rowId(operation, i), row, path: `rows[${i}]` }));
+  const planned = plannedRows(operation, rows);
   for (;;) {
     const there = operation?.isResumed === true ? await documentsThere(call, planned) : new Map<string, Document>();
     const missing = planned.filter(({ _id }) => !there.has(_id.toHexString()));
@@ -59,6 +62,11 @@ export async function insert(call: WriteCall, rows: readonly Row[]): Promise<Wri
   }
 }
 
+export function plannedRows(operation: Operation | null, rows: readonly Row[]): PlannedRow[] {
+  const mark = operation?.kind === 'queued' ? { mark: operation.id } : {};
+  return rows.map((row, i) => ({ _id: rowId(operation, i), row, path: `rows[${i}]`, ...mark }));
+}
+
 function stopped(inserted: number, message: string): ApiError {
   const code = 'constraint_violation';
   return inserted === 0 ? new ApiError(code, message) : new PartialInsertError(code, message);
@@ -70,13 +78,14 @@ function left(inserted: number): string {
 }
 
 /** Of the row at a place of the request; the same in every attempt. */
-export function rowId(operation: Operation | null, place: number): ObjectId {
+function rowId(operation: Operation | null, place: number): ObjectId {
   if (operation === null) return new ObjectId();
+  if (operation.kind === 'queued') return queuedRowId(operation.id, place);
   const digest = createHash('sha256').update(operation.id.id).update(String(place)).digest();
   return new ObjectId(digest.subarray(0, 12));
 }
 
-async function documentsThere(call: WriteCall, planned: readonly PlannedRow[]): Promise<Map<string, Document>> {
+export async function documentsThere(call: WriteCall, planned: readonly PlannedRow[]): Promise<Map<string, Document>> {
   const ids = planned.map(({ _id }) => _id);
   const found = await call.session.look((db, time) =>
     db
@@ -92,7 +101,7 @@ export async function newDocuments(
   { session, target, known }: WriteCall,
   rows: readonly PlannedRow[],
 ): Promise<Document[]> {
-  const documents = rows.map(({ _id, row, path }) => newDocument(target.table, _id, row, path));
+  const documents = rows.map((planned) => newDocument(target.table, planned));
   const generator = generatorOf(target);
   if (generator === null || rows.length === 0) return documents;
   const wanted = rows.map(({ row }) => givenNumber(generator, row));
@@ -114,8 +123,8 @@ const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 /** Text of so many characters and all that is small beside it cannot be too long. */
 const SURELY_FITTING_CHARS = 4_000_000;
 
-function newDocument(table: Table, _id: ObjectId, row: Row, path: string): Document {
-  const document: Document = { _id };
+function newDocument(table: Table, { _id, row, path, mark }: PlannedRow): Document {
+  const document: Document = mark === undefined ? { _id } : { _id, [LAST_QUEUED_FIELD]: mark };
   let chars = 0;
   for (const column of table.columns) {
     const value = row.get(column.name) ?? null;
@@ -132,16 +141,16 @@ function newDocument(table: Table, _id: ObjectId, row: Row, path: string): Docum
 
 /** So that a repetition knows a row that it has inserted, whatever others have made of it. */
 export function withMark(document: Document, operation: Operation | null): Document {
-  return operation === null ? document : { ...document, [MARKS_FIELD]: [operation.id] };
+  return operation?.kind === 'keyed' ? { ...document, [MARKS_FIELD]: [operation.id] } : document;
 }
 
-interface Stop {
+export interface Stop {
   /** How many of the documents lie there. */
   readonly inserted: number;
   readonly index: string | null;
 }
 
-async function insertAll(
+export async function insertAll(
   { session, target, operation }: WriteCall,
   documents: readonly Document[],
 ): Promise<Stop | null> {

@@ -13,6 +13,7 @@ import type {
   Write,
 } from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
+import type { QueueCalls } from '../queues.ts';
 import type { Transfer } from '../transfer.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { type CallKind, MongoDatabase } from './database.ts';
@@ -23,6 +24,7 @@ import { OperationPurge } from './operation-purge.ts';
 import { recall } from './operation-records.ts';
 import { Operations } from './operations.ts';
 import { Places } from './places.ts';
+import { createQueueCalls } from './queue-calls.ts';
 import { count, find } from './read.ts';
 import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
 import { metaOf, type RunSchemaWork } from './schema-collections.ts';
@@ -40,6 +42,7 @@ export class MongoEngine implements Engine {
   readonly capabilities = CAPABILITIES;
   readonly schemas: SchemaCalls;
   readonly transfer: Transfer;
+  readonly queues: QueueCalls;
   readonly #database: MongoDatabase;
   readonly #lease: SchemaLease;
   readonly #sweep: MarkSweep;
@@ -65,6 +68,11 @@ export class MongoEngine implements Engine {
     const calls = createSchemaCalls(run, this.#lease);
     this.schemas = calls;
     this.transfer = createTransfer(run);
+    this.queues = createQueueCalls({
+      run: (kind, bounds, work) => this.#run(kind, bounds, work),
+      onTable: (target, bounds, work) => this.#onTable('write', target, bounds, work),
+      known: this.#known,
+    });
   }
 
   /**

@@ -9,7 +9,7 @@ import { PartialInsertError } from './insert.ts';
 import type { MarkSweep } from './mark-sweep.ts';
 import { type OperationDocument, operationsOf, recordId, remembered } from './operation-records.ts';
 import type { MongoSession } from './session.ts';
-import type { DeletePlan, Operation, WriteOutcome } from './write-call.ts';
+import type { DeletePlan, KeyedOperation, WriteOutcome } from './write-call.ts';
 
 /** How much longer than its own time an operation belongs to its sidecar. */
 const LEASE_SLACK_MS = 1000;
@@ -27,11 +27,11 @@ export interface KeyedWrite {
   readonly collection: string;
   /** It marks the documents that it changes. */
   readonly marks: boolean;
-  run(operation: Operation): Promise<WriteOutcome>;
+  run(operation: KeyedOperation): Promise<WriteOutcome>;
 }
 
 interface Begun {
-  readonly operation: Operation;
+  readonly operation: KeyedOperation;
   /**
    * What its record is like as long as it is this attempt's. A statement of an attempt that is dead may come late: it must
    * not touch what the next attempt has made of the record.
@@ -79,7 +79,11 @@ export class Operations {
     return outcome.result;
   }
 
-  #sweepLater({ slot, collection, marks }: KeyedWrite, { id, isResumed }: Operation, { marked }: WriteOutcome): void {
+  #sweepLater(
+    { slot, collection, marks }: KeyedWrite,
+    { id, isResumed }: KeyedOperation,
+    { marked }: WriteOutcome,
+  ): void {
     if (!marks) return;
     this.#options.sweep.add({ record: recordId(slot), collection, operation: id, among: marked }, isResumed);
   }
@@ -158,7 +162,7 @@ function operationOf(session: MongoSession, record: OperationDocument, isResumed
     );
     if (matchedCount === 0) throw new ApiError('conflict_retry', 'another sidecar goes on with this very write');
   };
-  return { operation: { id, isResumed, plan: record.plan ?? null, savePlan }, claim };
+  return { operation: { kind: 'keyed', id, isResumed, plan: record.plan ?? null, savePlan }, claim };
 }
 
 async function isKnown(session: MongoSession, { _id, operation }: Begun['claim']): Promise<boolean> {

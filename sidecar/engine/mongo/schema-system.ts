@@ -2,7 +2,17 @@ import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { FORMAT_VERSION, metaOf, quarantineOf, type SchemaWork } from './schema-collections.ts';
 import { isTaken } from './schema-whole.ts';
 
-const SYSTEM_COLLECTIONS = ['_meta', '_schemas', '_idempotency', '_quarantine', '_locks', '_generators', '_sidecars'];
+const SYSTEM_COLLECTIONS = [
+  '_meta',
+  '_schemas',
+  '_idempotency',
+  '_quarantine',
+  '_locks',
+  '_generators',
+  '_sidecars',
+  '_queues',
+  '_dead_letters',
+];
 
 /**
  * Creates the system collections where they are missing, or checks that those that are there are known.

@@ -5,11 +5,11 @@ import type { Write } from '../engine.ts';
 import { uniqueSets } from '../physical-indexes.ts';
 import { type CompiledChange, compileChange } from './compile-change.ts';
 import { allOf, matchOf } from './compile-filter.ts';
-import { collectionOf, fieldOf, MARKS_FIELD, toBson } from './documents.ts';
+import { collectionOf, fieldOf, toBson } from './documents.ts';
 import { failureOf } from './failures.ts';
 import { columnNamed } from './read.ts';
 import { oneRowOf, violation } from './unique-sets.ts';
-import { unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
+import { marked, type Operation, unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
 
 type Update = Write & { readonly op: 'update' };
 
@@ -20,20 +20,24 @@ type Update = Write & { readonly op: 'update' };
 export async function update(call: WriteCall, write: Update): Promise<WriteOutcome> {
   const { target, operation } = call;
   const { table } = target;
-  const change = compileChange(table, write.set, write.inc, operation?.id ?? null);
+  const change = compileChange(table, write.set, write.inc, operation);
   const selection = allOf([matchOf(write.filter), unmarked(operation)]);
   const oneRow = oneRowOf(table, write.filter);
   if (oneRow !== null || addsToUnique(table, write)) {
-    const affected = await changeAtMostOne(call, () =>
+    const isStable = oneRow?.columns.every((name) => !write.set.has(name) && !write.inc.has(name)) === true;
+    const among = isStable ? (oneRow?.match ?? {}) : {};
+    const affected = await changeAtMostOne(call, among, () =>
       oneRow === null ? changeOnly(call, selection, change) : changeOne(call, selection, change),
     );
-    const isStable = oneRow?.columns.every((name) => !write.set.has(name) && !write.inc.has(name)) === true;
-    return outcome(affected, isStable ? (oneRow?.match ?? {}) : {});
+    return outcome(affected, among);
   }
   await checkRange(call, selection, change.guards);
   await checkCollisions(call, selection, write);
   const affected = await changeMany(call, allOf([selection, ...change.guards]), change);
-  return outcome(operation?.isResumed === true ? await marked(call) : affected, {});
+  return outcome(
+    operation?.kind === 'keyed' && operation.isResumed ? await countMarked(call, operation, {}) : affected,
+    {},
+  );
 }
 
 function outcome(affected: number, among: Document): WriteOutcome {
@@ -41,17 +45,17 @@ function outcome(affected: number, among: Document): WriteOutcome {
 }
 
 /** Another row that matches by now is not meant where a broken-off attempt has changed the one, before or meanwhile. */
-async function changeAtMostOne(call: WriteCall, change: () => Promise<number>): Promise<number> {
-  if (call.operation?.isResumed !== true) return change();
-  if ((await marked(call)) > 0) return 1;
-  return (await change()) > 0 || (await marked(call)) > 0 ? 1 : 0;
+async function changeAtMostOne(call: WriteCall, among: Document, change: () => Promise<number>): Promise<number> {
+  const { operation } = call;
+  if (operation?.isResumed !== true) return change();
+  if ((await countMarked(call, operation, among)) > 0) return 1;
+  return (await change()) > 0 || (await countMarked(call, operation, among)) > 0 ? 1 : 0;
 }
 
-/** Only after a broken-off attempt: it looks at every document. */
-function marked({ session, target, operation }: WriteCall): Promise<number> {
-  return session.look((db, time) =>
-    db.collection(collectionOf(target)).countDocuments({ [MARKS_FIELD]: operation?.id }, time),
-  );
+/** Only after a broken-off attempt: where nothing tells among which they are, it looks at every document. */
+async function countMarked({ session, target }: WriteCall, operation: Operation, among: Document): Promise<number> {
+  const selection = allOf([among, marked(operation)]);
+  return Number(await session.look((db, time) => db.collection(collectionOf(target)).countDocuments(selection, time)));
 }
 
 function addsToUnique(table: Table, { inc }: Update): boolean {

@@ -4,12 +4,12 @@ import type { Value } from '../../../db_connector/protocol/values.ts';
 import type { Row, Write } from '../engine.ts';
 import { compileChange } from './compile-change.ts';
 import { allOf } from './compile-filter.ts';
-import { collectionOf, fieldOf, MARKS_FIELD, toBson } from './documents.ts';
+import { collectionOf, fieldOf, toBson } from './documents.ts';
 import { failureOf } from './failures.ts';
-import { newDocuments, rowId, withMark } from './insert.ts';
+import { newDocuments, plannedRows, withMark } from './insert.ts';
 import { columnNamed } from './read.ts';
 import { columnsOfIndex, isSameSet, OWN_INDEX, violation } from './unique-sets.ts';
-import { unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
+import { marked, unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
 
 type Upsert = Write & { readonly op: 'upsert' };
 
@@ -27,8 +27,8 @@ export async function upsert(call: WriteCall, write: Upsert): Promise<WriteOutco
   for (;;) {
     if (await changeExisting(call, write, key)) return outcome;
     if (document === undefined) {
-      const planned = { _id: rowId(operation, 0), row: write.row, path: 'row' };
-      [document] = await newDocuments(call, [planned]);
+      const planned = plannedRows(operation, [write.row]).map((row) => ({ ...row, path: 'row' }));
+      [document] = await newDocuments(call, planned);
       if (document === undefined) {
         throw new ApiError(
           'constraint_violation',
@@ -58,7 +58,7 @@ async function changeExisting(call: WriteCall, { row, update }: Upsert, key: Doc
   const { session, target, operation } = call;
   const set: Row = new Map(update.map((name) => [name, row.get(name) ?? null]));
   if (set.size === 0) return exists(call, key);
-  const change = compileChange(target.table, set, NO_INC, operation?.id ?? null);
+  const change = compileChange(target.table, set, NO_INC, operation);
   const selection = allOf([key, unmarked(operation)]);
   try {
     const { matchedCount } = await session.send((db, time) =>
@@ -70,7 +70,7 @@ async function changeExisting(call: WriteCall, { row, update }: Upsert, key: Doc
     throw failure.kind === 'duplicate' ? violation(target, failure.index, '', '; nothing was changed') : error;
   }
   // A broken-off attempt has done it.
-  return operation?.isResumed === true && (await exists(call, allOf([key, { [MARKS_FIELD]: operation.id }])));
+  return operation?.isResumed === true && (await exists(call, allOf([key, marked(operation)])));
 }
 
 async function exists({ session, target }: WriteCall, selection: Document): Promise<boolean> {

@@ -1,0 +1,209 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { CallBounds, TableTarget } from '../engine.ts';
+import {
+  type DeadLetter,
+  isLasting,
+  type QueueBatch,
+  type QueuedEntry,
+  type QueuedWork,
+  QueueLostError,
+  type QueueRow,
+  type QueueUnit,
+  unitsOf,
+} from '../queues.ts';
+import type { KnownNumbers } from './generators.ts';
+import { insertTogether } from './queue-insert.ts';
+import { discardLetters, knownLetters, putLetter } from './queue-letters.ts';
+import { JournalMarks } from './queue-marks.ts';
+import { isOwner, movePosition, readQueue } from './queue-owner.ts';
+import type { MongoSession } from './session.ts';
+import { applyWrite } from './write.ts';
+import type { QueuedOperation, WriteCall } from './write-call.ts';
+
+/** The engine as the queue needs it. */
+export interface QueueTools {
+  run<T>(kind: 'read' | 'write', bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T>;
+  /** As long as the schema is the target's. @throws StaleSchemaError */
+  onTable<T>(target: TableTarget, bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T>;
+  readonly known: KnownNumbers;
+}
+
+/** Entries of which one attempt may have begun some behind the position: those of a unit. */
+const MAX_BEGUN = 1000;
+
+/** Up to where the queue of a namespace is known to be as the row of the database says. */
+interface Progress {
+  readonly journal: string;
+  readonly token: number;
+  readonly position: number;
+  /** The next so many entries may be begun. */
+  readonly inDoubt: number;
+}
+
+/**
+ * Applies entries without transactions, unit after unit. The position of the queue moves after each, by a statement that
+ * names owner, token and the position before: a sidecar that has lost the queue gets no further than the unit it is in.
+ *
+ * What a crash leaves: a unit that is applied in part or as a whole, or dead letters of it, before the position has
+ * moved. The next attempt does it again, and passes by what is done: documents bear the place of the last write of the
+ * queue that was applied to them (`_q`), inserted ones have an `_id` made of that place, deletes find what is left, and
+ * letters have the id of their entry. A retry whose letter is gone was done.
+ */
+export class QueueApply {
+  readonly #tools: QueueTools;
+  /** By namespace. What is not in it may be begun by somebody who died, or by an attempt whose end nobody knows. */
+  readonly #progress = new Map<string, Progress>();
+
+  constructor(tools: QueueTools) {
+    this.#tools = tools;
+  }
+
+  async apply(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
+    const { namespace } = batch;
+    const row = await this.#tools.run('read', bounds, (session) => readQueue(session, namespace));
+    if (!isOwner(row, batch)) throw new QueueLostError(namespace);
+    const inDoubt = this.#inDoubt(row);
+    this.#progress.delete(namespace);
+    const attempt = new Attempt(this.#tools, batch, bounds, { position: row.position, inDoubt });
+    const letters = await attempt.run();
+    this.#progress.set(namespace, attempt.progress);
+    return letters;
+  }
+
+  #inDoubt({ namespace, journal, token, position }: QueueRow): number {
+    const known = this.#progress.get(namespace);
+    const isKnown = known?.journal === journal && known.token === token && known.position === position;
+    return isKnown ? known.inDoubt : MAX_BEGUN;
+  }
+}
+
+/** One call of `applyQueue`. */
+class Attempt {
+  readonly #tools: QueueTools;
+  readonly #batch: QueueBatch;
+  readonly #bounds: CallBounds;
+  readonly #marks: JournalMarks;
+  readonly #letters: DeadLetter[] = [];
+  #position: number;
+  #inDoubt: number;
+
+  constructor(tools: QueueTools, batch: QueueBatch, bounds: CallBounds, from: Pick<Progress, 'position' | 'inDoubt'>) {
+    this.#tools = tools;
+    this.#batch = batch;
+    this.#bounds = bounds;
+    this.#marks = new JournalMarks(batch.journal);
+    this.#position = from.position;
+    this.#inDoubt = from.inDoubt;
+  }
+
+  get progress(): Progress {
+    const { journal, token } = this.#batch;
+    return { journal, token, position: this.#position, inDoubt: this.#inDoubt };
+  }
+
+  async run(): Promise<readonly DeadLetter[]> {
+    const left = this.#batch.entries.filter(({ position }) => position > this.#position);
+    const skipped = await this.#doneRetries(left);
+    for (const unit of unitsOf(left.filter((entry) => !skipped.has(entry)))) await this.#apply(unit);
+    const last = left.at(-1);
+    if (last !== undefined && skipped.has(last)) await this.#settle([last], null);
+    return this.#letters;
+  }
+
+  /** Their letters are gone. */
+  async #doneRetries(entries: readonly QueuedEntry[]): Promise<ReadonlySet<QueuedEntry>> {
+    const retries = entries.filter(({ isRetry }) => isRetry);
+    if (retries.length === 0) return new Set();
+    const ids = retries.map(({ letterId }) => letterId);
+    const known = await this.#tools.run('read', this.#bounds, (session) => knownLetters(session, ids));
+    return new Set(retries.filter(({ letterId }) => !known.has(letterId)));
+  }
+
+  async #apply({ entries, work }: QueueUnit): Promise<void> {
+    const isTogether = 'write' in work && entries.length > 1;
+    for (let left = entries; left.length > 0; ) {
+      const done = isTogether ? await this.#insert(work, left) : 0;
+      const next = left[done];
+      const failure = next === undefined ? null : await this.#applyOne(next);
+      const settled = left.slice(0, done + 1);
+      await this.#settle(
+        settled,
+        next === undefined || failure === null ? null : letterFor(this.#batch, next, failure),
+      );
+      left = left.slice(settled.length);
+    }
+  }
+
+  /** How many entries are done. */
+  async #insert({ target }: QueuedWork, entries: readonly QueuedEntry[]): Promise<number> {
+    const insertions = entries.map((entry) => ({ entry, operation: this.#operation(entry) }));
+    try {
+      return await this.#onTable(target, (call) => insertTogether(call, insertions));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      // One is refused, and nobody knows which: one after the other tells.
+      this.#inDoubt = MAX_BEGUN;
+      return 0;
+    }
+  }
+
+  /** Why it can never be done; null where it is. */
+  async #applyOne(entry: QueuedEntry): Promise<ApiError | null> {
+    const { work } = entry;
+    if (!('write' in work)) return work;
+    const operation = this.#operation(entry);
+    try {
+      await this.#onTable(work.target, (call) => applyWrite({ ...call, operation }, work.write));
+      return null;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return error;
+    }
+  }
+
+  #operation({ position }: QueuedEntry): QueuedOperation {
+    const { last } = this.#marks;
+    return { kind: 'queued', id: this.#marks.at(position), last, isResumed: this.#inDoubt > 0 };
+  }
+
+  #onTable<T>(target: TableTarget, work: (call: WriteCall) => Promise<T>): Promise<T> {
+    const { known } = this.#tools;
+    return this.#tools.onTable(target, this.#bounds, (session) => work({ session, target, known, operation: null }));
+  }
+
+  /** The entries are done, but for the last one where there is a letter for it. */
+  async #settle(entries: readonly QueuedEntry[], letter: DeadLetter | null): Promise<void> {
+    const done = entries.filter(({ isRetry, letterId }) => isRetry && letterId !== letter?.id);
+    const to = entries.at(-1)?.position ?? this.#position;
+    const isMoved = await this.#tools.run('write', this.#bounds, async (session) => {
+      if (letter !== null) await putLetter(session, letter);
+      if (done.length > 0)
+        await discardLetters(
+          session,
+          done.map(({ letterId }) => letterId),
+        );
+      return movePosition(session, this.#batch, this.#position, to);
+    });
+    if (!isMoved) throw await this.#lost();
+    if (letter !== null) this.#letters.push(letter);
+    this.#position = to;
+    this.#inDoubt = Math.max(0, this.#inDoubt - entries.length);
+  }
+
+  /** Somebody else has moved the position. */
+  async #lost(): Promise<Error> {
+    const { namespace } = this.#batch;
+    const row = await this.#tools.run('read', this.#bounds, (session) => readQueue(session, namespace));
+    if (!isOwner(row, this.#batch)) return new QueueLostError(namespace);
+    return new ApiError('conflict_retry', 'another attempt at the same writes was not over');
+  }
+}
+
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && isLasting(error);
+}
+
+function letterFor({ namespace }: QueueBatch, entry: QueuedEntry, { code, message }: ApiError): DeadLetter {
+  const { letterId: id, kid, op, payload, time } = entry;
+  return { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false };
+}

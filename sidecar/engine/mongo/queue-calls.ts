@@ -1,0 +1,27 @@
+import type { CallBounds } from '../engine.ts';
+import type { QueueCalls } from '../queues.ts';
+import { QueueApply, type QueueTools } from './queue-apply.ts';
+import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './queue-letters.ts';
+import { claimQueue, readQueue, releaseQueue, takeOverQueue } from './queue-owner.ts';
+import type { MongoSession } from './session.ts';
+
+export function createQueueCalls(tools: QueueTools): QueueCalls {
+  const queue = new QueueApply(tools);
+  const read = <T>(bounds: CallBounds, work: (session: MongoSession) => Promise<T>) => tools.run('read', bounds, work);
+  const write = <T>(bounds: CallBounds, work: (session: MongoSession) => Promise<T>) =>
+    tools.run('write', bounds, work);
+  return {
+    readQueue: (namespace, bounds) => read(bounds, (session) => readQueue(session, namespace)),
+    claimQueue: (namespace, journal, bounds) => write(bounds, (session) => claimQueue(session, namespace, journal)),
+    takeOverQueue: (namespace, journal, bounds) =>
+      write(bounds, (session) => takeOverQueue(session, namespace, journal)),
+    releaseQueue: (owner, bounds) => write(bounds, (session) => releaseQueue(session, owner)),
+    applyQueue: (batch, bounds) => queue.apply(batch, bounds),
+    listLetters: (namespace, bounds) => read(bounds, (session) => listLetters(session, namespace)),
+    countLetters: (bounds) => read(bounds, countLetters),
+    lettersToRetry: (namespace, limit, bounds) => read(bounds, (session) => lettersToRetry(session, namespace, limit)),
+    wantRetry: (id, bounds) => write(bounds, (session) => wantRetry(session, id)),
+    discardLetter: (id, bounds) => write(bounds, (session) => discardLetter(session, id)),
+    addLetters: (letters, bounds) => write(bounds, (session) => addLetters(session, letters)),
+  };
+}

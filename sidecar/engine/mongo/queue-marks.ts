@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+
+/**
+ * Places in a journal as ids of 12 bytes, in their order: 4 of the journal's id, 5 of the position, 3 of the row in an
+ * insert. They are the `_q` of documents and the `_id` of those that an entry inserts. Never the token of the queue: after
+ * a collection was restored from a dump its documents must not look newer than they are.
+ */
+const JOURNAL_BYTES = 4;
+const POSITION_BYTES = 5;
+const ROW_BYTES = 3;
+const MAX_POSITION = 2 ** (8 * POSITION_BYTES) - 1;
+const MAX_ROW = 2 ** (8 * ROW_BYTES) - 1;
+
+export class JournalMarks {
+  readonly #journal: Buffer;
+  /** Greater than that of every position. */
+  readonly last: ObjectId;
+
+  constructor(journal: string) {
+    this.#journal = createHash('sha256').update(journal).digest().subarray(0, JOURNAL_BYTES);
+    this.last = this.#mark(MAX_POSITION, MAX_ROW);
+  }
+
+  at(position: number): ObjectId {
+    return this.#mark(position, 0);
+  }
+
+  #mark(position: number, row: number): ObjectId {
+    const bytes = Buffer.alloc(JOURNAL_BYTES + POSITION_BYTES + ROW_BYTES);
+    this.#journal.copy(bytes);
+    bytes.writeUIntBE(position, JOURNAL_BYTES, POSITION_BYTES);
+    bytes.writeUIntBE(row, JOURNAL_BYTES + POSITION_BYTES, ROW_BYTES);
+    return new ObjectId(bytes);
+  }
+}
+
+/** Of a row that the entry with that mark inserts; the same in every attempt. */
+export function queuedRowId(mark: ObjectId, row: number): ObjectId {
+  const bytes = Buffer.from(mark.id);
+  bytes.writeUIntBE(row, JOURNAL_BYTES + POSITION_BYTES, ROW_BYTES);
+  return new ObjectId(bytes);
+}
