@@ -16,6 +16,7 @@ import {
 } from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
 import { PageBuilder } from '../page-builder.ts';
+import type { QueueCalls } from '../queues.ts';
 import { ReadCompiler } from '../sql/compile-read.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
@@ -28,6 +29,7 @@ import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import type { PostgresConnection } from './connection.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 import { PostgresDriver } from './driver.ts';
+import { createPostgresQueues } from './queue-calls.ts';
 import { planMove, planWrite, SlotTakenError } from './run-write.ts';
 import { createSchemaCalls } from './schema-calls.ts';
 import { createPostgresTransfer } from './schema-transfer.ts';
@@ -41,6 +43,7 @@ const FIRST_LOOK_MS = 5000;
 export class PostgresEngine implements Engine {
   readonly provider = 'postgres';
   readonly capabilities = CAPABILITIES;
+  readonly queues: QueueCalls;
   readonly transfer: Transfer;
   readonly schemas: SchemaCalls;
   readonly #sessions: PooledSessions<PostgresConnection>;
@@ -51,6 +54,7 @@ export class PostgresEngine implements Engine {
     this.#sessions = sessions;
     const calls = createSchemaCalls(sessions);
     this.schemas = calls;
+    this.queues = createPostgresQueues(sessions);
     this.transfer = createPostgresTransfer(sessions);
     this.#purge = new IdempotencyPurge(sessions, purgeExpired, options);
   }

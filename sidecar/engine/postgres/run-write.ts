@@ -47,6 +47,12 @@ export function planWrite(target: TableTarget, write: Write, slot: IdempotencySl
   }
 }
 
+/** A write of a queue, inside its batch's transaction. */
+export async function runQueued(session: Session, target: TableTarget, write: Write): Promise<void> {
+  const result = await planWrite(target, write, null).run(session);
+  if (result === null) await planMove(target, write, null).run(session);
+}
+
 async function change(
   session: Session,
   target: TableTarget,

@@ -49,6 +49,29 @@ const SYSTEM_TABLES = `
   INSERT INTO _meta (name, value) VALUES ('format', '${FORMAT_VERSION}');
 `;
 
+/** Younger than the others of the same format: a database that has those may lack these. */
+const QUEUE_TABLES = `
+  CREATE TABLE _queues (
+    namespace text COLLATE "C" PRIMARY KEY,
+    journal text COLLATE "C",    -- id of the owner's journal
+    token bigint NOT NULL,       -- fencing token, grows with every owner
+    position bigint NOT NULL,    -- of the last entry applied under the token
+    past text NOT NULL           -- JSON text of the earlier owners
+  );
+  CREATE TABLE _dead_letters (
+    id text COLLATE "C" PRIMARY KEY,
+    namespace text COLLATE "C" NOT NULL,
+    kid text COLLATE "C" NOT NULL,
+    op text NOT NULL,
+    payload text NOT NULL,       -- JSON text
+    code text NOT NULL,
+    message text NOT NULL,
+    time bigint NOT NULL,        -- of the acknowledgement, epoch milliseconds
+    is_retry_wanted smallint NOT NULL
+  );
+  CREATE INDEX _dead_letters_to_retry ON _dead_letters (namespace, is_retry_wanted);
+`;
+
 const SYSTEM_NAMES = ['_generators', '_idempotency', '_locks', '_meta', '_quarantine', '_schemas'] as const;
 
 /** Of pg_advisory_xact_lock: any number that other programs are not likely to take. */
@@ -61,20 +84,44 @@ const SETUP_LOCK = 0x5c_de_ca_12;
  * changed then. Whatever else the driver says.
  */
 export async function prepareSystemTables(session: Session): Promise<void> {
-  if (!(await hasSystemTables(session))) await createSystemTables(session);
+  if (!(await hasSystemTables(session))) await create(session, SYSTEM_TABLES, hasSystemTables);
   await checkFormatVersion(session);
+  if (!(await hasQueueTables(session))) await create(session, QUEUE_TABLES, hasQueueTables);
 }
 
-async function createSystemTables(session: Session): Promise<void> {
+async function create(
+  session: Session,
+  tables: string,
+  areThere: (session: Session) => Promise<boolean>,
+): Promise<void> {
   await session.query('BEGIN');
   try {
     await session.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
-    if (!(await hasSystemTables(session))) await session.query(SYSTEM_TABLES);
+    if (!(await areThere(session))) await session.query(tables);
     await session.query('COMMIT');
   } catch (error) {
     await session.query('ROLLBACK');
     throw error;
   }
+}
+
+/** Columns of `QUEUE_TABLES`, by which they are told from another program's. */
+const QUEUE_COLUMNS = { _queues: ['journal', 'token', 'past'], _dead_letters: ['payload', 'is_retry_wanted'] } as const;
+
+async function hasQueueTables(session: Session): Promise<boolean> {
+  const { rows } = await session.query(
+    `SELECT relname, current_schema(), attname FROM pg_class c LEFT JOIN pg_attribute
+       ON attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+     WHERE relnamespace = current_schema()::regnamespace AND relname = ANY ($1::text[])`,
+    [`{${Object.keys(QUEUE_COLUMNS).join(',')}}`],
+  );
+  if (rows.length === 0) return false;
+  for (const [table, columns] of Object.entries(QUEUE_COLUMNS)) {
+    const found = new Set(rows.filter(([name]) => name === table).map((row) => row[2]));
+    if (columns.every((column) => found.has(column))) continue;
+    throw foreignTable(rows[0]?.[1], found.size === 0 ? rows[0]?.[0] : table);
+  }
+  return true;
 }
 
 /** All of them, or none; and then nothing else that has one of their names. */
@@ -95,8 +142,12 @@ async function hasSystemTables(session: Session): Promise<boolean> {
   if (found.length === 0) return false;
   const foreign = found.find((row) => row[2] !== 't') ?? (await unmarked(session, found));
   if (foreign === undefined) return true;
-  const table = `schema ${String(foreign[0])} of the database has a table ${String(foreign[1])}`;
-  throw new UnusableDatabaseError(
+  throw foreignTable(foreign[0], foreign[1]);
+}
+
+function foreignTable(schema: unknown, name: unknown): UnusableDatabaseError {
+  const table = `schema ${String(schema)} of the database has a table ${String(name)}`;
+  return new UnusableDatabaseError(
     `${table} that is not this program's, or not whole: give the sidecar a database of its own; nothing was changed`,
   );
 }

@@ -1,0 +1,157 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { CallBounds } from '../engine.ts';
+import {
+  type DeadLetter,
+  isLasting,
+  type QueueBatch,
+  type QueuedEntry,
+  type QueuedWork,
+  QueueLostError,
+  unitsOf,
+} from '../queues.ts';
+import type { QueueDialect } from './queue-dialect.ts';
+import { addLetter, removeLetter } from './queue-letters.ts';
+import { moveQueue, readQueue } from './queue-rows.ts';
+import { SchemaConnection } from './schema-connection.ts';
+import type { Sessions } from './session.ts';
+import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from './upsert-twin.ts';
+
+/**
+ * A batch and its position in one transaction. The lock on the queue's row keeps every other owner out until its end, and
+ * an attempt of our own that nobody waits for any more: whoever comes second sees how far the first one came.
+ */
+export async function applyQueue(
+  sessions: Sessions,
+  dialect: QueueDialect,
+  batch: QueueBatch,
+  bounds: CallBounds,
+): Promise<readonly DeadLetter[]> {
+  const { namespace, entries } = batch;
+  const attempt = async (mode: 'whole' | 'apart'): Promise<readonly DeadLetter[]> => {
+    const letters = await sessions.transaction({ deadline: bounds.deadline, namespace }, (session) =>
+      new BatchRun(new SchemaConnection(session, dialect.schema), dialect, batch).run(mode),
+    );
+    if (letters === null) throw new QueueLostError(namespace);
+    return letters;
+  };
+  if (entries.every(({ work }) => 'write' in work)) {
+    try {
+      return await attempt('whole');
+    } catch (error) {
+      if (!(error instanceof ApiError && isLasting(error))) throw error;
+    }
+  }
+  return attempt('apart');
+}
+
+/** One transaction; whatever is kept here is of this attempt alone. */
+class BatchRun {
+  readonly #connection: SchemaConnection;
+  readonly #dialect: QueueDialect;
+  readonly #batch: QueueBatch;
+  readonly #letters: DeadLetter[] = [];
+
+  constructor(connection: SchemaConnection, dialect: QueueDialect, batch: QueueBatch) {
+    this.#connection = connection;
+    this.#dialect = dialect;
+    this.#batch = batch;
+  }
+
+  /** Null where the queue is another's, and nothing was done. */
+  async run(mode: 'whole' | 'apart'): Promise<readonly DeadLetter[] | null> {
+    const { namespace, journal, token, entries } = this.#batch;
+    const row = await readQueue(this.#connection, namespace, { lock: true });
+    if (row?.journal !== journal || row.token !== token) return null;
+    const due = await this.#withoutDone(entries.filter(({ position }) => position > row.position));
+    if (mode === 'whole') await this.#runAll(due);
+    else for (const segment of segmentsOf(due)) await this.#runApart(segment);
+    const last = entries.at(-1)?.position ?? 0;
+    if (last > row.position) await moveQueue(this.#connection, namespace, last);
+    return this.#letters;
+  }
+
+  /** The letter is the proof that the write was not done: another attempt, or somebody who gave it up, has removed it. */
+  async #withoutDone(entries: readonly QueuedEntry[]): Promise<QueuedEntry[]> {
+    const due: QueuedEntry[] = [];
+    for (const entry of entries) {
+      if (!entry.isRetry || (await removeLetter(this.#connection, entry.letterId))) due.push(entry);
+    }
+    return due;
+  }
+
+  async #runAll(entries: readonly QueuedEntry[]): Promise<void> {
+    for (const { work } of unitsOf(entries)) if ('write' in work) await this.#runWrite(work);
+  }
+
+  #runWrite(work: QueuedWork): Promise<void> {
+    return this.#dialect.runWrite(this.#connection.session, work);
+  }
+
+  /** In halves where it fails, so that few that fail among many cost few attempts. */
+  async #runApart(entries: readonly QueuedEntry[]): Promise<void> {
+    const refusal = await this.#attempt(entries);
+    if (refusal === null) return;
+    const [first] = entries;
+    if (first !== undefined && entries.length === 1) return this.#bury(first, refusal);
+    const middle = entries.length >> 1;
+    await this.#runApart(entries.slice(0, middle));
+    await this.#runApart(entries.slice(middle));
+  }
+
+  /** Null where all of them are done, else why none is. */
+  async #attempt(entries: readonly QueuedEntry[]): Promise<ApiError | null> {
+    const [first] = entries;
+    if (first !== undefined && !('write' in first.work)) return first.work;
+    const { session } = this.#connection;
+    for (let attempt = 1; ; attempt++) {
+      await session.query('SAVEPOINT entries');
+      try {
+        await this.#runAll(entries);
+        await session.query('RELEASE SAVEPOINT entries');
+        return null;
+      } catch (error) {
+        const refusal = this.#refusalOf(error);
+        if (refusal === null) throw error;
+        await session.query('ROLLBACK TO SAVEPOINT entries');
+        if (attempt === MAX_TWIN_ATTEMPTS || !isTwinOf(entries, refusal)) return refusal;
+      }
+    }
+  }
+
+  /** Why a write can never be done; null where it may be later. */
+  #refusalOf(error: unknown): ApiError | null {
+    if (error instanceof ApiError) return isLasting(error) ? error : null;
+    const failure = this.#dialect.classify(error);
+    return failure.kind === 'refused' ? new ApiError(failure.code, failure.message) : null;
+  }
+
+  async #bury(entry: QueuedEntry, { code, message }: ApiError): Promise<void> {
+    const { letterId: id, kid, op, payload, time } = entry;
+    const { namespace } = this.#batch;
+    const letter: DeadLetter = { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false };
+    await addLetter(this.#connection, this.#dialect, letter);
+    this.#letters.push(letter);
+  }
+}
+
+/** Writes that may do together; one that can never be done stands alone. */
+function segmentsOf(entries: readonly QueuedEntry[]): QueuedEntry[][] {
+  const segments: QueuedEntry[][] = [];
+  let open: QueuedEntry[] | null = null;
+  for (const entry of entries) {
+    if (!('write' in entry.work)) {
+      segments.push([entry]);
+      open = null;
+    } else if (open === null) {
+      open = [entry];
+      segments.push(open);
+    } else open.push(entry);
+  }
+  return segments;
+}
+
+function isTwinOf(entries: readonly QueuedEntry[], refusal: ApiError): boolean {
+  const [first] = entries;
+  if (first === undefined || entries.length > 1) return false;
+  return 'write' in first.work && isMaybeTwin(first.work.write, refusal);
+}

@@ -1,0 +1,46 @@
+import type { CallBounds } from '../engine.ts';
+import type { QueueCalls, QueueRow } from '../queues.ts';
+import { applyQueue } from './queue-apply.ts';
+import type { QueueDialect } from './queue-dialect.ts';
+import { addLetter, lettersWhere, removeLetter, wantRetry } from './queue-letters.ts';
+import { ownQueue, readQueue, releaseQueue } from './queue-rows.ts';
+import { SchemaConnection } from './schema-connection.ts';
+import type { Session, Sessions } from './session.ts';
+
+/** The part of a relational engine that write-behind needs. */
+export function createQueueCalls(sessions: Sessions, dialect: QueueDialect): QueueCalls {
+  const of = (session: Session): SchemaConnection => new SchemaConnection(session, dialect.schema);
+  const own =
+    (from: 'nobody' | 'anybody') =>
+    (namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow> =>
+      sessions.transaction(bounds, (session) => ownQueue(of(session), dialect, { namespace, journal }, from));
+  return {
+    readQueue: (namespace, bounds) => sessions.read(bounds, (session) => readQueue(of(session), namespace)),
+    claimQueue: own('nobody'),
+    takeOverQueue: own('anybody'),
+    releaseQueue: (owner, bounds) => sessions.transaction(bounds, (session) => releaseQueue(of(session), owner)),
+    applyQueue: (batch, bounds) => applyQueue(sessions, dialect, batch, bounds),
+    listLetters: (namespace, bounds) =>
+      sessions.read(bounds, (session) =>
+        namespace === null
+          ? lettersWhere(of(session), { where: '', params: [] })
+          : lettersWhere(of(session), { where: 'WHERE namespace = ?', params: [namespace] }),
+      ),
+    countLetters: (bounds) =>
+      sessions.read(bounds, (session) => of(session).number('SELECT count(*) FROM _dead_letters')),
+    lettersToRetry: (namespace, limit, bounds) =>
+      sessions.read(bounds, (session) =>
+        lettersWhere(of(session), {
+          where: 'WHERE namespace = ? AND is_retry_wanted = 1',
+          params: [namespace],
+          limit,
+        }),
+      ),
+    wantRetry: (id, bounds) => sessions.transaction(bounds, (session) => wantRetry(of(session), id)),
+    discardLetter: (id, bounds) => sessions.transaction(bounds, (session) => removeLetter(of(session), id)),
+    addLetters: (letters, bounds) =>
+      sessions.transaction(bounds, async (session) => {
+        for (const letter of letters) await addLetter(of(session), dialect, letter);
+      }),
+  };
+}

@@ -1,0 +1,59 @@
+import type { ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import type { DeadLetter } from '../queues.ts';
+import type { QueueDialect } from './queue-dialect.ts';
+import type { SchemaConnection } from './schema-connection.ts';
+import type { SqlParam } from './session.ts';
+
+const COLUMNS = ['id', 'namespace', 'kid', 'op', 'payload', 'code', 'message', 'time', 'is_retry_wanted'];
+
+/** Oldest first. */
+export async function lettersWhere(
+  connection: SchemaConnection,
+  rest: { readonly where: string; readonly params: readonly SqlParam[]; readonly limit?: number },
+): Promise<DeadLetter[]> {
+  const { where, params, limit = null } = rest;
+  const order = connection.list(['time', 'id']);
+  const sql = `SELECT ${connection.list(COLUMNS)} FROM _dead_letters ${where} ORDER BY ${order}`;
+  const rows =
+    limit === null
+      ? await connection.rows(sql, params)
+      : await connection.rows(`${sql} LIMIT ?`, [...params, BigInt(limit)]);
+  return rows.map(letterOf);
+}
+
+function letterOf(row: readonly unknown[]): DeadLetter {
+  const [id, namespace, kid, op, payload, code, message, time, isRetryWanted] = row;
+  return {
+    id: String(id),
+    namespace: String(namespace),
+    kid: String(kid),
+    op: String(op),
+    payload: String(payload),
+    code: String(code) as ApiErrorCode,
+    message: String(message),
+    time: Number(time),
+    isRetryWanted: Number(isRetryWanted) !== 0,
+  };
+}
+
+/** One that is there already stays as it is. */
+export async function addLetter(
+  connection: SchemaConnection,
+  dialect: QueueDialect,
+  { id, namespace, kid, op, payload, code, message, time, isRetryWanted }: DeadLetter,
+): Promise<void> {
+  const places = COLUMNS.map(() => '?').join(', ');
+  const values = [id, namespace, kid, op, payload, code, message, time, isRetryWanted ? 1 : 0];
+  const into = `INSERT INTO _dead_letters (${connection.list(COLUMNS)}) VALUES (${places})`;
+  await connection.run(`${into} ${dialect.keepSql('id')}`, values);
+}
+
+/** False where there is no such letter. */
+export async function removeLetter(connection: SchemaConnection, id: string): Promise<boolean> {
+  return (await connection.run('DELETE FROM _dead_letters WHERE id = ?', [id])) > 0;
+}
+
+/** False where there is no such letter. */
+export async function wantRetry(connection: SchemaConnection, id: string): Promise<boolean> {
+  return (await connection.run('UPDATE _dead_letters SET is_retry_wanted = 1 WHERE id = ?', [id])) > 0;
+}
