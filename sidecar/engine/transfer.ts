@@ -1,5 +1,6 @@
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import type { CallBounds } from './engine.ts';
+import type { QueueRow } from './queues.ts';
 import type { QuarantinedObject } from './schema-change.ts';
 
 /**
@@ -31,6 +32,14 @@ export interface Transfer {
   readGenerators(namespace: string, bounds: CallBounds): Promise<GeneratorState[]>;
   /** Raises generators of declared tables, and remembers those of names that are not declared; never lowers one. */
   raiseGenerators(namespace: string, states: readonly GeneratorState[], bounds: CallBounds): Promise<void>;
+
+  /** Sets the row of a queue as given, whoever owns it now. Durable when it resolves. */
+  writeQueue(row: QueueRow, bounds: CallBounds): Promise<void>;
+  /**
+   * Whether a write beyond the row's position has changed rows already, which a crash in the middle of it leaves; only
+   * without `transactions`. What is moved would have such a write twice.
+   */
+  hasHalfApplied(queue: QueueRow, bounds: CallBounds): Promise<boolean>;
 
   /** What is in quarantine of a namespace, oldest first. */
   listKept(namespace: string, bounds: CallBounds): Promise<KeptObject[]>;

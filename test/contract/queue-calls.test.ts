@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { StaleSchemaError, type Write } from '../../sidecar/engine/engine.ts';
-import { type QueuedEntry, QueueLostError } from '../../sidecar/engine/queues.ts';
+import { MAX_PAST_OWNERS, type QueuedEntry, QueueLostError } from '../../sidecar/engine/queues.ts';
 import {
   add,
   INT32_MAX,
@@ -27,19 +27,22 @@ describe('ownership', () => {
     world.engine.queues.releaseQueue({ namespace, journal, token }, within());
 
   it('a queue belongs to whoever claims it first, and changes hands with a new token each time', async () => {
-    const rowOf = (journal: string | null, token: number) => ({ namespace, journal, token, position: 0 });
+    const rowOf = (journal: string | null, token: number, ...before: string[]) => {
+      const past = before.map((one, i) => ({ journal: one, token: i + 1, position: 0 }));
+      return { namespace, journal, token, position: 0, past };
+    };
     expect(await world.engine.queues.readQueue(namespace, within())).toBeNull();
     expect(await claim('a')).toEqual(rowOf('a', 1));
     expect(await claim('a')).toEqual(rowOf('a', 1));
     expect(await claim('b')).toEqual(rowOf('a', 1));
-    expect(await takeOver('b')).toEqual(rowOf('b', 2));
-    expect(await takeOver('b')).toEqual(rowOf('b', 2));
+    expect(await takeOver('b')).toEqual(rowOf('b', 2, 'a'));
+    expect(await takeOver('b')).toEqual(rowOf('b', 2, 'a'));
     await release('a', 1);
     await release('b', 1);
-    expect(await world.beside.queues.readQueue(namespace, within())).toEqual(rowOf('b', 2));
+    expect(await world.beside.queues.readQueue(namespace, within())).toEqual(rowOf('b', 2, 'a'));
     await release('b', 2);
-    expect(await world.engine.queues.readQueue(namespace, within())).toEqual(rowOf(null, 2));
-    expect(await claim('a')).toEqual(rowOf('a', 3));
+    expect(await world.engine.queues.readQueue(namespace, within())).toEqual(rowOf(null, 2, 'a', 'b'));
+    expect(await claim('a')).toEqual(rowOf('a', 3, 'a', 'b'));
   });
 
   it('of many who claim at once one gets it', async () => {
@@ -57,9 +60,32 @@ describe('ownership', () => {
     const items = await queue.target('items');
     await queue.apply([queue.entry(items, insert(item(1))), queue.entry(items, insert(item(2)))]);
     const { namespace: own, journal } = queue;
-    expect(await world.beside.queues.claimQueue(own, journal, within())).toMatchObject({ token: 1, position: 2 });
-    expect(await world.beside.queues.takeOverQueue(own, journal, within())).toMatchObject({ token: 1, position: 2 });
-    expect(await world.beside.queues.takeOverQueue(own, 'other', within())).toMatchObject({ token: 2, position: 0 });
+    const { queues, transfer } = world.beside;
+    expect(await queues.claimQueue(own, journal, within())).toMatchObject({ token: 1, position: 2 });
+    expect(await queues.takeOverQueue(own, journal, within())).toMatchObject({ token: 1, position: 2 });
+    const past = [{ journal, token: 1, position: 2 }];
+    const row = { namespace: own, journal: 'other', token: 2, position: 0, past };
+    expect(await queues.takeOverQueue(own, 'other', within())).toEqual(row);
+    expect(await transfer.hasHalfApplied(row, within())).toBe(false);
+    const moved = {
+      ...row,
+      journal: null,
+      token: 9,
+      position: 5,
+      past: [...past, { journal: 'other', token: 2, position: 3 }],
+    };
+    await transfer.writeQueue(moved, within());
+    await transfer.writeQueue({ ...moved, namespace: 'moved' }, within());
+    expect(await queue.row()).toEqual(moved);
+    expect(await queues.readQueue('moved', within())).toEqual({ ...moved, namespace: 'moved' });
+  });
+
+  it('remembers the newest of many earlier owners', async () => {
+    const { queues } = world.engine;
+    const journals = Array.from({ length: MAX_PAST_OWNERS + 3 }, (_, i) => `journal-${i}`);
+    for (const journal of journals) await queues.takeOverQueue('restless', journal, within());
+    const row = await queues.readQueue('restless', within());
+    expect(row?.past.map((owner) => owner.journal)).toEqual(journals.slice(2, -1));
   });
 });
 

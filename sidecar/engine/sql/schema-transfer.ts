@@ -4,6 +4,7 @@ import { hasGenerator } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
 import { schemaOfText } from '../schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
+import { writeQueue } from './queue-rows.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 import { rememberedLastIds, rememberLastId } from './schema-generators.ts';
 import { quarantineRows } from './schema-quarantine.ts';
@@ -36,6 +37,8 @@ export function createTransfer(parts: TransferParts): Transfer {
       sessions.read(bounds, (session) => readGenerators(connect(session), parts, namespace)),
     raiseGenerators: (namespace, states, bounds) =>
       sessions.transaction(bounds, (session) => raiseGenerators(connect(session), parts, namespace, states)),
+    writeQueue: (row, bounds) => sessions.transaction(bounds, (session) => writeQueue(connect(session), row)),
+    hasHalfApplied: async () => false,
     listKept: (namespace, bounds) => sessions.read(bounds, (session) => listKept(connect(session), parts, namespace)),
     createKept: (kept, shape, bounds) => parts.createKept(kept, shape, bounds),
   };

@@ -13,7 +13,7 @@ const FORGET_LETTER = 'DELETE FROM _dead_letters WHERE id = ?';
 const ADD_LETTER = `
   INSERT INTO _dead_letters (id, namespace, kid, op, payload, code, message, time, is_retry_wanted)
   VALUES (@id, @namespace, @kid, @op, @payload, @code, @message, @time, 0)
-  ON CONFLICT (id) DO UPDATE SET code = excluded.code, message = excluded.message, is_retry_wanted = 0`;
+  ON CONFLICT (id) DO NOTHING`;
 
 /** A batch and its position in one transaction; `BEGIN IMMEDIATE` keeps every other owner out until its end. */
 export function applyQueue(connection: Connection, call: ApplyCall): ApplyAnswer {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { DeadLetter, QueueOwner, QueueRow } from '../queues.ts';
+import { givenUp, owned } from '../queue-ownership.ts';
+import type { DeadLetter, PastOwner, QueueOwner, QueueRow } from '../queues.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 
 /** The jobs by name: what goes in and what comes out, both as structured clones. */
@@ -28,12 +29,14 @@ function job<Name extends QueueJobName>(
 
 export const QUEUE_JOBS = {
   'queue.read': job<'queue.read'>('reader', (db, { namespace }) => readQueue(db, namespace)),
-  'queue.claim': job<'queue.claim'>('writer', (db, { namespace, journal }) => own(db, namespace, journal, 'free')),
-  'queue.takeOver': job<'queue.takeOver'>('writer', (db, { namespace, journal }) => own(db, namespace, journal, 'any')),
+  'queue.claim': job<'queue.claim'>('writer', (db, { namespace, journal }) =>
+    changeQueue(db, namespace, (row) => owned(row, namespace, journal, 'nobody')),
+  ),
+  'queue.takeOver': job<'queue.takeOver'>('writer', (db, { namespace, journal }) =>
+    changeQueue(db, namespace, (row) => owned(row, namespace, journal, 'anybody')),
+  ),
   'queue.release': job<'queue.release'>('writer', (db, owner) => {
-    db.prepare(
-      'UPDATE _queues SET journal = NULL WHERE namespace = @namespace AND journal = @journal AND token = @token',
-    ).run(owner);
+    changeQueue(db, owner.namespace, (row) => row && givenUp(row, owner));
     return null;
   }),
   'queue.letters': job<'queue.letters'>('reader', (db, { namespace }) =>
@@ -59,21 +62,37 @@ export const QUEUE_JOBS = {
   }),
 } satisfies JobRegistry & Record<QueueJobName, Job>;
 
-function readQueue(db: Database, namespace: string): QueueRow | null {
-  const sql = 'SELECT namespace, journal, token, position FROM _queues WHERE namespace = ?';
-  return db.prepare<[string], QueueRow>(sql).get(namespace) ?? null;
+interface StoredQueue extends Omit<QueueRow, 'past'> {
+  /** JSON text. */
+  readonly past: string;
 }
 
-/** Makes the journal the owner if the queue is free, or whoever has it; its own row stays as it is. */
-function own(db: Database, namespace: string, journal: string, from: 'free' | 'any'): QueueRow {
-  const isTaken = from === 'free' ? 'journal IS NULL' : 'journal IS NOT excluded.journal';
+function readQueue(db: Database, namespace: string): QueueRow | null {
+  const sql = 'SELECT namespace, journal, token, position, past FROM _queues WHERE namespace = ?';
+  const row = db.prepare<[string], StoredQueue>(sql).get(namespace);
+  return row === undefined ? null : { ...row, past: JSON.parse(row.past) as PastOwner[] };
+}
+
+/** As given, whoever owns it now. */
+export function writeQueue(db: Database, row: QueueRow): void {
   const sql = `
-    INSERT INTO _queues (namespace, journal, token, position) VALUES (@namespace, @journal, 1, 0)
-    ON CONFLICT (namespace) DO UPDATE SET journal = excluded.journal, token = token + 1, position = 0 WHERE ${isTaken}`;
+    INSERT OR REPLACE INTO _queues (namespace, journal, token, position, past)
+    VALUES (@namespace, @journal, @token, @position, @past)`;
+  db.prepare(sql).run({ ...row, past: JSON.stringify(row.past) });
+}
+
+/** Gives the row as it is after the change. */
+function changeQueue<Row extends QueueRow | null>(
+  db: Database,
+  namespace: string,
+  change: (row: QueueRow | null) => Row,
+): Row {
   return db
     .transaction(() => {
-      db.prepare(sql).run({ namespace, journal });
-      return readQueue(db, namespace) as QueueRow;
+      const row = readQueue(db, namespace);
+      const next = change(row);
+      if (next !== null && next !== row) writeQueue(db, next);
+      return next;
     })
     .immediate();
 }
@@ -84,7 +103,7 @@ interface LetterRow extends Omit<DeadLetter, 'isRetryWanted'> {
 
 function lettersOf(db: Database, where: string, params: readonly string[], limit = -1): DeadLetter[] {
   const columns = 'id, namespace, kid, op, payload, code, message, time, is_retry_wanted AS isRetryWanted';
-  const sql = `SELECT ${columns} FROM _dead_letters ${where} ORDER BY time, number LIMIT ?`;
+  const sql = `SELECT ${columns} FROM _dead_letters ${where} ORDER BY time, id LIMIT ?`;
   const rows = db.prepare<(string | number)[], LetterRow>(sql).all(...params, limit);
   return rows.map((row) => ({ ...row, isRetryWanted: row.isRetryWanted !== 0 }));
 }

@@ -53,11 +53,11 @@ const QUEUE_TABLES = `
     namespace TEXT PRIMARY KEY,
     journal TEXT,                -- id of the owner's journal
     token INTEGER NOT NULL,      -- fencing token, grows with every owner
-    position INTEGER NOT NULL    -- of the last entry applied under the token
+    position INTEGER NOT NULL,   -- of the last entry applied under the token
+    past TEXT NOT NULL           -- JSON text of the earlier owners
   );
   CREATE TABLE IF NOT EXISTS _dead_letters (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,
     kid TEXT NOT NULL,
     op TEXT NOT NULL,

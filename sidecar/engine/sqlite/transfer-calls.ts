@@ -21,6 +21,10 @@ export function createTransfer(runJob: RunJob): Transfer {
     async raiseGenerators(namespace, states, bounds) {
       await run('transfer.raise', { namespace, states }, bounds);
     },
+    async writeQueue(row, bounds) {
+      await run('transfer.writeQueue', { row }, bounds);
+    },
+    hasHalfApplied: async () => false,
     listKept: (namespace, bounds) => run('transfer.kept', { namespace }, bounds),
     createKept: (kept, shape, bounds) =>
       run('transfer.createKept', { kept, shape: textOfSchema({ tables: [shape] }) }, bounds),

@@ -1,10 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { findTable, type Table } from '../../../db_connector/protocol/schema.ts';
 import { hasGenerator } from '../physical-indexes.ts';
+import type { QueueRow } from '../queues.ts';
 import { schemaOfText } from '../schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject } from '../transfer.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 import { physicalTable } from './names.ts';
+import { writeQueue } from './queue-jobs.ts';
 import { createTableSql } from './schema-ddl.ts';
 import { lastId, rememberLastId, setLastId } from './schema-generators.ts';
 import { register } from './schema-keep.ts';
@@ -18,6 +20,7 @@ export interface TransferJobTypes {
   readonly 'transfer.writeMark': { input: { name: string; value: string | null }; output: null };
   readonly 'transfer.generators': { input: { namespace: string }; output: GeneratorState[] };
   readonly 'transfer.raise': { input: { namespace: string; states: readonly GeneratorState[] }; output: null };
+  readonly 'transfer.writeQueue': { input: { row: QueueRow }; output: null };
   readonly 'transfer.kept': { input: { namespace: string }; output: KeptObject[] };
   readonly 'transfer.createKept': { input: { kept: NewKeptObject; shape: string }; output: KeptObject };
 }
@@ -48,6 +51,10 @@ export const TRANSFER_JOBS = {
   'transfer.generators': job<'transfer.generators'>('reader', (db, { namespace }) => readGenerators(db, namespace)),
   'transfer.raise': job<'transfer.raise'>('writer', (db, { namespace, states }) => {
     db.transaction(() => raiseGenerators(db, namespace, states)).immediate();
+    return null;
+  }),
+  'transfer.writeQueue': job<'transfer.writeQueue'>('writer', (db, { row }) => {
+    writeQueue(db, row);
     return null;
   }),
   'transfer.kept': job<'transfer.kept'>('reader', (db, { namespace }) => listKept(db, namespace)),
