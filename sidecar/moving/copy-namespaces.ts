@@ -2,6 +2,7 @@ import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
 import { comparePairs, isEqualPlace, tellCompared } from './compare.ts';
 import { listKept } from './copy-kept.ts';
 import { copyContents, keptPairs, tablePairs } from './copy-namespace.ts';
+import { copyQueue, queueDifferences, readNamespaceQueue, refuseHalfApplied } from './copy-queue.ts';
 import type { CopyEngines, CopyWork } from './copy-work.ts';
 import { MoveRefused } from './move-refused.ts';
 import { patiently, statementBounds } from './patience.ts';
@@ -51,6 +52,7 @@ async function copyHeld(options: CopyOptions, { hold, stored: from }: Held): Pro
   const { namespace, schema } = from;
   const lock = await lockForMove(namespace, { engine: engines.to, owner, log });
   try {
+    await refuseHalfApplied(engines.from, from);
     const say = (line: string): void => report.say(line);
     const to = await prepareTarget({ engine: engines.to, namespace, schema, replace, say });
     const compared = await copyContents({ engines, stored: { from, to }, report, signal });
@@ -60,6 +62,7 @@ async function copyHeld(options: CopyOptions, { hold, stored: from }: Held): Pro
     if (hold.wasLost) tellLost(namespace, report);
     const isDone = isEqual && !hold.wasLost;
     if (!isDone) return false;
+    await copyQueue(engines, namespace, report);
     await openTarget(engines.to, namespace);
     report.say(`${namespace}: copied; sidecars serve it from the target`);
     return true;
@@ -115,9 +118,18 @@ export async function compareNamespaces(options: CopyOptions): Promise<boolean> 
     if (kept === null) report.say(`${namespace}: NOT equal, the quarantine holds other objects`);
     const compared = await comparePairs(work, [...tablePairs(work), ...(kept ?? [])]);
     tellCompared(namespace, compared, report);
-    isEqual = compared.every(isEqualPlace) && kept !== null && isEqual;
+    const areQueuesEqual = await compareQueues(options, namespace);
+    isEqual = compared.every(isEqualPlace) && kept !== null && areQueuesEqual && isEqual;
   }
   return isEqual;
+}
+
+async function compareQueues({ engines, report }: CopyOptions, namespace: string): Promise<boolean> {
+  const from = await readNamespaceQueue(engines.from, namespace);
+  const to = await readNamespaceQueue(engines.to, namespace);
+  const differences = queueDifferences(from, to);
+  for (const difference of differences) report.say(`${namespace}: NOT equal, ${difference}`);
+  return differences.length === 0;
 }
 
 async function chosen({ engines, namespaces }: CopyOptions): Promise<readonly string[]> {

@@ -1,6 +1,7 @@
 import { type Schema, schemaHash } from '../../db_connector/protocol/schema.ts';
 import type { Engine, StoredSchema } from '../engine/engine.ts';
 import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
+import { letterCount } from './copy-queue.ts';
 import { MoveRefused } from './move-refused.ts';
 import { lastRow } from './pages.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
@@ -59,6 +60,8 @@ async function refuseOccupied(engine: Engine, namespace: string, found: StoredSc
   }
   const kept = await patiently(() => engine.schemas.listQuarantine(namespace, statementBounds()));
   if (kept.length > 0) occupied.push(`${kept.length} in quarantine`);
+  const letters = await patiently(() => engine.queues.listLetters(namespace, statementBounds()));
+  if (letters.length > 0) occupied.push(letterCount(letters));
   if (occupied.length === 0) return;
   throw new MoveRefused(
     `namespace ${namespace} of the target is not empty (${occupied.join(', ')}); nothing was changed. With --replace all that it holds is deleted first`,
@@ -76,5 +79,8 @@ async function clear(engine: Engine, namespace: string): Promise<void> {
   await applyWhole(engine, namespace, { tables: [] });
   for (const { id } of await patiently(() => engine.schemas.listQuarantine(namespace, statementBounds()))) {
     await patiently(() => engine.schemas.purgeQuarantine(id, changeBounds()));
+  } // The queue's row stays, so that its tokens never come again.
+  for (const { id } of await patiently(() => engine.queues.listLetters(namespace, statementBounds()))) {
+    await patiently(() => engine.queues.discardLetter(id, statementBounds()));
   }
 }

@@ -1,0 +1,115 @@
+import type { Engine, StoredSchema } from '../engine/engine.ts';
+import type { DeadLetter, QueueRow } from '../engine/queues.ts';
+import type { CopyEngines } from './copy-work.ts';
+import { mergedQueue } from './merged-queue.ts';
+import { MoveRefused } from './move-refused.ts';
+import { patiently, statementBounds } from './patience.ts';
+import type { MoveReport } from './report.ts';
+
+/** What write-behind keeps of a namespace beside its rows (docs/write-behind.md). */
+export interface NamespaceQueue {
+  readonly row: QueueRow | null;
+  /** Oldest first. */
+  readonly letters: readonly DeadLetter[];
+}
+
+/** Of dead letters that are written at once; more only where one alone is longer. */
+const BATCH_CHARS = 1_048_576;
+
+export async function readNamespaceQueue(engine: Engine, namespace: string): Promise<NamespaceQueue> {
+  const row = await patiently(() => engine.queues.readQueue(namespace, statementBounds()));
+  const letters = await patiently(() => engine.queues.listLetters(namespace, statementBounds()));
+  return { row, letters };
+}
+
+/**
+ * For a namespace that is held. @throws MoveRefused where a write of the queue was cut off in its middle: the copied rows
+ * would no longer know that, and it would be done twice.
+ */
+export async function refuseHalfApplied(engine: Engine, { namespace }: StoredSchema): Promise<void> {
+  const row = await patiently(() => engine.queues.readQueue(namespace, statementBounds()));
+  if (row === null || !(await patiently(() => engine.transfer.hasHalfApplied(row, statementBounds())))) return;
+  throw new MoveRefused(
+    `a queued write of namespace ${namespace} was cut off in its middle; start the sidecar with journal ${row.journal} on the source, which ends it, then run the same command again`,
+  );
+}
+
+/**
+ * Brings row and dead letters over, when all rows are there: whoever owns the queue goes on in the target exactly where
+ * the copied rows are. What stays as another journal's is told.
+ */
+export async function copyQueue({ from, to }: CopyEngines, namespace: string, report: MoveReport): Promise<void> {
+  const source = await readNamespaceQueue(from, namespace);
+  const there = await readNamespaceQueue(to, namespace);
+  await copyLetters(to, source, there);
+  const row = mergedQueue(source.row, there.row);
+  if (row === null) return;
+  await patiently(() => to.transfer.writeQueue(row, statementBounds()));
+  for (const line of told(source, row)) report.say(`${namespace}: ${line}`);
+}
+
+/** What an earlier run has brought and the source has no more would be done twice by a retry. */
+async function copyLetters(engine: Engine, source: NamespaceQueue, there: NamespaceQueue): Promise<void> {
+  const known = new Set(source.letters.map(({ id }) => id));
+  const own = source.row?.journal ?? null;
+  const gone = there.letters.filter(({ id }) => own !== null && id.startsWith(`${own}-`) && !known.has(id));
+  for (const { id } of gone) await patiently(() => engine.queues.discardLetter(id, statementBounds()));
+  for (const batch of batches(source.letters)) {
+    await patiently(() => engine.queues.addLetters(batch, statementBounds()));
+  }
+}
+
+function batches(letters: readonly DeadLetter[]): DeadLetter[][] {
+  const made: DeadLetter[][] = [];
+  let chars = Number.POSITIVE_INFINITY;
+  for (const letter of letters) {
+    const { length } = letter.payload;
+    if (chars + length > BATCH_CHARS) {
+      made.push([]);
+      chars = 0;
+    }
+    made.at(-1)?.push(letter);
+    chars += length;
+  }
+  return made;
+}
+
+function told({ row: from, letters }: NamespaceQueue, to: QueueRow): string[] {
+  const lines = letters.length === 0 ? [] : [`${letterCount(letters)} came along`];
+  if (from === null || from.journal === null) return lines;
+  if (from.journal === to.journal && from.token === to.token) {
+    return [
+      ...lines,
+      `its queue comes along, applied up to position ${to.position}; journal ${to.journal} goes on there`,
+    ];
+  }
+  return [
+    ...lines,
+    `its queue stays with ${to.journal === null ? 'nobody' : `journal ${to.journal}`} in the target, whose token ${to.token} is higher; what journal ${from.journal} still holds becomes dead letters there`,
+  ];
+}
+
+export function letterCount(letters: readonly DeadLetter[]): string {
+  return letters.length === 1 ? '1 dead letter' : `${letters.length} dead letters`;
+}
+
+/** Why the queues of two equal namespaces are not equal; empty where they are. */
+export function queueDifferences(from: NamespaceQueue, to: NamespaceQueue): string[] {
+  const differences: string[] = [];
+  const [one, other] = [from.row, to.row];
+  if (one !== null && other !== null && isOneOwnership(one, other) && one.position !== other.position) {
+    differences.push(`its queue is at position ${one.position} in the source and ${other.position} in the target`);
+  }
+  if (JSON.stringify(idsOf(from)) !== JSON.stringify(idsOf(to))) {
+    differences.push(`${letterCount(from.letters)} in the source, ${letterCount(to.letters)} in the target`);
+  }
+  return differences;
+}
+
+function isOneOwnership(one: QueueRow, other: QueueRow): boolean {
+  return one.journal !== null && one.journal === other.journal && one.token === other.token;
+}
+
+function idsOf({ letters }: NamespaceQueue): string[] {
+  return letters.map(({ id }) => id).toSorted();
+}

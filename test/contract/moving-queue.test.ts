@@ -1,0 +1,260 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCopy } from '../../sidecar/commands/copy.ts';
+import { loadConfig } from '../../sidecar/config/load-config.ts';
+import type { Engine } from '../../sidecar/engine/engine.ts';
+import { openEngine } from '../../sidecar/engine/open.ts';
+import type { DeadLetter, QueueRow } from '../../sidecar/engine/queues.ts';
+import { newFolder, unique, writeConfig } from '../support/config-folder.ts';
+import { type CopyRun, copyIo } from '../support/copy-io.ts';
+import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+
+/** Of a box whose sidecar is stopped. */
+const JOURNAL = 'abcdefghij';
+const SCHEMA = {
+  tables: [
+    {
+      name: 'kills',
+      primaryKey: ['id'],
+      columns: [
+        { name: 'id', type: 'int64' },
+        { name: 'amount', type: 'int32' },
+      ],
+    },
+  ],
+};
+const bounds = () => ({ deadline: performance.now() + 20_000 });
+
+let source: TestSidecar;
+let from: Engine;
+const databases: TestDatabase[] = [];
+const folders: string[] = [];
+
+beforeAll(async () => {
+  source = await startSidecar();
+  from = await engineOf(source.configFile);
+});
+
+afterAll(async () => {
+  await from.close();
+  await source.stop();
+  for (const database of databases) await database.drop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function engineOf(configFile: string): Promise<Engine> {
+  const { database } = loadConfig(configFile, {});
+  return openEngine({ ...database, poolSize: 2 }, { log: () => {}, now: Date.now });
+}
+
+async function emptyTarget(): Promise<TestDatabase> {
+  const database = await newDatabase();
+  databases.push(database);
+  return database;
+}
+
+function configOf({ settings }: TestDatabase): string {
+  const folder = newFolder();
+  folders.push(folder);
+  return writeConfig(folder, {}, settings);
+}
+
+async function copy(namespace: string, to: string, ...more: string[]): Promise<CopyRun> {
+  const run = copyIo();
+  const isDone = await runCopy(['--from', source.configFile, '--to', to, '--namespace', namespace, ...more], run.io);
+  return { ...run, isDone };
+}
+
+async function inTarget<T>(configFile: string, work: (engine: Engine) => Promise<T>): Promise<T> {
+  const engine = await engineOf(configFile);
+  try {
+    return await work(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+const queueIn = (configFile: string, namespace: string) =>
+  inTarget(configFile, async ({ queues }) => ({
+    row: await queues.readQueue(namespace, bounds()),
+    letters: await queues.listLetters(namespace, bounds()),
+  }));
+
+function letterOf(namespace: string, changes: Partial<DeadLetter> = {}): DeadLetter {
+  return {
+    id: `${JOURNAL}-${unique('4')}`,
+    namespace,
+    kid: 'local',
+    op: 'insert',
+    payload: '{"table":"kills","rows":[{"id":9007199254740993}]}',
+    code: 'constraint_violation',
+    message: 'no',
+    time: 1_790_000_000_123,
+    isRetryWanted: false,
+    ...changes,
+  };
+}
+
+/** A namespace with two rows, two dead letters, and a queue that is applied up to position 500. */
+async function queuedNamespace() {
+  const namespace = unique('moved');
+  await source.client.must('schema.sync', { namespace, schema: SCHEMA });
+  await source.client.must('insert', {
+    namespace,
+    table: 'kills',
+    rows: [
+      { id: 1, amount: 1 },
+      { id: 2, amount: 2 },
+    ],
+  });
+  const row: QueueRow = {
+    namespace,
+    journal: JOURNAL,
+    token: 3,
+    position: 500,
+    past: [{ journal: 'zzzzzzzzzz', token: 1, position: 44 }],
+  };
+  await from.transfer.writeQueue(row, bounds());
+  const letters = [letterOf(namespace), letterOf(namespace, { time: 1_790_000_000_124, isRetryWanted: true })];
+  await from.queues.addLetters(letters, bounds());
+  return { namespace, row, letters };
+}
+
+describe('the queue of a namespace that is copied', () => {
+  it('comes along with its dead letters, and an equal comparison says so', async () => {
+    const { namespace, row, letters } = await queuedNamespace();
+    const target = configOf(await emptyTarget());
+    const { isDone, lines } = await copy(namespace, target);
+    expect(isDone).toBe(true);
+    expect(await queueIn(target, namespace)).toEqual({ row, letters });
+    expect(lines).toContain(`${namespace}: 2 dead letters came along`);
+    expect(lines).toContain(
+      `${namespace}: its queue comes along, applied up to position 500; journal ${JOURNAL} goes on there`,
+    );
+    expect((await copy(namespace, target, '--compare')).isDone).toBe(true);
+  });
+
+  it('is not equal any more when it has gone on', async () => {
+    const { namespace, row, letters } = await queuedNamespace();
+    const target = configOf(await emptyTarget());
+    await copy(namespace, target);
+    await from.transfer.writeQueue({ ...row, position: 501 }, bounds());
+    await from.queues.discardLetter((letters[0] as DeadLetter).id, bounds());
+    const { isDone, lines } = await copy(namespace, target, '--compare');
+    expect(isDone).toBe(false);
+    expect(lines.filter((line) => line.includes('NOT equal'))).toEqual([
+      `${namespace}: NOT equal, its queue is at position 501 in the source and 500 in the target`,
+      `${namespace}: NOT equal, 1 dead letter in the source, 2 dead letters in the target`,
+    ]);
+  });
+
+  it('is replaced together with the rows, but for a token that the target has given already', async () => {
+    const { namespace, row, letters } = await queuedNamespace();
+    const target = configOf(await emptyTarget());
+    const own = { ...row, journal: 'bbbbbbbbbb', token: 7, position: 70, past: [] };
+    await inTarget(target, async ({ queues, transfer }) => {
+      await transfer.writeQueue(own, bounds());
+      await queues.addLetters([letterOf(namespace, { id: 'bbbbbbbbbb-69' })], bounds());
+    });
+    await expect(copy(namespace, target)).rejects.toThrow('is not empty (1 dead letter); nothing was changed');
+    const { isDone, lines } = await copy(namespace, target, '--replace');
+    expect(isDone).toBe(true);
+    const past = [...row.past, { journal: JOURNAL, token: 3, position: 500 }];
+    expect(await queueIn(target, namespace)).toEqual({ row: { ...own, past }, letters });
+    expect(lines.join('\n')).toContain(
+      'its queue stays with journal bbbbbbbbbb in the target, whose token 7 is higher',
+    );
+  });
+
+  it('leaves nothing behind that a retry would do a second time', async () => {
+    const { namespace, letters } = await queuedNamespace();
+    const target = configOf(await emptyTarget());
+    const ended = copyIo();
+    ended.onBegin((label) => label.startsWith('compares') && ended.ending.abort(new Error('ended by the test')));
+    const args = ['--from', source.configFile, '--to', target, '--namespace', namespace];
+    await expect(runCopy(args, ended.io)).rejects.toThrow('ended by the test');
+    // As a run that was cut off later would have left it.
+    await inTarget(target, ({ queues }) => queues.addLetters(letters, bounds()));
+    await from.queues.discardLetter((letters[0] as DeadLetter).id, bounds());
+    expect((await copy(namespace, target)).isDone).toBe(true);
+    expect((await queueIn(target, namespace)).letters).toEqual(letters.slice(1));
+  });
+});
+
+describe('a copy that is given up', () => {
+  it('takes the dead letters away again that it had brought', async () => {
+    const { namespace, letters } = await queuedNamespace();
+    const target = configOf(await emptyTarget());
+    const ended = copyIo();
+    ended.onBegin((label) => label.startsWith('compares') && ended.ending.abort(new Error('ended by the test')));
+    const args = ['--from', source.configFile, '--to', target, '--namespace', namespace];
+    await expect(runCopy(args, ended.io)).rejects.toThrow('ended by the test');
+    await inTarget(target, ({ queues }) => queues.addLetters(letters, bounds()));
+    await runCopy(['--to', target, '--namespace', namespace, '--discard'], copyIo().io);
+    expect((await queueIn(target, namespace)).letters).toEqual([]);
+  });
+});
+
+describe('writes that wait in the journal', () => {
+  const writeBehind = (namespace: string, changes: object) => ({
+    journal: 'journal',
+    flushIntervalMs: 3_600_000,
+    flushAtPending: 100_000,
+    namespaces: { [namespace]: { consistentReads: true } },
+    ...changes,
+  });
+
+  it('are applied once, before the move or after it', async () => {
+    const namespace = unique('moved');
+    const folder = newFolder();
+    folders.push(folder);
+    const [old, next] = [await emptyTarget(), await emptyTarget()];
+    const start = (database: TestDatabase) =>
+      startSidecar({ folder, database, config: { writeBehind: writeBehind(namespace, { drainOnStopMs: 0 }) } });
+    const inc = (sidecar: TestSidecar, id: number) =>
+      sidecar.client.must('update', {
+        namespace,
+        table: 'kills',
+        filter: { field: 'id', op: 'eq', value: id },
+        inc: { amount: 1 },
+      });
+
+    const before = await start(old);
+    await before.client.must('schema.sync', { namespace, schema: SCHEMA });
+    await before.client.must('insert', { namespace, table: 'kills', rows: [{ id: 1, amount: 0 }] });
+    await inc(before, 1);
+    expect(await before.client.must('flush', { namespace })).toMatchObject({ flushed: 2, remaining: 0 });
+    for (let i = 0; i < 5; i += 1) await inc(before, 1);
+    expect(
+      await before.client.must('insert', { namespace, table: 'kills', rows: [{ id: 2, amount: 7 }] }),
+    ).toMatchObject({
+      queued: true,
+      pending: 6,
+    });
+    await before.stop();
+
+    const there = configOf(next);
+    const run = copyIo();
+    const here = join(folder, 'sidecar.json');
+    expect(await runCopy(['--from', here, '--to', there, '--namespace', namespace], run.io)).toBe(true);
+
+    const after = await start(next);
+    expect(await after.client.must('flush', { namespace })).toMatchObject({
+      flushed: 6,
+      deadLettered: 0,
+      remaining: 0,
+    });
+    expect((await after.client.must('find', { namespace, table: 'kills' })).rows).toEqual([
+      { id: 1, amount: 6 },
+      { id: 2, amount: 7 },
+    ]);
+    await inc(after, 2);
+    expect((await after.client.must('find', { namespace, table: 'kills' })).rows).toEqual([
+      { id: 1, amount: 6 },
+      { id: 2, amount: 8 },
+    ]);
+    await after.stop();
+  });
+});
