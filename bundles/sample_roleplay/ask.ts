@@ -12,6 +12,11 @@ const NO_ANSWER: ReadonlySet<string> = new Set([
   ...['write_buffer_full', 'write_buffer_unavailable', 'write_buffer_halted'],
 ]);
 
+/** Whether the database has spoken, be it to refuse. */
+export function isAnswer(code: string): boolean {
+  return !NO_ANSWER.has(code);
+}
+
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
 
@@ -31,7 +36,7 @@ export function createAsk(log: (line: string) => void, signal: AbortSignal) {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       signal.throwIfAborted();
       const result = await unlessAborted(call(), signal);
-      if (!NO_ANSWER.has(result.Code)) {
+      if (isAnswer(result.Code)) {
         outage.ends();
         return result;
       }
@@ -42,7 +47,7 @@ export function createAsk(log: (line: string) => void, signal: AbortSignal) {
 }
 
 /** Not `Promise.race` with one promise for all calls: as long as that one is pending, it would keep every result in memory. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
@@ -51,15 +56,22 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** One line when it begins, one when it ends. */
-class Outage {
+export class Outage {
   readonly #log: (line: string) => void;
   #sinceMs: number | undefined;
+  #code = '';
 
   constructor(log: (line: string) => void) {
     this.#log = log;
   }
 
+  /** The last one; empty while all is well. */
+  get code(): string {
+    return this.#code;
+  }
+
   begins(code: string): void {
+    this.#code = code;
     if (this.#sinceMs !== undefined) return;
     this.#sinceMs = Date.now();
     this.#log(`the database does not answer (${code}); waiting for it. See db-health`);
@@ -69,6 +81,7 @@ class Outage {
     if (this.#sinceMs === undefined) return;
     const seconds = Math.round((Date.now() - this.#sinceMs) / 1000);
     this.#sinceMs = undefined;
+    this.#code = '';
     this.#log(`the database answers again, after ${seconds} s`);
   }
 }

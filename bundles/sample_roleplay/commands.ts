@@ -3,7 +3,9 @@ import { audit, describeAudit } from './audit.ts';
 import { fold } from './characters.ts';
 import { type Game, must } from './game.ts';
 import { showMoney, toCents } from './money.ts';
-import { type Character, NAMESPACE } from './schema.ts';
+import { type Character, NAMESPACE, type PlayerRow, STATS_NAMESPACE } from './schema.ts';
+import { showDuration } from './statistics-audit.ts';
+import { addSums, NO_SUMS, type Sums } from './statistics-book.ts';
 import { transfer } from './transfer.ts';
 
 type Reply = (line: string) => void;
@@ -20,7 +22,11 @@ export function registerCommands(host: Host, game: Game): void {
   commands.register('rp-pay', 'FROM TO AMOUNT: moves money between two characters, by id', (args, reply) => {
     pay(game, args, reply).catch((error: Error) => reply(`rp-pay: ${error.message}`));
   });
-  commands.register('rp-stats', 'what is in the tables, and an audit of all money', (_args, reply) => {
+  commands.register('rp-played', 'ID: what a character has done so far', ([id], reply) => {
+    if (isId(id)) played(game, id, reply);
+    else reply('rp-played ID');
+  });
+  commands.register('rp-stats', 'what is in the tables, and an audit of money and statistics', (_args, reply) => {
     stats(game, reply).catch((error: Error) => reply(`rp-stats: ${error.message}`));
   });
 }
@@ -71,6 +77,16 @@ async function stats(game: Game, reply: Reply): Promise<void> {
     reply(`${table.padEnd(18)}${game.db.Number(result).toLocaleString('en').padStart(9)}`);
   }
   reply(describeAudit(await audit(game)));
+  reply(await game.statistics.audit());
+}
+
+/** Where the namespace is buffered this brings the queue to the database first, so it shows what has just happened. */
+function played({ db }: Game, id: string, reply: Reply): void {
+  db.Find(STATS_NAMESPACE, 'players', { filter: Q.Eq('character_id', Number(id)) }, (result) => {
+    if (result.State !== 'ok') return reply(`rp-played: ${db.ErrorMessage(result)}`);
+    const { seconds, metres, kills } = db.Rows<PlayerRow>(result).reduce<Sums>(addSums, NO_SUMS);
+    reply(`${showDuration(seconds)} played, ${metres.toLocaleString('en')} m, ${kills.toLocaleString('en')} kills`);
+  });
 }
 
 function describe({ id, name, job, money }: Character): string {

@@ -96,6 +96,11 @@ async function walk(game: Game, population: number): Promise<void> {
   const moved = { ...position, x: position.x + chance.below(20) - 10, heading: chance.below(360) };
   const eaten = inventory.map((item) => ({ ...item, count: Math.max(0, item.count - chance.below(2)) }));
   await saveCharacter(game, character.id, moved, eaten);
+  game.statistics.add(character.id, {
+    seconds: 20 + chance.below(60),
+    metres: Math.abs(Math.round(moved.x - position.x)),
+    kills: chance.below(20) === 0 ? 1 : 0,
+  });
   game.tally.add('saved');
 }
 

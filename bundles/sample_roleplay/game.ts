@@ -1,5 +1,6 @@
 import type { Database, DbResult, Host } from '../../db_connector/helper/helper.ts';
-import type { MoneyGate } from './money-gate.ts';
+import type { Gate } from './gate.ts';
+import type { Statistics } from './statistics.ts';
 import type { Tally } from './tally.ts';
 
 /** What every part of this bundle works with. Made once, in server.ts. */
@@ -7,7 +8,8 @@ export interface Game {
   readonly db: Database;
   /** Asks the database until it has answered: see ask.ts. */
   readonly ask: (call: () => Promise<DbResult>) => Promise<DbResult>;
-  readonly gate: MoneyGate;
+  readonly gate: Gate;
+  readonly statistics: Statistics;
   readonly tally: Tally;
   readonly log: Host['log'];
   /** Aborted when the bundle stops. */

@@ -98,6 +98,27 @@ export const SCHEMA = Q.Schema(
   Q.Table('milestones', [Q.Text('name', { length: 40 }), Q.Json('details')], { primaryKey: ['name'] }),
 );
 
+/** A namespace of its own, which the owner of the sidecar may buffer: see statistics.ts. */
+export const STATS_NAMESPACE = 'stats';
+
+export const STATS_SCHEMA = Q.Schema(
+  Q.Table(
+    'players',
+    [
+      // Each game server adds to rows of its own, so each can audit what it has done.
+      Q.Uuid('server'),
+      Q.Int64('character_id'),
+      Q.Int64('saves', { default: 0 }),
+      Q.Int64('seconds', { default: 0 }),
+      Q.Int64('metres', { default: 0 }),
+      Q.Int64('kills', { default: 0 }),
+      // The id of the save that was added last.
+      Q.Uuid('last_save', { nullable: true }),
+    ],
+    { primaryKey: ['server', 'character_id'], indexes: [Q.Index('by_character', ['character_id'])] },
+  ),
+);
+
 /** A row of `characters` as the helper hands it out. Money has exact digits: read it with `toCents`. */
 export interface Character {
   readonly id: number;
@@ -139,4 +160,14 @@ export interface Message {
   readonly id: number;
   readonly from_id: number;
   readonly body: string;
+}
+
+/** A row of `stats.players`. */
+export interface PlayerRow {
+  readonly character_id: number;
+  readonly saves: number;
+  readonly seconds: number;
+  readonly metres: number;
+  readonly kills: number;
+  readonly last_save: string | null;
 }

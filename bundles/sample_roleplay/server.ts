@@ -2,17 +2,18 @@
  * A sample to copy from: an evening of a roleplay server on db_connector.
  *
  * Begin with schema.ts (what is stored), characters.ts (load and save), phone.ts (pages) and commands.ts (callbacks).
- * paycheck.ts and transfer.ts show how money stays exact. docs/scripting.md explains all of it.
+ * paycheck.ts and transfer.ts show how money stays exact, statistics.ts what to do with what changes all the time. docs/scripting.md explains all of it.
  */
 import { Database, type Host } from '../../db_connector/helper/helper.ts';
 import { createAsk } from './ask.ts';
 import { registerCommands } from './commands.ts';
 import { playEvening } from './evening.ts';
 import { type Game, must } from './game.ts';
-import { MoneyGate } from './money-gate.ts';
+import { Gate } from './gate.ts';
 import { type Options, readOptions } from './options.ts';
 import { populate } from './population.ts';
 import { NAMESPACE, SCHEMA } from './schema.ts';
+import { Statistics } from './statistics.ts';
 import { summarise } from './summary.ts';
 import { Tally } from './tally.ts';
 import { resumeTransfers } from './transfer.ts';
@@ -21,21 +22,22 @@ import { resumeTransfers } from './transfer.ts';
 export default function start(host: Host): () => Promise<void> {
   const options = readOptions(host.vfs);
   const stopping = new AbortController();
+  const surroundings = { db: new Database(host), log: host.log, signal: stopping.signal };
   const game: Game = {
-    db: new Database(host),
+    ...surroundings,
     ask: createAsk(host.log, stopping.signal),
-    gate: new MoneyGate(),
+    gate: new Gate(),
+    statistics: new Statistics(surroundings, host.vfs),
     tally: new Tally(),
-    log: host.log,
-    signal: stopping.signal,
   };
   registerCommands(host, game);
+  const statistics = game.statistics.keep();
   const evening = run(game, options).catch((error: Error) => {
     if (!stopping.signal.aborted) game.log(`the evening is over: ${error.message}`);
   });
   return async function stop() {
     stopping.abort(new Error('the bundle stops'));
-    await evening;
+    await Promise.all([evening, statistics]);
   };
 }
 

@@ -3,14 +3,15 @@ import { audit, describeAudit } from './audit.ts';
 import { keepHouse } from './evening.ts';
 import type { Game } from './game.ts';
 
-/** One line a round, until the bundle stops: what happened, and whether the money is right. */
+/** One line a round, until the bundle stops: what happened, and whether money and statistics are right. */
 export async function summarise(game: Game, roundSeconds: number): Promise<void> {
   while (!game.signal.aborted) {
     try {
       await keepHouse(game);
       await sleep(roundSeconds * 1000, undefined, { signal: game.signal });
       const sums = describeAudit(await audit(game));
-      game.log(`last ${roundSeconds} s: ${game.tally.take()} | ${sums}`);
+      const statistics = await game.statistics.audit();
+      game.log(`last ${roundSeconds} s: ${game.tally.take()} | ${sums} | ${statistics}`);
     } catch (error) {
       if (game.signal.aborted) return;
       game.log(`no summary: ${error instanceof Error ? error.message : error}`);

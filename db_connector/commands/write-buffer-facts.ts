@@ -7,9 +7,12 @@ export function writeBufferFacts(buffer: Readonly<Record<string, unknown>>): [st
   ];
 }
 
-function describe({ enabled, pending, oldestAgeSeconds, halted }: Readonly<Record<string, unknown>>): string {
+function describe({ enabled, available, pending, oldestAgeSeconds, halted }: Readonly<Record<string, unknown>>) {
   if (enabled !== true) return 'off';
   const waiting = countOf(pending);
+  if (available === false) {
+    return `REFUSES WRITES: the sidecar cannot write its journal (is the disk full?), and tries again by itself; ${queue(waiting, oldestAgeSeconds)}`;
+  }
   if (halted === true) {
     return `HALTED: ${queue(waiting, oldestAgeSeconds)}. Nothing is lost, it goes on by itself once the database takes writes again; the sidecar's log says why it does not`;
   }

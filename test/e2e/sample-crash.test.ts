@@ -3,14 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newFolder, secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
 import type { SignedClient } from '../support/signed-client.ts';
-import { countOf, countUnfinished, SampleSite, surplusCents } from './sample-server.ts';
+import { countOf, countUnfinished, SampleSite, storedSaves, surplusCents } from './sample-server.ts';
 
 const LIVELY = { characters: 40, actionsPerSecond: 300, summarySeconds: 3600 };
 const QUIET = { ...LIVELY, actionsPerSecond: 0 };
 const READY = /characters; try rp-richest/;
 const MORE_THAN_TEN_MINUTES_MS = 11 * 60_000;
 
-describe('money', { timeout: 90_000 }, () => {
+/** Live statistics play in sample.test.ts. */
+const BUFFERED = { writeBehind: { namespaces: { stats: {} } } };
+
+describe('money and buffered statistics', { timeout: 90_000 }, () => {
   const cleanUp: (() => unknown)[] = [];
   afterEach(async () => {
     for (const step of cleanUp.splice(0).reverse()) await step();
@@ -24,6 +27,9 @@ describe('money', { timeout: 90_000 }, () => {
     expect(await countUnfinished(client)).toBe(0);
     expect(await surplusCents(client)).toBe(0);
     expect(await server.command('rp-stats', /audit/i)).toMatch(/audit ok: 40 characters/);
+    const statistics = await statisticsOf(server);
+    expect(statistics).toMatch(/statistics ok: [1-9][\d,]* saves/);
+    expect(await storedSaves(client)).toBe(Number(/ok: ([\d,]+) saves/.exec(statistics)?.[1]?.replaceAll(',', '')));
     const vehicles = {
       and: [
         { field: 'item', op: 'isNull', value: false },
@@ -36,7 +42,7 @@ describe('money', { timeout: 90_000 }, () => {
 
   it('stays exact when the game server is killed and goes on eleven minutes later, again and again', async () => {
     let laterMs = 0;
-    const sidecar = await startSidecar({ now: () => Date.now() + laterMs });
+    const sidecar = await startSidecar({ config: BUFFERED, now: () => Date.now() + laterMs });
     cleanUp.push(() => sidecar.stop());
     const site = new SampleSite();
     cleanUp.push(() => site.remove());
@@ -58,7 +64,7 @@ describe('money', { timeout: 90_000 }, () => {
   it('stays exact when the sidecar is killed in the middle of transfers and comes back', async () => {
     const folder = newFolder();
     cleanUp.push(() => rmSync(folder, { recursive: true, force: true }));
-    let sidecar = await spawnSidecar(folder);
+    let sidecar = await spawnSidecar(folder, BUFFERED);
     cleanUp.push(() => sidecar.kill());
     const api = { port: Number(new URL(sidecar.address).port) };
     const site = new SampleSite();
@@ -72,7 +78,7 @@ describe('money', { timeout: 90_000 }, () => {
       const from = server.lines.length;
       await sidecar.kill();
       await server.line(/the database does not answer/, { from });
-      sidecar = await spawnSidecar(folder, { api });
+      sidecar = await spawnSidecar(folder, { ...BUFFERED, api });
       await server.command('db-reload', /./);
       await server.line(/the database answers again/, { from });
     }
@@ -81,6 +87,14 @@ describe('money', { timeout: 90_000 }, () => {
     await expectOrder(site, sidecar.client);
   });
 });
+
+/** They begin on their own, maybe a moment after the evening. */
+async function statisticsOf(server: ReturnType<SampleSite['start']>): Promise<string> {
+  for (;;) {
+    const line = await server.command('rp-stats', /statistics/i);
+    if (!line.includes('not kept yet')) return line;
+  }
+}
 
 /** Until so many more transfers have been opened than there are now. */
 async function untilMoreTransfers(client: SignedClient, more: number): Promise<void> {

@@ -19,7 +19,7 @@ let site: SampleSite;
 beforeEach(async () => {
   sidecar = await startSidecar();
   site = new SampleSite();
-  site.connectTo(sidecar.address, sidecar.secret);
+  site.connectTo(sidecar.address, sidecar.secret, ['game', 'stats', 'counter']);
 });
 afterEach(async () => {
   await site.remove();

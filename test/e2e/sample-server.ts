@@ -18,10 +18,10 @@ export class SampleSite {
     if (!existsSync(join(DIST, 'server/bundles/sample_roleplay'))) throw new Error('dist/ is missing: npm run build');
   }
 
-  connectTo(url: string, secret: string): void {
+  connectTo(url: string, secret: string, namespaces: readonly string[] = ['game', 'stats']): void {
     mkdirSync(join(this.vfs, 'secrets'), { recursive: true, mode: 0o700 });
     writeFileSync(join(this.vfs, 'secrets/local.secret'), secret, { mode: 0o600 });
-    const config = { url, keyId: 'local', secretFile: 'secrets/local.secret', namespaces: ['game', 'stats'] };
+    const config = { url, keyId: 'local', secretFile: 'secrets/local.secret', namespaces };
     writeFileSync(join(this.vfs, 'database.json'), JSON.stringify(config));
   }
 
@@ -126,6 +126,12 @@ export async function surplusCents(client: SignedClient): Promise<number> {
     }
     if (!page.hasMore) return surplus;
   }
+}
+
+/** All saves of the statistics that the database holds, counted over the API. */
+export async function storedSaves(client: SignedClient): Promise<number> {
+  const answer = await client.must<{ rows: { saves: number }[] }>('find', { namespace: 'stats', table: 'players' });
+  return answer.rows.reduce((sum, { saves }) => sum + saves, 0);
 }
 
 export async function countOf(client: SignedClient, table: string, filter?: object): Promise<number> {

@@ -51,6 +51,7 @@ describe('the sample on the standalone server', { timeout: 60_000 }, () => {
       expect(summary).toMatch(new RegExp(`${what} \\d`));
     }
     expect(summary).toMatch(/audit ok: 60 characters/);
+    await server.line(/statistics ok: [1-9][\d,]* saves of [1-9]\d* players/);
     expect(summary).not.toMatch(/errors/);
     expect(await server.quit()).toBe(0);
   });
@@ -72,6 +73,31 @@ describe('the sample on the standalone server', { timeout: 60_000 }, () => {
     await server.command('rp-stats', /!!! AUDIT MISMATCH of -0\.02 !!!/);
     await plant(0.02);
     await server.command('rp-stats', /audit ok/);
+  });
+
+  it('is loud about statistics that are missing or there twice', async () => {
+    site.setOptions({ characters: 20, actionsPerSecond: 200, summarySeconds: 1 });
+    const server = site.start();
+    await server.line(/statistics ok: [1-9]/);
+    const plant = (saves: number) =>
+      sidecar.client.must('update', { namespace: 'stats', table: 'players', all: true, inc: { saves } });
+    await plant(-1);
+    await server.line(/!!! STATISTICS MISMATCH !!! saves \d+ acknowledged, \d+ stored/);
+    await plant(2);
+    await server.command('rp-stats', /!!! STATISTICS MISMATCH !!!/);
+  });
+
+  it('prints the line to add where the namespace of its statistics is not allowed, and runs on without', async () => {
+    site.connectTo(sidecar.address, sidecar.secret, ['game']);
+    site.setOptions({ characters: 20, actionsPerSecond: 100, summarySeconds: 1 });
+    const server = site.start();
+    await server.line(/last 1 s: .*saved.*audit ok: 20 .* \| statistics are not kept$/);
+    const line = '"namespaces": ["game", "stats"]';
+    expect(server.lines.filter((said) => said.includes(line))).toHaveLength(1);
+    site.connectTo(sidecar.address, sidecar.secret, JSON.parse(`{${line}}`).namespaces);
+    await server.command('db-reload', /./);
+    await server.command('restart sample_roleplay', READY);
+    await server.line(/statistics ok: [1-9]/);
   });
 
   it('is populated once, also when it is killed in the middle again and again', async () => {

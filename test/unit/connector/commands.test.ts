@@ -102,6 +102,12 @@ describe('db-health', () => {
       [`HALTED: 12,345 writes wait on the sidecar's disk, the oldest for 3 min 05 s. ${LOG}`],
     ],
     [
+      { enabled: true, available: false, pending: 0, oldestAgeSeconds: 0, halted: false, deadLetters: 0 },
+      [
+        'REFUSES WRITES: the sidecar cannot write its journal (is the disk full?), and tries again by itself; nothing waits',
+      ],
+    ],
+    [
       { enabled: true, pending: 2, oldestAgeSeconds: 7620, halted: false, deadLetters: 3 },
       [
         "2 writes wait on the sidecar's disk, the oldest for 2 h 07 min",

@@ -6,7 +6,11 @@ type Cell = string | number | boolean | null | object;
 type Row = Record<string, Cell>;
 type Filter = { field?: string; op?: string; value?: Cell; and?: Filter[]; or?: Filter[]; not?: Filter };
 interface Payload {
+  namespace: string;
   table: string;
+  row?: Row;
+  keys?: string[];
+  schema?: { tables: { name: string }[] };
   filter?: Filter;
   rows?: Row[];
   set?: Row;
@@ -24,6 +28,13 @@ export interface Answer {
 }
 
 export class MemorySidecar {
+  /** Namespaces whose writes wait in a queue, in order, until they are flushed or read. */
+  readonly buffered = new Set<string>();
+  /** Namespaces that the connector's configuration does not list. */
+  readonly refused = new Map<string, Answer>();
+  /** The database does not take what is queued. */
+  isHalted = false;
+  readonly #queue: (Payload & { operation: string })[] = [];
   readonly tables = new Map<string, Row[]>();
   readonly #remembered = new Map<string, { text: string; answer: Answer }>();
 
@@ -43,25 +54,62 @@ export class MemorySidecar {
     const key = payload.idempotencyKey;
     const known = key === undefined ? undefined : this.#remembered.get(key);
     if (known) return known.text === text ? known.answer : refuse(422, 'idempotency_conflict');
-    const answer = this.#execute(operation, payload);
+    const refusal = this.refused.get(payload.namespace);
+    const answer = refusal ?? this.#answer(operation, payload);
     if (key !== undefined && answer.status === 200) this.#remembered.set(key, { text, answer });
     return answer;
   }
 
-  #execute(operation: string, payload: Payload): Answer {
+  /** As after an hour: what waits is in the tables. A fault may lose the first write, or do it twice. */
+  drain(fault: 'none' | 'loses one' | 'doubles one' = 'none'): number {
+    const waiting = this.#queue.splice(0);
+    const [first] = waiting;
+    const faulty = { none: waiting, 'loses one': waiting.slice(1), 'doubles one': first ? [first, ...waiting] : [] };
+    for (const payload of faulty[fault]) this.#execute(payload);
+    return waiting.length;
+  }
+
+  #answer(operation: string, payload: Payload): Answer {
+    if (operation === 'flush') {
+      const enabled = this.buffered.has(payload.namespace);
+      const flushed = this.isHalted ? 0 : this.drain();
+      const left = { deadLettered: 0, remaining: this.#queue.length, halted: this.isHalted };
+      return { status: 200, body: { flushed, ...left, enabled } };
+    }
+    const isWrite = ['insert', 'update', 'upsert'].includes(operation);
+    if (isWrite && this.buffered.has(payload.namespace)) {
+      this.#queue.push({ ...payload, operation });
+      return { status: 200, body: { queued: true, id: `j-${this.#queue.length}`, pending: this.#queue.length } };
+    }
+    this.drain();
+    return this.#execute({ ...payload, operation });
+  }
+
+  #execute(payload: Payload & { operation?: string }): Answer {
     const rows = this.rows(payload.table);
     const matching = rows.filter((row) => payload.filter === undefined || matches(payload.filter, row));
-    switch (operation) {
+    switch (payload.operation) {
+      case 'schema.sync':
+        return this.#sync(payload);
       case 'find':
         return find(matching, payload);
       case 'insert':
         return insert(rows, payload.rows ?? []);
+      case 'upsert':
+        return upsert(rows, payload.row ?? {}, payload.keys ?? []);
       case 'update':
         for (const row of matching) change(row, payload);
         return { status: 200, body: { affected: matching.length } };
       default:
-        throw new Error(`the memory sidecar does not know ${operation}`);
+        throw new Error(`the memory sidecar does not know ${payload.operation}`);
     }
+  }
+
+  #sync({ schema }: Payload): Answer {
+    const names = schema?.tables.map(({ name }) => name) ?? [];
+    const made = names.filter((name) => !this.tables.has(name));
+    for (const name of made) this.rows(name);
+    return { status: 200, body: { plan: made.map((table) => ({ kind: 'createTable', table })) } };
   }
 }
 
@@ -87,6 +135,13 @@ function insert(rows: Row[], added: Row[]): Answer {
   if (added.some(({ id }) => rows.some((row) => row.id === id))) return refuse(409, 'constraint_violation');
   rows.push(...added.map((row) => ({ changed_at: '', ...row })));
   return { status: 200, body: { inserted: added.length, ids: added.map(({ id }) => id) } };
+}
+
+function upsert(rows: Row[], row: Row, keys: string[]): Answer {
+  const known = rows.find((candidate) => keys.every((key) => candidate[key] === row[key]));
+  if (known) Object.assign(known, row);
+  else rows.push({ ...row });
+  return { status: 200, body: { affected: 1 } };
 }
 
 function change(row: Row, { set = {}, inc = {} }: Payload): void {

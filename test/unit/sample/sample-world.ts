@@ -1,5 +1,6 @@
 import type { Game } from '../../../bundles/sample_roleplay/game.ts';
-import { MoneyGate } from '../../../bundles/sample_roleplay/money-gate.ts';
+import { Gate } from '../../../bundles/sample_roleplay/gate.ts';
+import { Statistics } from '../../../bundles/sample_roleplay/statistics.ts';
 import { Tally } from '../../../bundles/sample_roleplay/tally.ts';
 import { AsyncDatabase } from '../../../db_connector/helper/async-database.ts';
 import {
@@ -8,9 +9,18 @@ import {
   type DbResult,
   type Query,
   type Row,
+  type Schema,
+  type SyncOptions,
   type WriteOptions,
 } from '../../../db_connector/helper/helper.ts';
-import { findPayload, insertPayload, updatePayload } from '../../../db_connector/helper/payloads.ts';
+import {
+  findPayload,
+  insertPayload,
+  namespacePayload,
+  syncPayload,
+  updatePayload,
+  upsertPayload,
+} from '../../../db_connector/helper/payloads.ts';
 import { type Answer, MemorySidecar } from './memory-sidecar.ts';
 
 /** The game server process has died. */
@@ -30,6 +40,11 @@ export class SampleWorld {
   game: Game;
   /** Waits at a call's way out and at its way back, so that a test may put calls in any order. */
   schedule: ((name: string) => Promise<unknown>) | undefined;
+  /** Where the bundle keeps files; statistics alone do. */
+  vfs = '/nowhere';
+  said = (line: string): void => {
+    throw new Error(`nothing should be said: ${line}`);
+  };
   /** Runs after each call that was carried out. */
   afterEach: (() => void) | undefined;
   #death: { at: number; moment: Moment } | undefined;
@@ -85,20 +100,18 @@ export class SampleWorld {
   anotherGame(): Game {
     const server: Server = { isDead: false };
     const db = new MemoryDatabase((operation, text) => this.#call(server, operation, text));
+    const surroundings = { db, log: (line: string) => this.said(line), signal: new AbortController().signal };
     return {
-      db,
+      ...surroundings,
       async ask(call) {
         for (;;) {
           const result = await call();
           if (result.Code !== 'network') return result;
         }
       },
-      gate: new MoneyGate(),
+      gate: new Gate(),
+      statistics: new Statistics(surroundings, this.vfs),
       tally: new Tally(),
-      log: (line) => {
-        throw new Error(`nothing should be said: ${line}`);
-      },
-      signal: new AbortController().signal,
     };
   }
 
@@ -164,6 +177,24 @@ class MemoryCalls extends AsyncDatabase {
 
   override Insert(namespace: string, table: string, rows: Row | readonly Row[], options: WriteOptions = {}) {
     return this.#run('insert', insertPayload(namespace, table, rows, options));
+  }
+
+  override Upsert(
+    namespace: string,
+    table: string,
+    row: Row,
+    keys: readonly string[],
+    options: WriteOptions = {},
+  ): Promise<DbResult> {
+    return this.#run('upsert', upsertPayload(namespace, table, row, keys, options));
+  }
+
+  override Sync(namespace: string, schema: Schema, options: SyncOptions = {}): Promise<DbResult> {
+    return this.#run('schema.sync', syncPayload(namespace, schema, options));
+  }
+
+  override Flush(namespace: string): Promise<DbResult> {
+    return this.#run('flush', namespacePayload(namespace));
   }
 
   override Update(namespace: string, table: string, change: Change, options: WriteOptions = {}): Promise<DbResult> {

@@ -1,11 +1,11 @@
 /**
- * Lets money move freely, until somebody wants to count it.
+ * Lets things move freely, until somebody wants to count them. One for money, and one for statistics.
  *
  * An audit reads thousands of rows, page after page. If a transfer ran in between, it could be seen on one side only.
  * So whatever moves money goes through `move`, and the audit through `still`, which waits for what is under way and
  * holds back what comes.
  */
-export class MoneyGate {
+export class Gate {
   readonly #moving = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 

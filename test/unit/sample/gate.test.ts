@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { MoneyGate } from '../../../bundles/sample_roleplay/money-gate.ts';
+import { Gate } from '../../../bundles/sample_roleplay/gate.ts';
 
 describe('the money gate', () => {
   it('lets a count wait for what moves, and holds back what comes', async () => {
-    const gate = new MoneyGate();
+    const gate = new Gate();
     const events: string[] = [];
     const first = Promise.withResolvers<void>();
     const counting = Promise.withResolvers<void>();
@@ -27,11 +27,11 @@ describe('the money gate', () => {
   });
 
   it('opens again after a failure on either side', async () => {
-    const gate = new MoneyGate();
+    const gate = new Gate();
     const failure = async () => Promise.reject(new Error('no'));
     await expect(gate.move(failure)).rejects.toThrow('no');
     await expect(gate.still(failure)).rejects.toThrow('no');
-    await expect(gate.still(async () => gate.constructor.name)).resolves.toBe('MoneyGate');
+    await expect(gate.still(async () => gate.constructor.name)).resolves.toBe('Gate');
     await expect(gate.move(async () => 7)).resolves.toBe(7);
   });
 });
