@@ -2,7 +2,7 @@ import type { CallBounds } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
 import { QueueApply, type QueueTools } from './queue-apply.ts';
 import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './queue-letters.ts';
-import { claimQueue, readQueue, releaseQueue, takeOverQueue } from './queue-owner.ts';
+import { ownQueue, readQueue, releaseQueue } from './queue-owner.ts';
 import type { MongoSession } from './session.ts';
 
 export function createQueueCalls(tools: QueueTools): QueueCalls {
@@ -12,9 +12,10 @@ export function createQueueCalls(tools: QueueTools): QueueCalls {
     tools.run('write', bounds, work);
   return {
     readQueue: (namespace, bounds) => read(bounds, (session) => readQueue(session, namespace)),
-    claimQueue: (namespace, journal, bounds) => write(bounds, (session) => claimQueue(session, namespace, journal)),
+    claimQueue: (namespace, journal, bounds) =>
+      write(bounds, (session) => ownQueue(session, namespace, journal, 'nobody')),
     takeOverQueue: (namespace, journal, bounds) =>
-      write(bounds, (session) => takeOverQueue(session, namespace, journal)),
+      write(bounds, (session) => ownQueue(session, namespace, journal, 'anybody')),
     releaseQueue: (owner, bounds) => write(bounds, (session) => releaseQueue(session, owner)),
     applyQueue: (batch, bounds) => queue.apply(batch, bounds),
     listLetters: (namespace, bounds) => read(bounds, (session) => listLetters(session, namespace)),

@@ -11,7 +11,7 @@ export interface QueueDocument {
   readonly past: readonly PastDocument[];
 }
 
-export interface PastDocument {
+interface PastDocument {
   readonly journal: string;
   readonly token: Long;
   readonly position: Long;
@@ -48,7 +48,17 @@ function pastOf({ journal, token, position }: PastDocument): PastOwner {
   return { journal, token: Number(token), position: Number(position) };
 }
 
-export function pastDocument({ journal, token, position }: PastOwner): PastDocument {
+export function queueDocument({ namespace, journal, token, position, past }: QueueRow): QueueDocument {
+  return {
+    _id: namespace,
+    journal,
+    token: Long.fromNumber(token),
+    position: Long.fromNumber(position),
+    past: past.map(pastDocument),
+  };
+}
+
+function pastDocument({ journal, token, position }: PastOwner): PastDocument {
   return { journal, token: Long.fromNumber(token), position: Long.fromNumber(position) };
 }
 

@@ -4,6 +4,7 @@ import { hasGenerator } from '../physical-indexes.ts';
 import { physicalTable, quarantineName } from '../physical-names.ts';
 import { schemaOfText } from '../schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
+import { hasHalfApplied, writeQueue } from './queue-transfer.ts';
 import {
   type GeneratorDocument,
   generatorsOf,
@@ -28,6 +29,9 @@ export function createTransfer(run: RunSchemaWork): Transfer {
     raiseGenerators: (namespace, states, bounds) => run(bounds, (work) => raiseGenerators(work, namespace, states)),
     listKept: (namespace, bounds) => run(bounds, (work) => listKept(work, namespace)),
     createKept: (kept, _shape, bounds) => run(bounds, (work) => createKept(work, kept)),
+    writeQueue: (row, bounds) => run(bounds, (work) => writeQueue(work, row)),
+    hasHalfApplied: (queue, bounds) =>
+      run(bounds, async (work) => hasHalfApplied(work, queue, await collectionsOf(work, queue.namespace))),
   };
 }
 
@@ -134,6 +138,11 @@ async function createKept(work: SchemaWork, kept: NewKeptObject): Promise<KeptOb
   }
   await quarantineOf(work.db).updateOne({ _id: id }, { $unset: { isGone: '' } }, work.time());
   return { ...about, id, physical, lastId };
+}
+
+async function collectionsOf(work: SchemaWork, namespace: string): Promise<string[]> {
+  const { tables } = await readTables(work, namespace);
+  return tables.map(({ name }) => physicalTable(namespace, name));
 }
 
 async function readTables(work: SchemaWork, namespace: string): Promise<Schema> {

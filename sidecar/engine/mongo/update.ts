@@ -52,9 +52,12 @@ async function changeAtMostOne(call: WriteCall, among: Document, change: () => P
   return (await change()) > 0 || (await countMarked(call, operation, among)) > 0 ? 1 : 0;
 }
 
-/** Only after a broken-off attempt: where nothing tells among which they are, it looks at every document. */
+/**
+ * Only after a broken-off attempt: it looks at every document. Out of a queue, whose writes come one after the other, no
+ * other row has got the key meanwhile: the one with it tells.
+ */
 async function countMarked({ session, target }: WriteCall, operation: Operation, among: Document): Promise<number> {
-  const selection = allOf([among, marked(operation)]);
+  const selection = allOf([operation.kind === 'queued' ? among : {}, marked(operation)]);
   return Number(await session.look((db, time) => db.collection(collectionOf(target)).countDocuments(selection, time)));
 }
 
