@@ -1,0 +1,135 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { type CallBounds, StaleSchemaError } from '../engine/engine.ts';
+import type { DeadLetter, QueuedEntry } from '../engine/queues.ts';
+import { BatchSize } from './batch-size.ts';
+import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';
+import type { PendingEntry } from './journal/entries.ts';
+import type { PendingEntries } from './pending-entries.ts';
+import type { QueueWorld } from './queue-world.ts';
+
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** A batch may take longer than a live statement; an entry that is alone has all the time that makes sense. */
+const MIN_BATCH_TIMEOUT_MS = 10_000;
+const ALONE_TIMEOUT_MS = 60_000;
+/** Stale for a schema that was read again each time: then it is not the schema that has changed. */
+const MAX_STALE = 3;
+/** Somebody changes the schema all the time. */
+const MAX_STALE_AT_ALL = 12;
+
+export interface AppliedBatch {
+  readonly entries: readonly PendingEntry[];
+  readonly letters: readonly DeadLetter[];
+}
+
+/** Applies the entries of one namespace, a batch at a time. */
+export class BatchApplier {
+  readonly #namespace: string;
+  readonly #world: QueueWorld;
+  readonly #compiler: EntryCompiler;
+  readonly #size = new BatchSize();
+  #stale = 0;
+  #staleAtAll = 0;
+  /** Up to this position entries go one by one, to find the one that the database cannot take. */
+  #aloneTo = 0;
+  /** Position of the entry that is given up, as its table is not there. */
+  #givenUp = 0;
+
+  constructor(namespace: string, world: QueueWorld) {
+    this.#namespace = namespace;
+    this.#world = world;
+    this.#compiler = new EntryCompiler(world);
+  }
+
+  /**
+   * Applies the first of `pending`, in order; null where the schema has changed and the next attempt compiles them anew.
+   * @throws ApiError of what may pass, QueueLostError
+   */
+  async apply(token: number, pending: PendingEntries): Promise<AppliedBatch | null> {
+    const { clock, journal } = this.#world;
+    const entries = this.#firstOf(pending.live());
+    const startedMs = clock.monotonicNow();
+    const bounds = { deadline: startedMs + this.#timeoutMs(entries.length) };
+    const compiled = await this.#compiler.compile(this.#namespace, await journal.read(entries), bounds);
+    pending.tried(entries.at(-1)?.position ?? 0);
+    const letters = await this.#applied(token, compiled, bounds);
+    if (letters === null) return null;
+    this.#succeeded(entries.length, clock.monotonicNow() - startedMs);
+    return { entries, letters };
+  }
+
+  async #applied(token: number, compiled: CompiledEntries, bounds: CallBounds): Promise<readonly DeadLetter[] | null> {
+    const { engine, journal } = this.#world;
+    const entries = compiled.entries.map((entry) => this.#unlessGivenUp(entry));
+    try {
+      const batch = { namespace: this.#namespace, journal: journal.id, token, entries };
+      return await engine.queues.applyQueue(batch, bounds);
+    } catch (error) {
+      if (error instanceof StaleSchemaError) {
+        await this.#readAgain(compiled);
+        return null;
+      }
+      if (error instanceof ApiError && error.code === 'database_timeout') this.#size.timedOut();
+      throw error;
+    }
+  }
+
+  #firstOf(pending: Iterable<PendingEntry>): PendingEntry[] {
+    const first: PendingEntry[] = [];
+    let bytes = 0;
+    for (const entry of pending) {
+      const most = entry.position <= this.#aloneTo ? 1 : this.#size.entries;
+      bytes += entry.bytes;
+      if (first.length >= most || (first.length > 0 && bytes > MAX_BATCH_BYTES)) break;
+      first.push(entry);
+    }
+    return first;
+  }
+
+  #timeoutMs(entries: number): number {
+    return entries === 1 ? ALONE_TIMEOUT_MS : Math.max(MIN_BATCH_TIMEOUT_MS, this.#world.statementTimeoutMs);
+  }
+
+  #succeeded(entries: number, ms: number): void {
+    const { tally } = this.#world;
+    this.#size.succeeded(entries, ms);
+    this.#stale = 0;
+    this.#staleAtAll = 0;
+    tally.batches += 1;
+    tally.lastBatchEntries = entries;
+    tally.lastBatchMs = ms;
+  }
+
+  async #readAgain({ entries, revision }: CompiledEntries): Promise<void> {
+    const { catalog, clock, statementTimeoutMs } = this.#world;
+    catalog.forget(this.#namespace);
+    const stored = await this.#compiler.stored(this.#namespace, {
+      deadline: clock.monotonicNow() + statementTimeoutMs,
+    });
+    if (stored?.isUnfinished === true) {
+      throw new ApiError('sync_in_progress', `the schema of namespace ${this.#namespace} is being changed`);
+    }
+    this.#staleAtAll += 1;
+    this.#stale = stored !== null && stored.revision === revision ? this.#stale + 1 : 0;
+    if (this.#stale >= MAX_STALE) this.#narrow(entries);
+    else if (this.#staleAtAll >= MAX_STALE_AT_ALL) {
+      this.#staleAtAll = 0;
+      throw new ApiError('conflict_retry', `others change the schema of namespace ${this.#namespace} all the time`);
+    }
+  }
+
+  /** The schema says that the tables are there, and the database that they are not. */
+  #narrow(entries: readonly QueuedEntry[]): void {
+    this.#stale = 0;
+    this.#staleAtAll = 0;
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    if (entries.length > 1) this.#aloneTo = last.position;
+    else this.#givenUp = last.position;
+  }
+
+  #unlessGivenUp(entry: QueuedEntry): QueuedEntry {
+    if (entry.position !== this.#givenUp || !('write' in entry.work)) return entry;
+    const message = `table ${entry.work.target.table.name}, or a column of it, is declared but not in the database: was it dropped by hand?`;
+    return { ...entry, work: new ApiError('database_error', message) };
+  }
+}

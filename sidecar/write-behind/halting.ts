@@ -1,0 +1,69 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { backoffMs } from './backoff.ts';
+import type { QueueWorld } from './queue-world.ts';
+
+/** Counts failures in a row, and tells the owner when they are too many and when they are over. */
+export class Halting {
+  readonly #namespace: string;
+  readonly #world: QueueWorld;
+  #failures = 0;
+  /** Epoch milliseconds of the first failure in a row. */
+  #since = 0;
+  #isHalted = false;
+
+  constructor(namespace: string, world: QueueWorld) {
+    this.#namespace = namespace;
+    this.#world = world;
+  }
+
+  get isHalted(): boolean {
+    return this.#isHalted;
+  }
+
+  get reason(): string {
+    return `its queue has halted, as the last ${this.#failures} attempts to apply it failed`;
+  }
+
+  /** How long to rest. `waiting`: how many writes wait. */
+  failed(error: unknown, waiting: number): number {
+    const { clock, config, log, random } = this.#world;
+    this.#failures += 1;
+    if (this.#failures === 1) this.#since = clock.now();
+    if (!(error instanceof ApiError)) {
+      log('error', 'an attempt to apply queued writes failed unexpectedly; it is repeated, nothing is dropped', {
+        ...{
+          namespace: this.#namespace,
+          cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        },
+      });
+    }
+    if (!this.#isHalted && this.#failures >= config.haltAfterFailures) this.#halt(error, waiting);
+    return backoffMs(this.#failures, random);
+  }
+
+  succeeded(): void {
+    if (this.#isHalted) {
+      const seconds = Math.round((this.#world.clock.now() - this.#since) / 1000);
+      this.#world.log('info', 'queued writes are applied again', { namespace: this.#namespace, afterSeconds: seconds });
+    }
+    this.#isHalted = false;
+    this.#failures = 0;
+  }
+
+  #halt(error: unknown, waiting: number): void {
+    this.#isHalted = true;
+    const what = error instanceof ApiError ? `${error.code}: ${error.message}` : 'see the line before';
+    this.#world.log(
+      'error',
+      'queued writes cannot be applied: they stay in the journal, and are tried again until the database takes them; ' +
+        'see that it runs, can be reached and takes writes',
+      {
+        namespace: this.#namespace,
+        what,
+        waiting,
+        failures: this.#failures,
+        since: new Date(this.#since).toISOString(),
+      },
+    );
+  }
+}

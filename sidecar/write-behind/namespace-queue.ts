@@ -1,0 +1,278 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { AcceptedWrite } from '../data/write-queue.ts';
+import type { StoredSchema } from '../engine/engine.ts';
+import { QueueLostError } from '../engine/queues.ts';
+import { BatchApplier } from './batch-applier.ts';
+import { Drains } from './drains.ts';
+import { Halting } from './halting.ts';
+import type { NewEntry, PendingEntry } from './journal/entries.ts';
+import { LetterRetry } from './letter-retry.ts';
+import { Pause } from './pause.ts';
+import { PendingEntries } from './pending-entries.ts';
+import { QueueOwnership } from './queue-ownership.ts';
+import type { QueueWorld } from './queue-world.ts';
+
+/** How often a queue that belongs to another sidecar is asked for again. */
+const LOST_CHECK_MS = 2000;
+
+const LOST = 'its queue belongs to another sidecar';
+
+export interface QueueOptions {
+  readonly world: QueueWorld;
+  /** Else what the journal still holds is applied, and then the queue given up. */
+  readonly isListed: boolean;
+  /** Of this namespace, in order. */
+  readonly pending: readonly PendingEntry[];
+  /** Nothing is left, and the queue is nobody's. */
+  readonly onGivenUp: (namespace: string) => void;
+}
+
+/** The queue of one namespace: accepted in order, applied in order, one batch at a time. */
+export class NamespaceQueue {
+  readonly namespace: string;
+  readonly #world: QueueWorld;
+  readonly #options: QueueOptions;
+  readonly #entries: PendingEntries;
+  readonly #ownership: QueueOwnership;
+  readonly #applier: BatchApplier;
+  readonly #drains: Drains;
+  readonly #halting: Halting;
+  readonly #retry: LetterRetry;
+  readonly #pause: Pause;
+
+  /** Entries up to here are applied without waiting for others. */
+  #flushTo = 0;
+  /** Monotonic; when those behind `#flushTo` have waited long enough. */
+  #dueAt = Number.POSITIVE_INFINITY;
+  #restUntil = 0;
+  #attempts = 0;
+  /** Accepted and not settled, those on their way to the disk included. */
+  #unsettled = 0;
+  /** The database has refused the token since a batch was applied last. */
+  #hasLost = false;
+  #isStopped = false;
+  readonly #tried = Promise.withResolvers<void>();
+  applied = 0;
+  deadLettered = 0;
+
+  constructor(namespace: string, options: QueueOptions) {
+    const { world, pending } = options;
+    this.namespace = namespace;
+    this.#world = world;
+    this.#options = options;
+    this.#entries = new PendingEntries(namespace, world);
+    this.#ownership = new QueueOwnership(namespace, world);
+    this.#applier = new BatchApplier(namespace, world);
+    this.#drains = new Drains(namespace, world.clock);
+    this.#halting = new Halting(namespace, world);
+    this.#retry = new LetterRetry(namespace, world, this.#entries, (entry) => this.#append(entry));
+    this.#pause = new Pause(world.clock);
+    for (const entry of pending) {
+      world.capacity.add(entry.bytes);
+      this.#unsettled += 1;
+      this.#entries.restore(entry);
+      this.#flushTo = entry.position;
+    }
+  }
+
+  get isHalted(): boolean {
+    return this.#halting.isHalted;
+  }
+
+  get isLost(): boolean {
+    return this.#ownership.kind === 'lost';
+  }
+
+  get ownedSince(): number {
+    return this.#ownership.since;
+  }
+
+  /** Accepted and not settled. */
+  get size(): number {
+    return this.#unsettled;
+  }
+
+  /** Epoch milliseconds; null where nothing waits. */
+  get oldestTime(): number | null {
+    return this.#entries.first?.time ?? null;
+  }
+
+  /** Resolves after the first attempt to claim the queue and to apply something, whatever came of it. */
+  start(): Promise<void> {
+    void this.#run();
+    return this.#tried.promise;
+  }
+
+  /** Nothing begins after this; what is under way is not waited for, as the database tells later what came of it. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#drains.refuseAll('the sidecar stops');
+    this.#tried.resolve();
+    this.#pause.wake();
+  }
+
+  wake(): void {
+    this.#pause.wake();
+  }
+
+  keep(stored: StoredSchema): Promise<void> {
+    return this.#ownership.keep(stored);
+  }
+
+  /** Resolves with the acknowledgement. */
+  async accept({ kid, op, payload, slot }: AcceptedWrite): Promise<string> {
+    const time = this.#world.clock.now();
+    return this.#append({ kid, op, payload, time, key: slot, retryOf: null });
+  }
+
+  /** @throws ApiError `write_buffer_halted` */
+  async drain(deadline: number): Promise<void> {
+    if (this.isLost) throw new ApiError('write_buffer_halted', `namespace ${this.namespace}: ${LOST}`);
+    if (this.#isStopped) throw new ApiError('write_buffer_halted', `namespace ${this.namespace}: the sidecar stops`);
+    if (this.#ownership.kind === 'owner' && this.#entries.isEmpty) return;
+    const last = this.#entries.lastPosition;
+    this.#flushTo = Math.max(this.#flushTo, last);
+    this.#restUntil = 0;
+    const drained = this.#drains.wait(last, this.#attempts, deadline);
+    this.#pause.wake();
+    await drained;
+  }
+
+  async #append(entry: Omit<NewEntry, 'namespace' | 'token' | 'pending'>): Promise<string> {
+    const { capacity, journal } = this.#world;
+    if (this.#isStopped)
+      throw new ApiError('write_buffer_unavailable', 'the sidecar stops; the write was not accepted');
+    const token = this.#ownership.acceptToken();
+    const bytes = Buffer.byteLength(entry.payload);
+    capacity.take(bytes);
+    this.#unsettled += 1;
+    const pending = this.#unsettled;
+    try {
+      const accepted = await journal.append({ ...entry, namespace: this.namespace, token, pending });
+      this.#push(accepted);
+      return journal.answerOf(accepted.position, pending);
+    } catch (error) {
+      this.#unsettled -= 1;
+      capacity.give(bytes);
+      throw error;
+    }
+  }
+
+  /** In the order of positions, as the journal's promises resolve in it. */
+  #push(entry: PendingEntry): void {
+    const { capacity, clock, config } = this.#world;
+    this.#entries.push(entry);
+    if (!this.#ownership.isCurrent(entry.token)) {
+      this.#ownership.recheck();
+      this.#pause.wake();
+    } else if (capacity.writes >= config.flushAtPending) {
+      this.#world.wakeAll();
+    } else if (this.#dueAt === Number.POSITIVE_INFINITY) {
+      this.#dueAt = clock.monotonicNow() + config.flushIntervalMs;
+      this.#pause.wake();
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) await this.#pause.wait(waitMs);
+      else await this.#attempt();
+    }
+  }
+
+  /** How long there is nothing to do. */
+  #waitMs(): number {
+    const now = this.#world.clock.monotonicNow();
+    if (this.#restUntil > now) return this.#restUntil - now;
+    if (this.#ownership.kind !== 'owner' || this.#entries.hasOver || this.#isDue(now)) return 0;
+    if (!this.#options.isListed && this.#unsettled === 0) return 0;
+    return Math.max(0, Math.min(this.#dueAt, this.#retry.nextAt) - now);
+  }
+
+  #isDue(now: number): boolean {
+    const { capacity, config } = this.#world;
+    const first = this.#entries.firstLive;
+    if (first === null) {
+      this.#dueAt = Number.POSITIVE_INFINITY;
+      return false;
+    }
+    if (capacity.writes >= config.flushAtPending || now >= this.#dueAt) {
+      this.#flushTo = this.#entries.lastPosition;
+      this.#dueAt = Number.POSITIVE_INFINITY;
+    }
+    return first.position <= this.#flushTo;
+  }
+
+  async #attempt(): Promise<void> {
+    this.#attempts += 1;
+    const attempt = this.#attempts;
+    try {
+      if (this.#ownership.kind !== 'owner') await this.#claim();
+      this.#unsettled -= await this.#entries.settleOver();
+      const isDone = this.isLost || (await this.#work());
+      if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
+      if (isDone) this.#halting.succeeded();
+      if (!this.#options.isListed && this.#unsettled === 0) await this.#giveUp();
+    } catch (error) {
+      this.#failed(attempt, error);
+    } finally {
+      this.#tried.resolve();
+    }
+  }
+
+  async #claim(): Promise<void> {
+    await this.#ownership.claim((row) => this.#entries.sort(row));
+    if (!this.isLost) return;
+    this.#restUntil = this.#world.clock.monotonicNow() + LOST_CHECK_MS;
+    this.#drains.refuseAll(LOST);
+  }
+
+  /** False where nothing is known yet of whether the database takes what waits. */
+  async #work(): Promise<boolean> {
+    const isDue = this.#isDue(this.#world.clock.monotonicNow());
+    const isApplied = isDue ? await this.#applyBatch() : true;
+    if (isApplied) await this.#retry.look();
+    return isApplied;
+  }
+
+  async #applyBatch(): Promise<boolean> {
+    const { tally, letters } = this.#world;
+    const applied = await this.#applier.apply(this.#ownership.acceptToken(), this.#entries);
+    if (applied === null) return false;
+    const { entries } = applied;
+    const dead = applied.letters.length;
+    this.#hasLost = false;
+    this.#entries.settle(entries);
+    this.#unsettled -= entries.length;
+    this.applied += entries.length - dead;
+    this.deadLettered += dead;
+    tally.applied += entries.length - dead;
+    tally.deadLettered += dead;
+    if (dead > 0 || entries.some((entry) => entry.retryOf !== null)) void letters.refresh();
+    return true;
+  }
+
+  #failed(attempt: number, error: unknown): void {
+    if (this.#isStopped) return;
+    const isLost = error instanceof QueueLostError;
+    if (isLost) this.#ownership.doubt();
+    // The claim tells whose the queue is. That it is ours and not ours in turns would be a failure like others.
+    if (isLost && !this.#hasLost) {
+      this.#hasLost = true;
+      return;
+    }
+    const restMs = this.#halting.failed(error, this.#unsettled);
+    const isAwaited = this.#drains.hasUntried(attempt);
+    this.#restUntil = isAwaited ? 0 : this.#world.clock.monotonicNow() + restMs;
+    if (this.isHalted) this.#drains.halted(attempt, this.#halting.reason);
+  }
+
+  /** The journal holds nothing of a namespace that is no longer listed: another sidecar may have the queue. */
+  async #giveUp(): Promise<void> {
+    await this.#world.journal.checkpoint();
+    await this.#ownership.release();
+    this.stop();
+    this.#options.onGivenUp(this.namespace);
+  }
+}

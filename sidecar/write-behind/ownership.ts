@@ -1,0 +1,45 @@
+import type { QueueRow } from '../engine/queues.ts';
+import type { PendingEntry } from './journal/entries.ts';
+
+/** What a journal holds of a namespace, by what the queue's row in the database says of it. */
+export interface Sorted {
+  /** Applied, or dead letters: an attempt whose end this process has not seen. */
+  readonly done: readonly PendingEntry[];
+  /** Accepted while the queue was this journal's, which it is no longer under that token: never applied. */
+  readonly orphans: readonly PendingEntry[];
+  /** To be applied. */
+  readonly live: readonly PendingEntry[];
+}
+
+/**
+ * Sorts entries by the row. `isNew` says of which entries it is sure that nobody has tried to apply them: what the row
+ * says of positions as high was said of others, which a journal restored from a backup has forgotten.
+ */
+export function sortByRow(
+  row: QueueRow,
+  journal: string,
+  entries: readonly PendingEntry[],
+  isNew: (entry: PendingEntry) => boolean,
+): Sorted {
+  const done: PendingEntry[] = [];
+  const orphans: PendingEntry[] = [];
+  const live: PendingEntry[] = [];
+  for (const entry of entries) {
+    const isCovered = entry.position <= appliedUnder(row, journal, entry.token);
+    if (isCovered && !isNew(entry)) done.push(entry);
+    else if (!isCovered && mayApply(row, journal, entry.token)) live.push(entry);
+    else orphans.push(entry);
+  }
+  return { done, orphans, live };
+}
+
+/** A token that the database has not given yet is one from before the database was restored from a backup. */
+function mayApply(row: QueueRow, journal: string, token: number): boolean {
+  return row.journal === journal && token >= row.token;
+}
+
+/** Last position that was applied for the journal under the token. */
+function appliedUnder(row: QueueRow, journal: string, token: number): number {
+  if (row.journal === journal && row.token === token) return row.position;
+  return row.past.find((owner) => owner.journal === journal && owner.token === token)?.position ?? 0;
+}

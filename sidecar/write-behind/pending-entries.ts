@@ -1,0 +1,161 @@
+import type { DeadLetter, QueueRow } from '../engine/queues.ts';
+import type { JournalEntry, PendingEntry } from './journal/entries.ts';
+import { sortByRow } from './ownership.ts';
+import type { QueueWorld } from './queue-world.ts';
+
+/** Orphans that go to the database at once. */
+const MAX_LETTERS = 200;
+/** Settled entries at the head are cut off when they are that many. */
+const MAX_HEAD = 4096;
+
+/** Entries of one namespace that are accepted and not settled, in the order of positions. */
+export class PendingEntries {
+  readonly #namespace: string;
+  readonly #world: QueueWorld;
+  #live: PendingEntry[] = [];
+  /** Before it all are settled. */
+  #head = 0;
+  /** What is not to be applied any more: applied before, or orphans. Goes before anything live is settled. */
+  #over: { readonly entry: PendingEntry; readonly isOrphan: boolean }[] = [];
+  /** First entry that this process has accepted. */
+  #firstNew = Number.POSITIVE_INFINITY;
+  /** Last entry that an attempt was made with. */
+  #triedTo = 0;
+  /** Last position under which the database has something else. */
+  #floor = 0;
+  readonly #retried = new Set<string>();
+
+  constructor(namespace: string, world: QueueWorld) {
+    this.#namespace = namespace;
+    this.#world = world;
+  }
+
+  get isEmpty(): boolean {
+    return this.#head === this.#live.length && this.#over.length === 0;
+  }
+
+  get first(): PendingEntry | null {
+    return this.#over[0]?.entry ?? this.firstLive;
+  }
+
+  get firstLive(): PendingEntry | null {
+    return this.#live[this.#head] ?? null;
+  }
+
+  /** 0 for none. */
+  get lastPosition(): number {
+    return Math.max(this.#live.at(-1)?.position ?? 0, this.#over.at(-1)?.entry.position ?? 0);
+  }
+
+  /** All up to here are settled. */
+  get settledTo(): number {
+    const first = this.first;
+    return first === null ? Number.POSITIVE_INFINITY : first.position - 1;
+  }
+
+  get hasOver(): boolean {
+    return this.#over.length > 0;
+  }
+
+  isRetried(letter: string): boolean {
+    return this.#retried.has(letter);
+  }
+
+  /** From the journal, at the start. */
+  restore(entry: PendingEntry): void {
+    this.#live.push(entry);
+    if (entry.retryOf !== null) this.#retried.add(entry.retryOf);
+  }
+
+  /** An entry that was accepted just now. What comes too late to be applied in its order is kept as a dead letter. */
+  push(entry: PendingEntry): void {
+    if (entry.retryOf !== null) this.#retried.add(entry.retryOf);
+    if (entry.position <= this.#triedTo || entry.position <= this.#floor) {
+      this.#over.push({ entry, isOrphan: true });
+      return;
+    }
+    this.#firstNew = Math.min(this.#firstNew, entry.position);
+    const last = this.#live.at(-1);
+    this.#live.push(entry);
+    if (last !== undefined && last.position > entry.position) this.#live.sort(byPosition);
+  }
+
+  /** What the queue's row in the database says of them. */
+  sort(row: QueueRow): void {
+    const { journal } = this.#world;
+    const isNew = ({ position }: PendingEntry) => position >= this.#firstNew && position > this.#triedTo;
+    const { done, orphans, live } = sortByRow(row, journal.id, this.#live.slice(this.#head), isNew);
+    this.#live = [...live];
+    this.#head = 0;
+    if (row.journal === journal.id) this.#floor = row.position;
+    this.#over.push(...done.map((entry) => ({ entry, isOrphan: false })));
+    this.#over.push(...orphans.map((entry) => ({ entry, isOrphan: true })));
+    this.#over.sort((left, right) => byPosition(left.entry, right.entry));
+  }
+
+  *live(): Generator<PendingEntry> {
+    for (let i = this.#head; i < this.#live.length; i += 1) yield this.#live[i] as PendingEntry;
+  }
+
+  /** An attempt is made with the live entries up to here, and nobody may know what comes of it. */
+  tried(position: number): void {
+    this.#triedTo = Math.max(this.#triedTo, position);
+  }
+
+  /** The first of the live ones are applied, or dead letters. */
+  settle(entries: readonly PendingEntry[]): void {
+    this.#head += entries.length;
+    if (this.#head >= MAX_HEAD || this.#head === this.#live.length) {
+      this.#live = this.#live.slice(this.#head);
+      this.#head = 0;
+    }
+    this.#forget(entries);
+  }
+
+  /** Puts orphans to the dead letters. How many entries are settled by it. */
+  async settleOver(): Promise<number> {
+    const over = this.#over;
+    if (over.length === 0) return 0;
+    // A retry has its letter still: whoever owns the queue now finds it there.
+    const orphans = over.filter(({ entry, isOrphan }) => isOrphan && entry.retryOf === null).map(({ entry }) => entry);
+    for (let i = 0; i < orphans.length; i += MAX_LETTERS) await this.#toLetters(orphans.slice(i, i + MAX_LETTERS));
+    this.#over = this.#over.filter((one) => !over.includes(one));
+    this.#forget(over.map(({ entry }) => entry));
+    if (orphans.length > 0) await this.#tell(orphans.length);
+    return over.length;
+  }
+
+  async #toLetters(orphans: readonly PendingEntry[]): Promise<void> {
+    const { engine, journal, clock, statementTimeoutMs } = this.#world;
+    const entries = await journal.read(orphans);
+    await engine.queues.addLetters(entries.map(letterOf), { deadline: clock.monotonicNow() + statementTimeoutMs });
+  }
+
+  async #tell(orphans: number): Promise<void> {
+    const { journal, letters, log, tally } = this.#world;
+    tally.deadLettered += orphans;
+    log('error', 'acknowledged writes became dead letters, as another sidecar has taken their queue over', {
+      ...{ namespace: this.#namespace, writes: orphans },
+    });
+    void letters.refresh();
+    await journal.checkpoint();
+  }
+
+  #forget(entries: readonly PendingEntry[]): void {
+    const { journal, capacity } = this.#world;
+    for (const entry of entries) {
+      capacity.give(entry.bytes);
+      if (entry.retryOf !== null) this.#retried.delete(entry.retryOf);
+    }
+    journal.settle(entries);
+  }
+}
+
+function byPosition(left: PendingEntry, right: PendingEntry): number {
+  return left.position - right.position;
+}
+
+function letterOf({ id, namespace, kid, op, payload, time }: JournalEntry): DeadLetter {
+  const message = `accepted while the queue of ${namespace} belonged to this journal, which another sidecar has taken over since`;
+  return { id, namespace, kid, op, payload, code: 'write_buffer_unavailable', message, time, isRetryWanted: false };
+}

@@ -1,0 +1,214 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { WriteBehindConfig } from '../config/write-behind.ts';
+import type { AcceptedWrite, FlushResult, WriteBufferHealth, WriteQueue } from '../data/write-queue.ts';
+import type { EngineLog, IdempotencySlot, StoredSchema } from '../engine/engine.ts';
+import type { SchemaCatalog } from '../schema/catalog.ts';
+import { Capacity } from './capacity.ts';
+import type { Clock } from './journal/clock.ts';
+import type { PendingEntry } from './journal/entries.ts';
+import type { Journal, JournalStats } from './journal/journal.ts';
+import { LetterCount } from './letter-count.ts';
+import { NamespaceQueue } from './namespace-queue.ts';
+import type { QueueEngine, QueueWorld, Tally } from './queue-world.ts';
+
+export interface WriteBufferOptions {
+  readonly engine: QueueEngine;
+  readonly catalog: SchemaCatalog;
+  /** Open; who opened it closes it, after `stop`. */
+  readonly journal: Journal;
+  /** What the journal holds that is not known to be settled, in order. */
+  readonly pending: readonly PendingEntry[];
+  readonly config: WriteBehindConfig;
+  readonly statementTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log: EngineLog;
+  /** 0 to 1, for jitter. */
+  readonly random?: () => number;
+}
+
+/** Figures for /metrics. */
+export interface WriteBufferFigures {
+  readonly pending: number;
+  readonly pendingBytes: number;
+  readonly oldestAgeSeconds: number;
+  readonly deadLetters: number;
+  readonly haltedQueues: number;
+  readonly lostQueues: number;
+  /** Since the start, as all that follows. */
+  readonly applied: number;
+  readonly deadLettered: number;
+  readonly batches: number;
+  readonly lastBatchEntries: number;
+  readonly lastBatchMs: number;
+  readonly journal: JournalStats;
+}
+
+const NOT_ENABLED: FlushResult = { flushed: 0, deadLettered: 0, remaining: 0, halted: false, enabled: false };
+
+/** Write-behind (contract section 7): accepts writes by way of the journal, and applies them in the background. */
+export class WriteBuffer implements WriteQueue {
+  readonly #options: WriteBufferOptions;
+  readonly #world: QueueWorld;
+  readonly #queues = new Map<string, NamespaceQueue>();
+  readonly #tally: Tally = { applied: 0, deadLettered: 0, batches: 0, lastBatchEntries: 0, lastBatchMs: 0 };
+
+  private constructor(options: WriteBufferOptions) {
+    const { engine, clock, statementTimeoutMs, config } = options;
+    const wakeAll = () => {
+      for (const queue of this.#queues.values()) queue.wake();
+    };
+    this.#options = options;
+    this.#world = {
+      ...options,
+      random: options.random ?? Math.random,
+      capacity: new Capacity(config),
+      letters: new LetterCount(engine.queues, clock, statementTimeoutMs, wakeAll),
+      tally: this.#tally,
+      wakeAll,
+    };
+  }
+
+  /**
+   * Claims the queues, and begins to apply what the journal holds. With the database away it goes on by what the journal
+   * knows, and claims them later.
+   */
+  static async open(options: WriteBufferOptions): Promise<WriteBuffer> {
+    const buffer = new WriteBuffer(options);
+    await buffer.#start();
+    return buffer;
+  }
+
+  isBuffered(namespace: string): boolean {
+    return this.#options.config.namespaces.has(namespace);
+  }
+
+  mustDrain(namespace: string): boolean {
+    return this.#queues.has(namespace);
+  }
+
+  hasConsistentReads(namespace: string): boolean {
+    const listed = this.#options.config.namespaces.get(namespace);
+    return listed === undefined ? this.#queues.has(namespace) : listed.consistentReads;
+  }
+
+  ownedSince(namespace: string): number {
+    return this.#queues.get(namespace)?.ownedSince ?? this.#options.clock.now();
+  }
+
+  keepSchema(stored: StoredSchema): void {
+    void this.#queues.get(stored.namespace)?.keep(stored);
+  }
+
+  accept(write: AcceptedWrite): Promise<string> {
+    const queue = this.#queues.get(write.namespace);
+    if (queue === undefined) throw new Error(`namespace ${write.namespace} is not buffered`);
+    return queue.accept(write);
+  }
+
+  recall(slot: IdempotencySlot): string | null {
+    const recalled = this.#options.journal.recall(slot);
+    if (recalled === null) return null;
+    if (recalled.isSame) return recalled.answer;
+    throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+  }
+
+  note(slot: IdempotencySlot, result: string): void {
+    this.#options.journal.note(slot, result);
+  }
+
+  async drain(namespace: string, deadline: number): Promise<void> {
+    await this.#queues.get(namespace)?.drain(deadline);
+  }
+
+  async flush(namespace: string, deadline: number): Promise<FlushResult> {
+    const queue = this.#queues.get(namespace);
+    if (queue === undefined) return NOT_ENABLED;
+    const { applied, deadLettered } = queue;
+    try {
+      await queue.drain(deadline);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+    return {
+      flushed: queue.applied - applied,
+      deadLettered: queue.deadLettered - deadLettered,
+      remaining: queue.size,
+      halted: queue.isHalted || queue.isLost,
+      enabled: true,
+    };
+  }
+
+  health(): WriteBufferHealth {
+    return {
+      enabled: true,
+      available: this.#options.journal.stats().isAvailable,
+      pending: this.#world.capacity.writes,
+      oldestAgeSeconds: this.#oldestAgeSeconds(),
+      halted: this.#count((queue) => queue.isHalted) > 0,
+      deadLetters: this.#world.letters.count,
+    };
+  }
+
+  figures(): WriteBufferFigures {
+    return {
+      ...this.#tally,
+      pending: this.#world.capacity.writes,
+      pendingBytes: this.#world.capacity.bytes,
+      oldestAgeSeconds: this.#oldestAgeSeconds(),
+      deadLetters: this.#world.letters.count,
+      haltedQueues: this.#count((queue) => queue.isHalted),
+      lostQueues: this.#count((queue) => queue.isLost),
+      journal: this.#options.journal.stats(),
+    };
+  }
+
+  /** Applies what waits, for at most `drainOnStopMs`; the rest stays in the journal for the next start. */
+  async stop(): Promise<void> {
+    const { clock, config, log } = this.#options;
+    const deadline = clock.monotonicNow() + config.drainOnStopMs;
+    const queues = [...this.#queues.values()];
+    if (config.drainOnStopMs > 0) await Promise.allSettled(queues.map((queue) => queue.drain(deadline)));
+    for (const queue of queues) queue.stop();
+    this.#world.letters.stop();
+    for (const { namespace, size } of queues.filter((queue) => queue.size > 0)) {
+      log('warn', 'queued writes stay in the journal; the next start applies them', { namespace, writes: size });
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { config, journal, log, pending, clock } = this.#options;
+    const byNamespace = Map.groupBy(pending, (entry) => entry.namespace);
+    const owned = [...journal.namespaces().values()].filter((state) => state.isOwner);
+    for (const { stored } of owned) if (stored !== null) this.#options.catalog.seed(stored);
+    const names = [...config.namespaces.keys(), ...byNamespace.keys(), ...owned.map((state) => state.namespace)];
+    for (const name of new Set(names)) this.#add(name, byNamespace.get(name) ?? []);
+    for (const [namespace, entries] of byNamespace) {
+      log('info', 'the journal holds queued writes, which are applied now', { namespace, writes: entries.length });
+    }
+    void this.#world.letters.refresh();
+    const deadline = clock.monotonicNow() + config.drainOnStopMs;
+    await Promise.all([...this.#queues.values()].map((queue) => queue.start()));
+    const left = [...this.#queues.values()].filter((queue) => !this.isBuffered(queue.namespace));
+    await Promise.allSettled(left.map((queue) => queue.drain(deadline)));
+  }
+
+  #add(namespace: string, pending: readonly PendingEntry[]): void {
+    const onGivenUp = () => this.#queues.delete(namespace);
+    const isListed = this.isBuffered(namespace);
+    this.#queues.set(namespace, new NamespaceQueue(namespace, { world: this.#world, isListed, pending, onGivenUp }));
+  }
+
+  /** By the clock on the wall, which may have been set back. */
+  #oldestAgeSeconds(): number {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const { oldestTime } of this.#queues.values()) oldest = Math.min(oldest, oldestTime ?? oldest);
+    const ageMs = this.#options.clock.now() - oldest;
+    return oldest === Number.POSITIVE_INFINITY ? 0 : Math.max(0, Math.floor(ageMs / 1000));
+  }
+
+  #count(holds: (queue: NamespaceQueue) => boolean): number {
+    let count = 0;
+    for (const queue of this.#queues.values()) if (holds(queue)) count += 1;
+    return count;
+  }
+}
