@@ -5,6 +5,8 @@ import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { compareNamespaces, copyNamespaces, discardNamespaces } from '../moving/copy-namespaces.ts';
+import { findJournalId } from '../write-behind/journal/journal-id.ts';
+import { NODE_DISK } from '../write-behind/journal/node-disk.ts';
 import { readCopyArguments } from './copy-arguments.ts';
 import { databaseName } from './database-name.ts';
 import type { MoveIo } from './move-io.ts';
@@ -26,10 +28,11 @@ export async function runCopy(args: readonly string[], io: MoveIo): Promise<bool
     return withEngine(to, io, (engine) => discardNamespaces({ ...basis, to: engine }));
   }
   const { mode, replace } = wanted;
-  const from = loadConfig(wanted.from, environment, true).database;
+  const { database: from, writeBehind } = loadConfig(wanted.from, environment, true);
   checkPlaces(from, to);
   if (mode === 'copy' && to.provider === 'sqlite') mkdirSync(dirname(to.file), { recursive: true });
   else checkThere(to);
+  if (mode === 'copy') await warnOfRunning(writeBehind.journal, io);
   io.report.say(`${mode === 'copy' ? 'copies' : 'compares'} ${databaseName(from)} → ${databaseName(to)}`);
   return withEngine(from, io, (source) =>
     withEngine(to, io, (target) => {
@@ -52,4 +55,15 @@ function checkPlaces(from: DatabaseConfig, to: DatabaseConfig): void {
     throw new ConfigError(`--from and --to name the same database, ${databaseName(from)}`);
   }
   checkThere(from);
+}
+
+/** What a sidecar goes on to apply to the source was acknowledged, and would be missing in the target. */
+async function warnOfRunning(journal: string, { printError }: MoveIo): Promise<void> {
+  if ((await findJournalId(journal)) === null) return;
+  const lock = await NODE_DISK.lock(journal);
+  lock?.release();
+  if (lock !== null) return;
+  printError(
+    `warning: a sidecar is running with the journal ${journal}: queued writes that it applies to the source after this copy are not in the target. Stop it, and copy again with --replace, before you change over`,
+  );
 }
