@@ -83,7 +83,7 @@ export class QueueOwnership {
       namespace: this.#namespace,
       token: owner.token,
       isOwner: false,
-      ownedSince: null,
+      since: 0,
       stored: null,
     });
     await engine.queues.releaseQueue(owner, { deadline: clock.monotonicNow() + statementTimeoutMs });
