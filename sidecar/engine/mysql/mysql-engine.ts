@@ -17,6 +17,7 @@ import type {
 } from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
 import { PageBuilder } from '../page-builder.ts';
+import type { QueueCalls } from '../queues.ts';
 import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/compile-read.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
@@ -28,6 +29,7 @@ import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { LONG_SORT_ROWS, longSortSql, MYSQL_DIALECT } from './dialect.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
 import { MysqlDriver } from './mysql-driver.ts';
+import { createMysqlQueues } from './queue-calls.ts';
 import { planWrite } from './run-write.ts';
 import { createSchemaCalls } from './schema-calls.ts';
 import { refuseStale } from './schema-store.ts';
@@ -49,6 +51,7 @@ export class MysqlEngine implements Engine {
   readonly capabilities = CAPABILITIES;
   readonly schemas: SchemaCalls;
   readonly transfer: Transfer;
+  readonly queues: QueueCalls;
   readonly #driver: MysqlDriver;
   readonly #sessions: PooledSessions<MysqlConnection>;
   readonly #purge: IdempotencyPurge;
@@ -66,6 +69,7 @@ export class MysqlEngine implements Engine {
     });
     this.schemas = schemas;
     this.transfer = transfer;
+    this.queues = createMysqlQueues(this.#sessions);
   }
 
   /**

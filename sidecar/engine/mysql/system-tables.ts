@@ -13,7 +13,7 @@ const EXPIRED_ROWS_AT_ONCE = 1000;
 /** What is left then is removed next time. */
 const PURGE_MARGIN_MS = 3000;
 
-/** `_meta` comes last: where it is there with a version, the others are. */
+/** `_meta` comes last: where it is there with a version, the others are, but for those that are younger than the format. */
 const SYSTEM_TABLES = {
   _schemas: `
     namespace VARCHAR(64) NOT NULL,
@@ -53,6 +53,25 @@ const SYSTEM_TABLES = {
     table_name VARCHAR(64) NOT NULL COMMENT 'declared name',
     last_id BIGINT NOT NULL COMMENT 'highest id ever given; survives the table',
     PRIMARY KEY (namespace, table_name)`,
+  _queues: `
+    namespace VARCHAR(64) NOT NULL,
+    journal VARCHAR(64) NULL COMMENT 'id of the owner''s journal',
+    token BIGINT NOT NULL COMMENT 'fencing token, grows with every owner',
+    \`position\` BIGINT NOT NULL COMMENT 'of the last entry applied under the token',
+    past LONGTEXT NOT NULL COMMENT 'JSON text of the earlier owners',
+    PRIMARY KEY (namespace)`,
+  _dead_letters: `
+    id VARCHAR(100) NOT NULL,
+    namespace VARCHAR(64) NOT NULL,
+    kid VARCHAR(64) NOT NULL,
+    op VARCHAR(64) NOT NULL,
+    payload LONGTEXT NOT NULL COMMENT 'JSON text',
+    code VARCHAR(64) NOT NULL,
+    message LONGTEXT NOT NULL,
+    \`time\` BIGINT NOT NULL COMMENT 'of the acknowledgement, epoch milliseconds',
+    is_retry_wanted TINYINT NOT NULL,
+    PRIMARY KEY (id),
+    INDEX to_retry (namespace, is_retry_wanted)`,
   _meta: `
     name VARCHAR(255) NOT NULL,
     value MEDIUMTEXT NOT NULL,
