@@ -140,7 +140,7 @@ export class WriteBuffer implements WriteQueue {
 
   health(): WriteBufferHealth {
     return {
-      enabled: true,
+      enabled: this.#options.config.namespaces.size > 0,
       available: this.#options.journal.stats().isAvailable,
       pending: this.#world.capacity.writes,
       oldestAgeSeconds: this.#oldestAgeSeconds(),
