@@ -6,6 +6,8 @@ import { loadConfig } from '../../sidecar/config/load-config.ts';
 import type { Engine } from '../../sidecar/engine/engine.ts';
 import { openEngine } from '../../sidecar/engine/open.ts';
 import type { DeadLetter, QueueRow } from '../../sidecar/engine/queues.ts';
+import { makeJournalId } from '../../sidecar/write-behind/journal/journal-id.ts';
+import { NODE_DISK } from '../../sidecar/write-behind/journal/node-disk.ts';
 import { newFolder, unique, writeConfig } from '../support/config-folder.ts';
 import { type CopyRun, copyIo } from '../support/copy-io.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
@@ -181,6 +183,19 @@ describe('the queue of a namespace that is copied', () => {
     await from.queues.discardLetter((letters[0] as DeadLetter).id, bounds());
     expect((await copy(namespace, target)).isDone).toBe(true);
     expect((await queueIn(target, namespace)).letters).toEqual(letters.slice(1));
+  });
+});
+
+describe('a sidecar that is running with the journal of the source', () => {
+  it('is warned of, as it goes on to apply to the source', async () => {
+    const { namespace } = await queuedNamespace();
+    const { writeBehind } = loadConfig(source.configFile, {});
+    await makeJournalId(writeBehind.journal);
+    const lock = await NODE_DISK.lock(writeBehind.journal);
+    const running = await copy(namespace, configOf(await emptyTarget()));
+    expect(running).toMatchObject({ isDone: true, errors: [expect.stringContaining('warning: a sidecar is running')] });
+    lock?.release();
+    expect(await copy(namespace, configOf(await emptyTarget()))).toMatchObject({ isDone: true, errors: [] });
   });
 });
 
