@@ -1,5 +1,6 @@
 // `npm run bench`: everything in one run on one machine, one scenario after another; writes docs/performance.md.
 // BENCH_SECONDS (default 60) is the time of each scenario, BENCH_ENGINE_SECONDS (default 15) that of each engine's.
+// `node bench/write-behind.ts [ENGINE…]` measures write-behind alone and writes nothing.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -12,6 +13,7 @@ import { makeFolder, prepareTables } from './prepare.ts';
 import { memoryOf, run, start } from './processes.ts';
 import { type Measured, reportText } from './report.ts';
 import { Scenarios } from './scenarios.ts';
+import { measureQueue } from './write-behind/measure-queue.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/performance.md');
@@ -35,7 +37,7 @@ function machine(): string[] {
   ];
 }
 
-async function measure(folder: string, secret: string): Promise<Omit<Measured, 'engines'>> {
+async function measure(folder: string, secret: string): Promise<Omit<Measured, 'engines' | 'queue'>> {
   const sidecar = start(
     ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')],
     join(folder, 'sidecar.log'),
@@ -69,8 +71,9 @@ async function main(): Promise<void> {
   try {
     const measured = await measure(folder, secret);
     const engines = await timed('engines', () => measureEngines(ENGINE_SECONDS));
+    const queue = await timed('write-behind', () => measureQueue(ENGINE_SECONDS));
     const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-    const text = reportText(machine(), { ...measured, engines }, before);
+    const text = reportText(machine(), { ...measured, engines, queue }, before);
     writeFileSync(PAGE, text);
     console.log(`\n${text}\nWritten to docs/performance.md.`);
   } finally {

@@ -16,6 +16,10 @@ export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  /** Requests fall due at this rate whatever the server does, and their time counts from then. Default: as fast as it can. */
+  readonly ratePerSecond?: number;
+  /** Ends after so many, counted from the first; `seconds` is the longest it may take. */
+  readonly maxRequests?: number;
 }
 
 export interface LoadResult {
@@ -34,18 +38,28 @@ export interface LoadResult {
 
 const HEADER_END = Buffer.from('\r\n\r\n');
 
+/** Resolves when a request may be sent, with the moment at which it fell due; null when there are no more. */
+type Turn = () => Promise<number> | number | null;
+
 /** One connection: sends a request, waits for the whole answer, and so on until `stop`. */
 class Caller {
   readonly #socket: Socket;
   readonly #next: () => string;
+  readonly #turn: Turn;
   readonly #onAnswer: (status: number, ms: number, bytes: number) => void;
   readonly ended = Promise.withResolvers<void>();
   #received: Buffer = Buffer.alloc(0);
   #sentAt = 0;
   #isStopping = false;
 
-  constructor(port: number, next: () => string, onAnswer: (status: number, ms: number, bytes: number) => void) {
+  constructor(
+    port: number,
+    next: () => string,
+    turn: Turn,
+    onAnswer: (status: number, ms: number, bytes: number) => void,
+  ) {
     this.#next = next;
+    this.#turn = turn;
     this.#onAnswer = onAnswer;
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
     this.#socket.on('connect', () => this.#send());
@@ -59,7 +73,14 @@ class Caller {
   }
 
   #send(): void {
-    this.#sentAt = performance.now();
+    const turn = this.#turn();
+    if (turn === null) this.#socket.end();
+    else if (typeof turn === 'number') this.#sendAt(turn);
+    else void turn.then((due) => (this.#isStopping ? this.#socket.end() : this.#sendAt(due)));
+  }
+
+  #sendAt(due: number): void {
+    this.#sentAt = due;
     this.#socket.write(this.#next());
   }
 
@@ -95,6 +116,35 @@ function requestWriter({ kind, kid, secret, port }: LoadOptions): () => string {
   };
 }
 
+/** As fast as answers come, `maxRequests` times if that is given. */
+function freeTurns(maxRequests = Number.POSITIVE_INFINITY): Turn {
+  let count = 0;
+  return () => (count++ < maxRequests ? performance.now() : null);
+}
+
+/** A request that finds no free connection at its time is late, and its lateness counts. */
+function pacedTurns(ratePerSecond: number): Turn {
+  const startedAt = performance.now();
+  const waiting: (() => void)[] = [];
+  let [count, isTicking] = [0, false];
+  const dueAt = (): number => startedAt + (count * 1000) / ratePerSecond;
+  const tick = (): void => {
+    while (waiting.length > 0 && dueAt() <= performance.now()) waiting.shift()?.();
+    isTicking = waiting.length > 0;
+    if (isTicking) setTimeout(tick, 1);
+  };
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(() => {
+        resolve(dueAt());
+        count += 1;
+      });
+      if (isTicking) return;
+      isTicking = true;
+      setImmediate(tick);
+    });
+}
+
 async function generate(options: LoadOptions): Promise<LoadResult> {
   const latencyUs = createHistogram();
   const statuses: Record<string, number> = {};
@@ -108,15 +158,18 @@ async function generate(options: LoadOptions): Promise<LoadResult> {
     latencyUs.record(Math.max(1, Math.round(ms * 1000)));
   };
   const next = requestWriter(options);
-  const callers = Array.from({ length: options.connections }, () => new Caller(options.port, next, onAnswer));
+  const { ratePerSecond, maxRequests } = options;
+  const turn = ratePerSecond === undefined ? freeTurns(maxRequests) : pacedTurns(ratePerSecond);
+  const callers = Array.from({ length: options.connections }, () => new Caller(options.port, next, turn, onAnswer));
+  const allEnded = Promise.all(callers.map((caller) => caller.ended.promise));
   await wait(options.warmUpSeconds * 1000);
   isCounting = true;
   const startedAt = performance.now();
-  await wait(options.seconds * 1000);
+  await Promise.race([wait(options.seconds * 1000), allEnded]);
   isCounting = false;
   const seconds = (performance.now() - startedAt) / 1000;
   for (const caller of callers) caller.stop();
-  await Promise.all(callers.map((caller) => caller.ended.promise));
+  await allEnded;
   const ms = (percentile: number) => latencyUs.percentile(percentile) / 1000;
   return {
     perSecond: requests / seconds,
@@ -132,4 +185,6 @@ async function generate(options: LoadOptions): Promise<LoadResult> {
 
 if (import.meta.main) {
   console.log(JSON.stringify(await generate(JSON.parse(process.argv[2] as string) as LoadOptions)));
+  // With `maxRequests` the wait for the longest time may be still under way.
+  process.exit(0);
 }

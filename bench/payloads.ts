@@ -7,7 +7,10 @@ export const THINGS = 100_000;
 /** Rows of `events`, scanned whole. */
 export const EVENTS = 1_000_000;
 
-export type LoadKind = 'health' | 'find' | 'insertDurably' | 'scan' | EngineKind;
+/** The namespace that is buffered, with the tables of items.ts. */
+export const QUEUED_NAMESPACE = 'queued';
+
+export type LoadKind = 'health' | 'find' | 'insertDurably' | 'insertQueued' | 'scan' | EngineKind;
 
 export interface Payloads {
   readonly path: string;
@@ -55,6 +58,10 @@ export function createPayloads(kind: LoadKind): Payloads {
           return `{"namespace":"${NAMESPACE}","table":"inserts","rows":[{"name":"thing ${count}","amount":${count % 1000},"note":"${NOTE}"}]}`;
         },
       };
+    case 'insertQueued': {
+      const { path, next } = itemPayload('insert');
+      return { path, next: () => JSON.stringify({ ...next(), namespace: QUEUED_NAMESPACE }) };
+    }
     case 'scan':
       return { path: '/v1/data/count', next: () => scanPayload(count++) };
     default:

@@ -13,7 +13,7 @@ export interface BenchFolder {
 }
 
 /** In the repository's own folder, so that the loop of commits and the sidecar are on one file system. */
-export function makeFolder(database: object = { provider: 'sqlite' }): BenchFolder {
+export function makeFolder(database: object = { provider: 'sqlite' }, writeBehind: object = {}): BenchFolder {
   const cache = fileURLToPath(new URL('../.cache', import.meta.url));
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'bench-'));
@@ -30,6 +30,7 @@ export function makeFolder(database: object = { provider: 'sqlite' }): BenchFold
     ],
     // A benchmark asks for more than any server would: the limits are out of its way.
     limits: { perKeyPerSecond: 1_000_000, perAddressPerSecond: 1_000_000 },
+    writeBehind,
   };
   writeFileSync(join(folder, 'sidecar.json'), JSON.stringify(config, null, 2), { mode: 0o600 });
   return { folder, secret };

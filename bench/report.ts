@@ -4,6 +4,8 @@ import type { EngineFigure } from './engines/measure-engines.ts';
 import { EVENTS, THINGS } from './payloads.ts';
 import type { Memory } from './processes.ts';
 import type { ScanResult, Served } from './scenarios.ts';
+import type { QueueFigure } from './write-behind/measure-queue.ts';
+import { queueSection } from './write-behind/queue-section.ts';
 
 export interface Measured {
   readonly health: Served;
@@ -16,6 +18,7 @@ export interface Measured {
   readonly connector: ConnectorResult;
   readonly memory: Memory | null;
   readonly engines: readonly EngineFigure[];
+  readonly queue: readonly QueueFigure[];
 }
 
 interface Line {
@@ -136,5 +139,5 @@ the machine does, and on how much of it the generator takes.
 | Scenario | Target | Measured | Ratio | |
 |---|---|---|---|---|
 ${rows.join('\n')}
-${engineSection(measured.engines)}${notes}`;
+${engineSection(measured.engines)}${queueSection(measured.queue)}${notes}`;
 }

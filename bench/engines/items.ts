@@ -60,8 +60,8 @@ export function itemPayload(kind: EngineKind): ItemPayload {
   }
 }
 
-/** Declares the tables and fills them through the API itself. */
-export async function prepareItems(port: number, secret: string): Promise<void> {
+/** Declares the tables. */
+export async function declareItems(port: number, secret: string, namespace: string): Promise<void> {
   const columns = [
     { name: 'id', type: 'int64', autoIncrement: true },
     { name: 'name', type: 'string', length: 60 },
@@ -76,7 +76,12 @@ export async function prepareItems(port: number, secret: string): Promise<void> 
     indexes: [{ name: 'by_grp', columns: ['grp'] }],
   });
   const schema = { tables: [table('items'), table('inserts')] };
-  await callApi(port, secret, '/v1/schema/sync', { namespace: NAMESPACE, schema });
+  await callApi(port, secret, '/v1/schema/sync', { namespace, schema });
+}
+
+/** Declares the tables and fills them through the API itself. */
+export async function prepareItems(port: number, secret: string): Promise<void> {
+  await declareItems(port, secret, NAMESPACE);
   for (let done = 0; done < ITEMS; done += ROWS_PER_REQUEST) {
     const rows = Array.from({ length: ROWS_PER_REQUEST }, (_, index) => ({
       ...newRow(done + index),

@@ -19,7 +19,7 @@ export interface EngineFigure {
   readonly roundTrips: number | null;
 }
 
-const ENGINES: readonly MeasuredEngine[] = ['sqlite', 'postgres', 'mysql', 'mongodb'];
+export const ENGINES: readonly MeasuredEngine[] = ['sqlite', 'postgres', 'mysql', 'mongodb'];
 const COUNTED_CALLS = 50;
 
 /** Every engine that can be had, durable as an owner runs it, one after another. */
@@ -67,7 +67,7 @@ async function measureEngine(engine: MeasuredEngine, servers: TestServers, secon
   }
 }
 
-async function withSidecar<T>(folder: string, work: (port: number, pid: number) => Promise<T>): Promise<T> {
+export async function withSidecar<T>(folder: string, work: (port: number, pid: number) => Promise<T>): Promise<T> {
   const args = ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')];
   const sidecar = start(args, join(folder, 'sidecar.log'));
   try {
