@@ -20,7 +20,7 @@ import {
 } from './check/counts.ts';
 import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
 import { startServers, type TestServers } from './servers/start-servers.ts';
-import { untestedKinds } from './servers/untested-kinds.ts';
+import { untestedFaults, untestedKinds } from './servers/untested-kinds.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPORT = join(ROOT, '.cache/vitest.json');
@@ -128,7 +128,8 @@ async function testAll(): Promise<Counts[]> {
     console.log('Tests:');
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));
     const missing = Object.entries(servers.missing);
-    showEngines(report, new Map([...missing, ...(await untestedKinds(servers))]));
+    const untested = [...missing, ...(await untestedKinds(servers)), ...(await untestedFaults())];
+    showEngines(report, new Map(untested));
     return [...counts, tested, engineFailures(report, missing.length, Boolean(process.env.CI))];
   } finally {
     await servers.stop();

@@ -1,5 +1,6 @@
 import { createConnection } from 'mysql2/promise';
 import type { TestServers } from './start-servers.ts';
+import { provideStrace } from './strace-program.ts';
 
 /** Databases that the sidecar serves and that none of these servers is, with the reason: for the end of a run. */
 export async function untestedKinds(servers: TestServers): Promise<ReadonlyMap<string, string>> {
@@ -14,5 +15,15 @@ export async function untestedKinds(servers: TestServers): Promise<ReadonlyMap<s
     return new Map([[other, `${ran} ${/^[\d.]+/.exec(version)?.[0] ?? ''} ran as mysql`]]);
   } finally {
     await connection.end();
+  }
+}
+
+/** Where system calls cannot be made to fail, with the reason: the faults of the journal's disk are skipped then. */
+export async function untestedFaults(): Promise<ReadonlyMap<string, string>> {
+  try {
+    await provideStrace(() => {});
+    return new Map();
+  } catch (error) {
+    return new Map([['disk', error instanceof Error ? error.message : String(error)]]);
   }
 }
