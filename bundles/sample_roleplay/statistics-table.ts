@@ -47,19 +47,18 @@ export class StatisticsTable {
   }
 
   /**
-   * What waits in the write-behind queue goes to the database now; true when nothing is left, or nothing is buffered.
+   * What waits in the write-behind queue goes to the database now; true when it did, or where nothing is buffered.
    *
-   * `State` alone does not tell: see `Flushed`. Reading brings the queue to the database as well, unless the owner has
+   * `State` alone does not tell: see `Flushed`. (`remaining` may count what others have written meanwhile.) Reading brings the queue to the database as well, unless the owner has
    * said otherwise (`consistentReads`), so a key that may not flush does no harm.
    */
   async flush(): Promise<boolean> {
     const result = await this.#db.async.Flush(STATS_NAMESPACE);
     if (result.Code === 'forbidden') return true;
     if (!this.#isAnswered(result, 'flushing')) return false;
-    const { remaining, halted } = this.#db.Flushed(result);
-    const isEmpty = remaining === 0 && !halted;
-    if (!isEmpty) this.#outage.begins('write_buffer_halted');
-    return isEmpty;
+    const { halted } = this.#db.Flushed(result);
+    if (halted) this.#outage.begins('write_buffer_halted');
+    return !halted;
   }
 
   /** Page after page, by key. */
