@@ -162,15 +162,12 @@ export class NamespaceQueue {
   #push(entry: PendingEntry): void {
     const { capacity, clock, config } = this.#world;
     this.#entries.push(entry);
-    if (!this.#ownership.isCurrent(entry.token)) {
-      this.#ownership.recheck();
-      this.#pause.wake();
-    } else if (capacity.writes >= config.flushAtPending) {
-      this.#world.wakeAll();
-    } else if (this.#dueAt === Number.POSITIVE_INFINITY) {
-      this.#dueAt = clock.monotonicNow() + config.flushIntervalMs;
-      this.#pause.wake();
-    }
+    const isFirst = this.#dueAt === Number.POSITIVE_INFINITY;
+    if (isFirst) this.#dueAt = clock.monotonicNow() + config.flushIntervalMs;
+    const isCurrent = this.#ownership.isCurrent(entry.token);
+    if (!isCurrent) this.#ownership.recheck();
+    if (capacity.writes >= config.flushAtPending) this.#world.wakeAll();
+    else if (isFirst || !isCurrent) this.#pause.wake();
   }
 
   async #run(): Promise<void> {
