@@ -66,3 +66,9 @@ export interface NamespaceState {
   readonly since: number;
   readonly stored: StoredSchema | null;
 }
+
+/** How far a namespace is settled, and the token of that entry. */
+export interface SettledMark {
+  readonly token: number;
+  readonly position: number;
+}

@@ -29,7 +29,7 @@ export interface FrameHead {
   readonly contentBytes: number;
   /** Of entries. */
   readonly count: number;
-  /** Of the entries; where there are none, both are the last position given before. */
+  /** Of the entries; where there are none, the first is one more than the last. */
   readonly firstPosition: number;
   readonly lastPosition: number;
 }

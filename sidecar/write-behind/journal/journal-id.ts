@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { SECTOR_BYTES } from './frame.ts';
-import { nodeDisk } from './node-disk.ts';
+import { NODE_DISK } from './node-disk.ts';
 import { readHeader, segmentNumber } from './segment-header.ts';
 import { type JournalState, readState, writeState } from './state-file.ts';
 import { readAt } from './whole-file.ts';
@@ -16,7 +16,7 @@ export function newJournalId(): string {
 }
 
 /** The id of the journal in the folder, null where none is. Writes nothing, and needs no lock. */
-export async function findJournalId(folder: string, disk: Disk = nodeDisk): Promise<string | null> {
+export async function findJournalId(folder: string, disk: Disk = NODE_DISK): Promise<string | null> {
   let names: string[];
   try {
     names = await disk.list(folder);
@@ -36,7 +36,7 @@ export async function findJournalId(folder: string, disk: Disk = nodeDisk): Prom
 }
 
 /** The id of the journal in the folder; an empty journal is made where none is. */
-export async function makeJournalId(folder: string, disk: Disk = nodeDisk): Promise<string> {
+export async function makeJournalId(folder: string, disk: Disk = NODE_DISK): Promise<string> {
   const found = await findJournalId(folder, disk);
   if (found !== null) return found;
   await disk.makeFolder(folder);
@@ -52,5 +52,15 @@ export async function makeJournalId(folder: string, disk: Disk = nodeDisk): Prom
 }
 
 export function newState(): JournalState {
-  return { journal: newJournalId(), isClean: true, lastPosition: 0, next: 1, ends: [], settled: {}, namespaces: [] };
+  return {
+    journal: newJournalId(),
+    isClean: true,
+    lastPosition: 0,
+    next: 1,
+    ends: [],
+    newest: 0,
+    damaged: [],
+    settled: {},
+    namespaces: [],
+  };
 }

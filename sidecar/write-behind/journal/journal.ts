@@ -1,7 +1,15 @@
 import type { EngineLog } from '../../engine/engine.ts';
+import { checkSegment } from './check-segment.ts';
 import type { Clock } from './clock.ts';
-import type { Disk } from './disk.ts';
-import type { JournalEntry, KeySlot, NamespaceState, NewEntry, PendingEntry } from './entries.ts';
+import type { Disk, FolderLock } from './disk.ts';
+import type { JournalEntry, KeySlot, NamespaceState, NewEntry, PendingEntry, SettledMark } from './entries.ts';
+import { GroupWriter, reasonOf } from './group-writer.ts';
+import type { KeyMemory } from './key-memory.ts';
+import { keyRecord } from './key-record.ts';
+import { lockJournal, type OpenContent, openContent } from './open-journal.ts';
+import { SegmentStore } from './segment-store.ts';
+import type { JournalState } from './state-file.ts';
+import { StateSaver } from './state-saver.ts';
 
 export interface JournalOptions {
   readonly folder: string;
@@ -21,6 +29,8 @@ export interface JournalFinding {
   readonly file: string;
   /** Bytes that could not be read as what they should be. */
   readonly bytes: number;
+  /** Entries of the first group among them, where its beginning can be read. */
+  readonly writes: number | null;
   /** Positions that are gone, as far as that can be told. */
   readonly firstPosition: number | null;
   readonly lastPosition: number | null;
@@ -31,12 +41,6 @@ export interface OpenedJournal {
   /** All that is not known to be settled, in the order of positions. The position in the database tells what is. */
   readonly pending: readonly PendingEntry[];
   readonly findings: readonly JournalFinding[];
-}
-
-/** How far a namespace is settled, and the token of that entry. */
-export interface SettledMark {
-  readonly token: number;
-  readonly position: number;
 }
 
 /** What the memory of keys knows of one. */
@@ -61,46 +65,202 @@ export interface JournalStats {
   readonly keys: number;
 }
 
-/** The ordered log of acknowledged writes, of all buffered namespaces (contract section 7). */
-export declare class Journal {
-  /** @throws Error with one line for the owner: another sidecar uses the folder, or it holds what this program cannot read */
-  static open(options: JournalOptions): Promise<OpenedJournal>;
+const DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024;
 
-  /** Ten characters that no other journal has. */
+/** The ordered log of acknowledged writes, of all buffered namespaces (contract section 7). */
+export class Journal {
   readonly id: string;
+  readonly #options: JournalOptions;
+  readonly #lock: FolderLock;
+  readonly #store: SegmentStore;
+  readonly #writer: GroupWriter;
+  readonly #state: StateSaver;
+  readonly #keys: KeyMemory;
+  readonly #settled: Map<string, SettledMark>;
+  readonly #namespaces: Map<string, NamespaceState>;
+  #tidying: Promise<void> | null = null;
+  #isTidyWanted = false;
+  #isClosed = false;
+
+  /** @throws Error with one line for the owner: another sidecar uses the folder, or it holds what this program cannot read */
+  static async open(options: JournalOptions): Promise<OpenedJournal> {
+    const lock = await lockJournal(options);
+    try {
+      const content = await openContent(options);
+      const journal = new Journal(options, lock, content);
+      await journal.#writer.start();
+      return { journal, pending: content.pending, findings: content.findings };
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  private constructor(options: JournalOptions, lock: FolderLock, content: OpenContent) {
+    const { folder, disk, clock, log } = options;
+    const segmentBytes = options.segmentBytes ?? DEFAULT_SEGMENT_BYTES;
+    this.id = content.journal;
+    this.#options = options;
+    this.#lock = lock;
+    this.#keys = content.keys;
+    this.#settled = content.settled;
+    this.#namespaces = new Map(content.namespaces.map((state) => [state.namespace, state]));
+    this.#store = new SegmentStore(
+      { disk, folder, segmentBytes },
+      content.segments,
+      content.keyFiles,
+      content.lastNumber,
+    );
+    this.#state = new StateSaver(disk, folder, () => this.#collect(false));
+    this.#writer = new GroupWriter({
+      journal: this.id,
+      folder,
+      store: this.#store,
+      clock,
+      log,
+      lastPosition: content.lastPosition,
+      beforeFirst: async () => {
+        await content.harden();
+        await this.#state.save();
+      },
+      onKey: (record) => this.#keys.add(record, 0, clock.now()),
+      onNewSegment: () => this.#tidySoon(),
+      check: (segment) => checkSegment(disk, segment, log),
+    });
+  }
+
   /** Of the newest entry, 0 for none. */
-  readonly lastPosition: number;
+  get lastPosition(): number {
+    return this.#writer.lastPosition;
+  }
+
   /** Id of the acknowledgement of an entry. */
-  idOf(position: number): string;
+  idOf(position: number): string {
+    return `${this.id}-${position}`;
+  }
+
   /** The acknowledgement itself. */
-  answerOf(position: number, pending: number): string;
+  answerOf(position: number, pending: number): string {
+    return `{"queued":true,"id":"${this.id}-${position}","pending":${pending}}`;
+  }
 
   /**
    * Resolves when the entry is durable; entries get their positions in the order of the calls.
    * @throws ApiError `write_buffer_unavailable`: it was not accepted, or (the flush failed) the outcome is unknown
    */
-  append(entry: NewEntry): Promise<PendingEntry>;
+  append(entry: NewEntry): Promise<PendingEntry> {
+    return this.#writer.append(entry);
+  }
+
   /** In the order asked for. @throws Error where the disk cannot give them back */
-  read(entries: readonly PendingEntry[]): Promise<JournalEntry[]>;
+  read(entries: readonly PendingEntry[]): Promise<JournalEntry[]> {
+    return this.#store.read(entries, (position) => this.idOf(position));
+  }
+
   /** Applied, or a dead letter: in the order of positions within a namespace. */
-  settle(entries: readonly PendingEntry[]): void;
+  settle(entries: readonly PendingEntry[]): void {
+    for (const { namespace, token, position } of entries) this.#settled.set(namespace, { token, position });
+    for (const namespace of new Set(entries.map((entry) => entry.namespace))) {
+      this.#writer.addMark(namespace, this.#settled.get(namespace) as SettledMark);
+    }
+    if (this.#store.settle(entries)) this.#tidySoon();
+  }
+
   /** Positions up to this one are not given any more: the database says that they were. */
-  skipTo(position: number): void;
+  skipTo(position: number): void {
+    this.#writer.skipTo(position);
+  }
 
   /** Null where the key is not known, or expired by the clock. */
-  recall(slot: KeySlot): RecalledKey | null;
+  recall(slot: KeySlot): RecalledKey | null {
+    const known = this.#keys.find(slot, this.#options.clock.now());
+    if (known === null) return null;
+    return { isSame: known.isSame, answer: known.answer ?? this.answerOf(known.position, known.pending) };
+  }
+
   /** Remembers the answer of a write that ran live. Not awaited: a crash may forget it. */
-  note(slot: KeySlot, answer: string): void;
+  note(slot: KeySlot, answer: string): void {
+    this.#keys.add(keyRecord(slot, { position: 0, pending: 0, answer }), 0, this.#options.clock.now());
+    this.#writer.addNote(slot, answer);
+  }
 
   /** Durable when it resolves. */
-  saveNamespace(state: NamespaceState): Promise<void>;
-  namespaces(): ReadonlyMap<string, NamespaceState>;
+  async saveNamespace(state: NamespaceState): Promise<void> {
+    this.#namespaces.set(state.namespace, state);
+    await this.#state.save();
+  }
+
+  namespaces(): ReadonlyMap<string, NamespaceState> {
+    return this.#namespaces;
+  }
 
   /** The newest entry of the namespace that is known to be settled. */
-  settledTo(namespace: string): SettledMark | null;
+  settledTo(namespace: string): SettledMark | null {
+    return this.#settled.get(namespace) ?? null;
+  }
+
   /** All that was settled before is known to every later start when it resolves. */
-  checkpoint(): Promise<void>;
-  stats(): JournalStats;
+  checkpoint(): Promise<void> {
+    return this.#state.save();
+  }
+
+  stats(): JournalStats {
+    const { isAvailable, figures } = this.#writer;
+    return { isAvailable, ...figures, bytesOnDisk: this.#store.bytesOnDisk, keys: this.#keys.size };
+  }
+
   /** Appends under way are finished first. */
-  close(): Promise<void>;
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#writer.close();
+    await this.#tidying;
+    await this.#store.close();
+    const { folder, log } = this.#options;
+    try {
+      await this.#state.close(this.#collect(true));
+    } catch (error) {
+      log('warn', `the journal's state could not be written at the end: ${reasonOf(error)}`, { folder });
+    }
+    this.#lock.release();
+  }
+
+  /** In the background, once at a time. */
+  #tidySoon(): void {
+    this.#isTidyWanted = true;
+    this.#tidying ??= this.#tidy();
+  }
+
+  async #tidy(): Promise<void> {
+    const { folder, clock, log } = this.#options;
+    await null;
+    while (this.#isTidyWanted && !this.#isClosed) {
+      this.#isTidyWanted = false;
+      try {
+        await this.#store.tidy(clock.now(), () => this.#state.save());
+      } catch (error) {
+        // The next segment that is full or settled is the next attempt.
+        log('warn', `the journal could not give back space: ${reasonOf(error)}`, { folder });
+      }
+    }
+    this.#tidying = null;
+  }
+
+  #collect(isClean: boolean): JournalState {
+    const { segments, newest, lastNumber } = this.#store;
+    // At the end nothing follows any more: what lies behind the last durable group does not count.
+    const ends = segments.filter((segment) => !segment.isGoing && (segment.isSealed || isClean));
+    const open = isClean || newest === null || newest.isSealed ? null : newest;
+    return {
+      journal: this.id,
+      isClean,
+      lastPosition: this.lastPosition,
+      next: open?.number ?? lastNumber + 1,
+      ends: ends.map(({ number, end }) => [number, end]),
+      newest: open?.number ?? 0,
+      damaged: ends.filter(({ lostBytes }) => lostBytes > 0).map(({ number, lostBytes }) => [number, lostBytes]),
+      settled: Object.fromEntries(this.#settled),
+      namespaces: [...this.#namespaces.values()],
+    };
+  }
 }

@@ -68,7 +68,7 @@ class NodeFile implements DiskFile {
 }
 
 /** The disk of this machine. */
-export const nodeDisk: Disk = {
+export const NODE_DISK: Disk = {
   async makeFolder(path) {
     await called((then) => mkdir(path, { recursive: true, mode: 0o700 }, then));
   },

@@ -3,8 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { StoredSchema } from '../../engine/engine.ts';
 import { schemaOfText, textOfSchema } from '../../engine/schema-text.ts';
 import type { Disk } from './disk.ts';
-import type { NamespaceState } from './entries.ts';
-import type { SettledMark } from './journal.ts';
+import type { NamespaceState, SettledMark } from './entries.ts';
 import { FORMAT } from './segment-header.ts';
 import { readWhole, writeWhole } from './whole-file.ts';
 
@@ -21,6 +20,10 @@ export interface JournalState {
   readonly next: number;
   /** Number of a segment, and where its acknowledged groups end. */
   readonly ends: readonly (readonly [number, number])[];
+  /** The segment that was written to, 0 for none. */
+  readonly newest: number;
+  /** Number of a segment, and how many bytes are known to be lost in it: its owner was told. */
+  readonly damaged: readonly (readonly [number, number])[];
   /** Of each namespace, up to where all is settled. */
   readonly settled: Readonly<Record<string, SettledMark>>;
   readonly namespaces: readonly NamespaceState[];

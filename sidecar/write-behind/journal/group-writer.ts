@@ -1,0 +1,292 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { EngineLog } from '../../engine/engine.ts';
+import type { Clock } from './clock.ts';
+import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
+import { SECTOR_BYTES } from './frame.ts';
+import { Group } from './group.ts';
+import type { Segment } from './segment.ts';
+import { type SegmentHeader, writeHeader } from './segment-header.ts';
+import type { SegmentStore } from './segment-store.ts';
+import { writeAll } from './whole-file.ts';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+
+export interface WriterOptions {
+  readonly journal: string;
+  readonly folder: string;
+  readonly store: SegmentStore;
+  readonly clock: Clock;
+  readonly log: EngineLog;
+  /** The last position given before. */
+  readonly lastPosition: number;
+  /** What must be durable before anything is accepted; called again until it succeeds. */
+  readonly beforeFirst: () => Promise<void>;
+  /** The record of a key in a group that is durable now. */
+  readonly onKey: (record: Buffer) => void;
+  /** A new segment is written to. */
+  readonly onNewSegment: () => void;
+  /** What can be read of a segment after its flush failed. */
+  readonly check: (segment: Segment) => Promise<void>;
+}
+
+interface WriterFigures {
+  flushes: number;
+  flushMs: number;
+  flushedWrites: number;
+  lastFlushMs: number;
+  lastGroup: number;
+  failures: number;
+}
+
+/**
+ * Group commit: what waits shares one write and one flush, and is acknowledged after it. A file whose write or flush
+ * failed is never written again: nobody knows what the disk has kept of it.
+ */
+export class GroupWriter {
+  readonly #options: WriterOptions;
+  #lastPosition: number;
+  #durablePosition: number;
+  #state: 'broken' | 'available' | 'closed' = 'broken';
+  #groups: Group[] = [];
+  #running: Promise<void> | null = null;
+  #mending: Promise<void> | null = null;
+  #stopPause: (() => void) | null = null;
+  #marks = new Map<string, SettledMark>();
+  #spare: Buffer | null = null;
+  #isPrepared = false;
+  readonly #figures: WriterFigures = {
+    flushes: 0,
+    flushMs: 0,
+    flushedWrites: 0,
+    lastFlushMs: 0,
+    lastGroup: 0,
+    failures: 0,
+  };
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#lastPosition = options.lastPosition;
+    this.#durablePosition = options.lastPosition;
+  }
+
+  get isAvailable(): boolean {
+    return this.#state === 'available';
+  }
+
+  get lastPosition(): number {
+    return this.#lastPosition;
+  }
+
+  get figures(): Readonly<WriterFigures> {
+    return this.#figures;
+  }
+
+  /** One attempt; where the disk refuses, further ones follow by themselves. */
+  async start(): Promise<void> {
+    try {
+      await this.#beginSegment();
+      this.#state = 'available';
+    } catch (error) {
+      this.#break('cannot be written', error);
+    }
+  }
+
+  skipTo(position: number): void {
+    this.#lastPosition = Math.max(this.#lastPosition, position);
+  }
+
+  append(entry: NewEntry): Promise<PendingEntry> {
+    if (this.#state !== 'available') return Promise.reject(notAccepted());
+    return new Promise((resolve, reject) => {
+      this.#lastPosition += 1;
+      this.#openGroup().add(entry, this.#lastPosition, resolve, reject);
+    });
+  }
+
+  addNote(slot: KeySlot, answer: string): void {
+    if (this.#state === 'available') this.#openGroup().addNote(slot, answer);
+  }
+
+  /** Goes with the next group. */
+  addMark(namespace: string, mark: SettledMark): void {
+    this.#marks.set(namespace, mark);
+  }
+
+  /** What waits is written first. */
+  async close(): Promise<void> {
+    const wasAvailable = this.#state === 'available';
+    if (wasAvailable) this.#state = 'closed';
+    await this.#running;
+    this.#state = 'closed';
+    this.#stopPause?.();
+    await this.#mending;
+  }
+
+  /** The group that takes records now. It is written in a later turn, with all that came by then. */
+  #openGroup(): Group {
+    let group = this.#groups.at(-1);
+    if (group === undefined || group.isFull) {
+      group = new Group(this.#spare);
+      this.#spare = null;
+      this.#groups.push(group);
+    }
+    this.#running ??= this.#run();
+    return group;
+  }
+
+  async #run(): Promise<void> {
+    await null;
+    for (let group = this.#groups.shift(); group !== undefined; group = this.#groups.shift()) await this.#flush(group);
+    this.#running = null;
+  }
+
+  async #flush(group: Group): Promise<void> {
+    const { store, clock } = this.#options;
+    const startedMs = clock.monotonicNow();
+    group.addMarks(this.#marks);
+    this.#marks = new Map();
+    let segment: Segment | null = null;
+    let isWritten = false;
+    try {
+      const newest = store.newest as Segment;
+      const isRoom = newest.end + group.frameLength <= newest.bytes;
+      segment = isRoom ? newest : await store.next(SECTOR_BYTES + group.frameLength);
+      const header = isRoom ? null : this.#headerOf(segment, group.firstPosition ?? this.#durablePosition + 1);
+      const bytes = group.seal(segment.number, segment.groups + 1, this.#durablePosition, header);
+      const file = segment.file as NonNullable<Segment['file']>;
+      await writeAll(file, bytes, segment.end);
+      isWritten = true;
+      await file.flush();
+      segment.end += bytes.length;
+      if (!isRoom) this.#activate(segment);
+    } catch (error) {
+      this.#fail(group, segment, isWritten, error);
+      return;
+    }
+    this.#keep(group, segment, clock.monotonicNow() - startedMs);
+  }
+
+  /** The group is durable. */
+  #keep(group: Group, segment: Segment, tookMs: number): void {
+    const figures = this.#figures;
+    figures.flushes += 1;
+    figures.flushMs += tookMs;
+    figures.lastFlushMs = tookMs;
+    figures.lastGroup = group.count;
+    figures.flushedWrites += group.count;
+    segment.groups += 1;
+    segment.unsettled += group.count;
+    for (const record of group.keys) {
+      segment.keys.add(record);
+      this.#options.onKey(record);
+    }
+    this.#durablePosition = group.lastPosition ?? this.#durablePosition;
+    group.resolve(segment.number, segment.end - group.frameLength);
+    this.#spare = group.spare;
+  }
+
+  #fail(group: Group, segment: Segment | null, isWritten: boolean, error: unknown): void {
+    const { store } = this.#options;
+    this.#figures.failures += 1;
+    for (const [namespace, mark] of group.marks) if (!this.#marks.has(namespace)) this.#marks.set(namespace, mark);
+    const waiting = this.#groups;
+    this.#groups = [];
+    const isClosing = this.#state === 'closed';
+    this.#break(isWritten ? 'could not be flushed' : 'cannot be written', error);
+    group.reject(isWritten ? unknownOutcome() : notAccepted());
+    for (const later of waiting) later.reject(notAccepted());
+    if (segment !== null && segment !== store.newest) void store.giveUp(segment);
+    if (isClosing) this.#state = 'closed';
+  }
+
+  #break(what: string, error: unknown): void {
+    const { folder, log } = this.#options;
+    this.#state = 'broken';
+    log('error', `the journal ${what}: ${reasonOf(error)}; buffered writes are refused until it can be`, { folder });
+    this.#mending ??= this.#mend(reasonOf(error));
+  }
+
+  /** Tries until a new segment is there. */
+  async #mend(reason: string): Promise<void> {
+    const { folder, log, store, check } = this.#options;
+    let told = reason;
+    let isChecked = false;
+    for (let pauseMs = FIRST_PAUSE_MS; this.#state === 'broken'; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      await this.#pause(pauseMs);
+      if (this.#state !== 'broken') break;
+      try {
+        if (!isChecked && store.newest !== null && store.newest.file !== null) {
+          await store.newest.closeFile();
+          await check(store.newest);
+        }
+        isChecked = true;
+        await this.#beginSegment();
+        this.#state = 'available';
+        log('info', 'the journal can be written again', { folder });
+      } catch (error) {
+        if (reasonOf(error) !== told) log('error', `the journal cannot be written: ${reasonOf(error)}`, { folder });
+        told = reasonOf(error);
+      }
+    }
+    this.#mending = null;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.setTimeout(resolve, ms);
+      this.#stopPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#stopPause = null;
+  }
+
+  /** A new segment, whose header seals the one before it where its durable groups end. */
+  async #beginSegment(): Promise<void> {
+    const { store, beforeFirst } = this.#options;
+    if (!this.#isPrepared) await beforeFirst();
+    this.#isPrepared = true;
+    const segment = await store.next(SECTOR_BYTES);
+    try {
+      const sector = Buffer.alloc(SECTOR_BYTES);
+      writeHeader(sector, this.#headerOf(segment, this.#durablePosition + 1));
+      const file = segment.file as NonNullable<Segment['file']>;
+      await writeAll(file, sector, 0);
+      await file.flush();
+    } catch (error) {
+      await store.giveUp(segment);
+      throw error;
+    }
+    segment.end = SECTOR_BYTES;
+    this.#activate(segment);
+  }
+
+  #activate(segment: Segment): void {
+    this.#options.store.activate(segment);
+    this.#options.onNewSegment();
+  }
+
+  #headerOf(segment: Segment, firstPosition: number): SegmentHeader {
+    const { journal, store } = this.#options;
+    const { number, bytes: fileBytes } = segment;
+    const { newest } = store;
+    return { journal, number, previous: newest?.number ?? 0, previousEnd: newest?.end ?? 0, fileBytes, firstPosition };
+  }
+}
+
+/** The system's own word for it: ENOSPC, EIO. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? message ?? String(error);
+}
+
+function notAccepted(): ApiError {
+  return new ApiError('write_buffer_unavailable', 'the journal cannot be written: the write was not accepted');
+}
+
+function unknownOutcome(): ApiError {
+  const message = 'the journal could not be flushed: the outcome of the write is unknown, it may be applied once';
+  return new ApiError('write_buffer_unavailable', message);
+}

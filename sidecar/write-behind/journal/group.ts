@@ -1,0 +1,133 @@
+import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
+import { FRAME_HEAD_BYTES, frameBytes, SECTOR_BYTES, writeFrame } from './frame.ts';
+import { keyRecord } from './key-record.ts';
+import { roomOf, roomOfMark, roomOfNote, writeEntry, writeMark, writeNote } from './records.ts';
+import { type SegmentHeader, writeHeader } from './segment-header.ts';
+
+/** The header of a segment stands before its first group, so that one write and one flush make both. */
+const FRAME_AT = SECTOR_BYTES;
+const CONTENT_AT = FRAME_AT + FRAME_HEAD_BYTES;
+const FIRST_BYTES = 64 * 1024;
+/** A group takes no more records beyond this; the next one waits for its turn. */
+const FULL_BYTES = 1024 * 1024;
+/** A buffer that grew beyond it is not used again. */
+const KEPT_BYTES = 2 * FULL_BYTES;
+
+interface Waiting {
+  readonly entry: NewEntry;
+  readonly position: number;
+  /** In the frame. */
+  readonly offset: number;
+  readonly length: number;
+  readonly payloadBytes: number;
+  readonly resolve: (entry: PendingEntry) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Records that wait for one flush, encoded as they come. */
+export class Group {
+  /** Marks that it carries; whoever writes it keeps them for the next one where it fails. */
+  readonly marks = new Map<string, SettledMark>();
+  #buffer: Buffer;
+  #end = CONTENT_AT;
+  #waiting: Waiting[] = [];
+  #keys: Buffer[] = [];
+
+  constructor(spare: Buffer | null) {
+    this.#buffer = spare ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
+  }
+
+  get isFull(): boolean {
+    return this.#end >= FULL_BYTES;
+  }
+
+  get count(): number {
+    return this.#waiting.length;
+  }
+
+  /** Of its entries; null where it has none. */
+  get firstPosition(): number | null {
+    return this.#waiting[0]?.position ?? null;
+  }
+
+  get lastPosition(): number | null {
+    return this.#waiting.at(-1)?.position ?? null;
+  }
+
+  get frameLength(): number {
+    return frameBytes(this.#end - CONTENT_AT);
+  }
+
+  /** Of each entry and note with a key. */
+  get keys(): readonly Buffer[] {
+    return this.#keys;
+  }
+
+  /** For the next group, once this one is done with. */
+  get spare(): Buffer | null {
+    return this.#buffer.length > KEPT_BYTES ? null : this.#buffer;
+  }
+
+  add(entry: NewEntry, position: number, resolve: Waiting['resolve'], reject: Waiting['reject']): void {
+    const { key, kid, namespace, pending } = entry;
+    const offset = this.#end;
+    this.#makeRoom(roomOf(entry));
+    const length = writeEntry(this.#buffer, offset, entry, position);
+    this.#end += length;
+    const payloadBytes = this.#buffer.readUInt32LE(offset + 24);
+    this.#waiting.push({ entry, position, offset: offset - FRAME_AT, length, payloadBytes, resolve, reject });
+    if (key !== null) this.#keys.push(keyRecord({ ...key, kid, namespace }, { position, pending, answer: null }));
+  }
+
+  addNote(slot: KeySlot, answer: string): void {
+    this.#makeRoom(roomOfNote(slot, answer));
+    this.#end += writeNote(this.#buffer, this.#end, slot, answer);
+    this.#keys.push(keyRecord(slot, { position: 0, pending: 0, answer }));
+  }
+
+  addMarks(marks: ReadonlyMap<string, SettledMark>): void {
+    for (const [namespace, mark] of marks) {
+      this.#makeRoom(roomOfMark(namespace));
+      this.#end += writeMark(this.#buffer, this.#end, namespace, mark.token, mark.position);
+      this.marks.set(namespace, mark);
+    }
+  }
+
+  /** The frame as it is written, behind the header where it is the first of a segment. Nothing can be added any more. */
+  seal(segment: number, group: number, before: number, header: SegmentHeader | null): Buffer {
+    const frame = this.#buffer.subarray(FRAME_AT, FRAME_AT + this.frameLength);
+    writeFrame(frame, {
+      segment,
+      group,
+      length: frame.length,
+      contentBytes: this.#end - CONTENT_AT,
+      count: this.#waiting.length,
+      firstPosition: this.firstPosition ?? before + 1,
+      lastPosition: this.lastPosition ?? before,
+    });
+    if (header === null) return frame;
+    writeHeader(this.#buffer, header);
+    return this.#buffer.subarray(0, FRAME_AT + frame.length);
+  }
+
+  /** It is durable, its frame at `frameAt` of the segment. */
+  resolve(segment: number, frameAt: number): void {
+    for (const { entry, position, offset, length, payloadBytes: bytes, resolve } of this.#waiting) {
+      const { namespace, token, time, retryOf } = entry;
+      resolve({ position, namespace, token, time, bytes, retryOf, segment, offset: frameAt + offset, length });
+    }
+  }
+
+  reject(error: Error): void {
+    for (const { reject } of this.#waiting) reject(error);
+  }
+
+  /** Room for the padding and the end of the frame too. */
+  #makeRoom(bytes: number): void {
+    const needed = this.#end + bytes + 2 * SECTOR_BYTES;
+    if (needed <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+    this.#buffer.copy(larger, 0, 0, this.#end);
+    this.#buffer = larger;
+  }
+}

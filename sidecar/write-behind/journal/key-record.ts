@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto';
+import type { KeySlot } from './entries.ts';
+
+/** 96 bits of the key's own, 128 of its fingerprint: no two of them are the same by chance. */
+const KEY_HEX = 24;
+const FINGERPRINT_HEX = 32;
+export const KEY_BYTES = 12;
+export const FINGERPRINT_BYTES = 16;
+const FINGERPRINT_AT = KEY_BYTES;
+const POSITION_AT = 28;
+const PENDING_AT = 36;
+const EXPIRES_AT = 40;
+/** Of an answer that is not an acknowledgement; it follows. */
+const ANSWER_BYTES_AT = 48;
+export const RECORD_BYTES = 52;
+
+/** Whose first answer is remembered: an acknowledgement by its position, any other by its text. */
+export interface KeptAnswer {
+  readonly position: number;
+  readonly pending: number;
+  readonly answer: string | null;
+}
+
+/** A key as memory and disk keep it: 52 bytes, and the text of an answer that cannot be put together from numbers. */
+export function keyRecord(slot: KeySlot, kept: KeptAnswer): Buffer {
+  const answer = kept.answer ?? '';
+  const answerBytes = Buffer.byteLength(answer);
+  const record = Buffer.allocUnsafe(RECORD_BYTES + answerBytes);
+  keyHash(slot).copy(record);
+  fingerprintHash(slot).copy(record, FINGERPRINT_AT);
+  record.writeDoubleLE(kept.position, POSITION_AT);
+  record.writeUInt32LE(kept.pending, PENDING_AT);
+  record.writeDoubleLE(slot.expiresAt, EXPIRES_AT);
+  record.writeUInt32LE(answerBytes, ANSWER_BYTES_AT);
+  record.write(answer, RECORD_BYTES, 'utf8');
+  return record;
+}
+
+export function keyHash({ kid, namespace, key }: KeySlot): Buffer {
+  return Buffer.from(hash('sha256', `${kid}\n${namespace}\n${key}`, 'hex').slice(0, KEY_HEX), 'hex');
+}
+
+export function fingerprintHash({ fingerprint }: KeySlot): Buffer {
+  return Buffer.from(hash('sha256', fingerprint, 'hex').slice(0, FINGERPRINT_HEX), 'hex');
+}
+
+export function recordLength(from: Buffer, at: number): number {
+  return RECORD_BYTES + from.readUInt32LE(at + ANSWER_BYTES_AT);
+}
+
+export function expiryOf(from: Buffer, at: number): number {
+  return from.readDoubleLE(at + EXPIRES_AT);
+}
+
+export function hasFingerprint(from: Buffer, at: number, fingerprint: Buffer): boolean {
+  return from.compare(fingerprint, 0, FINGERPRINT_BYTES, at + FINGERPRINT_AT, at + POSITION_AT) === 0;
+}
+
+export function keptAnswer(from: Buffer, at: number): KeptAnswer {
+  const length = recordLength(from, at);
+  return {
+    position: from.readDoubleLE(at + POSITION_AT),
+    pending: from.readUInt32LE(at + PENDING_AT),
+    answer: length === RECORD_BYTES ? null : from.toString('utf8', at + RECORD_BYTES, at + length),
+  };
+}

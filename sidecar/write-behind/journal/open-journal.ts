@@ -1,0 +1,173 @@
+import { join } from 'node:path';
+import type { EngineLog } from '../../engine/engine.ts';
+import type { Disk, FolderLock } from './disk.ts';
+import type { NamespaceState } from './entries.ts';
+import { SECTOR_BYTES } from './frame.ts';
+import type { JournalFinding } from './journal.ts';
+import { newState } from './journal-id.ts';
+import type { KeyFile } from './key-file.ts';
+import { KeyMemory } from './key-memory.ts';
+import { type JournalContent, readJournal, readKeyFiles } from './read-journal.ts';
+import { chainOf, readHeaders } from './segment-chain.ts';
+import { type HeaderFound, segmentName } from './segment-header.ts';
+import { type JournalState, readState, STATE_NAME, writeState } from './state-file.ts';
+import { readAt, writeAll } from './whole-file.ts';
+
+export interface OpenOptions {
+  readonly folder: string;
+  readonly disk: Disk;
+  readonly clock: { now(): number };
+  readonly log: EngineLog;
+}
+
+export interface OpenContent extends JournalContent {
+  readonly journal: string;
+  readonly namespaces: readonly NamespaceState[];
+  readonly keys: KeyMemory;
+  readonly keyFiles: readonly KeyFile[];
+  readonly lastNumber: number;
+  /** Makes durable what was read: a group may have been written and not flushed when the last process died. */
+  readonly harden: () => Promise<void>;
+}
+
+/**
+ * After a stop without order the disk may have lost the newest groups and not shown it. Their positions, which the database
+ * may have seen, are not given again.
+ */
+const POSITIONS_LEFT_OUT = 2 ** 20;
+
+/** @throws Error where the folder cannot be used, or another process uses it */
+export async function lockJournal({ folder, disk }: OpenOptions): Promise<FolderLock> {
+  let lock: FolderLock | null;
+  try {
+    await disk.makeFolder(folder);
+    lock = await disk.lock(folder);
+  } catch (error) {
+    throw new Error(`the journal ${folder} cannot be used: ${(error as Error).message}`);
+  }
+  if (lock === null) throw new Error(`the journal ${folder} is used by another sidecar`);
+  return lock;
+}
+
+export async function openContent(options: OpenOptions): Promise<OpenContent> {
+  const { folder, disk, log } = options;
+  const headers = await readHeaders(disk, folder);
+  const found = await stateOf(options, headers);
+  const journal = found?.journal ?? [...headers.values()].find((header) => typeof header === 'object')?.journal ?? '';
+  refuseForeign(folder, headers, journal);
+  const keys = new KeyMemory();
+  const source = { disk, folder, headers, state: found, now: options.clock.now() };
+  const content = await readJournal(source, keys);
+  for (const finding of content.findings) report(log, folder, finding);
+  const keyFiles = await readKeyFiles(source, keys, log);
+  await removeUnnamed(disk, folder, headers, found);
+  const isClean = found?.isClean === true && content.findings.length === 0;
+  return {
+    ...content,
+    journal,
+    namespaces: found?.namespaces ?? [],
+    keys,
+    keyFiles,
+    lastNumber: Math.max(
+      0,
+      ...headers.keys(),
+      ...(found?.ends ?? []).map(([number]) => number),
+      (found?.next ?? 1) - 1,
+    ),
+    lastPosition: content.lastPosition + (isClean ? 0 : POSITIONS_LEFT_OUT),
+    harden: () => (isClean ? Promise.resolve() : harden(disk, folder, headers, content)),
+  };
+}
+
+/** Null where it cannot be read and segments are there none the less. */
+async function stateOf(
+  { folder, disk, log }: OpenOptions,
+  headers: ReadonlyMap<number, HeaderFound>,
+): Promise<JournalState | null> {
+  const state = await readState(disk, folder);
+  if (state === 'newer') throw new Error(`the journal ${folder} was written by a newer version of this program`);
+  if (typeof state === 'object') return state;
+  const isNew = state === 'none' && [...headers.values()].every((header) => header === 'empty');
+  if (isNew) return makeNew(disk, folder);
+  if (state === 'damaged') await disk.rename(join(folder, STATE_NAME), join(folder, `${STATE_NAME}.damaged`));
+  const what = `${STATE_NAME} of the journal is ${state === 'none' ? 'missing' : 'damaged'}`;
+  log('error', `${what}: files that are missing cannot be noticed, and the database tells what was applied`, {
+    folder,
+  });
+  return null;
+}
+
+async function makeNew(disk: Disk, folder: string): Promise<JournalState> {
+  const state = newState();
+  try {
+    await writeState(disk, folder, state);
+  } catch (error) {
+    throw new Error(`the journal ${folder} cannot be written: ${(error as Error).message}`);
+  }
+  return state;
+}
+
+function refuseForeign(folder: string, headers: ReadonlyMap<number, HeaderFound>, journal: string): void {
+  if (journal === '') throw new Error(`the journal ${folder} holds files that are not of this program`);
+  for (const [number, header] of headers) {
+    if (header === 'newer') throw new Error(`the journal ${folder} was written by a newer version of this program`);
+    if (typeof header === 'object' && header.journal !== journal) {
+      throw new Error(`${segmentName(number)} in ${folder} belongs to another journal`);
+    }
+  }
+}
+
+/** Files that were made ahead, or given up before anything in them was acknowledged. */
+async function removeUnnamed(
+  disk: Disk,
+  folder: string,
+  headers: ReadonlyMap<number, HeaderFound>,
+  state: JournalState | null,
+): Promise<void> {
+  const named = new Set(chainOf(headers, state).map((link) => link.number));
+  const unnamed = [...headers].filter(
+    ([number, header]) => !named.has(number) && (state !== null || header === 'empty'),
+  );
+  const names = unnamed.map(([number]) => segmentName(number));
+  const temporary = (await disk.list(folder)).filter((name) => name.endsWith('.tmp'));
+  for (const name of [...names, ...temporary]) await disk.remove(join(folder, name)).catch(() => {});
+}
+
+/**
+ * Only the last group is in question: each one was written after the flush of the one before it. Its bytes are written
+ * again, as a disk whose flush failed may show what it has not kept.
+ */
+async function harden(
+  disk: Disk,
+  folder: string,
+  headers: ReadonlyMap<number, HeaderFound>,
+  { segments, lastFrame }: JournalContent,
+): Promise<void> {
+  const newest = segments.at(-1);
+  if (newest === undefined) return;
+  const file = await disk.open(join(folder, segmentName(newest.number)), 'write');
+  try {
+    const isHeaded = typeof headers.get(newest.number) === 'object';
+    if (isHeaded) await writeAll(file, await readAt(file, 0, SECTOR_BYTES), 0);
+    if (lastFrame !== null) await writeAll(file, await readAt(file, lastFrame.at, lastFrame.length), lastFrame.at);
+    await file.flush();
+  } finally {
+    await file.close();
+  }
+}
+
+function report(log: EngineLog, folder: string, finding: JournalFinding): void {
+  const { kind, file, bytes, writes, firstPosition, lastPosition } = finding;
+  if (kind === 'torn') {
+    const what = `the last group of ${file} was cut off (${writes ?? 'some'} writes, ${bytes} bytes)`;
+    log('warn', `${what}: none of it was acknowledged, unless the disk does not keep what it promised`, { folder });
+    return;
+  }
+  const to = lastPosition === null ? 'on' : `to ${lastPosition}`;
+  const which =
+    firstPosition === null ? `up to position ${lastPosition ?? '?'}` : `from position ${firstPosition} ${to}`;
+  log('error', `${file} of the journal is damaged or missing: acknowledged writes ${which} are lost`, {
+    folder,
+    bytes,
+  });
+}
