@@ -1,0 +1,233 @@
+import type { Disk, DiskFile, FolderLock } from '../../sidecar/write-behind/journal/disk.ts';
+
+const SECTOR_BYTES = 512;
+
+/** One call of the disk, before it is carried out. */
+export interface DiskCall {
+  readonly kind: 'open' | 'write' | 'flush' | 'read' | 'rename' | 'remove' | 'flushFolder' | 'list';
+  readonly path: string;
+  /** Of a write. */
+  readonly bytes: number;
+}
+
+/**
+ * What goes wrong. `error`: refused with that code. `short`: a write takes so many bytes only. `lie`: a flush says it is
+ * done and keeps nothing.
+ */
+export type DiskFault = { readonly error: string } | { readonly short: number } | { readonly lie: true };
+
+export interface SimulatedDiskOptions {
+  /** Asked before every call; a promise makes the call wait. */
+  readonly intercept?: (call: DiskCall) => DiskFault | null | Promise<DiskFault | null>;
+}
+
+/** A number from 0 to less than 1. */
+export type Random = () => number;
+
+/** What was written, and what of it outlives a power failure. */
+class Inode {
+  bytes = new Uint8Array(0);
+  durable = new Uint8Array(0);
+  /** Sectors that the next flush makes durable. After one that failed they are neither dirty nor durable. */
+  dirty = new Set<number>();
+
+  write(from: Uint8Array, position: number): void {
+    this.bytes = grown(this.bytes, position + from.length);
+    this.bytes.set(from, position);
+    const last = Math.floor((position + from.length - 1) / SECTOR_BYTES);
+    for (let sector = Math.floor(position / SECTOR_BYTES); sector <= last; sector += 1) this.dirty.add(sector);
+  }
+
+  flush(): void {
+    this.durable = grown(this.durable, this.bytes.length);
+    for (const sector of this.dirty) this.#keep(sector);
+    this.dirty.clear();
+  }
+
+  /** Any of what was not flushed may have come as far as the disk, in any order. */
+  losePower(random: Random): void {
+    if (this.dirty.size > 0 && random() < 0.5) this.durable = grown(this.durable, this.bytes.length);
+    const share = random();
+    for (const sector of this.dirty) if (random() < share) this.#keep(sector);
+    this.bytes = this.durable.slice();
+    this.dirty.clear();
+  }
+
+  #keep(sector: number): void {
+    const from = sector * SECTOR_BYTES;
+    this.durable.set(this.bytes.subarray(from, Math.min(from + SECTOR_BYTES, this.durable.length)), from);
+  }
+}
+
+function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  if (bytes.length >= length) return bytes;
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
+}
+
+interface Names {
+  readonly change: (names: Map<string, Inode>) => void;
+  readonly folder: string;
+}
+
+/**
+ * A disk in memory that fails as a script wants, and forgets as a real one does: what was not flushed may be lost sector by
+ * sector, names by the order in which they were changed.
+ */
+export class SimulatedDisk implements Disk {
+  readonly #intercept: NonNullable<SimulatedDiskOptions['intercept']>;
+  #names = new Map<string, Inode>();
+  #durableNames = new Map<string, Inode>();
+  #changes: Names[] = [];
+  readonly #locked = new Set<string>();
+  #life = 0;
+
+  constructor(options: SimulatedDiskOptions = {}) {
+    this.#intercept = options.intercept ?? (() => null);
+  }
+
+  /** The process dies: the system still has all that was written. Files it had open are refused from now on. */
+  kill(): void {
+    this.#life += 1;
+    this.#locked.clear();
+  }
+
+  powerCut(random: Random): void {
+    this.kill();
+    const kept = Math.floor(random() * (this.#changes.length + 1));
+    for (const { change } of this.#changes.slice(0, kept)) change(this.#durableNames);
+    this.#changes = [];
+    this.#names = new Map(this.#durableNames);
+    for (const inode of new Set(this.#names.values())) inode.losePower(random);
+  }
+
+  /** As it is read now, for a test that damages it. */
+  contentOf(path: string): Uint8Array {
+    return this.#inode(path).bytes;
+  }
+
+  /** Behind the back of whoever uses it, and durable at once. */
+  replace(path: string, bytes: Uint8Array): void {
+    const inode = new Inode();
+    inode.write(bytes, 0);
+    inode.flush();
+    this.#names.set(path, inode);
+    this.#durableNames.set(path, inode);
+  }
+
+  /** The same. */
+  destroy(path: string): void {
+    this.#names.delete(path);
+    this.#durableNames.delete(path);
+  }
+
+  paths(): string[] {
+    return [...this.#names.keys()].sort();
+  }
+
+  async makeFolder(): Promise<void> {}
+
+  async list(folder: string): Promise<string[]> {
+    await this.#called('list', folder);
+    return this.paths()
+      .filter((path) => folderOf(path) === folder)
+      .map((path) => path.slice(folder.length + 1));
+  }
+
+  async open(path: string, mode: 'create' | 'write' | 'read'): Promise<DiskFile> {
+    await this.#called('open', path);
+    if (mode !== 'create') return this.#fileOf(path, this.#inode(path));
+    if (this.#names.has(path)) throw failure('EEXIST');
+    const inode = new Inode();
+    this.#change(folderOf(path), (names) => names.set(path, inode));
+    return this.#fileOf(path, inode);
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await this.#called('rename', from);
+    const inode = this.#inode(from);
+    this.#change(folderOf(to), (names) => {
+      names.delete(from);
+      names.set(to, inode);
+    });
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#called('remove', path);
+    if (this.#names.has(path)) this.#change(folderOf(path), (names) => names.delete(path));
+  }
+
+  async flushFolder(folder: string): Promise<void> {
+    await this.#called('flushFolder', folder);
+    for (const { change } of this.#changes.filter((each) => each.folder === folder)) change(this.#durableNames);
+    this.#changes = this.#changes.filter((each) => each.folder !== folder);
+  }
+
+  async lock(folder: string): Promise<FolderLock | null> {
+    if (this.#locked.has(folder)) return null;
+    this.#locked.add(folder);
+    const life = this.#life;
+    return { release: () => void (life === this.#life && this.#locked.delete(folder)) };
+  }
+
+  #change(folder: string, change: (names: Map<string, Inode>) => void): void {
+    change(this.#names);
+    this.#changes.push({ folder, change });
+  }
+
+  #inode(path: string): Inode {
+    const inode = this.#names.get(path);
+    if (inode === undefined) throw failure('ENOENT');
+    return inode;
+  }
+
+  /** The call waits, fails or is changed as the script says; a process that died meanwhile carries nothing out. */
+  async #called(kind: DiskCall['kind'], path: string, bytes = 0): Promise<DiskFault | null> {
+    const life = this.#life;
+    const fault = await this.#intercept({ kind, path, bytes });
+    if (life !== this.#life) await new Promise(() => {});
+    if (fault !== null && 'error' in fault && kind !== 'flush') throw failure(fault.error);
+    return fault;
+  }
+
+  #fileOf(path: string, inode: Inode): DiskFile {
+    const life = this.#life;
+    const alive = async (kind: DiskCall['kind'], bytes = 0) => {
+      if (life !== this.#life) await new Promise(() => {});
+      return this.#called(kind, path, bytes);
+    };
+    return {
+      async write(bytes, position) {
+        const copy = new Uint8Array(bytes);
+        const fault = await alive('write', bytes.length);
+        const taken = fault !== null && 'short' in fault ? Math.min(fault.short, bytes.length) : bytes.length;
+        if (taken > 0) inode.write(copy.subarray(0, taken), position);
+        return taken;
+      },
+      async read(into, position) {
+        await alive('read');
+        const part = inode.bytes.subarray(position, position + into.length);
+        into.set(part);
+        return part.length;
+      },
+      size: async () => inode.bytes.length,
+      async flush() {
+        const fault = await alive('flush');
+        if (fault === null) return inode.flush();
+        // Linux forgets what it could not write: the pages stay readable and are never written again.
+        inode.dirty.clear();
+        if ('error' in fault) throw failure(fault.error);
+      },
+      close: async () => {},
+    };
+  }
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+function failure(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
