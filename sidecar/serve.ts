@@ -1,8 +1,7 @@
-import { type ApiOptions, type RunningApi, startApi } from './api/start-api.ts';
+import { type ApiOptions, type RunningApi, startApi, type WriteBufferReport } from './api/start-api.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 import { drainDeadline } from './data/drain-deadline.ts';
 import { createDataHandlers } from './data/handlers.ts';
-import type { WriteQueue } from './data/write-queue.ts';
 import type { Engine, EngineLog } from './engine/engine.ts';
 import { openEngine } from './engine/open.ts';
 import { Log, type LogSink } from './log.ts';
@@ -10,6 +9,9 @@ import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
 import { createSchemaHandlers } from './schema/handlers.ts';
 import { lockOwner } from './schema/owner.ts';
+import { type RunningWriteBehind, startWriteBehind } from './start-write-behind.ts';
+import type { WriteBuffer } from './write-behind/write-buffer.ts';
+import { writeBufferGauges } from './write-buffer-gauges.ts';
 
 /** Clocks, and what only a test sets, are those of the API. */
 export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 'bootId' | 'nonceCapacity'> {
@@ -39,18 +41,21 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
   const engine = await openEngine(config.database, { log: engineLog, now });
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
+  let writeBehind: RunningWriteBehind | null = null;
   try {
-    const handlers = createHandlers(base, null);
-    const api = await startApi({ ...clocks, config, engine, log, handlers });
+    writeBehind = await startWriteBehind(base);
+    const buffer = writeBehind?.buffer ?? null;
+    const handlers = createHandlers(base, buffer);
+    const api = await startApi({ ...clocks, config, engine, log, handlers, writeBuffer: reportOf(buffer) });
     log.info('listening', { service: 'api', address: api.address });
-    return { ...api, engine, stop: () => stopAll(api, engine, log) };
+    return { ...api, engine, stop: () => stopAll(api, writeBehind, engine, log) };
   } catch (error) {
-    await engine.close();
+    await closeBelow(writeBehind, engine);
     throw error;
   }
 }
 
-function createHandlers(base: Base, queue: WriteQueue | null): ApiOptions['handlers'] {
+function createHandlers(base: Base, queue: WriteBuffer | null): ApiOptions['handlers'] {
   const { config, engine } = base;
   const gate = new NamespaceGate();
   const { statementTimeoutMs } = config.database;
@@ -68,12 +73,35 @@ function createHandlers(base: Base, queue: WriteQueue | null): ApiOptions['handl
   };
 }
 
+/** Told of while it is on, and while something is left of it. */
+function reportOf(buffer: WriteBuffer | null): WriteBufferReport | null {
+  if (buffer === null) return null;
+  const health = () => {
+    const known = buffer.health();
+    return known.enabled || known.pending > 0 ? known : undefined;
+  };
+  return { health, gauges: writeBufferGauges(() => buffer.figures()) };
+}
+
 /** What runs finishes first, then what is queued; then nothing is left that could write. */
-async function stopAll(api: RunningApi, engine: Engine, log: Log): Promise<void> {
+async function stopAll(
+  api: RunningApi,
+  writeBehind: RunningWriteBehind | null,
+  engine: Engine,
+  log: Log,
+): Promise<void> {
   try {
     await api.stop();
   } finally {
-    await engine.close();
+    await closeBelow(writeBehind, engine);
     log.info('stopped');
+  }
+}
+
+async function closeBelow(writeBehind: RunningWriteBehind | null, engine: Engine): Promise<void> {
+  try {
+    await writeBehind?.stop();
+  } finally {
+    await engine.close();
   }
 }

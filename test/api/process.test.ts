@@ -106,8 +106,15 @@ describe('a first start', () => {
     );
     expect(modes).toEqual([0o700, 0o700, 0o700, 0o600]);
     const client = new SignedClient({ address: first.address, secret });
-    expect(await client.must('health')).toEqual({ status: 'ok', provider: 'sqlite', database: true });
+    const writeBuffer = { enabled: true, pending: 0, halted: false, deadLetters: 0, available: true };
+    expect(await client.must('health')).toMatchObject({ status: 'ok', database: true, writeBuffer });
+    const statistics = { namespace: 'stats', table: 'kills', rows: [{ id: 1 }] };
+    const columns = [{ name: 'id', type: 'int32' }];
+    await client.must('schema.sync', { namespace: 'stats', schema: { tables: [{ name: 'kills', columns }] } });
+    expect(await client.must('insert', statistics)).toMatchObject({ queued: true, pending: 1 });
+    expect(await client.must('count', { namespace: 'stats', table: 'kills' })).toEqual({ count: 1 });
     await client.close();
+    expect(statSync(join(home, 'data/journal')).mode & 0o777).toBe(0o700);
     expect(JSON.stringify(first.log)).not.toContain(secret);
     expect(await first.kill('SIGTERM')).toBe(0);
 

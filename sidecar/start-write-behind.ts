@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import type { SidecarConfig } from './config/load-config.ts';
+import type { Engine, EngineLog } from './engine/engine.ts';
+import type { SchemaCatalog } from './schema/catalog.ts';
+import { type Clock, SYSTEM_CLOCK } from './write-behind/journal/clock.ts';
+import { Journal } from './write-behind/journal/journal.ts';
+import { NODE_DISK } from './write-behind/journal/node-disk.ts';
+import { WriteBuffer } from './write-behind/write-buffer.ts';
+
+export interface WriteBehindParts {
+  readonly config: SidecarConfig;
+  readonly engine: Engine;
+  readonly catalog: SchemaCatalog;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly log: EngineLog;
+}
+
+export interface RunningWriteBehind {
+  readonly buffer: WriteBuffer;
+  /** Applies what waits for at most `drainOnStopMs`; the rest stays in the journal. */
+  stop(): Promise<void>;
+}
+
+/** Null where no namespace is buffered, and no journal is there in which something could be left. */
+export async function startWriteBehind(parts: WriteBehindParts): Promise<RunningWriteBehind | null> {
+  const { config, now, log } = parts;
+  const { namespaces, journal: folder } = config.writeBehind;
+  if (namespaces.size === 0 && !existsSync(folder)) return null;
+  const clock: Clock = { ...SYSTEM_CLOCK, now };
+  const { journal, pending } = await Journal.open({ folder, disk: NODE_DISK, clock, log });
+  try {
+    const buffer = await WriteBuffer.open({
+      ...{ engine: parts.engine, catalog: parts.catalog, journal, pending, clock, log },
+      config: config.writeBehind,
+      statementTimeoutMs: config.database.statementTimeoutMs,
+    });
+    parts.catalog.onRead((stored) => buffer.keepSchema(stored));
+    return { buffer, stop: () => stop(buffer, journal) };
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}
+
+async function stop(buffer: WriteBuffer, journal: Journal): Promise<void> {
+  try {
+    await buffer.stop();
+  } finally {
+    await journal.close();
+  }
+}

@@ -1,0 +1,244 @@
+import { rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { newFolder, type SidecarOptions, type TestSidecar } from '../support/sidecar.ts';
+import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { outcome, PATIENT } from './data-world.ts';
+import { healthOf, LATER, PLAIN_READS, Scores, sidecarsOfTest } from './write-behind-world.ts';
+
+/** What a stop and a start do with what waits, and which keys are remembered over both (contract section 7). */
+
+const START_MS = Date.UTC(2026, 0, 1);
+const MINUTE_MS = 60_000;
+/** A stop leaves everything in the journal. */
+const LEFT = { ...LATER, drainOnStopMs: 0 };
+
+let folder: string;
+let database: TestDatabase;
+let nowMs: number;
+
+beforeEach(async () => {
+  folder = newFolder();
+  database = await newDatabase();
+  nowMs = START_MS;
+});
+
+afterEach(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+// After that: hooks of the end run from the last one to the first.
+const start = sidecarsOfTest();
+
+/** A sidecar on the same folder and database as the one before. */
+function next(writeBehind: object, more: Partial<SidecarOptions> = {}): Promise<TestSidecar> {
+  return start({ folder, database, now: () => nowMs, ...more, config: { ...PATIENT, writeBehind } });
+}
+
+const STATS = { namespaces: { stats: {} } };
+const scoresOf = (sidecar: TestSidecar) => new Scores(sidecar.client, 'stats');
+
+describe('a stop', () => {
+  it('applies what waits', async () => {
+    const first = await next({ ...LATER, ...STATS });
+    await scoresOf(first).declare();
+    for (let id = 0; id < 30; id += 1) await scoresOf(first).insert(id);
+    await first.stop();
+    const plain = await start({ database, config: PATIENT });
+    expect(await scoresOf(plain).points()).toHaveLength(30);
+  });
+
+  it('with drainOnStopMs 0 leaves it to the next start, and both say how much', async () => {
+    const first = await next({ ...LEFT, ...STATS });
+    await scoresOf(first).declare();
+    for (let id = 0; id < 3; id += 1) await scoresOf(first).insert(id);
+    await first.stop();
+    const plain = await start({ database, config: PATIENT });
+    expect(await scoresOf(plain).points()).toEqual([]);
+    expect(JSON.stringify(first.log)).toMatch(/"(pending|waiting|left|remaining|writes)":3\b/);
+
+    const second = await next({ ...LEFT, ...STATS });
+    expect(JSON.stringify(second.log)).toMatch(/"(pending|waiting|left|remaining|writes)":3\b/);
+    await scoresOf(second).insert(3);
+    expect(await scoresOf(second).points()).toHaveLength(4);
+  });
+
+  it('and starts over and over lose nothing, double nothing, and keep the order', async () => {
+    const first = await next({ ...LEFT, ...STATS });
+    await scoresOf(first).declare();
+    await scoresOf(first).insert(1);
+    await first.stop();
+    const ids = new Set<unknown>();
+    for (let round = 1; round <= 5; round += 1) {
+      const sidecar = await next({ ...(round % 2 === 0 ? LEFT : LATER), ...STATS });
+      ids.add((await scoresOf(sidecar).add(1, 1)).result.id);
+      ids.add((await scoresOf(sidecar).set(1, round * 100)).result.id);
+      ids.add((await scoresOf(sidecar).add(1, round)).result.id);
+      if (round === 3) await scoresOf(sidecar).flush();
+      await sidecar.stop();
+    }
+    expect(ids.size).toBe(15);
+    const last = await next({ ...LATER, ...STATS });
+    expect(await scoresOf(last).points()).toEqual([[1, 505]]);
+  });
+});
+
+describe('a namespace that is no longer listed', () => {
+  it('is drained at the start, before writes that are live now', async () => {
+    const first = await next({ ...LEFT, ...STATS });
+    await scoresOf(first).declare();
+    await scoresOf(first).insert(1);
+    await scoresOf(first).set(1, 5);
+    await first.stop();
+    const second = await next({ ...LEFT, namespaces: {} });
+    expect((await scoresOf(second).add(1, 1)).result).toEqual({ affected: 1 });
+    expect(await scoresOf(second).points()).toEqual([[1, 6]]);
+    await vi.waitFor(async () => expect((await healthOf(second.client)).writeBuffer).toBeUndefined(), 10_000);
+    expect(await scoresOf(second).flush()).toMatchObject({ enabled: false, remaining: 0 });
+    await second.stop();
+    // It is given up, so that another sidecar may take it.
+    const elsewhere = newFolder();
+    const other = await start({ folder: elsewhere, database, config: { ...PATIENT, writeBehind: STATS } });
+    await vi.waitFor(async () => expect(outcome(await scoresOf(other).add(1, 1))).toBe('200'), 10_000);
+    expect(await scoresOf(other).points()).toEqual([[1, 7]]);
+    await other.stop();
+    rmSync(elsewhere, { recursive: true, force: true });
+  });
+});
+
+describe('a key', () => {
+  const keyed = { idempotencyKey: 'k' };
+
+  it('is answered with the first acknowledgement, waiting or applied, also by the next sidecar', async () => {
+    const first = await next({ ...LEFT, ...STATS });
+    await scoresOf(first).declare();
+    await scoresOf(first).insert(1);
+    const ack = await scoresOf(first).add(1, 1, keyed);
+    expect(ack.result).toMatchObject({ queued: true, pending: 2 });
+    expect((await scoresOf(first).add(1, 1, keyed)).text).toBe(ack.text);
+    await first.stop();
+
+    const second = await next({ ...LEFT, ...STATS });
+    expect((await scoresOf(second).add(1, 1, keyed)).text).toBe(ack.text);
+    await scoresOf(second).flush();
+    expect((await scoresOf(second).add(1, 1, keyed)).text).toBe(ack.text);
+    await second.stop();
+
+    const third = await next({ ...LEFT, ...STATS });
+    nowMs += 9 * MINUTE_MS;
+    expect((await scoresOf(third).add(1, 1, keyed)).text).toBe(ack.text);
+    expect(outcome(await scoresOf(third).add(1, 2, keyed))).toBe('422 idempotency_conflict');
+    expect(outcome(await scoresOf(third).insert(7, keyed))).toBe('422 idempotency_conflict');
+    expect(await scoresOf(third).points()).toEqual([[1, 1]]);
+    nowMs += 2 * MINUTE_MS;
+    expect((await scoresOf(third).add(1, 2, keyed)).result).toMatchObject({ queued: true });
+    expect(await scoresOf(third).points()).toEqual([[1, 3]]);
+  });
+
+  it('sent many times at once is one write with one acknowledgement', async () => {
+    const sidecar = await next({ ...LATER, ...STATS });
+    const scores = scoresOf(sidecar);
+    await scores.declare();
+    await scores.insert(1);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => scores.add(1, 1, keyed)));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(answers[0]?.result).toMatchObject({ queued: true, pending: 2 });
+    expect(await scores.points()).toEqual([[1, 1]]);
+  });
+
+  it('is looked up before anything is validated, and belongs to its caller and namespace', async () => {
+    const sidecar = await next({ ...LATER, ...STATS });
+    const scores = scoresOf(sidecar);
+    await scores.declare();
+    const ack = await scores.insert(1, keyed);
+    await sidecar.client.must('schema.sync', { namespace: 'stats', schema: { tables: [] } });
+    expect((await scores.insert(1, keyed)).text).toBe(ack.text);
+    expect(outcome(await scores.insert(1, { idempotencyKey: 'other' }))).toBe('404 unknown_table');
+    await new Scores(sidecar.client, 'game').declare();
+    expect((await new Scores(sidecar.client, 'game').insert(1, keyed)).result).toEqual({ inserted: 1, ids: [1] });
+  });
+
+  it('of a write that was refused is not remembered', async () => {
+    const sidecar = await next({ ...LATER, ...STATS });
+    const scores = scoresOf(sidecar);
+    await scores.declare();
+    expect(outcome(await scores.call('insert', { rows: [{}], ...keyed }))).toBe('400 missing_value');
+    expect((await scores.insert(1, keyed)).result).toMatchObject({ queued: true });
+  });
+
+  it('is shared by queued and immediate writes', async () => {
+    const immediate = { durability: 'immediate' };
+    const sidecar = await next({ ...LATER, ...STATS });
+    const scores = scoresOf(sidecar);
+    await scores.declare();
+    const ack = await scores.insert(1, keyed);
+    expect(outcome(await scores.insert(1, { ...keyed, ...immediate }))).toBe('422 idempotency_conflict');
+    expect((await scores.insert(1, keyed)).text).toBe(ack.text);
+
+    const live = await scores.add(1, 1, { idempotencyKey: 'live', ...immediate });
+    expect(live.result).toEqual({ affected: 1 });
+    expect(outcome(await scores.add(1, 1, { idempotencyKey: 'live' }))).toBe('422 idempotency_conflict');
+    expect((await scores.add(1, 1, { idempotencyKey: 'live', ...immediate })).text).toBe(live.text);
+    await sidecar.stop();
+    const second = await next({ ...LATER, ...STATS });
+    expect((await scoresOf(second).add(1, 1, { idempotencyKey: 'live', ...immediate })).text).toBe(live.text);
+    expect(await scoresOf(second).points()).toEqual([[1, 1]]);
+  });
+
+  it('of a live write counts on when the namespace is buffered since, and of a queued one when it is no longer', async () => {
+    const plain = await next({ ...LATER, namespaces: {} });
+    await scoresOf(plain).declare();
+    await scoresOf(plain).insert(1);
+    const live = await scoresOf(plain).add(1, 1, keyed);
+    expect(live.result).toEqual({ affected: 1 });
+    await plain.stop();
+
+    const buffering = await next({ ...LATER, ...STATS });
+    expect((await scoresOf(buffering).add(1, 1, keyed)).text).toBe(live.text);
+    expect(outcome(await scoresOf(buffering).add(1, 2, keyed))).toBe('422 idempotency_conflict');
+    const ack = await scoresOf(buffering).add(1, 10, { idempotencyKey: 'queued' });
+    expect(ack.result).toMatchObject({ queued: true });
+    await buffering.stop();
+
+    const again = await next({ ...LATER, namespaces: {} });
+    expect((await scoresOf(again).add(1, 10, { idempotencyKey: 'queued' })).text).toBe(ack.text);
+    expect(await scoresOf(again).points()).toEqual([[1, 11]]);
+  });
+});
+
+describe('two sidecars on one database', () => {
+  it('do not both own a queue: the second says so, and refuses what would need it, for that namespace alone', async () => {
+    const owner = await next({ ...LATER, ...STATS });
+    await scoresOf(owner).declare();
+    await scoresOf(owner).insert(1);
+    const elsewhere = newFolder();
+    const namespaces = { stats: {}, mine: PLAIN_READS };
+    const other = await start({
+      folder: elsewhere,
+      database,
+      config: { api: { requestTimeoutMs: 2000 }, writeBehind: { ...LATER, namespaces } },
+    });
+    const scores = scoresOf(other);
+    expect(JSON.stringify(other.log)).toMatch(/"level":"(warn|error)"[^}]*take-over/);
+    const refused = await scores.insert(2);
+    expect(outcome(refused)).toBe('503 write_buffer_unavailable');
+    expect(refused.isVerified).toBe(true);
+    for (const answer of [
+      await scores.insert(2, { durability: 'immediate' }),
+      await scores.call('find', {}),
+      await scores.call('count', {}),
+      await other.client.call('schema.sync', { namespace: 'stats', schema: { tables: [] } }),
+    ]) {
+      expect(outcome(answer)).toBe('503 write_buffer_halted');
+    }
+    expect(outcome(await other.client.call('schema.describe', { namespace: 'stats' }))).toBe('200');
+
+    const mine = new Scores(other.client, 'mine');
+    await mine.declare();
+    expect(outcome(await mine.insert(5))).toBe('200');
+    await mine.flush();
+    expect(await mine.points()).toEqual([[5, 0]]);
+    expect(await scoresOf(owner).points()).toEqual([[1, 0]]);
+    await other.stop();
+    rmSync(elsewhere, { recursive: true, force: true });
+  });
+});
