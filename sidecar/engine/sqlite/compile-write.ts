@@ -6,7 +6,7 @@ import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/v
 import { type Value, writeValue } from '../../../db_connector/protocol/values.ts';
 import type { Row, TableTarget, Write } from '../engine.ts';
 import { whereSql } from './compile-read.ts';
-import type { Generator, WriteWork } from './messages.ts';
+import type { Generator, InsertWork, WriteWork } from './messages.ts';
 import { physicalOf, quoted } from './names.ts';
 import { type Physical, storageKind, toPhysical } from './storage.ts';
 
@@ -45,14 +45,12 @@ function compileInsert(target: TableTarget, rows: readonly Row[], numberOf: Numb
   return work.generator === null ? { ...work, ids: givenIds(target.table, rows) } : work;
 }
 
-function insertWork(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork & { do: 'insert' } {
-  return {
-    do: 'insert',
-    statement: numberOf(insertSql(target)),
-    rows: rows.map((row) => rowParams(target.table, row)),
-    ids: null,
-    generator: generatorOf(target),
-  };
+function insertWork(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): InsertWork {
+  const { columns } = target.table;
+  const values: Physical[] = [];
+  for (const row of rows) for (const column of columns) values.push(rowParam(column, row));
+  const statement = numberOf(insertSql(target));
+  return { do: 'insert', statement, values, width: columns.length, ids: null, generator: generatorOf(target) };
 }
 
 function insertSql(target: TableTarget): string {
@@ -62,8 +60,10 @@ function insertSql(target: TableTarget): string {
 }
 
 /** A column that is absent is generated: SQLite does so for NULL in the row id. */
-function rowParams(table: Table, row: Row): Physical[] {
-  return table.columns.map((column) => toPhysical(column, row.get(column.name) ?? null));
+function rowParam(column: Column, row: Row): Physical {
+  const value = toPhysical(column, row.get(column.name) ?? null);
+  // A number travels to the writer's thread faster than a bigint.
+  return typeof value === 'bigint' && value >= INT32_MIN && value <= INT32_MAX ? Number(value) : value;
 }
 
 function generatorOf(target: TableTarget): Generator | null {
@@ -150,7 +150,7 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, num
     statement: numberOf(sql),
     params,
     insert: numberOf(insertSql(target)),
-    row: rowParams(table, write.row),
+    row: table.columns.map((column) => rowParam(column, write.row)),
     generator: generatorOf(target),
   };
 }

@@ -81,16 +81,21 @@ export interface Generator {
   readonly maxId: bigint;
 }
 
+export interface InsertWork {
+  readonly do: 'insert';
+  readonly statement: number;
+  /** Of all rows, one after another: a flat list travels faster. */
+  readonly values: readonly Physical[];
+  /** Values of one row. */
+  readonly width: number;
+  /** JSON texts of the ids where the caller gave them all; null where the table has a generator, or nobody asks. */
+  readonly ids: readonly string[] | null;
+  readonly generator: Generator | null;
+}
+
 /** What a write does, in statements. */
 export type WriteWork =
-  | {
-      readonly do: 'insert';
-      readonly statement: number;
-      readonly rows: readonly (readonly Physical[])[];
-      /** JSON texts of the ids where the caller gave them all; null where the table has a generator. */
-      readonly ids: readonly string[] | null;
-      readonly generator: Generator | null;
-    }
+  | InsertWork
   | {
       readonly do: 'change';
       readonly statement: number;

@@ -5,7 +5,7 @@ import { type DeadLetter, isLasting } from '../queues.ts';
 import type { Connection } from './connection.ts';
 import { diagnose } from './failures.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork, Refusal } from './messages.ts';
-import { needsSavepoint, runWork } from './run-write.ts';
+import { needsSavepoint, runQueued } from './run-write.ts';
 
 const OWNER = 'SELECT journal, token, position FROM _queues WHERE namespace = ?';
 const MOVE = 'UPDATE _queues SET position = ? WHERE namespace = ?';
@@ -38,6 +38,7 @@ class ApplyAttempt {
   readonly #call: ApplyCall;
   readonly #refusals: ReadonlyMap<number, Refusal>;
   readonly #letters: DeadLetter[] = [];
+  readonly #ended = new Set<string>();
   #checkedRevision: number | null = null;
   /** Of the entry it was at. */
   position = 0;
@@ -108,7 +109,7 @@ class ApplyAttempt {
   #runWork({ namespace, revision, work }: QueueWork): void {
     if (this.#checkedRevision !== revision) this.#connection.checkRevision(namespace, revision);
     this.#checkedRevision = revision;
-    runWork(this.#connection, work);
+    runQueued(this.#connection, work, this.#ended);
   }
 }
 

@@ -47,6 +47,9 @@ export function createQueueCalls(port: QueuePort): QueueCalls {
     async addLetters(letters, bounds) {
       await run('queue.addLetters', { letters }, bounds);
     },
+    async buryOrphans({ namespace, journal, token }, orphans, bounds) {
+      await run('queue.bury', { owner: { namespace, journal, token }, orphans }, bounds);
+    },
   };
 }
 

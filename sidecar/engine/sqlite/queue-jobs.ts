@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { givenUp, owned } from '../queue-ownership.ts';
-import type { DeadLetter, PastOwner, QueueOwner, QueueRow } from '../queues.ts';
+import { burial, givenUp, owned } from '../queue-ownership.ts';
+import type { DeadLetter, Orphan, PastOwner, QueueOwner, QueueRow } from '../queues.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 
 /** The jobs by name: what goes in and what comes out, both as structured clones. */
@@ -15,6 +15,7 @@ export interface QueueJobTypes {
   readonly 'queue.wantRetry': { input: { id: string }; output: boolean };
   readonly 'queue.discardLetter': { input: { id: string }; output: boolean };
   readonly 'queue.addLetters': { input: { letters: readonly DeadLetter[] }; output: null };
+  readonly 'queue.bury': { input: { owner: QueueOwner; orphans: readonly Orphan[] }; output: null };
 }
 
 export type QueueJobName = keyof QueueJobTypes;
@@ -58,6 +59,14 @@ export const QUEUE_JOBS = {
   ),
   'queue.addLetters': job<'queue.addLetters'>('writer', (db, { letters }) => {
     db.transaction(() => addLetters(db, letters)).immediate();
+    return null;
+  }),
+  'queue.bury': job<'queue.bury'>('writer', (db, { owner, orphans }) => {
+    changeQueue(db, owner.namespace, (row) => {
+      const { letters, row: next } = burial(row, owner, orphans);
+      addLetters(db, letters);
+      return next;
+    });
     return null;
   }),
 } satisfies JobRegistry & Record<QueueJobName, Job>;
