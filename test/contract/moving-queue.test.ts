@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCopy } from '../../sidecar/commands/copy.ts';
@@ -231,63 +231,82 @@ describe('a copy that is given up', () => {
 });
 
 describe('writes that wait in the journal', () => {
-  const writeBehind = (namespace: string, changes: object) => ({
-    journal: 'journal',
-    flushIntervalMs: 3_600_000,
-    flushAtPending: 100_000,
-    namespaces: { [namespace]: { consistentReads: true } },
-    ...changes,
-  });
-
-  it('are applied once, before the move or after it', async () => {
+  /** A box that applies nothing before it is asked, and leaves the rest to its next start. */
+  async function newBox() {
     const namespace = unique('moved');
     const folder = newFolder();
     folders.push(folder);
-    const [old, next] = [await emptyTarget(), await emptyTarget()];
-    const start = (database: TestDatabase) =>
-      startSidecar({ folder, database, config: { writeBehind: writeBehind(namespace, { drainOnStopMs: 0 }) } });
-    const inc = (sidecar: TestSidecar, id: number) =>
-      sidecar.client.must('update', {
+    const writeBehind = {
+      ...{ journal: 'journal', drainOnStopMs: 0, flushIntervalMs: 3_600_000, flushAtPending: 100_000 },
+      namespaces: { [namespace]: {} },
+    };
+    const start = (database: TestDatabase) => startSidecar({ folder, database, config: { writeBehind } });
+    return { namespace, start, journal: join(folder, 'journal'), config: join(folder, 'sidecar.json') };
+  }
+
+  const callsOf = ({ client }: TestSidecar, namespace: string) => ({
+    insert: (id: number) => client.must('insert', { namespace, table: 'kills', rows: [{ id, amount: 0 }] }),
+    inc: (id: number) =>
+      client.must('update', {
         namespace,
         table: 'kills',
         filter: { field: 'id', op: 'eq', value: id },
         inc: { amount: 1 },
-      });
+      }),
+    flush: () => client.must('flush', { namespace }),
+    rows: async () => (await client.must('find', { namespace, table: 'kills' })).rows,
+  });
 
+  it('are applied once, before the move or after it', async () => {
+    const { namespace, start, config } = await newBox();
+    const [old, next] = [await emptyTarget(), await emptyTarget()];
     const before = await start(old);
+    const first = callsOf(before, namespace);
     await before.client.must('schema.sync', { namespace, schema: SCHEMA });
-    await before.client.must('insert', { namespace, table: 'kills', rows: [{ id: 1, amount: 0 }] });
-    await inc(before, 1);
-    expect(await before.client.must('flush', { namespace })).toMatchObject({ flushed: 2, remaining: 0 });
-    for (let i = 0; i < 5; i += 1) await inc(before, 1);
-    expect(
-      await before.client.must('insert', { namespace, table: 'kills', rows: [{ id: 2, amount: 7 }] }),
-    ).toMatchObject({
-      queued: true,
-      pending: 6,
-    });
+    await first.insert(1);
+    await first.inc(1);
+    expect(await first.flush()).toMatchObject({ flushed: 2, remaining: 0 });
+    for (let i = 0; i < 5; i += 1) await first.inc(1);
+    expect(await first.insert(2)).toMatchObject({ queued: true, pending: 6 });
     await before.stop();
 
-    const there = configOf(next);
-    const run = copyIo();
-    const here = join(folder, 'sidecar.json');
-    expect(await runCopy(['--from', here, '--to', there, '--namespace', namespace], run.io)).toBe(true);
-
+    expect(await runCopy(['--from', config, '--to', configOf(next), '--namespace', namespace], copyIo().io)).toBe(true);
     const after = await start(next);
-    expect(await after.client.must('flush', { namespace })).toMatchObject({
-      flushed: 6,
-      deadLettered: 0,
-      remaining: 0,
-    });
-    expect((await after.client.must('find', { namespace, table: 'kills' })).rows).toEqual([
+    const second = callsOf(after, namespace);
+    // Applied by now or by this: a start begins with what it finds.
+    expect(await second.flush()).toMatchObject({ deadLettered: 0, remaining: 0 });
+    const moved = [
       { id: 1, amount: 6 },
-      { id: 2, amount: 7 },
-    ]);
-    await inc(after, 2);
-    expect((await after.client.must('find', { namespace, table: 'kills' })).rows).toEqual([
-      { id: 1, amount: 6 },
-      { id: 2, amount: 8 },
-    ]);
+      { id: 2, amount: 0 },
+    ];
+    expect(await second.rows()).toEqual(moved);
+    await second.inc(2);
+    expect(await second.rows()).toEqual([moved[0], { id: 2, amount: 1 }]);
+    await after.stop();
+  });
+
+  it('are not applied to the copy again where only the source knows that they were', async () => {
+    const { namespace, start, journal, config } = await newBox();
+    const [old, next] = [await emptyTarget(), await emptyTarget()];
+    const before = await start(old);
+    const first = callsOf(before, namespace);
+    await before.client.must('schema.sync', { namespace, schema: SCHEMA });
+    await first.insert(1);
+    for (let i = 0; i < 3; i += 1) await first.inc(1);
+    // As a box that dies between the commit and its own note of it leaves it.
+    cpSync(journal, `${journal}.died`, { recursive: true });
+    expect(await first.flush()).toMatchObject({ flushed: 4 });
+    await before.stop();
+    rmSync(journal, { recursive: true });
+    renameSync(`${journal}.died`, journal);
+
+    expect(await runCopy(['--from', config, '--to', configOf(next), '--namespace', namespace], copyIo().io)).toBe(true);
+    const after = await start(next);
+    const second = callsOf(after, namespace);
+    await second.inc(1);
+    expect(await second.flush()).toMatchObject({ deadLettered: 0, remaining: 0 });
+    expect(await second.rows()).toEqual([{ id: 1, amount: 4 }]);
+    expect((await after.client.must<{ writeBuffer: object }>('health')).writeBuffer).toMatchObject({ deadLetters: 0 });
     await after.stop();
   });
 });
