@@ -1,4 +1,11 @@
-import { MAX_PAST_OWNERS, type PastOwner, type QueueOwner, type QueueRow } from './queues.ts';
+import {
+  type DeadLetter,
+  MAX_PAST_OWNERS,
+  type Orphan,
+  type PastOwner,
+  type QueueOwner,
+  type QueueRow,
+} from './queues.ts';
 
 /**
  * The row of a queue after a journal asked for it: of one that belongs to `nobody`, or to `anybody`. The very same row
@@ -13,6 +20,28 @@ export function owned(row: QueueRow | null, namespace: string, journal: string, 
 /** The row after its owner gave it up; the very same where it is another's. */
 export function givenUp(row: QueueRow, { journal, token }: QueueOwner): QueueRow {
   return row.journal === journal && row.token === token ? { ...row, journal: null, past: pastOf(row) } : row;
+}
+
+export interface Burial {
+  readonly letters: readonly DeadLetter[];
+  /** The very same where nothing changes. */
+  readonly row: QueueRow | null;
+}
+
+/** What is to be added of a past owner's orphans, and the row afterwards. An owner that the row has forgotten adds all. */
+export function burial(row: QueueRow | null, { journal, token }: QueueOwner, orphans: readonly Orphan[]): Burial {
+  const last = orphans.at(-1);
+  const isOwner = (owner: PastOwner) => owner.journal === journal && owner.token === token;
+  const known = row?.past.find(isOwner);
+  if (row === null || known === undefined || last === undefined) return { letters: orphans.map(letterOf), row };
+  const letters = orphans.filter(({ position }) => position > known.position).map(letterOf);
+  if (letters.length === 0) return { letters, row };
+  const past = row.past.map((owner) => (isOwner(owner) ? { ...owner, position: last.position } : owner));
+  return { letters, row: { ...row, past } };
+}
+
+function letterOf({ letter }: Orphan): DeadLetter {
+  return letter;
 }
 
 function pastOf({ journal, token, position, past }: QueueRow): readonly PastOwner[] {

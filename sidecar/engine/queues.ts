@@ -122,6 +122,17 @@ export interface QueueCalls {
   discardLetter(id: string, bounds: CallBounds): Promise<boolean>;
   /** Adds what a journal holds that has lost its queue; a letter that is there already stays as it is. */
   addLetters(letters: readonly DeadLetter[], bounds: CallBounds): Promise<void>;
+  /**
+   * Adds what a journal accepted as `owner`, and never applied before it lost the queue. How far the past owner came moves
+   * with it, in one transaction where the engine has them: what was buried once does not come back as a letter when the
+   * new owner has dealt with it meanwhile.
+   */
+  buryOrphans(owner: QueueOwner, orphans: readonly Orphan[], bounds: CallBounds): Promise<void>;
+}
+
+export interface Orphan {
+  readonly position: number;
+  readonly letter: DeadLetter;
 }
 
 /** Codes with which a write can never succeed, whoever repeats it. All others may pass. */

@@ -1,4 +1,4 @@
-import type { DeadLetter, QueueRow } from '../engine/queues.ts';
+import type { Orphan, QueueRow } from '../engine/queues.ts';
 import type { JournalEntry, PendingEntry } from './journal/entries.ts';
 import { sortByRow } from './ownership.ts';
 import type { QueueWorld } from './queue-world.ts';
@@ -127,8 +127,11 @@ export class PendingEntries {
 
   async #toLetters(orphans: readonly PendingEntry[]): Promise<void> {
     const { engine, journal, clock, statementTimeoutMs } = this.#world;
-    const entries = await journal.read(orphans);
-    await engine.queues.addLetters(entries.map(letterOf), { deadline: clock.monotonicNow() + statementTimeoutMs });
+    for (const [token, entries] of Map.groupBy(await journal.read(orphans), (entry) => entry.token)) {
+      const owner = { namespace: this.#namespace, journal: journal.id, token };
+      const bounds = { deadline: clock.monotonicNow() + statementTimeoutMs };
+      await engine.queues.buryOrphans(owner, entries.map(orphanOf), bounds);
+    }
   }
 
   async #tell(orphans: number): Promise<void> {
@@ -155,7 +158,8 @@ function byPosition(left: PendingEntry, right: PendingEntry): number {
   return left.position - right.position;
 }
 
-function letterOf({ id, namespace, kid, op, payload, time }: JournalEntry): DeadLetter {
+function orphanOf({ position, id, namespace, kid, op, payload, time }: JournalEntry): Orphan {
   const message = `accepted while the queue of ${namespace} belonged to this journal, which another sidecar has taken over since`;
-  return { id, namespace, kid, op, payload, code: 'write_buffer_unavailable', message, time, isRetryWanted: false };
+  const code = 'write_buffer_unavailable';
+  return { position, letter: { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false } };
 }

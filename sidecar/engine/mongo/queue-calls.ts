@@ -2,7 +2,7 @@ import type { CallBounds } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
 import { QueueApply, type QueueTools } from './queue-apply.ts';
 import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './queue-letters.ts';
-import { ownQueue, readQueue, releaseQueue } from './queue-owner.ts';
+import { buryOrphans, ownQueue, readQueue, releaseQueue } from './queue-owner.ts';
 import type { MongoSession } from './session.ts';
 
 export function createQueueCalls(tools: QueueTools): QueueCalls {
@@ -24,5 +24,6 @@ export function createQueueCalls(tools: QueueTools): QueueCalls {
     wantRetry: (id, bounds) => write(bounds, (session) => wantRetry(session, id)),
     discardLetter: (id, bounds) => write(bounds, (session) => discardLetter(session, id)),
     addLetters: (letters, bounds) => write(bounds, (session) => addLetters(session, letters)),
+    buryOrphans: (owner, orphans, bounds) => write(bounds, (session) => buryOrphans(session, owner, orphans)),
   };
 }

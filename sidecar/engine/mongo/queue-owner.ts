@@ -1,8 +1,9 @@
 import { Long } from 'mongodb';
-import { givenUp, owned } from '../queue-ownership.ts';
-import type { QueueOwner, QueueRow } from '../queues.ts';
+import { burial, givenUp, owned } from '../queue-ownership.ts';
+import type { Orphan, QueueOwner, QueueRow } from '../queues.ts';
 import { failureOf } from './failures.ts';
 import { queueDocument, queuesOf, rowOf } from './queue-collections.ts';
+import { addLetters } from './queue-letters.ts';
 import type { MongoSession } from './session.ts';
 
 /** Each change names the row that it was made for, so that one that comes late finds another row and changes nothing. */
@@ -31,6 +32,16 @@ export async function releaseQueue(session: MongoSession, owner: QueueOwner): Pr
     if (known === null) return;
     const next = givenUp(known, owner);
     if (next === known || (await changed(session, known, next))) return;
+  }
+}
+
+/** The letters first: what is buried twice is worse than what is not, but less bad than what is lost. */
+export async function buryOrphans(session: MongoSession, owner: QueueOwner, orphans: readonly Orphan[]): Promise<void> {
+  for (;;) {
+    const known = await readQueue(session, owner.namespace);
+    const { letters, row } = burial(known, owner, orphans);
+    await addLetters(session, letters);
+    if (row === null || row === known || (await changed(session, known, row))) return;
   }
 }
 

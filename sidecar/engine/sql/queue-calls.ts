@@ -3,7 +3,7 @@ import type { QueueCalls, QueueRow } from '../queues.ts';
 import { applyQueue } from './queue-apply.ts';
 import type { QueueDialect } from './queue-dialect.ts';
 import { addLetter, lettersWhere, removeLetter, wantRetry } from './queue-letters.ts';
-import { ownQueue, readQueue, releaseQueue } from './queue-rows.ts';
+import { buryOrphans, ownQueue, readQueue, releaseQueue } from './queue-rows.ts';
 import { SchemaConnection } from './schema-connection.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -42,5 +42,7 @@ export function createQueueCalls(sessions: Sessions, dialect: QueueDialect): Que
       sessions.transaction(bounds, async (session) => {
         for (const letter of letters) await addLetter(of(session), dialect, letter);
       }),
+    buryOrphans: (owner, orphans, bounds) =>
+      sessions.transaction(bounds, (session) => buryOrphans(of(session), dialect, owner, orphans)),
   };
 }

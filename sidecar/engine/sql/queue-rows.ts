@@ -1,6 +1,7 @@
-import { givenUp, owned } from '../queue-ownership.ts';
-import type { PastOwner, QueueOwner, QueueRow } from '../queues.ts';
+import { burial, givenUp, owned } from '../queue-ownership.ts';
+import type { Orphan, PastOwner, QueueOwner, QueueRow } from '../queues.ts';
 import type { QueueDialect } from './queue-dialect.ts';
+import { addLetter } from './queue-letters.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 
 /** The row of `_queues`; `lock` keeps it as it is until the transaction ends. */
@@ -48,6 +49,19 @@ export async function releaseQueue(connection: SchemaConnection, owner: QueueOwn
   if (row === null) return;
   const next = givenUp(row, owner);
   if (next !== row) await changeQueue(connection, next);
+}
+
+/** For a transaction. */
+export async function buryOrphans(
+  connection: SchemaConnection,
+  dialect: QueueDialect,
+  owner: QueueOwner,
+  orphans: readonly Orphan[],
+): Promise<void> {
+  const row = await readQueue(connection, owner.namespace, { lock: true });
+  const { letters, row: next } = burial(row, owner, orphans);
+  for (const letter of letters) await addLetter(connection, dialect, letter);
+  if (next !== null && next !== row) await changeQueue(connection, next);
 }
 
 async function changeQueue(connection: SchemaConnection, row: QueueRow): Promise<void> {
