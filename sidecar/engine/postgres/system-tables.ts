@@ -84,9 +84,12 @@ const SETUP_LOCK = 0x5c_de_ca_12;
  * changed then. Whatever else the driver says.
  */
 export async function prepareSystemTables(session: Session): Promise<void> {
-  if (!(await hasSystemTables(session))) await create(session, SYSTEM_TABLES, hasSystemTables);
-  await checkFormatVersion(session);
-  if (!(await hasQueueTables(session))) await create(session, QUEUE_TABLES, hasQueueTables);
+  const isNew = !(await hasSystemTables(session));
+  if (!isNew) await checkFormatVersion(session);
+  const isWithoutQueues = !(await hasQueueTables(session));
+  if (isNew) await create(session, SYSTEM_TABLES, hasSystemTables);
+  if (isWithoutQueues) await create(session, QUEUE_TABLES, hasQueueTables);
+  if (isNew) await checkFormatVersion(session);
 }
 
 async function create(

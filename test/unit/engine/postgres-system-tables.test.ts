@@ -11,7 +11,8 @@ afterEach(async () => {
   await world.drop();
 });
 
-const OURS = ['_generators', '_idempotency', '_locks', '_meta', '_quarantine', '_schemas'];
+const QUEUES = ['_dead_letters', '_queues'];
+const OURS = [...QUEUES, '_generators', '_idempotency', '_locks', '_meta', '_quarantine', '_schemas'].toSorted();
 
 const tables = () => world.column(`SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
 
@@ -33,6 +34,14 @@ describe('the tables of the sidecar', () => {
       `schema public of the database has a table ${name} that is not this program's`,
     );
     expect(await tables()).toEqual([name]);
+  });
+
+  it('of queues are added to those of a sidecar that knew none', async () => {
+    await (await world.open()).close();
+    await world.client.query(`DROP TABLE ${QUEUES.join(', ')}`);
+    const [engine] = await Promise.all([world.open(), world.open()]);
+    expect(await engine.queues.claimQueue('game', 'a', within(5000))).toMatchObject({ token: 1 });
+    expect(await tables()).toEqual(OURS);
   });
 
   it('of a newer version are refused and stay as they are', async () => {
