@@ -6,7 +6,7 @@ const SECTOR_BYTES = 512;
 export interface DiskCall {
   readonly kind: 'open' | 'write' | 'flush' | 'read' | 'rename' | 'remove' | 'flushFolder' | 'list';
   readonly path: string;
-  /** Of a write. */
+  /** Of a write or a read. */
   readonly bytes: number;
 }
 
@@ -55,6 +55,7 @@ class Inode {
 
   #keep(sector: number): void {
     const from = sector * SECTOR_BYTES;
+    if (from >= this.durable.length) return;
     this.durable.set(this.bytes.subarray(from, Math.min(from + SECTOR_BYTES, this.durable.length)), from);
   }
 }
@@ -128,40 +129,44 @@ export class SimulatedDisk implements Disk {
 
   async makeFolder(): Promise<void> {}
 
-  async list(folder: string): Promise<string[]> {
-    await this.#called('list', folder);
-    return this.paths()
-      .filter((path) => folderOf(path) === folder)
-      .map((path) => path.slice(folder.length + 1));
-  }
-
-  async open(path: string, mode: 'create' | 'write' | 'read'): Promise<DiskFile> {
-    await this.#called('open', path);
-    if (mode !== 'create') return this.#fileOf(path, this.#inode(path));
-    if (this.#names.has(path)) throw failure('EEXIST');
-    const inode = new Inode();
-    this.#change(folderOf(path), (names) => names.set(path, inode));
-    return this.#fileOf(path, inode);
-  }
-
-  async rename(from: string, to: string): Promise<void> {
-    await this.#called('rename', from);
-    const inode = this.#inode(from);
-    this.#change(folderOf(to), (names) => {
-      names.delete(from);
-      names.set(to, inode);
+  list(folder: string): Promise<string[]> {
+    return this.#call({ kind: 'list', path: folder, bytes: 0 }, this.#life, () => {
+      const paths = this.paths().filter((path) => folderOf(path) === folder);
+      return paths.map((path) => path.slice(folder.length + 1));
     });
   }
 
-  async remove(path: string): Promise<void> {
-    await this.#called('remove', path);
-    if (this.#names.has(path)) this.#change(folderOf(path), (names) => names.delete(path));
+  open(path: string, mode: 'create' | 'write' | 'read'): Promise<DiskFile> {
+    return this.#call({ kind: 'open', path, bytes: 0 }, this.#life, () => {
+      if (mode !== 'create') return this.#fileOf(path, this.#inode(path));
+      if (this.#names.has(path)) throw failure('EEXIST');
+      const inode = new Inode();
+      this.#change(folderOf(path), (names) => names.set(path, inode));
+      return this.#fileOf(path, inode);
+    });
   }
 
-  async flushFolder(folder: string): Promise<void> {
-    await this.#called('flushFolder', folder);
-    for (const { change } of this.#changes.filter((each) => each.folder === folder)) change(this.#durableNames);
-    this.#changes = this.#changes.filter((each) => each.folder !== folder);
+  rename(from: string, to: string): Promise<void> {
+    return this.#call({ kind: 'rename', path: from, bytes: 0 }, this.#life, () => {
+      const inode = this.#inode(from);
+      this.#change(folderOf(to), (names) => {
+        names.delete(from);
+        names.set(to, inode);
+      });
+    });
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#call({ kind: 'remove', path, bytes: 0 }, this.#life, () => {
+      if (this.#names.has(path)) this.#change(folderOf(path), (names) => names.delete(path));
+    });
+  }
+
+  flushFolder(folder: string): Promise<void> {
+    return this.#call({ kind: 'flushFolder', path: folder, bytes: 0 }, this.#life, () => {
+      for (const { change } of this.#changes.filter((each) => each.folder === folder)) change(this.#durableNames);
+      this.#changes = this.#changes.filter((each) => each.folder !== folder);
+    });
   }
 
   async lock(folder: string): Promise<FolderLock | null> {
@@ -182,43 +187,39 @@ export class SimulatedDisk implements Disk {
     return inode;
   }
 
-  /** The call waits, fails or is changed as the script says; a process that died meanwhile carries nothing out. */
-  async #called(kind: DiskCall['kind'], path: string, bytes = 0): Promise<DiskFault | null> {
-    const life = this.#life;
-    const fault = await this.#intercept({ kind, path, bytes });
-    if (life !== this.#life) await new Promise(() => {});
-    if (fault !== null && 'error' in fault && kind !== 'flush') throw failure(fault.error);
-    return fault;
+  /** The call waits, fails or is changed as the script says; for a process that died meanwhile it never comes back. */
+  async #call<Result>(call: DiskCall, life: number, effect: (fault: DiskFault | null) => Result): Promise<Result> {
+    const fault = life === this.#life ? await this.#intercept(call) : null;
+    if (life !== this.#life) return await new Promise<never>(() => {});
+    if (fault !== null && 'error' in fault && call.kind !== 'flush') throw failure(fault.error);
+    return effect(fault);
   }
 
   #fileOf(path: string, inode: Inode): DiskFile {
     const life = this.#life;
-    const alive = async (kind: DiskCall['kind'], bytes = 0) => {
-      if (life !== this.#life) await new Promise(() => {});
-      return this.#called(kind, path, bytes);
-    };
     return {
-      async write(bytes, position) {
-        const copy = new Uint8Array(bytes);
-        const fault = await alive('write', bytes.length);
-        const taken = fault !== null && 'short' in fault ? Math.min(fault.short, bytes.length) : bytes.length;
-        if (taken > 0) inode.write(copy.subarray(0, taken), position);
-        return taken;
+      write: (from, position) => {
+        const bytes = new Uint8Array(from);
+        return this.#call({ kind: 'write', path, bytes: bytes.length }, life, (fault) => {
+          const taken = fault !== null && 'short' in fault ? Math.min(fault.short, bytes.length) : bytes.length;
+          if (taken > 0) inode.write(bytes.subarray(0, taken), position);
+          return taken;
+        });
       },
-      async read(into, position) {
-        await alive('read');
-        const part = inode.bytes.subarray(position, position + into.length);
-        into.set(part);
-        return part.length;
-      },
+      read: (into, position) =>
+        this.#call({ kind: 'read', path, bytes: into.length }, life, () => {
+          const part = inode.bytes.subarray(position, position + into.length);
+          into.set(part);
+          return part.length;
+        }),
       size: async () => inode.bytes.length,
-      async flush() {
-        const fault = await alive('flush');
-        if (fault === null) return inode.flush();
-        // Linux forgets what it could not write: the pages stay readable and are never written again.
-        inode.dirty.clear();
-        if ('error' in fault) throw failure(fault.error);
-      },
+      flush: () =>
+        this.#call({ kind: 'flush', path, bytes: 0 }, life, (fault) => {
+          if (fault === null) return inode.flush();
+          // Linux forgets what it could not write: the pages stay readable and are never written again.
+          inode.dirty.clear();
+          if ('error' in fault) throw failure(fault.error);
+        }),
       close: async () => {},
     };
   }
