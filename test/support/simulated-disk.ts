@@ -76,7 +76,7 @@ interface Names {
  * A disk in memory that fails as a script wants, and forgets as a real one does: what was not flushed may be lost sector by
  * sector, names by the order in which they were changed.
  */
-export class SimulatedDisk implements Disk {
+export class SimulatedDisk {
   readonly #intercept: NonNullable<SimulatedDiskOptions['intercept']>;
   #names = new Map<string, Inode>();
   #durableNames = new Map<string, Inode>();
@@ -86,6 +86,11 @@ export class SimulatedDisk implements Disk {
 
   constructor(options: SimulatedDiskOptions = {}) {
     this.#intercept = options.intercept ?? (() => null);
+  }
+
+  /** What a process that starts now sees of it; the next `kill` or `powerCut` is its end. */
+  mount(): Disk {
+    return new MountedDisk(this, this.#life);
   }
 
   /** The process dies: the system still has all that was written. Files it had open are refused from now on. */
@@ -105,7 +110,7 @@ export class SimulatedDisk implements Disk {
 
   /** As it is read now, for a test that damages it. */
   contentOf(path: string): Uint8Array {
-    return this.#inode(path).bytes;
+    return this.find(path).bytes;
   }
 
   /** Behind the back of whoever uses it, and durable at once. */
@@ -127,52 +132,47 @@ export class SimulatedDisk implements Disk {
     return [...this.#names.keys()].sort();
   }
 
-  async makeFolder(): Promise<void> {}
+  /** The call waits, fails or is changed as the script says; for a process that died meanwhile it never comes back. */
+  async call<Result>(life: number, call: DiskCall, effect: (fault: DiskFault | null) => Result): Promise<Result> {
+    const fault = life === this.#life ? await this.#intercept(call) : null;
+    if (life !== this.#life) return await new Promise<never>(() => {});
+    if (fault !== null && 'error' in fault && call.kind !== 'flush') throw failure(fault.error);
+    return effect(fault);
+  }
 
-  list(folder: string): Promise<string[]> {
-    return this.#call({ kind: 'list', path: folder, bytes: 0 }, this.#life, () => {
-      const paths = this.paths().filter((path) => folderOf(path) === folder);
-      return paths.map((path) => path.slice(folder.length + 1));
+  create(path: string): Inode {
+    if (this.#names.has(path)) throw failure('EEXIST');
+    const inode = new Inode();
+    this.#change(folderOf(path), (names) => names.set(path, inode));
+    return inode;
+  }
+
+  find(path: string): Inode {
+    const inode = this.#names.get(path);
+    if (inode === undefined) throw failure('ENOENT');
+    return inode;
+  }
+
+  rename(from: string, to: string): void {
+    const inode = this.find(from);
+    this.#change(folderOf(to), (names) => {
+      names.delete(from);
+      names.set(to, inode);
     });
   }
 
-  open(path: string, mode: 'create' | 'write' | 'read'): Promise<DiskFile> {
-    return this.#call({ kind: 'open', path, bytes: 0 }, this.#life, () => {
-      if (mode !== 'create') return this.#fileOf(path, this.#inode(path));
-      if (this.#names.has(path)) throw failure('EEXIST');
-      const inode = new Inode();
-      this.#change(folderOf(path), (names) => names.set(path, inode));
-      return this.#fileOf(path, inode);
-    });
+  remove(path: string): void {
+    if (this.#names.has(path)) this.#change(folderOf(path), (names) => names.delete(path));
   }
 
-  rename(from: string, to: string): Promise<void> {
-    return this.#call({ kind: 'rename', path: from, bytes: 0 }, this.#life, () => {
-      const inode = this.#inode(from);
-      this.#change(folderOf(to), (names) => {
-        names.delete(from);
-        names.set(to, inode);
-      });
-    });
+  flushNames(folder: string): void {
+    for (const { change } of this.#changes.filter((each) => each.folder === folder)) change(this.#durableNames);
+    this.#changes = this.#changes.filter((each) => each.folder !== folder);
   }
 
-  remove(path: string): Promise<void> {
-    return this.#call({ kind: 'remove', path, bytes: 0 }, this.#life, () => {
-      if (this.#names.has(path)) this.#change(folderOf(path), (names) => names.delete(path));
-    });
-  }
-
-  flushFolder(folder: string): Promise<void> {
-    return this.#call({ kind: 'flushFolder', path: folder, bytes: 0 }, this.#life, () => {
-      for (const { change } of this.#changes.filter((each) => each.folder === folder)) change(this.#durableNames);
-      this.#changes = this.#changes.filter((each) => each.folder !== folder);
-    });
-  }
-
-  async lock(folder: string): Promise<FolderLock | null> {
+  lock(folder: string, life: number): FolderLock | null {
     if (this.#locked.has(folder)) return null;
     this.#locked.add(folder);
-    const life = this.#life;
     return { release: () => void (life === this.#life && this.#locked.delete(folder)) };
   }
 
@@ -180,41 +180,80 @@ export class SimulatedDisk implements Disk {
     change(this.#names);
     this.#changes.push({ folder, change });
   }
+}
 
-  #inode(path: string): Inode {
-    const inode = this.#names.get(path);
-    if (inode === undefined) throw failure('ENOENT');
-    return inode;
+/** The disk as one process has it. */
+class MountedDisk implements Disk {
+  readonly #disk: SimulatedDisk;
+  readonly #life: number;
+
+  constructor(disk: SimulatedDisk, life: number) {
+    this.#disk = disk;
+    this.#life = life;
   }
 
-  /** The call waits, fails or is changed as the script says; for a process that died meanwhile it never comes back. */
-  async #call<Result>(call: DiskCall, life: number, effect: (fault: DiskFault | null) => Result): Promise<Result> {
-    const fault = life === this.#life ? await this.#intercept(call) : null;
-    if (life !== this.#life) return await new Promise<never>(() => {});
-    if (fault !== null && 'error' in fault && call.kind !== 'flush') throw failure(fault.error);
-    return effect(fault);
+  async makeFolder(): Promise<void> {}
+
+  list(folder: string): Promise<string[]> {
+    return this.#call('list', folder, () => {
+      const paths = this.#disk.paths().filter((path) => folderOf(path) === folder);
+      return paths.map((path) => path.slice(folder.length + 1));
+    });
+  }
+
+  open(path: string, mode: 'create' | 'write' | 'read'): Promise<DiskFile> {
+    return this.#call('open', path, () =>
+      this.#fileOf(path, mode === 'create' ? this.#disk.create(path) : this.#disk.find(path)),
+    );
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#call('rename', from, () => this.#disk.rename(from, to));
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#call('remove', path, () => this.#disk.remove(path));
+  }
+
+  flushFolder(folder: string): Promise<void> {
+    return this.#call('flushFolder', folder, () => this.#disk.flushNames(folder));
+  }
+
+  async lock(folder: string): Promise<FolderLock | null> {
+    return this.#disk.lock(folder, this.#life);
+  }
+
+  #call<Result>(
+    kind: DiskCall['kind'],
+    path: string,
+    effect: (fault: DiskFault | null) => Result,
+    bytes = 0,
+  ): Promise<Result> {
+    return this.#disk.call(this.#life, { kind, path, bytes }, effect);
   }
 
   #fileOf(path: string, inode: Inode): DiskFile {
-    const life = this.#life;
     return {
       write: (from, position) => {
         const bytes = new Uint8Array(from);
-        return this.#call({ kind: 'write', path, bytes: bytes.length }, life, (fault) => {
+        const effect = (fault: DiskFault | null) => {
           const taken = fault !== null && 'short' in fault ? Math.min(fault.short, bytes.length) : bytes.length;
           if (taken > 0) inode.write(bytes.subarray(0, taken), position);
           return taken;
-        });
+        };
+        return this.#call('write', path, effect, bytes.length);
       },
-      read: (into, position) =>
-        this.#call({ kind: 'read', path, bytes: into.length }, life, () => {
+      read: (into, position) => {
+        const effect = () => {
           const part = inode.bytes.subarray(position, position + into.length);
           into.set(part);
           return part.length;
-        }),
+        };
+        return this.#call('read', path, effect, into.length);
+      },
       size: async () => inode.bytes.length,
       flush: () =>
-        this.#call({ kind: 'flush', path, bytes: 0 }, life, (fault) => {
+        this.#call('flush', path, (fault) => {
           if (fault === null) return inode.flush();
           // Linux forgets what it could not write: the pages stay readable and are never written again.
           inode.dirty.clear();
