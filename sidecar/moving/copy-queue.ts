@@ -1,7 +1,7 @@
 import type { Engine, StoredSchema } from '../engine/engine.ts';
 import type { DeadLetter, QueueRow } from '../engine/queues.ts';
 import type { CopyEngines } from './copy-work.ts';
-import { mergedQueue } from './merged-queue.ts';
+import { mergedQueue, ownerships } from './merged-queue.ts';
 import { MoveRefused } from './move-refused.ts';
 import { patiently, statementBounds } from './patience.ts';
 import type { MoveReport } from './report.ts';
@@ -51,8 +51,8 @@ export async function copyQueue({ from, to }: CopyEngines, namespace: string, re
 /** What an earlier run has brought and the source has no more would be done twice by a retry. */
 async function copyLetters(engine: Engine, source: NamespaceQueue, there: NamespaceQueue): Promise<void> {
   const known = new Set(source.letters.map(({ id }) => id));
-  const own = source.row?.journal ?? null;
-  const gone = there.letters.filter(({ id }) => own !== null && id.startsWith(`${own}-`) && !known.has(id));
+  const journals = new Set(source.row === null ? [] : ownerships(source.row).map(({ journal }) => journal));
+  const gone = there.letters.filter(({ id }) => journals.has(id.split('-', 1)[0] ?? '') && !known.has(id));
   for (const { id } of gone) await patiently(() => engine.queues.discardLetter(id, statementBounds()));
   for (const batch of batches(source.letters)) {
     await patiently(() => engine.queues.addLetters(batch, statementBounds()));

@@ -9,16 +9,16 @@ import { MAX_PAST_OWNERS, type PastOwner, type QueueRow } from '../engine/queues
 export function mergedQueue(from: QueueRow | null, to: QueueRow | null): QueueRow | null {
   if (from === null || to === null) return from ?? to;
   const owner = hasPrecedence(from, to) ? from : to;
-  const others = [...to.past, ...ownerOf(to), ...from.past, ...ownerOf(from)];
-  return { ...owner, past: pastOf(others, owner) };
+  return { ...owner, past: pastOf([...ownerships(to), ...ownerships(from)], owner) };
 }
 
 function hasPrecedence(from: QueueRow, to: QueueRow): boolean {
   return from.token > to.token || (from.token === to.token && from.journal !== null);
 }
 
-function ownerOf({ journal, token, position }: QueueRow): PastOwner[] {
-  return journal === null ? [] : [{ journal, token, position }];
+/** Of everybody who has owned the queue, oldest first. */
+export function ownerships({ journal, token, position, past }: QueueRow): PastOwner[] {
+  return journal === null ? [...past] : [...past, { journal, token, position }];
 }
 
 /** Of two that say something about one ownership the later one counts. */
