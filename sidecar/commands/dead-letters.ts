@@ -73,7 +73,7 @@ async function prospectOf(namespace: string, { queues, isBuffered }: LetterWork)
   if (row === null || row.journal === null) {
     return `warning: nobody owns the queue of ${namespace}; the letters wait until a sidecar runs that lists it`;
   }
-  return `${namespace}: the sidecar with journal ${row.journal} puts them at the end of its queue within some seconds; a letter that is still listed then has failed again`;
+  return `${namespace}: the sidecar with journal ${row.journal} puts them at the end of its queue within about ten seconds; a letter that is still listed then has failed again`;
 }
 
 async function discardAll({ queues, io }: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
