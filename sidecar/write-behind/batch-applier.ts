@@ -8,9 +8,11 @@ import type { PendingEntries } from './pending-entries.ts';
 import type { QueueWorld } from './queue-world.ts';
 
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-/** A batch may take longer than a live statement; an entry that is alone has all the time that makes sense. */
+/** A batch may take longer than a live statement; an entry that is alone and timed out has all the time that makes sense. */
 const MIN_BATCH_TIMEOUT_MS = 10_000;
 const ALONE_TIMEOUT_MS = 60_000;
+/** A database that hangs is not waited for as long each time. */
+const PATIENT_EVERY = 4;
 /** Stale for a schema that was read again each time: then it is not the schema that has changed. */
 const MAX_STALE = 3;
 /** Somebody changes the schema all the time. */
@@ -27,6 +29,8 @@ export class BatchApplier {
   readonly #world: QueueWorld;
   readonly #compiler: EntryCompiler;
   readonly #size = new BatchSize();
+  /** Of an entry that was alone, in a row. */
+  #aloneTimeouts = 0;
   #stale = 0;
   #staleAtAll = 0;
   /** Up to this position entries go one by one, to find the one that the database cannot take. */
@@ -68,7 +72,7 @@ export class BatchApplier {
         await this.#readAgain(compiled);
         return null;
       }
-      if (error instanceof ApiError && error.code === 'database_timeout') this.#size.timedOut();
+      if (error instanceof ApiError && error.code === 'database_timeout') this.#timedOut(entries.length);
       throw error;
     }
   }
@@ -86,11 +90,18 @@ export class BatchApplier {
   }
 
   #timeoutMs(entries: number): number {
-    return entries === 1 ? ALONE_TIMEOUT_MS : Math.max(MIN_BATCH_TIMEOUT_MS, this.#world.statementTimeoutMs);
+    const isPatient = entries === 1 && this.#aloneTimeouts % PATIENT_EVERY === 1;
+    return Math.max(isPatient ? ALONE_TIMEOUT_MS : MIN_BATCH_TIMEOUT_MS, this.#world.statementTimeoutMs);
+  }
+
+  #timedOut(entries: number): void {
+    this.#size.timedOut();
+    if (entries === 1) this.#aloneTimeouts += 1;
   }
 
   #succeeded(entries: number, ms: number): void {
     const { tally } = this.#world;
+    this.#aloneTimeouts = 0;
     this.#size.succeeded(entries, ms);
     this.#stale = 0;
     this.#staleAtAll = 0;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { AcceptedWrite } from '../data/write-queue.ts';
 import type { StoredSchema } from '../engine/engine.ts';
-import { QueueLostError } from '../engine/queues.ts';
+import { type DeadLetter, QueueLostError } from '../engine/queues.ts';
 import { BatchApplier } from './batch-applier.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
@@ -246,8 +246,18 @@ export class NamespaceQueue {
     this.deadLettered += dead;
     tally.applied += entries.length - dead;
     tally.deadLettered += dead;
+    if (dead > 0) this.#tellLetters(applied.letters);
     if (dead > 0 || entries.some((entry) => entry.retryOf !== null)) void letters.refresh();
     return true;
+  }
+
+  #tellLetters(letters: readonly DeadLetter[]): void {
+    const [first] = letters;
+    if (first === undefined) return;
+    const { namespace } = this;
+    this.#world.log('warn', 'queued writes can never be applied, and are dead letters now; see: dead-letters list', {
+      ...{ namespace, writes: letters.length, first: first.id, op: first.op, code: first.code },
+    });
   }
 
   #failed(attempt: number, error: unknown): void {

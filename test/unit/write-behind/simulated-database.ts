@@ -1,0 +1,277 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { parseSchema } from '../../../db_connector/protocol/schema.ts';
+import { type CallBounds, StaleSchemaError, type StoredSchema } from '../../../sidecar/engine/engine.ts';
+import {
+  type DeadLetter,
+  type Orphan,
+  type PastOwner,
+  type QueueBatch,
+  type QueueCalls,
+  type QueuedEntry,
+  QueueLostError,
+  type QueueOwner,
+  type QueueRow,
+} from '../../../sidecar/engine/queues.ts';
+import type { QueueEngine } from '../../../sidecar/write-behind/queue-world.ts';
+import type { Dice } from '../../support/buffered/dice.ts';
+import type { SimulatedTime } from './simulated-time.ts';
+
+export type Weather = 'fine' | 'rough' | 'away' | 'hanging';
+
+/** A write that the database has carried out. */
+export interface AppliedWrite {
+  readonly namespace: string;
+  /** Number of the write, which no other write bears. */
+  readonly n: number;
+  readonly isRetry: boolean;
+}
+
+/** The connection of one process: what is under way when it is cut may be carried out, and nobody hears of it. */
+export interface Connection {
+  readonly engine: QueueEngine & { readonly transfer: { readMark(): Promise<null> } };
+  cut(): void;
+}
+
+interface Line {
+  isCut: boolean;
+}
+
+type Fate = 'done' | 'refused' | 'answerLost' | 'late' | 'never';
+
+/** A database that fails in every way that databases have, and says afterwards what it has done. */
+export class SimulatedDatabase {
+  weather: Weather = 'fine';
+  readonly applied: AppliedWrite[] = [];
+  readonly letters = new Map<string, DeadLetter>();
+  /** Numbers of writes that the constraints refuse. */
+  readonly refused = new Set<number>();
+  readonly faults: string[] = [];
+  /** Without transactions a batch may be carried out in part. */
+  readonly hasTransactions: boolean;
+  readonly #time: SimulatedTime;
+  readonly #dice: Dice;
+  readonly #rows = new Map<string, QueueRow>();
+  #revision = 1;
+  /** The column `extra` is declared. */
+  #hasExtra = true;
+  #isDropped = false;
+
+  constructor(time: SimulatedTime, dice: Dice, hasTransactions: boolean) {
+    this.#time = time;
+    this.#dice = dice;
+    this.hasTransactions = hasTransactions;
+  }
+
+  /** A sync: columns come and go. */
+  changeSchema(hasExtra: boolean): void {
+    this.#revision += 1;
+    this.#hasExtra = hasExtra;
+  }
+
+  /** By hand, below the sidecar: the schema says that the table is there, and it is not. */
+  dropTable(isDropped: boolean): void {
+    this.#isDropped = isDropped;
+  }
+
+  takeOver(namespace: string, journal: string): void {
+    const row = this.#rows.get(namespace);
+    if (row === undefined || row.journal === journal) return;
+    this.#rows.set(namespace, nextOwner(row, journal));
+  }
+
+  owner(namespace: string): string | null {
+    return this.#rows.get(namespace)?.journal ?? null;
+  }
+
+  wantRetry(id: string): void {
+    const letter = this.letters.get(id);
+    if (letter !== undefined) this.letters.set(id, { ...letter, isRetryWanted: true });
+  }
+
+  connect(): Connection {
+    const line: Line = { isCut: false };
+    const call = <T>(bounds: CallBounds, run: () => T): Promise<T> => this.#call(line, bounds, run);
+    const queues: QueueCalls = {
+      readQueue: (namespace, bounds) => call(bounds, () => this.#rows.get(namespace) ?? null),
+      claimQueue: (namespace, journal, bounds) => call(bounds, () => this.#claim(namespace, journal)),
+      takeOverQueue: () => Promise.reject(new Error('only the command line takes over')),
+      releaseQueue: ({ namespace, journal, token }, bounds) =>
+        call(bounds, () => {
+          const row = this.#rows.get(namespace);
+          if (row?.journal === journal && row.token === token) this.#rows.set(namespace, withoutOwner(row));
+        }),
+      applyQueue: (batch, bounds) => call(bounds, () => this.#apply(batch)),
+      listLetters: (_, bounds) => call(bounds, () => [...this.letters.values()]),
+      countLetters: (bounds) => call(bounds, () => this.letters.size),
+      lettersToRetry: (namespace, limit, bounds) => call(bounds, () => this.#wanted(namespace).slice(0, limit)),
+      wantRetry: () => Promise.reject(new Error('only the command line asks for retries')),
+      discardLetter: () => Promise.reject(new Error('only the command line discards')),
+      addLetters: () => Promise.reject(new Error('only a copy adds letters')),
+      buryOrphans: (owner, orphans, bounds) => call(bounds, () => this.#bury(owner, orphans)),
+    };
+    const readSchema = (namespace: string, bounds: CallBounds) => call(bounds, () => this.#stored(namespace));
+    const unused = () => Promise.reject(new Error('not called'));
+    const schemas = {
+      ...{ readSchema, applySchema: unused, lockNamespace: unused, unlockNamespace: unused },
+      ...{ listQuarantine: unused, restoreQuarantine: unused, purgeQuarantine: unused },
+    };
+    const capabilities = { transactionalSchema: true, transactions: this.hasTransactions, filterableJson: true };
+    return {
+      engine: { queues, capabilities, schemas, transfer: { readMark: async () => null } },
+      cut: () => {
+        line.isCut = true;
+      },
+    };
+  }
+
+  #call<T>(line: Line, { deadline }: CallBounds, run: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (line.isCut) return;
+      const leftMs = Math.max(0, deadline - this.#time.nowMs);
+      const latencyMs = this.#latencyMs();
+      let isAnswered = false;
+      const answer = (send: () => void): void => {
+        if (!isAnswered && !line.isCut) send();
+        isAnswered = true;
+      };
+      const refuse = (code: 'database_error' | 'database_timeout') => () => reject(new ApiError(code, 'simulated'));
+      const carryOut = (): void => {
+        if (this.weather === 'away') answer(refuse('database_error'));
+        else this.#carryOut(run, (send) => answer(() => send(resolve, reject)));
+      };
+      this.#time.after(leftMs, () => answer(refuse('database_timeout')));
+      const fate = this.#fate();
+      if (fate === 'done') this.#time.after(latencyMs, carryOut);
+      if (fate === 'late') this.#time.after(leftMs + latencyMs * 10, carryOut);
+      if (fate === 'refused') this.#time.after(latencyMs, () => answer(refuse('database_error')));
+      if (fate === 'answerLost') {
+        this.#time.after(latencyMs, () => {
+          if (this.weather !== 'away') this.#carryOut(run, () => {});
+          answer(refuse('database_timeout'));
+        });
+      }
+    });
+  }
+
+  #carryOut<T>(
+    run: () => T,
+    answer: (send: (resolve: (value: T) => void, reject: (e: unknown) => void) => void) => void,
+  ) {
+    try {
+      const value = run();
+      answer((resolve) => resolve(value));
+    } catch (error) {
+      answer((_, reject) => reject(error));
+    }
+  }
+
+  #latencyMs(): number {
+    const isSlow = this.weather === 'rough' && this.#dice.chance(10);
+    return isSlow ? this.#dice.int(100, 8000) : this.#dice.int(0, 12);
+  }
+
+  #fate(): Fate {
+    if (this.weather === 'fine') return 'done';
+    if (this.weather === 'away') return 'refused';
+    if (this.weather === 'hanging') return this.#dice.pick(['late', 'never', 'never']);
+    return this.#dice.pick(['done', 'done', 'done', 'done', 'refused', 'answerLost', 'late', 'never']);
+  }
+
+  #claim(namespace: string, journal: string): QueueRow {
+    const row = this.#rows.get(namespace) ?? { namespace, journal: null, token: 0, position: 0, past: [] };
+    if (row.journal !== null) return row;
+    const claimed = { ...row, journal, token: row.token + 1, position: 0 };
+    this.#rows.set(namespace, claimed);
+    return claimed;
+  }
+
+  #wanted(namespace: string): DeadLetter[] {
+    return [...this.letters.values()].filter((one) => one.namespace === namespace && one.isRetryWanted);
+  }
+
+  #bury({ namespace, journal, token }: QueueOwner, orphans: readonly Orphan[]): void {
+    const row = this.#rows.get(namespace);
+    const isOwner = (owner: PastOwner) => owner.journal === journal && owner.token === token;
+    const done = row?.past.find(isOwner)?.position ?? 0;
+    for (const { position, letter } of orphans) {
+      if (position > done && !this.letters.has(letter.id)) this.letters.set(letter.id, letter);
+    }
+    const position = Math.max(done, orphans.at(-1)?.position ?? 0);
+    if (row === undefined) return;
+    this.#rows.set(namespace, { ...row, past: row.past.map((one) => (isOwner(one) ? { ...one, position } : one)) });
+  }
+
+  #stored(namespace: string): StoredSchema {
+    const extra = this.#hasExtra ? [{ name: 'extra', type: 'int32', nullable: true }] : [];
+    const table = { name: 't', columns: [{ name: 'n', type: 'int64' }, ...extra], primaryKey: ['n'] };
+    const { schema } = parseSchema({ tables: [table] });
+    return { namespace, revision: this.#revision, hash: '', schema, updatedAt: '' };
+  }
+
+  #apply(batch: QueueBatch): DeadLetter[] {
+    const row = this.#rows.get(batch.namespace);
+    if (row?.journal !== batch.journal || row.token !== batch.token) throw new QueueLostError(batch.namespace);
+    const todo = batch.entries.filter((entry) => entry.position > row.position);
+    this.#checkOrder(batch);
+    for (const { work } of todo) {
+      if (!('write' in work)) continue;
+      if (work.target.revision !== this.#revision || this.#isDropped) throw new StaleSchemaError(batch.namespace);
+    }
+    const isCut = !this.hasTransactions && this.weather === 'rough' && this.#dice.chance(20);
+    const some = isCut ? todo.slice(0, this.#dice.int(0, todo.length)) : todo;
+    const letters = some.flatMap((entry) => this.#applyEntry(batch.namespace, entry));
+    const last = some.at(-1);
+    if (last !== undefined) this.#rows.set(batch.namespace, { ...row, position: last.position });
+    if (isCut) throw new ApiError('database_error', 'simulated, in the middle');
+    return letters;
+  }
+
+  #applyEntry(namespace: string, entry: QueuedEntry): DeadLetter[] {
+    const { letterId: id, isRetry, kid, op, payload, time, work } = entry;
+    if (isRetry && !this.letters.has(id)) return [];
+    const n = numberOf(payload);
+    const error = 'write' in work ? this.#violation(n) : work;
+    if (error !== null) {
+      const { code, message } = error;
+      const letter = { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false };
+      this.letters.set(id, letter);
+      return [letter];
+    }
+    if ('write' in work) this.#checkWork(work.write, n);
+    this.applied.push({ namespace, n, isRetry });
+    this.letters.delete(id);
+    return [];
+  }
+
+  #violation(n: number): ApiError | null {
+    return this.refused.has(n) ? new ApiError('constraint_violation', 'simulated') : null;
+  }
+
+  #checkOrder({ entries }: QueueBatch): void {
+    for (const [i, { position }] of entries.entries()) {
+      if (i > 0 && position <= (entries[i - 1] as QueuedEntry).position) this.faults.push('a batch is out of order');
+    }
+    if (entries.length === 0) this.faults.push('a batch is empty');
+  }
+
+  #checkWork(write: { readonly op: string; readonly rows?: readonly ReadonlyMap<string, unknown>[] }, n: number): void {
+    if (write.op !== 'insert' || String(write.rows?.[0]?.get('n')) !== String(n))
+      this.faults.push(`write ${n} is another`);
+  }
+}
+
+function nextOwner(row: QueueRow, journal: string): QueueRow {
+  return { ...row, journal, token: row.token + 1, position: 0, past: withPast(row) };
+}
+
+function withoutOwner(row: QueueRow): QueueRow {
+  return { ...row, journal: null, past: withPast(row) };
+}
+
+function withPast({ journal, token, position, past }: QueueRow): PastOwner[] {
+  return journal === null ? [...past] : [...past, { journal, token, position }];
+}
+
+export function numberOf(payload: string): number {
+  return JSON.parse(payload).rows[0].n;
+}

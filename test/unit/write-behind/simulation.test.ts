@@ -1,0 +1,19 @@
+import { randomInt } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { Schedule } from './schedule.ts';
+
+/** `SIMULATION_SEED=n` replays one schedule; `SIMULATION_SCHEDULES=n` runs more of them, or fewer. */
+const { SIMULATION_SEED, SIMULATION_SCHEDULES } = process.env;
+const schedules = SIMULATION_SEED === undefined ? Number(SIMULATION_SCHEDULES ?? 2000) : 1;
+const firstSeed = SIMULATION_SEED === undefined ? randomInt(2 ** 31) : Number(SIMULATION_SEED);
+
+it(`keeps every promise in ${schedules} schedules of crashes, errors, take-overs and slow answers`, async () => {
+  let acknowledged = 0;
+  for (let seed = firstSeed; seed < firstSeed + schedules; seed += 1) {
+    const verdict = await new Schedule(seed).run();
+    acknowledged += verdict.acknowledged;
+    const story = `SIMULATION_SEED=${seed}\n${verdict.faults.join('\n')}\n\n${verdict.history.join('\n')}\n`;
+    expect(verdict.faults, story).toEqual([]);
+  }
+  expect(acknowledged).toBeGreaterThan(schedules);
+}, 120_000);
