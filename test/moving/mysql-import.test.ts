@@ -292,6 +292,25 @@ describe('an import', () => {
   });
 });
 
+describe('an import into a namespace whose writes are queued', () => {
+  it('leaves what waits for other tables to the queue, which goes on afterwards', async () => {
+    const { folder, run } = place();
+    const later = { flushIntervalMs: 3_600_000, flushAtPending: 100_000, namespaces: { game: {} } };
+    const sidecar = await startSidecar({ folder, config: { writeBehind: later } });
+    const call = (operation: string, payload: object) =>
+      sidecar.client.must(operation, { namespace: 'game', ...payload });
+    const columns = [{ name: 'id', type: 'int64' }];
+    await call('schema.sync', { schema: { tables: [{ name: 'kills', primaryKey: ['id'], columns }] } });
+    for (let id = 1; id <= 3; id += 1) await call('insert', { table: 'kills', rows: [{ id }] });
+    expect((await run('--tables', 'users')).isDone).toBe(true);
+    expect(await call('insert', { table: 'kills', rows: [{ id: 4 }] })).toMatchObject({ queued: true, pending: 4 });
+    expect(await call('flush', {})).toMatchObject({ flushed: 4, deadLettered: 0, remaining: 0 });
+    expect((await call('find', { table: 'kills' })).rows).toEqual([1, 2, 3, 4].map((id) => ({ id })));
+    expect((await call('count', { table: 'users' })).count).toBeGreaterThan(0);
+    await sidecar.stop();
+  });
+});
+
 describe('an import that is ended', () => {
   it('leaves nothing behind, and can be run again', async () => {
     const { config, run, out, onSidecar } = place();
