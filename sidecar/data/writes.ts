@@ -1,3 +1,4 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
 import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine/engine.ts';
@@ -78,13 +79,19 @@ export class Writes {
     if (queue.mustDrain(payload.namespace)) await queue.drain(payload.namespace, drainDeadline(context));
   }
 
-  #accept<Op extends WriteName>({ op, payload, context, slot }: Call<Op>, queue: WriteQueue): Promise<string> {
+  async #accept<Op extends WriteName>({ op, payload, context, slot }: Call<Op>, queue: WriteQueue): Promise<string> {
     const { limits } = this.#options;
-    return this.#calls.onTableForQueue(payload, context, ({ table }) => {
-      writeOf(op, payload, table, this.#meaning(context, limits.maxInsertRows));
-      const { namespace } = payload;
-      return queue.accept({ namespace, kid: context.kid, op, payload: context.text, slot });
-    });
+    const { namespace } = payload;
+    try {
+      return await this.#calls.onTableForQueue(payload, context, ({ table }) => {
+        writeOf(op, payload, table, this.#meaning(context, limits.maxInsertRows));
+        return queue.accept({ namespace, kid: context.kid, op, payload: context.text, slot });
+      });
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      const reason = `the database does not answer, and the schema of namespace ${namespace} is not known without it`;
+      throw new ApiError('write_buffer_unavailable', `${reason}; the write was not accepted`);
+    }
   }
 
   async #keyedAccept<Op extends WriteName>(call: Call<Op>, slot: IdempotencySlot, queue: WriteQueue): Promise<string> {
