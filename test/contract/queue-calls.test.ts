@@ -11,6 +11,7 @@ import {
   remove,
   rowsOf,
   setBody,
+  setTag,
   type TestQueue,
   upsert,
   useEngines,
@@ -335,10 +336,6 @@ describe('dead letters', () => {
     await world.engine.queues.addLetters([], within());
   });
 });
-
-function setTag(target: Parameters<typeof setBody>[0], id: number, tag: string): Write {
-  return { ...setBody(target, id, ''), set: new Map([['tag', tag]]) } as Write;
-}
 
 describe('another attempt at a dead letter', () => {
   /** A queue with the letter of an insert of item 1, which is there already. */

@@ -155,8 +155,17 @@ export function byId(target: TableTarget, id: number) {
 }
 
 export function add(target: TableTarget, id: number, amount: number): Write {
+  return addAmount(target, id, amount);
+}
+
+/** To every item where the id is null. */
+export function addAmount(target: TableTarget, id: number | null, amount: number): Write {
   const inc = new Map<string, Value>([['n', BigInt(amount)]]);
-  return { op: 'update', filter: byId(target, id), set: new Map(), inc };
+  return { op: 'update', filter: id === null ? null : byId(target, id), set: new Map(), inc };
+}
+
+export function setTag(target: TableTarget, id: number, tag: string | null): Write {
+  return { op: 'update', filter: byId(target, id), set: new Map([['tag', tag]]), inc: new Map() };
 }
 
 export function setBody(target: TableTarget, id: number, body: string): Write {

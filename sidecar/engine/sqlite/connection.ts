@@ -78,18 +78,24 @@ export class Connection {
     }
   }
 
-  /** Far more than the API's thread uses at a time; the oldest go first. */
+  /** Far more than the API's thread uses at a time; the oldest of the others go first. */
   define(definitions: readonly StatementDefinition[]): void {
-    for (const number of this.#statements.keys()) {
-      if (this.#statements.size + definitions.length <= MAX_STATEMENTS) break;
-      this.#statements.delete(number);
-    }
-    for (const definition of definitions) {
+    const news = definitions.filter(({ number }) => !this.#statements.has(number));
+    if (this.#statements.size + news.length > MAX_STATEMENTS) this.#forget(definitions, news.length);
+    for (const definition of news) {
       this.#statements.set(definition.number, {
         definition,
         writer: rowWriter(definition.columns),
         prepared: null,
       });
+    }
+  }
+
+  #forget(kept: readonly StatementDefinition[], more: number): void {
+    const keptNumbers = new Set(kept.map(({ number }) => number));
+    for (const number of this.#statements.keys()) {
+      if (this.#statements.size + more <= MAX_STATEMENTS) break;
+      if (!keptNumbers.has(number)) this.#statements.delete(number);
     }
   }
 

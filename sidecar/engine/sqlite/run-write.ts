@@ -84,7 +84,7 @@ export function runQueued(connection: Connection, work: WriteWork, ended: Set<st
   try {
     for (let start = 0; start < values.length; start += width) {
       connection.guard.tick();
-      const id = Number(prepared.run(values.slice(start, start + width)).lastInsertRowid);
+      const id = Number(prepared.run(...values.slice(start, start + width)).lastInsertRowid);
       if (id < lastId || generator === null) continue;
       if (id > lastId) throw generatorAtEnd();
       ended.add(generator.table);

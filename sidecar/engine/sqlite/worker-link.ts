@@ -99,7 +99,9 @@ export class WorkerLink {
   send(calls: readonly PendingCall[], budgetMs: number | null): void {
     const definitions: StatementDefinition[] = [];
     const numbered = calls.map((pending) => {
-      for (const statement of pending.statements) this.#define(statement, definitions);
+      // A batch may have more different statements than the worker keeps, so it brings all of them along.
+      const isWhole = pending.body.kind === 'apply';
+      for (const statement of pending.statements) this.#define(statement, definitions, isWhole);
       const sequence = ++this.#sequence;
       this.#outstanding.set(sequence, { pending, isGivenUp: false });
       return { ...pending.body, sequence, deadline: sharedDeadline(pending.deadline), budgetMs };
@@ -107,8 +109,8 @@ export class WorkerLink {
     this.#worker.postMessage({ type: 'batch', definitions, calls: numbered });
   }
 
-  #define(statement: BookedStatement, definitions: StatementDefinition[]): void {
-    if (statement.knownBy.has(this.#number)) return;
+  #define(statement: BookedStatement, definitions: StatementDefinition[], isAgain: boolean): void {
+    if (statement.knownBy.has(this.#number) && !isAgain) return;
     statement.knownBy.add(this.#number);
     definitions.push({ number: statement.number, sql: statement.sql, columns: statement.columns });
   }
