@@ -1,6 +1,6 @@
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCopy } from '../../sidecar/commands/copy.ts';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
 import type { Engine } from '../../sidecar/engine/engine.ts';
@@ -232,13 +232,14 @@ describe('a copy that is given up', () => {
 
 describe('writes that wait in the journal', () => {
   /** A box that applies nothing before it is asked, and leaves the rest to its next start. */
-  async function newBox() {
+  async function newBox(changes: object = {}) {
     const namespace = unique('moved');
     const folder = newFolder();
     folders.push(folder);
     const writeBehind = {
       ...{ journal: 'journal', drainOnStopMs: 0, flushIntervalMs: 3_600_000, flushAtPending: 100_000 },
       namespaces: { [namespace]: {} },
+      ...changes,
     };
     const start = (database: TestDatabase) => startSidecar({ folder, database, config: { writeBehind } });
     return { namespace, start, journal: join(folder, 'journal'), config: join(folder, 'sidecar.json') };
@@ -283,6 +284,37 @@ describe('writes that wait in the journal', () => {
     await second.inc(2);
     expect(await second.rows()).toEqual([moved[0], { id: 2, amount: 1 }]);
     await after.stop();
+  });
+
+  it('wait while the namespace is read, and none is given up for that', async () => {
+    const { namespace, start, config } = await newBox({ flushIntervalMs: 20, haltAfterFailures: 2 });
+    const running = await start(await emptyTarget());
+    const calls = callsOf(running, namespace);
+    await running.client.must('schema.sync', { namespace, schema: SCHEMA });
+    for (let id = 0; id < 20; id += 1) await calls.insert(id);
+    const answers: Promise<{ status: number; code: string }>[] = [];
+    const run = copyIo();
+    run.onBegin(() => {
+      const rows = [{ id: 100 + answers.length, amount: 0 }];
+      answers.push(running.client.call('insert', { namespace, table: 'kills', rows }));
+    });
+    const target = configOf(await emptyTarget());
+    expect(await runCopy(['--from', config, '--to', target, '--namespace', namespace], run.io)).toBe(true);
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.length).toBeGreaterThan(1);
+    // Acknowledged, or refused as long as it is read; nothing else.
+    expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([]);
+    await vi.waitFor(async () => expect(await calls.flush()).toMatchObject({ deadLettered: 0, remaining: 0 }), {
+      timeout: 20_000,
+      interval: 100,
+    });
+    const acknowledged = statuses.flatMap((status, i) => (status === 200 ? [100 + i] : []));
+    const ids = ((await calls.rows()) as { id: number }[]).map(({ id }) => id);
+    expect(ids).toEqual([...Array.from({ length: 20 }, (_, id) => id), ...acknowledged]);
+    expect((await running.client.must<{ writeBuffer: object }>('health')).writeBuffer).toMatchObject({
+      deadLetters: 0,
+    });
+    await running.stop();
   });
 
   it('are not applied to the copy again where only the source knows that they were', async () => {
