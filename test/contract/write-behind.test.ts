@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { unique } from '../support/sidecar.ts';
+import { keyOf, unique } from '../support/sidecar.ts';
 import { outcome, PATIENT, useSidecar } from './data-world.ts';
 import { healthOf, LATER, metric, PLAIN_READS, pendingOf, SCORES, Scores } from './write-behind-world.ts';
 
@@ -8,6 +8,7 @@ import { healthOf, LATER, metric, PLAIN_READS, pendingOf, SCORES, Scores } from 
 const world = useSidecar({
   config: {
     ...PATIENT,
+    keys: [keyOf('local'), keyOf('other')],
     writeBehind: { ...LATER, namespaces: { stats: {}, lazy: PLAIN_READS } },
   },
 });
@@ -189,6 +190,39 @@ describe('what drains first', () => {
     expect(new Set((await Promise.all(answers)).map(outcome))).toEqual(new Set(['200']));
     expect(await stats.points()).toHaveLength(200);
     expect((await healthOf(world.client)).writeBuffer).toMatchObject({ pending: 0, deadLetters: 0 });
+  });
+});
+
+describe('a key', () => {
+  const keyed = () => ({ idempotencyKey: unique('k') });
+
+  it('sent many times at once is one write with one acknowledgement', async () => {
+    const key = keyed();
+    await stats.insert(1);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => stats.add(1, 1, key)));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(answers[0]?.result).toMatchObject({ queued: true, pending: 2 });
+    expect(await stats.points()).toEqual([[1, 1]]);
+  });
+
+  it('is looked up before anything is validated, and belongs to its caller and namespace', async () => {
+    const key = keyed();
+    const ack = await stats.insert(1, key);
+    await world.client.must('schema.sync', { namespace: 'stats', schema: { tables: [] } });
+    expect((await stats.insert(1, key)).text).toBe(ack.text);
+    expect(outcome(await stats.insert(1, keyed()))).toBe('404 unknown_table');
+    expect((await game.insert(1, key)).result).toEqual({ inserted: 1, ids: [1] });
+    const other = new Scores(world.sidecar.clientOf('other'), 'lazy');
+    const own = await lazy.insert(1, key);
+    expect((await other.insert(2, key)).result).toMatchObject({ queued: true, pending: 2 });
+    expect((await lazy.insert(1, key)).text).toBe(own.text);
+    expect(await lazy.flush()).toEqual(flushed(2));
+  });
+
+  it('of a write that was refused is not remembered', async () => {
+    const key = keyed();
+    expect(outcome(await stats.call('insert', { rows: [{}], ...key }))).toBe('400 missing_value');
+    expect((await stats.insert(1, key)).result).toMatchObject({ queued: true });
   });
 });
 
