@@ -12,6 +12,8 @@ import {
   unitsOf,
 } from '../queues.ts';
 import type { KnownNumbers } from './generators.ts';
+import { changeTogether } from './queue-change-together.ts';
+import { isAlike, type KeyedChange, keyedChangeOf } from './queue-changes.ts';
 import { insertTogether } from './queue-insert.ts';
 import { discardLetters, knownLetters, putLetter } from './queue-letters.ts';
 import { JournalMarks } from './queue-marks.ts';
@@ -77,6 +79,13 @@ export class QueueApply {
   }
 }
 
+/** Changes of rows by one key, side by side. */
+type Together = readonly [KeyedChange, ...KeyedChange[]];
+
+type Step =
+  | { readonly kind: 'unit'; readonly unit: QueueUnit }
+  | { readonly kind: 'changes'; readonly changes: [KeyedChange, ...KeyedChange[]] };
+
 /** One call of `applyQueue`. */
 class Attempt {
   readonly #tools: QueueTools;
@@ -104,9 +113,12 @@ class Attempt {
   async run(): Promise<readonly DeadLetter[]> {
     const left = this.#batch.entries.filter(({ position }) => position > this.#position);
     const skipped = await this.#doneRetries(left);
-    for (const unit of unitsOf(left.filter((entry) => !skipped.has(entry)))) await this.#apply(unit);
+    for (const step of this.#steps(left.filter((entry) => !skipped.has(entry)))) {
+      if (step.kind === 'changes') await this.#change(step.changes);
+      else await this.#apply(step.unit);
+    }
     const last = left.at(-1);
-    if (last !== undefined && skipped.has(last)) await this.#settle([last], null);
+    if (last !== undefined && skipped.has(last)) await this.#settle([last]);
     return this.#letters;
   }
 
@@ -119,17 +131,43 @@ class Attempt {
     return new Set(retries.filter(({ letterId }) => !known.has(letterId)));
   }
 
+  #steps(entries: readonly QueuedEntry[]): Step[] {
+    const steps: Step[] = [];
+    for (const unit of unitsOf(entries)) {
+      const change = keyedChangeOf(unit, (entry) => this.#operation(entry));
+      const last = steps.at(-1);
+      if (change === null) steps.push({ kind: 'unit', unit });
+      else if (last?.kind === 'changes' && last.changes.length < MAX_BEGUN && isAlike(last.changes[0], change)) {
+        last.changes.push(change);
+      } else steps.push({ kind: 'changes', changes: [change] });
+    }
+    return steps;
+  }
+
+  async #change(changes: Together): Promise<void> {
+    if (changes.length === 1) await this.#applyOrBury(changes[0].entry);
+    else for (const { entry } of await this.#changeTogether(changes)) await this.#applyOrBury(entry, true);
+    await this.#settle(changes.map(({ entry }) => entry));
+  }
+
+  /** Those that are left. */
+  async #changeTogether(changes: Together): Promise<readonly KeyedChange[]> {
+    try {
+      return await this.#onTable(changes[0].target, (call) => changeTogether(call, changes));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return changes;
+    }
+  }
+
   async #apply({ entries, work }: QueueUnit): Promise<void> {
     const isTogether = 'write' in work && entries.length > 1;
     for (let left = entries; left.length > 0; ) {
       const done = isTogether ? await this.#insert(work, left) : 0;
       const next = left[done];
-      const failure = next === undefined ? null : await this.#applyOne(next);
+      if (next !== undefined) await this.#applyOrBury(next);
       const settled = left.slice(0, done + 1);
-      await this.#settle(
-        settled,
-        next === undefined || failure === null ? null : letterFor(this.#batch, next, failure),
-      );
+      await this.#settle(settled);
       left = left.slice(settled.length);
     }
   }
@@ -147,11 +185,20 @@ class Attempt {
     }
   }
 
-  /** Why it can never be done; null where it is. */
-  async #applyOne(entry: QueuedEntry): Promise<ApiError | null> {
+  /** What can never be done is a dead letter before anything that comes after it is begun. */
+  async #applyOrBury(entry: QueuedEntry, isResumed = this.#inDoubt > 0): Promise<void> {
+    const failure = await this.#refusal(entry, isResumed);
+    if (failure === null) return;
+    const letter = letterFor(this.#batch, entry, failure);
+    await this.#tools.run('write', this.#bounds, (session) => putLetter(session, letter));
+    this.#letters.push(letter);
+  }
+
+  /** Null where it is done. */
+  async #refusal(entry: QueuedEntry, isResumed: boolean): Promise<ApiError | null> {
     const { work } = entry;
     if (!('write' in work)) return work;
-    const operation = this.#operation(entry);
+    const operation = this.#operation(entry, isResumed);
     try {
       await this.#onTable(work.target, (call) => applyWrite({ ...call, operation }, work.write));
       return null;
@@ -161,9 +208,8 @@ class Attempt {
     }
   }
 
-  #operation({ position }: QueuedEntry): QueuedOperation {
-    const { last } = this.#marks;
-    return { kind: 'queued', id: this.#marks.at(position), last, isResumed: this.#inDoubt > 0 };
+  #operation({ position }: QueuedEntry, isResumed = this.#inDoubt > 0): QueuedOperation {
+    return { kind: 'queued', id: this.#marks.at(position), last: this.#marks.last, isResumed };
   }
 
   #onTable<T>(target: TableTarget, work: (call: WriteCall) => Promise<T>): Promise<T> {
@@ -171,21 +217,17 @@ class Attempt {
     return this.#tools.onTable(target, this.#bounds, (session) => work({ session, target, known, operation: null }));
   }
 
-  /** The entries are done, but for the last one where there is a letter for it. */
-  async #settle(entries: readonly QueuedEntry[], letter: DeadLetter | null): Promise<void> {
-    const done = entries.filter(({ isRetry, letterId }) => isRetry && letterId !== letter?.id);
+  /** The entries are done, or there are letters of them. */
+  async #settle(entries: readonly QueuedEntry[]): Promise<void> {
+    const buried = new Set(this.#letters.map(({ id }) => id));
+    const retried = entries.filter(({ isRetry, letterId }) => isRetry && !buried.has(letterId));
+    const ids = retried.map(({ letterId }) => letterId);
     const to = entries.at(-1)?.position ?? this.#position;
     const isMoved = await this.#tools.run('write', this.#bounds, async (session) => {
-      if (letter !== null) await putLetter(session, letter);
-      if (done.length > 0)
-        await discardLetters(
-          session,
-          done.map(({ letterId }) => letterId),
-        );
+      if (ids.length > 0) await discardLetters(session, ids);
       return movePosition(session, this.#batch, this.#position, to);
     });
     if (!isMoved) throw await this.#lost();
-    if (letter !== null) this.#letters.push(letter);
     this.#position = to;
     this.#inDoubt = Math.max(0, this.#inDoubt - entries.length);
   }

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
-import type { TableTarget } from '../engine.ts';
+import type { Row, TableTarget } from '../engine.ts';
 import { physicalIndexes, uniqueSets } from '../physical-indexes.ts';
 import { allOf, matchOf } from './compile-filter.ts';
 import { collectionOf, KEY_INDEX } from './documents.ts';
@@ -31,18 +31,21 @@ export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
 /** A row of the table that the filter can only mean, if it names a key or another unique set with its values. */
 export interface OneRow {
   readonly columns: readonly string[];
+  /** What the filter wants of them. */
+  readonly values: Row;
   /** The part of the filter that tells which row. */
   readonly match: Document;
 }
 
 export function oneRowOf(table: Table, filter: Filter | null): OneRow | null {
-  const equal = new Map<string, Filter>();
+  const equal = new Map<string, Filter & { readonly kind: 'compare' }>();
   for (const member of conjuncts(filter)) {
     if (member.kind === 'compare' && member.op === 'eq' && member.value !== null) equal.set(member.column.name, member);
   }
   const columns = uniqueSets(table).find((set) => set.every((name) => equal.has(name)));
   if (columns === undefined) return null;
-  return { columns, match: allOf(columns.map((name) => matchOf(equal.get(name) ?? null))) };
+  const values = new Map(columns.map((name) => [name, equal.get(name)?.value ?? null]));
+  return { columns, values, match: allOf(columns.map((name) => matchOf(equal.get(name) ?? null))) };
 }
 
 /** All of them must hold for the filter to hold. */

@@ -1,15 +1,16 @@
 import type { Document } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import type { Table } from '../../../db_connector/protocol/schema.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
 import type { Row, Write } from '../engine.ts';
-import { compileChange } from './compile-change.ts';
+import { type CompiledChange, compileChange } from './compile-change.ts';
 import { allOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, toBson } from './documents.ts';
 import { failureOf } from './failures.ts';
 import { newDocuments, plannedRows, withMark } from './insert.ts';
 import { columnNamed } from './read.ts';
 import { columnsOfIndex, isSameSet, OWN_INDEX, violation } from './unique-sets.ts';
-import { marked, unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
+import { marked, type Operation, unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
 
 type Upsert = Write & { readonly op: 'upsert' };
 
@@ -44,7 +45,10 @@ export async function upsert(call: WriteCall, write: Upsert): Promise<WriteOutco
   }
 }
 
-function keyMatch({ target: { table } }: WriteCall, { keys, row }: Upsert): Document {
+export function keyMatch(
+  { target: { table } }: Pick<WriteCall, 'target'>,
+  { keys, row }: Pick<Upsert, 'keys' | 'row'>,
+): Document {
   return allOf(
     keys.map((name) => {
       const value: Value = row.get(name) ?? null;
@@ -53,12 +57,21 @@ function keyMatch({ target: { table } }: WriteCall, { keys, row }: Upsert): Docu
   );
 }
 
+/** What becomes of a row that is there. */
+export function compileUpsertChange(
+  table: Table,
+  { row, update }: Pick<Upsert, 'row' | 'update'>,
+  operation: Operation | null,
+): CompiledChange {
+  const set: Row = new Map(update.map((name) => [name, row.get(name) ?? null]));
+  return compileChange(table, set, NO_INC, operation);
+}
+
 /** Whether the row is there, and as it is to be. */
 async function changeExisting(call: WriteCall, { row, update }: Upsert, key: Document): Promise<boolean> {
   const { session, target, operation } = call;
-  const set: Row = new Map(update.map((name) => [name, row.get(name) ?? null]));
-  if (set.size === 0) return exists(call, key);
-  const change = compileChange(target.table, set, NO_INC, operation);
+  if (update.length === 0) return exists(call, key);
+  const change = compileUpsertChange(target.table, { row, update }, operation);
   const selection = allOf([key, unmarked(operation)]);
   try {
     const { matchedCount } = await session.send((db, time) =>

@@ -19,6 +19,7 @@ const MONEY = { name: 'money', type: 'int32', nullable: true };
 const TABLES = [
   { name: 'numbered', primaryKey: ['id'], columns: [ID, { name: 'n', type: 'int32', unique: true, nullable: true }] },
   { name: 'lines', columns: [{ name: 'n', type: 'int32', nullable: true }] },
+  { name: 'scores', primaryKey: ['id'], columns: [PLAIN_ID, { name: 'n', type: 'int32', nullable: true }] },
   {
     name: 'accounts',
     primaryKey: ['id'],
@@ -37,7 +38,7 @@ type Plain = Readonly<Record<string, number | bigint | string | null>>;
 type Work = Write | ApiError;
 
 interface Case {
-  readonly table: 'numbered' | 'lines' | 'accounts';
+  readonly table: 'numbered' | 'lines' | 'scores' | 'accounts';
   readonly before: readonly Plain[];
   /** One for each entry. With `retry` another attempt at a letter, of the number that the entry would have. */
   works(target: TableTarget): readonly (Work | { readonly retry: Work })[];
@@ -60,6 +61,18 @@ const add = (target: TableTarget, id: number, money: bigint): Write => ({
   filter: byId(target, id),
   set: row({}),
   inc: row({ money }),
+});
+const addTo = (target: TableTarget, id: number, n: bigint): Write => ({
+  op: 'update',
+  filter: byId(target, id),
+  set: row({}),
+  inc: row({ n }),
+});
+const upsertScore = (id: bigint, n: bigint): Write => ({
+  op: 'upsert',
+  row: row({ id, n }),
+  keys: ['id'],
+  update: ['n'],
 });
 const addToAll = (money: bigint): Write => ({ op: 'update', filter: null, set: row({}), inc: row({ money }) });
 
@@ -105,6 +118,46 @@ const CASES: Readonly<Record<string, Case>> = {
       { id: 1, money: 123, name: 'z' },
       { id: 2, money: 2, name: 'a' },
       { id: 3, money: 30, name: null },
+    ],
+    letters: { 5: 'invalid_value' },
+  },
+  'changes of many rows by one key': {
+    table: 'scores',
+    before: [
+      { id: 1n, n: 10n },
+      { id: 2n, n: null },
+    ],
+    works: (target) => [
+      addTo(target, 1, 1n),
+      addTo(target, 3, 1n),
+      addTo(target, 2, 2n),
+      upsertScore(3n, 30n),
+      addTo(target, 2, 2_147_483_647n),
+      addTo(target, 2, 20n),
+      {
+        op: 'update',
+        filter: where(target, {
+          and: [
+            { field: 'id', op: 'eq', value: 1 },
+            { field: 'n', op: 'gt', value: 50 },
+          ],
+        }),
+        set: row({ n: 0n }),
+        inc: row({}),
+      },
+      addTo(target, 1, 100n),
+      addTo(target, 3, 300n),
+      upsertScore(4n, 4n),
+      upsertScore(5n, 5n),
+      upsertScore(1n, 7n),
+      addTo(target, 1, 1n),
+    ],
+    after: [
+      { id: 1, n: 8 },
+      { id: 2, n: 22 },
+      { id: 3, n: 330 },
+      { id: 4, n: 4 },
+      { id: 5, n: 5 },
     ],
     letters: { 5: 'invalid_value' },
   },

@@ -1,0 +1,100 @@
+import type { Document } from 'mongodb';
+import type { ColumnType } from '../../../db_connector/protocol/columns.ts';
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Row, TableTarget, Write } from '../engine.ts';
+import { uniqueSets } from '../physical-indexes.ts';
+import type { QueuedEntry, QueueUnit } from '../queues.ts';
+import { compileChange } from './compile-change.ts';
+import { allOf, matchOf } from './compile-filter.ts';
+import { columnNamed } from './read.ts';
+import { isSameSet, oneRowOf } from './unique-sets.ts';
+import { compileUpsertChange, keyMatch } from './upsert.ts';
+import { type QueuedOperation, unmarked } from './write-call.ts';
+
+/**
+ * A change of the one row with a key, that can neither collide with another row nor take the key from it: those of other
+ * keys and it may be done in any order.
+ */
+export interface KeyedChange {
+  readonly entry: QueuedEntry;
+  readonly operation: QueuedOperation;
+  readonly target: TableTarget;
+  /** A unique set of the table, and what the row has there. */
+  readonly columns: readonly string[];
+  readonly key: string;
+  readonly match: Document;
+  /** `match`, and whatever else the row must be like. */
+  readonly selection: Document;
+  readonly update: Document | Document[];
+  /** The selection leaves out rows that refuse it. */
+  readonly isGuarded: boolean;
+  /** It is inserted where it is not there. */
+  readonly row: Row | null;
+}
+
+/** Null for what is another thing, and goes alone. */
+export function keyedChangeOf(
+  { entries, work }: QueueUnit,
+  operationOf: (entry: QueuedEntry) => QueuedOperation,
+): KeyedChange | null {
+  const [entry] = entries;
+  // A letter that is tried again goes with what is done.
+  if (!('write' in work) || entry === undefined || entry.isRetry) return null;
+  const { target, write } = work;
+  const operation = operationOf(entry);
+  const parts = write.op === 'update' ? updateOf(target, write, operation) : upsertOf(target, write, operation);
+  if (parts === null || !parts.columns.every((name) => KEY_TYPES.has(columnNamed(target.table, name).type)))
+    return null;
+  const { values, ...change } = parts;
+  return { entry, operation, target, ...change, key: keyText(parts.columns, values) };
+}
+
+/** Of which equal values have one text. */
+const KEY_TYPES: ReadonlySet<ColumnType> = new Set(['int32', 'int64', 'string', 'uuid', 'date', 'datetime']);
+
+export function keyText(columns: readonly string[], values: Row): string {
+  return columns
+    .toSorted()
+    .map((name) => String(values.get(name)))
+    .join('\0');
+}
+
+/** Whether they may go together. */
+export function isAlike(a: KeyedChange, b: KeyedChange): boolean {
+  if (
+    a.target !== b.target &&
+    (a.target.revision !== b.target.revision || a.target.table.name !== b.target.table.name)
+  ) {
+    return false;
+  }
+  return isSameSet(a.columns, b.columns);
+}
+
+type Parts = Pick<KeyedChange, 'columns' | 'match' | 'selection' | 'update' | 'isGuarded' | 'row'> & {
+  readonly values: Row;
+};
+
+function updateOf(
+  { table }: TableTarget,
+  { filter, set, inc }: Write & { op: 'update' },
+  operation: QueuedOperation,
+): Parts | null {
+  const oneRow = oneRowOf(table, filter);
+  if (oneRow === null || touchesUnique(table, [...set.keys(), ...inc.keys()])) return null;
+  const { update, guards } = compileChange(table, set, inc, operation);
+  const { columns, values, match } = oneRow;
+  const selection = allOf([matchOf(filter), unmarked(operation), ...guards]);
+  return { columns, values, match, selection, update, isGuarded: guards.length > 0, row: null };
+}
+
+function upsertOf(target: TableTarget, write: Write, operation: QueuedOperation): Parts | null {
+  if (write.op !== 'upsert' || write.update.length === 0 || touchesUnique(target.table, write.update)) return null;
+  const match = keyMatch({ target }, write);
+  const { update } = compileUpsertChange(target.table, write, operation);
+  const selection = allOf([match, unmarked(operation)]);
+  return { columns: write.keys, values: write.row, match, selection, update, isGuarded: false, row: write.row };
+}
+
+function touchesUnique(table: Table, names: readonly string[]): boolean {
+  return uniqueSets(table).some((set) => set.some((name) => names.includes(name)));
+}
