@@ -1,5 +1,5 @@
 import type { KeySlot } from './entries.ts';
-import { expiryOf, fingerprintHash, hasFingerprint, type KeptAnswer, keptAnswer, keyHash } from './key-record.ts';
+import { expiryOf, hasFingerprint, type KeptAnswer, keptAnswer, keyHead } from './key-record.ts';
 import { KeyTable } from './key-table.ts';
 
 /** Keys are forgotten in tables of so long a time of expiry. */
@@ -35,11 +35,10 @@ export class KeyMemory {
 
   find(slot: KeySlot, now: number): KnownKey | null {
     if (this.#generations.size === 0) return null;
-    const key = keyHash(slot);
-    const fingerprint = fingerprintHash(slot);
+    const head = keyHead(slot);
     for (const table of this.#generations.values()) {
-      const found = table.find(key, (from, at) =>
-        expiryOf(from, at) <= now ? null : { ...keptAnswer(from, at), isSame: hasFingerprint(from, at, fingerprint) },
+      const found = table.find(head, (from, at) =>
+        expiryOf(from, at) <= now ? null : { ...keptAnswer(from, at), isSame: hasFingerprint(from, at, head) },
       );
       if (found !== null) return found;
     }
