@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Value } from '../../db_connector/protocol/values.ts';
 import { StaleSchemaError, type Write } from '../../sidecar/engine/engine.ts';
 import { MAX_PAST_OWNERS, type QueuedEntry, QueueLostError } from '../../sidecar/engine/queues.ts';
 import {
@@ -293,6 +294,23 @@ describe('dead letters', () => {
       { id: 1, n: INT32_MAX, tag: 'a' },
       { id: 2, n: 9, tag: 'b' },
     ]);
+  });
+
+  it('an insert for which the generator has no id left becomes one, and the others are applied', async () => {
+    const queue = await newQueue(world.engine);
+    const [events, items] = [await queue.target('events'), await queue.target('items')];
+    const event = (more: [string, number][] = []) => insert(new Map<string, Value>([['body', 'x'], ...more]));
+    const letters = await queue.apply([
+      queue.entry(items, insert(item(1))),
+      queue.entry(events, event([['id', INT32_MAX]])),
+      queue.entry(items, add(items, 1, 1)),
+      queue.entry(events, event()),
+      queue.entry(events, event([['id', 5]])),
+      queue.entry(items, add(items, 1, 1)),
+    ]);
+    expect(letters.map(({ code }) => code)).toEqual(['constraint_violation']);
+    expect(await rowsOf(world.engine, events, ['id'])).toEqual([{ id: 5 }, { id: INT32_MAX }]);
+    expect(await queue.items(['n'])).toEqual([{ n: 2 }]);
   });
 
   it('is listed oldest first, of a namespace or of all, counted, and discarded once', async () => {

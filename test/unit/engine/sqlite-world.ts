@@ -42,20 +42,20 @@ export function within(ms: number): { deadline: number } {
 const DECLARATION = `{"tables":[{"name":"notes","primaryKey":["id"],"columns":[
   {"name":"id","type":"int32","autoIncrement":true},{"name":"body","type":"text"}]}]}`;
 
-/** Declares `game.notes (id, body)`. */
-export async function declareNotes(engine: Engine): Promise<TableTarget> {
-  const { schema } = parseSchema(parseJson(DECLARATION));
+/** Declares `notes (id, body)`, in `game` where nothing else is said. */
+export async function declareNotes(engine: Engine, namespace = 'game', idType = 'int32'): Promise<TableTarget> {
+  const { schema } = parseSchema(parseJson(DECLARATION.replace('int32', idType)));
   const steps = schema.tables.map((table) => ({ kind: 'createTable', table }) as const);
-  const change = { namespace: 'game', from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
+  const change = { namespace, from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
   await engine.schemas.applySchema(change, within(5000));
-  return readNotes(engine);
+  return readNotes(engine, namespace);
 }
 
-export async function readNotes(engine: Engine): Promise<TableTarget> {
-  const stored = await engine.schemas.readSchema('game', within(5000));
+export async function readNotes(engine: Engine, namespace = 'game'): Promise<TableTarget> {
+  const stored = await engine.schemas.readSchema(namespace, within(5000));
   const table = stored?.schema.tables[0];
-  if (stored === null || table === undefined) throw new Error('game is not declared');
-  return { namespace: 'game', revision: stored.revision, table };
+  if (stored === null || table === undefined) throw new Error(`${namespace} is not declared`);
+  return { namespace, revision: stored.revision, table };
 }
 
 export function insertNote(engine: Engine, target: TableTarget, body: string, ms = 5000): Promise<string> {
