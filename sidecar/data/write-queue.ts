@@ -1,4 +1,5 @@
 import type { IdempotencySlot } from '../engine/engine.ts';
+import type { QueuedWork } from '../engine/queues.ts';
 import type { WriteName } from './write-of.ts';
 
 /** A write of a buffered namespace that was validated: all that can be known without the database is in order. */
@@ -6,8 +7,10 @@ export interface AcceptedWrite {
   readonly namespace: string;
   readonly kid: string;
   readonly op: WriteName;
-  /** JSON text of the payload as the caller signed it. It is compiled again when it is applied (`writeOf`). */
+  /** JSON text of the payload as the caller signed it. */
   readonly payload: string;
+  /** What it means by the schema that is known now; where that is another one when it is applied, it is compiled again. */
+  readonly work?: QueuedWork;
   readonly slot: IdempotencySlot | null;
 }
 

@@ -83,9 +83,9 @@ export class Writes {
     const { limits } = this.#options;
     const { namespace } = payload;
     try {
-      return await this.#calls.onTableForQueue(payload, context, ({ table }) => {
-        writeOf(op, payload, table, this.#meaning(context, limits.maxInsertRows));
-        return queue.accept({ namespace, kid: context.kid, op, payload: context.text, slot });
+      return await this.#calls.onTableForQueue(payload, context, (target) => {
+        const write = writeOf(op, payload, target.table, this.#meaning(context, limits.maxInsertRows));
+        return queue.accept({ namespace, kid: context.kid, op, payload: context.text, work: { target, write }, slot });
       });
     } catch (error) {
       if (!isAway(error)) throw error;
