@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadConfig } from '../../sidecar/config/load-config.ts';
 import { openEngine } from '../../sidecar/engine/open.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 
@@ -12,11 +13,8 @@ const folder = newFolder();
 const config = writeConfig(folder, { writeBehind: { journal: 'journal', namespaces: { stats: {} } } });
 
 beforeAll(async () => {
-  const database = { provider: 'sqlite', file: join(folder, 'data/database.sqlite') } as const;
-  const engine = await openEngine(
-    { ...database, poolSize: 2, statementTimeoutMs: 4000 },
-    { log: () => {}, now: Date.now },
-  );
+  const { database } = loadConfig(config, {});
+  const engine = await openEngine({ ...database, poolSize: 2 }, { log: () => {}, now: Date.now });
   const letter = {
     namespace: 'stats',
     kid: 'local',
