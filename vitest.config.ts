@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
 
-const CONTRACT_TESTS = 'test/contract/**/*.test.ts';
+/** Once on every engine. */
+const CONTRACT_TESTS = ['test/contract/**/*.test.ts', 'test/e2e/write-behind-kill.test.ts'];
 /** Tests of one engine each, against its server, whose names begin with the engine's; and those that move rows. */
 const ENGINE_TESTS = ['test/unit/engine/{postgres,mysql,mongo}*.test.ts', 'test/moving/*.test.ts'];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
@@ -10,7 +11,7 @@ const COMPILE_CACHE = './test/support/compile-cache.ts';
 
 const excludedTests = excludedEngines(process.env).flatMap((engine) => [
   `test/unit/engine/${engine === 'mongodb' ? 'mongo' : engine}*.test.ts`,
-  `test/faults/${engine}*.test.ts`,
+  `test/faults/{,write-behind-}${engine}*.test.ts`,
   `test/moving/${engine}*.test.ts`,
 ]);
 
@@ -28,7 +29,7 @@ function contractOn(engine: TestedEngine) {
     extends: true as const,
     test: {
       name: `contract:${engine}`,
-      include: [CONTRACT_TESTS],
+      include: CONTRACT_TESTS,
       provide: { engine, differential },
       // Four servers share the processors with the tests.
       testTimeout: 90_000,
@@ -50,7 +51,7 @@ export default defineConfig({
         test: {
           name: 'sidecar',
           include: ['test/**/*.test.ts'],
-          exclude: [CONTRACT_TESTS, ...ENGINE_TESTS, ...excludedTests],
+          exclude: [...CONTRACT_TESTS, ...ENGINE_TESTS, ...excludedTests],
           globalSetup: [COMPILE_CACHE],
         },
       },

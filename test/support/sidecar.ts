@@ -102,9 +102,12 @@ export async function spawnSidecar(
   environment: Record<string, string> = {},
   /** A file that is used as it is, or made by the sidecar. */
   givenFile?: string,
+  /** A command that becomes the process, such as one that changes what it sees of the disk. */
+  wrapper: readonly string[] = [],
 ): Promise<SidecarProcess> {
   const configFile = givenFile ?? writeConfig(folder, changes);
-  const child = spawn(process.execPath, ['sidecar/main.ts', '--config', configFile], {
+  const [program, ...args] = [...wrapper, process.execPath, 'sidecar/main.ts', '--config', configFile];
+  const child = spawn(`${program}`, args, {
     cwd: new URL('../..', import.meta.url),
     env: { ...process.env, NODE_NO_WARNINGS: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
