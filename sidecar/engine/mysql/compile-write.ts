@@ -1,12 +1,14 @@
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Value } from '../../../db_connector/protocol/values.ts';
 import type { Row, TableTarget, Write } from '../engine.ts';
 import { filterSql } from '../filter-sql.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import { setSql } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 import { SqlParams } from '../sql/dialect.ts';
+import type { SqlParam } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 
 const { quoted } = MYSQL_DIALECT;
@@ -76,13 +78,19 @@ export function compileInsert(target: TableTarget, rows: readonly Row[]): Compil
     // Text is written from left to right, as its parameters are.
     const generated = isFirst && guarded === null ? guardSql(target, params, true, () => 'NULL') : 'NULL';
     const values = columns.map((column) => {
-      const place = (): string => params.add(MYSQL_DIALECT.toParam(column, row.get(column.name) ?? null));
+      const place = (): string => params.add(insertedParam(column, row.get(column.name) ?? null));
       return isFirst && column === guarded ? guardSql(target, params, column.autoIncrement, place) : place();
     });
     return `(${[...(guarded === null ? [generated] : []), ...values].join(', ')})`;
   });
   const sql = `INSERT INTO ${tableSql(MYSQL_DIALECT, target)} (${names.join(', ')}) VALUES ${lines.join(', ')}`;
   return { sql, params: params.values };
+}
+
+/** An integer goes as its digits: the column takes them as they are, and the driver is slow with typed integers. */
+function insertedParam(column: Column, value: Value): SqlParam {
+  const isInteger = column.type === 'int32' || column.type === 'int64';
+  return isInteger && value !== null ? String(value) : MYSQL_DIALECT.toParam(column, value);
 }
 
 function namesOf(columns: readonly Column[]): string[] {
