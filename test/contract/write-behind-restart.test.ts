@@ -1,5 +1,8 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../sidecar/config/load-config.ts';
+import { openEngine } from '../../sidecar/engine/open.ts';
+import { SourceHold } from '../../sidecar/moving/source-hold.ts';
 import { newFolder, type SidecarOptions, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { outcome, PATIENT } from './data-world.ts';
@@ -102,6 +105,26 @@ describe('a namespace that is no longer listed', () => {
     expect(await scoresOf(other).points()).toEqual([[1, 7]]);
     await other.stop();
     rmSync(elsewhere, { recursive: true, force: true });
+  });
+});
+
+describe('a namespace that is no longer listed, and cannot be drained at the start', () => {
+  it('is drained before the first live write and read', async () => {
+    const first = await next({ ...LEFT, ...STATS });
+    await scoresOf(first).declare();
+    await scoresOf(first).insert(1);
+    await scoresOf(first).set(1, 5);
+    await first.stop();
+    const engine = await openEngine(loadConfig(first.configFile, {}).database, { log: () => {}, now: Date.now });
+    const { hold } = await SourceHold.take('stats', { engine, owner: 'test', log: () => {} });
+    const config = { api: { requestTimeoutMs: 1500 }, database: { statementTimeoutMs: 1200 } };
+    const second = await start({ folder, database, config: { ...config, writeBehind: { ...LEFT, namespaces: {} } } });
+    expect((await healthOf(second.client)).writeBuffer).toMatchObject({ enabled: false, pending: 2 });
+    expect(outcome(await scoresOf(second).call('find', {}))).toBe('503 write_buffer_halted');
+    await hold.release();
+    await engine.close();
+    expect(outcome(await scoresOf(second).add(1, 1))).toBe('200');
+    expect(await scoresOf(second).points()).toEqual([[1, 6]]);
   });
 });
 

@@ -193,6 +193,25 @@ describe('what drains first', () => {
   });
 });
 
+describe('a sync that removes a column under load', () => {
+  it('leaves nothing behind that was checked against the old schema', async () => {
+    await stats.declare({ name: 'level', type: 'int32', nullable: true });
+    let isOver = false;
+    let id = 0;
+    const outcomes: string[] = [];
+    const writers = Array.from({ length: 12 }, async () => {
+      while (!isOver) outcomes.push(outcome(await stats.call('insert', { rows: [{ id: id++, level: 1 }] })));
+    });
+    await vi.waitFor(() => expect(outcomes.length).toBeGreaterThan(50), 10_000);
+    await stats.declare();
+    isOver = true;
+    await Promise.all(writers);
+    expect(new Set(outcomes)).toEqual(new Set(['200', '400 unknown_column']));
+    expect(await stats.points()).toHaveLength(outcomes.filter((each) => each === '200').length);
+    expect((await healthOf(world.client)).writeBuffer).toMatchObject({ pending: 0, deadLetters: 0 });
+  });
+});
+
 describe('a key', () => {
   const keyed = () => ({ idempotencyKey: unique('k') });
 
