@@ -2,6 +2,10 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chosenEngines, isServerEngine, urlVariableOf } from '../../scripts/servers/chosen-engines.ts';
 import { runCopy } from '../../sidecar/commands/copy.ts';
+import { loadConfig } from '../../sidecar/config/load-config.ts';
+import type { Engine } from '../../sidecar/engine/engine.ts';
+import { openEngine } from '../../sidecar/engine/open.ts';
+import type { DeadLetter, QueueRow } from '../../sidecar/engine/queues.ts';
 import { SampleSite } from '../e2e/sample-server.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
@@ -16,6 +20,34 @@ const SERVERS: readonly ServerEngine[] =
   (process.env.ENGINES ?? '') === ''
     ? ['postgres', 'mysql', 'mongodb']
     : chosenEngines(process.env).filter(isServerEngine);
+
+/** A queue with a history, and writes that no database took: numbers past 2^53, text that is hard to store. */
+const QUEUE: QueueRow = {
+  namespace: 'hard',
+  ...{ journal: 'abcdefghij', token: 3, position: 2 ** 33 },
+  past: [
+    { journal: 'zzzzzzzzzz', token: 1, position: 0 },
+    { journal: 'abcdefghij', token: 2, position: 77 },
+  ],
+};
+const LETTERS: DeadLetter[] = [
+  {
+    code: 'constraint_violation',
+    message: 'a ’ ü 😀',
+    isRetryWanted: false,
+    payload: '{"a":9007199254740993, "b":"\\u0000"}',
+  },
+  {
+    code: 'write_buffer_unavailable',
+    message: 'no',
+    isRetryWanted: true,
+    payload: `{"text":"${'ü😀'.repeat(100_000)}"}`,
+  },
+].map(
+  (letter, i) =>
+    ({ ...letter, id: `abcdefghij-${i}`, namespace: 'hard', kid: 'local', op: 'insert', time: i }) as DeadLetter,
+);
+const bounds = () => ({ deadline: performance.now() + 20_000 });
 
 const folders: string[] = [];
 const databases: FreshDatabase[] = [];
@@ -39,6 +71,10 @@ beforeAll(async () => {
   world = await fillWorld(sidecar.client, 'hard');
   expected = await readWorld(sidecar.client, world);
   await sidecar.stop();
+  await onEngine(start, async ({ queues, transfer }) => {
+    await transfer.writeQueue(QUEUE, bounds());
+    await queues.addLetters(LETTERS, bounds());
+  });
 });
 
 afterAll(async () => {
@@ -50,6 +86,12 @@ function configOf(database: object): string {
   const folder = newFolder();
   folders.push(folder);
   return writeConfig(folder, {}, database);
+}
+
+async function onEngine(config: string, work: (engine: Engine) => Promise<void>): Promise<void> {
+  const { database } = loadConfig(config, {});
+  const engine = await openEngine({ ...database, poolSize: 2 }, { log: () => undefined, now: Date.now });
+  await work(engine).finally(() => engine.close());
 }
 
 async function emptyOn(engine: ServerEngine): Promise<string> {
@@ -82,6 +124,10 @@ it('ends where it began, by checksum and by what clients read', { timeout: 120_0
     config: { database: { file: 'database.sqlite' } },
   });
   expect(await readWorld(last.client, world)).toEqual(expected);
+  await onEngine(places.at(-1) as string, async ({ queues }) => {
+    expect(await queues.readQueue('hard', bounds())).toEqual(QUEUE);
+    expect(await queues.listLetters('hard', bounds())).toEqual(LETTERS);
+  });
   await goOn(last.client, world);
   await last.stop();
 });
