@@ -18,6 +18,8 @@ export interface LoadOptions {
 export class Load {
   readonly oracle: Oracle;
   acknowledged = 0;
+  /** Of them, those that were queued. */
+  queued = 0;
   /** The most that an acknowledgement told. */
   mostPending = 0;
   readonly #refused = new Map<string, number>();
@@ -92,6 +94,7 @@ export class Load {
 
   #count(pending: number): void {
     this.acknowledged += 1;
+    if (pending > 0) this.queued += 1;
     this.mostPending = Math.max(this.mostPending, pending);
     for (const { count, resolve } of this.#waiting) if (this.acknowledged >= count) resolve();
   }
