@@ -14,11 +14,11 @@ import { MYSQL_DIALECT } from './dialect.ts';
 const { quoted } = MYSQL_DIALECT;
 
 /** The protocol counts parameters in 16 bits; some are left for the guard. */
-const MAX_PARAMS = 65_000;
+export const MAX_PARAMS = 65_000;
 
 /** How many rows one statement takes. */
-export function rowsAtOnce(columns: number): number {
-  return Math.max(1, Math.floor(MAX_PARAMS / Math.max(1, columns)));
+export function rowsAtOnce(columns: number, maxParams: number): number {
+  return Math.max(1, Math.floor(maxParams / Math.max(1, columns)));
 }
 
 /** Changes nothing where the schema is another one by now. */

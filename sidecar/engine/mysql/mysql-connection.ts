@@ -4,7 +4,7 @@ import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
 import { classify } from './failures.ts';
 
 /** A statement with more parameters would fill the server's memory if it were kept prepared. */
-const MAX_KEPT_PARAMS = 4000;
+export const MAX_KEPT_PARAMS = 4000;
 /** What is read and thrown away to keep a connection whose rows are not wanted any more. */
 const MAX_SKIPPED_BYTES = 16 * 1024 * 1024;
 

@@ -4,7 +4,7 @@ import type { QueueDialect } from '../sql/queue-dialect.ts';
 import type { Sessions } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify } from './failures.ts';
-import { planWrite } from './run-write.ts';
+import { runQueued } from './run-write.ts';
 import { schemaDialect } from './schema-dialect.ts';
 
 const MYSQL_QUEUES: QueueDialect = {
@@ -14,9 +14,7 @@ const MYSQL_QUEUES: QueueDialect = {
     const column = MYSQL_DIALECT.quoted(key);
     return `ON DUPLICATE KEY UPDATE ${column} = ${column}`;
   },
-  runWrite: async (session, { target, write }) => {
-    await planWrite(target, write).run(session);
-  },
+  runWrite: (session, { target, write }) => runQueued(session, target, write),
   classify,
 };
 

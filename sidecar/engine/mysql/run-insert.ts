@@ -2,7 +2,7 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Row, TableTarget } from '../engine.ts';
 import { generatedColumn, givenIds, insertResult } from '../sql/compile-change.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
-import { compileInsert, rowsAtOnce } from './compile-write.ts';
+import { compileInsert, MAX_PARAMS, rowsAtOnce } from './compile-write.ts';
 import { duplicateKey, errnoOf, GENERATOR_AT_END } from './failures.ts';
 import { explained } from './send-statement.ts';
 
@@ -19,8 +19,9 @@ interface Run {
   readonly isGenerated: boolean;
 }
 
-export function planInsert(target: TableTarget, rows: readonly Row[]): WritePlan {
-  const runs = runsOf(target, rows);
+/** `maxParams` of a statement: fewer are kept prepared, which takes several statements and a transaction. */
+export function planInsert(target: TableTarget, rows: readonly Row[], maxParams = MAX_PARAMS): WritePlan {
+  const runs = runsOf(target, rows, rowsAtOnce(target.table.columns.length, maxParams));
   const isCounted = generatedColumn(target.table) !== null;
   const run = async (session: Session): Promise<string> => {
     const ids: string[] = [];
@@ -34,9 +35,8 @@ export function planInsert(target: TableTarget, rows: readonly Row[]): WritePlan
 const MAX_RUN_BYTES = 12 * 1024 * 1024;
 
 /** In order: an explicit id moves the generator for the rows after it. */
-function runsOf({ table }: TableTarget, rows: readonly Row[]): Run[] {
+function runsOf({ table }: TableTarget, rows: readonly Row[], max: number): Run[] {
   const generated = generatedColumn(table);
-  const max = rowsAtOnce(table.columns.length);
   const runs: { rows: Row[]; isGenerated: boolean; bytes: number }[] = [];
   for (const row of rows) {
     const isGenerated = generated !== null && !row.has(generated.name);

@@ -4,6 +4,7 @@ import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/compile
 import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session } from '../sql/session.ts';
 import { compileDelete, compileUpdate, compileUpsertChange } from './compile-write.ts';
+import { MAX_KEPT_PARAMS } from './mysql-connection.ts';
 import { insertRows, planInsert, type WritePlan } from './run-insert.ts';
 import { checkCurrent, DuplicateError, send } from './send-statement.ts';
 
@@ -30,6 +31,15 @@ export function planWrite(target: TableTarget, write: Write): WritePlan {
     default:
       return write satisfies never;
   }
+}
+
+/** The guard of an insert takes one more. */
+const MAX_QUEUED_PARAMS = MAX_KEPT_PARAMS - 1;
+
+/** A write of a queue, inside its batch's transaction. */
+export async function runQueued(session: Session, target: TableTarget, write: Write): Promise<void> {
+  const plan = write.op === 'insert' ? planInsert(target, write.rows, MAX_QUEUED_PARAMS) : planWrite(target, write);
+  await plan.run(session);
 }
 
 async function change(

@@ -12,7 +12,7 @@ export async function readQueue(
 ): Promise<QueueRow | null> {
   const columns = connection.list(['journal', 'token', 'position', 'past']);
   const sql = `SELECT ${columns} FROM _queues WHERE namespace = ?${lock ? ' FOR UPDATE' : ''}`;
-  const [row] = await connection.rows(sql, [namespace]);
+  const [row] = await connection.kept(sql, [namespace]);
   if (row === undefined) return null;
   const [journal, token, position, past] = row;
   return {
@@ -82,5 +82,5 @@ export async function writeQueue(connection: SchemaConnection, row: QueueRow): P
 
 export async function moveQueue(connection: SchemaConnection, namespace: string, position: number): Promise<void> {
   const sql = `UPDATE _queues SET ${connection.quoted('position')} = ? WHERE namespace = ?`;
-  await connection.run(sql, [position, namespace]);
+  await connection.kept(sql, [position, namespace]);
 }

@@ -33,6 +33,11 @@ export class SchemaConnection {
     return (await this.session.query(this.#placed(text), params)).rows;
   }
 
+  /** The same, kept prepared on the connection: for texts that come again and again. */
+  async kept(text: string, params: readonly SqlParam[]): Promise<readonly (readonly unknown[])[]> {
+    return (await this.session.prepared(this.#placed(text), params)).rows;
+  }
+
   /** The number that the only row of a query has as its only column; 0 without a row. */
   async number(text: string, params: readonly SqlParam[] = []): Promise<number> {
     const [row] = await this.rows(text, params);
