@@ -46,6 +46,10 @@ export class Halting {
       const seconds = Math.round((this.#world.clock.now() - this.#since) / 1000);
       this.#world.log('info', 'queued writes are applied again', { namespace: this.#namespace, afterSeconds: seconds });
     }
+    this.reset();
+  }
+
+  reset(): void {
     this.#isHalted = false;
     this.#failures = 0;
   }

@@ -206,10 +206,12 @@ export class NamespaceQueue {
     const attempt = this.#attempts;
     try {
       if (this.#ownership.kind !== 'owner') await this.#claim();
-      this.#unsettled -= await this.#entries.settleOver();
-      const isDone = this.isLost || (await this.#work());
+      // The count is read when the wait is over: writes are accepted meanwhile.
+      const settled = await this.#entries.settleOver();
+      this.#unsettled -= settled;
+      if (this.isLost) this.#halting.reset();
+      else if (await this.#work()) this.#halting.succeeded();
       if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
-      if (isDone) this.#halting.succeeded();
       if (!this.#options.isListed && this.#unsettled === 0) await this.#giveUp();
     } catch (error) {
       this.#failed(attempt, error);

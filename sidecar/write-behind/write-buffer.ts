@@ -144,7 +144,7 @@ export class WriteBuffer implements WriteQueue {
       available: this.#options.journal.stats().isAvailable,
       pending: this.#world.capacity.writes,
       oldestAgeSeconds: this.#oldestAgeSeconds(),
-      halted: this.#count((queue) => queue.isHalted) > 0,
+      halted: this.#count((queue) => queue.isHalted || queue.isLost) > 0,
       deadLetters: this.#world.letters.count,
     };
   }

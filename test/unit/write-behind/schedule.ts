@@ -51,7 +51,7 @@ export class Schedule {
       drainOnStopMs: dice.pick([0, 500, 5000]),
       namespaces: new Map(NAMESPACES.map((name) => [name, { consistentReads: true }])),
     };
-    this.#boxes = (dice.chance(40) ? ['one', 'two'] : ['one']).map(
+    this.#boxes = (dice.chance(60) ? ['one', 'two'] : ['one']).map(
       (name) =>
         new SimulatedBox({
           ...{ name, dice, time: this.#time, database: this.#database, config: this.#config },
@@ -98,15 +98,16 @@ export class Schedule {
       { weight: 40, run: () => this.#send(1) },
       { weight: 15, run: () => this.#send(dice.int(2, 30)) },
       { weight: 10, run: () => this.#repeat() },
-      { weight: 15, run: () => this.#drain() },
-      { weight: 8, run: () => this.#crash() },
+      { weight: 15, run: () => this.#drain(dice.pick(this.#boxes), dice.pick(NAMESPACES)) },
+      { weight: 8, run: () => this.#crash(dice.pick(this.#boxes)) },
       { weight: 3, run: () => this.#stop(dice.pick(this.#boxes)) },
       { weight: 25, run: () => this.#start() },
       weather('fine', 10),
       weather('rough', 8),
       weather('away', 3),
       weather('hanging', 3),
-      { weight: 4, run: () => this.#takeOver() },
+      { weight: 4, run: () => this.#takeOver(dice.pick(this.#boxes), dice.pick(NAMESPACES)) },
+      { weight: 6, run: () => this.#dieAndBeReplaced() },
       { weight: 3, run: () => this.#changeSchema() },
       { weight: 2, run: () => this.#dropTable(true) },
       { weight: 4, run: () => this.#dropTable(false) },
@@ -120,9 +121,7 @@ export class Schedule {
     this.#history.push(`${this.#time.nowMs} ${what}`);
   }
 
-  #send(count: number): void {
-    const box = this.#dice.pick(this.#boxes);
-    const namespace = this.#dice.pick(NAMESPACES);
+  #send(count: number, box = this.#dice.pick(this.#boxes), namespace: string = this.#dice.pick(NAMESPACES)): void {
     for (let i = 0; i < count; i += 1) {
       const n = this.#writes.length + 1;
       const extra = this.#dice.chance(30) ? { extra: 1 } : {};
@@ -146,13 +145,15 @@ export class Schedule {
     const { payload = '' } = this.#payloads.get(n) ?? {};
     const slot = key === null ? null : slotOf(namespace, key, payload, this.#time.epochMs);
     const life = box.life;
+    // Refused the second time, it may still be there from the first.
+    const isMaybeThere = write.outcome === 'unknown';
     write.outcome = 'flying';
     buffer.accept({ namespace, kid: 'k', op: 'insert', payload, slot }).then(
       (ack) => {
         if (box.life === life) this.#acknowledged(write, ack);
       },
       (error: unknown) => {
-        if (box.life === life) write.outcome = this.#refusal(write, error);
+        if (box.life === life) write.outcome = isMaybeThere ? 'unknown' : this.#refusal(write, error);
       },
     );
   }
@@ -193,9 +194,7 @@ export class Schedule {
     }
   }
 
-  #drain(): void {
-    const box = this.#dice.pick(this.#boxes);
-    const namespace = this.#dice.pick(NAMESPACES);
+  #drain(box: SimulatedBox, namespace: string): void {
     const { buffer } = box;
     if (buffer === null) return;
     const before = this.#writes.filter(
@@ -225,8 +224,23 @@ export class Schedule {
     if (this.#time.nowMs > deadline + 1) this.#faults.push('a drain took longer than its time');
   }
 
-  #crash(): void {
-    const box = this.#dice.pick(this.#boxes);
+  /** In the middle of applying; whoever takes the queue over knows nothing of it. */
+  #dieAndBeReplaced(): void {
+    const dice = this.#dice;
+    const namespace = dice.pick(NAMESPACES);
+    const box = this.#boxes.find(({ journalId }) => journalId === this.#database.owner(namespace));
+    const other = this.#boxes.find((one) => one !== box);
+    if (box === undefined || other === undefined) return;
+    this.#send(dice.int(1, 20), box, namespace);
+    const dying = dice.chance(70);
+    this.#time.after(dice.int(3, 8), () => this.#drain(box, namespace));
+    this.#time.after(dice.int(5, 40), () => {
+      if (dying) this.#crash(box);
+      this.#takeOver(other, namespace);
+    });
+  }
+
+  #crash(box: SimulatedBox): void {
     const kind = this.#dice.pick(['kill', 'powerCut'] as const);
     this.#note(`${box.name}: ${kind}`);
     box.crash(kind);
@@ -256,9 +270,7 @@ export class Schedule {
     box.start({ ...this.#config, namespaces });
   }
 
-  #takeOver(): void {
-    const { journalId, name } = this.#dice.pick(this.#boxes);
-    const namespace = this.#dice.pick(NAMESPACES);
+  #takeOver({ journalId, name }: SimulatedBox, namespace: string): void {
     if (journalId === null || this.#database.weather === 'away') return;
     this.#note(`${name} takes ${namespace} over`);
     this.#database.takeOver(namespace, journalId);
@@ -341,10 +353,23 @@ export class Schedule {
     await this.#time.pass(60_000);
     this.#judge('after the retries');
     if (database.letters.size > 0) this.#faults.push(`${database.letters.size} letters are not tried again`);
-    for (const { name, buffer } of this.#boxes) {
-      if (buffer === null) this.#faults.push(`${name} does not serve`);
-      const health = buffer?.health();
-      if (health?.pending !== 0 || health.halted) this.#faults.push(`${name}: ${JSON.stringify(health)}`);
+    for (const box of this.#boxes) await this.#checkIdle(box);
+  }
+
+  async #checkIdle({ name, buffer, journalId }: SimulatedBox): Promise<void> {
+    if (buffer === null) {
+      this.#faults.push(`${name} does not serve`);
+      return;
+    }
+    const health = buffer.health();
+    if (health.pending !== 0) this.#faults.push(`${name}: ${JSON.stringify(health)}`);
+    for (const namespace of NAMESPACES) {
+      const halted = this.#database.owner(namespace) !== journalId;
+      const flushing = buffer.flush(namespace, this.#time.nowMs + 1000);
+      await this.#time.pass(1000);
+      const flushed = JSON.stringify(await flushing);
+      const expected = { flushed: 0, deadLettered: 0, remaining: 0, halted, enabled: true };
+      if (flushed !== JSON.stringify(expected)) this.#faults.push(`${name} ${namespace}: flush ${flushed}`);
     }
   }
 }

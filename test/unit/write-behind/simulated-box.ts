@@ -105,7 +105,7 @@ export class SimulatedBox {
         disk: this.#disk.mount(),
         clock,
         log,
-        segmentBytes: 8192,
+        segmentBytes: 32_768,
       });
       if (isDead()) return;
       this.journalId = opened.journal.id;
