@@ -1,7 +1,10 @@
 import { crc32 } from 'node:zlib';
 
-/** What a disk writes whole or not at all. Everything in a segment begins at a multiple of it. */
-export const SECTOR_BYTES = 512;
+/**
+ * The largest unit that disks write. Everything in a segment begins at a multiple of it, so that a write that is cut off
+ * cannot damage what was acknowledged before it.
+ */
+export const BLOCK_BYTES = 4096;
 
 /** Read as bytes it begins with 0xFA, which no UTF-8 text holds: no payload can look like a frame. */
 const FRAME_MAGIC = 0x52_46_4a_fa;
@@ -15,7 +18,7 @@ const COUNT = 20;
 const FIRST_POSITION = 24;
 const LAST_POSITION = 32;
 export const FRAME_HEAD_BYTES = 40;
-/** Checksum and end mark stand in the last bytes of the last sector: a frame that was cut off anywhere has none. */
+/** Checksum and end mark stand in the last bytes of the last block: a frame that was cut off anywhere has none. */
 const TAIL_BYTES = 8;
 
 /** A group of records that were made durable by one flush. */
@@ -23,7 +26,7 @@ export interface FrameHead {
   readonly segment: number;
   /** Number in the segment, from 1. */
   readonly group: number;
-  /** Of the whole frame, in whole sectors. */
+  /** Of the whole frame, in whole blocks. */
   readonly length: number;
   /** Of the records. */
   readonly contentBytes: number;
@@ -36,7 +39,7 @@ export interface FrameHead {
 
 /** Of a frame with so many bytes of records. */
 export function frameBytes(contentBytes: number): number {
-  return Math.ceil((FRAME_HEAD_BYTES + contentBytes + TAIL_BYTES) / SECTOR_BYTES) * SECTOR_BYTES;
+  return Math.ceil((FRAME_HEAD_BYTES + contentBytes + TAIL_BYTES) / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
 /** The frame's bytes around its records, which lie in place already. */
@@ -56,7 +59,7 @@ export function writeFrame(frame: Buffer, head: FrameHead): void {
 
 /** What the bytes say that lie at `at`, not checked any further; null where no frame begins. */
 export function peekFrame(bytes: Buffer, at: number, segment: number): FrameHead | null {
-  if (at + SECTOR_BYTES > bytes.length || bytes.readUInt32LE(at + MAGIC) !== FRAME_MAGIC) return null;
+  if (at + BLOCK_BYTES > bytes.length || bytes.readUInt32LE(at + MAGIC) !== FRAME_MAGIC) return null;
   if (bytes.readUInt32LE(at + SEGMENT) !== segment) return null;
   return {
     segment,

@@ -2,7 +2,7 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { EngineLog } from '../../engine/engine.ts';
 import type { Clock } from './clock.ts';
 import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
-import { SECTOR_BYTES } from './frame.ts';
+import { BLOCK_BYTES } from './frame.ts';
 import { Group } from './group.ts';
 import type { Segment } from './segment.ts';
 import { type SegmentHeader, writeHeader } from './segment-header.ts';
@@ -151,7 +151,7 @@ export class GroupWriter {
     try {
       const newest = store.newest as Segment;
       const isRoom = newest.end + group.frameLength <= newest.bytes;
-      segment = isRoom ? newest : await store.next(SECTOR_BYTES + group.frameLength);
+      segment = isRoom ? newest : await store.next(BLOCK_BYTES + group.frameLength);
       const header = isRoom ? null : this.#headerOf(segment, group.firstPosition ?? this.#durablePosition + 1);
       const bytes = group.seal(segment.number, segment.groups + 1, this.#durablePosition, header);
       const file = segment.file as NonNullable<Segment['file']>;
@@ -248,18 +248,18 @@ export class GroupWriter {
     const { store, beforeFirst } = this.#options;
     if (!this.#isPrepared) await beforeFirst();
     this.#isPrepared = true;
-    const segment = await store.next(SECTOR_BYTES);
+    const segment = await store.next(BLOCK_BYTES);
     try {
-      const sector = Buffer.alloc(SECTOR_BYTES);
-      writeHeader(sector, this.#headerOf(segment, this.#durablePosition + 1));
+      const block = Buffer.alloc(BLOCK_BYTES);
+      writeHeader(block, this.#headerOf(segment, this.#durablePosition + 1));
       const file = segment.file as NonNullable<Segment['file']>;
-      await writeAll(file, sector, 0);
+      await writeAll(file, block, 0);
       await file.flush();
     } catch (error) {
       await store.giveUp(segment);
       throw error;
     }
-    segment.end = SECTOR_BYTES;
+    segment.end = BLOCK_BYTES;
     this.#activate(segment);
   }
 

@@ -1,11 +1,11 @@
 import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
-import { FRAME_HEAD_BYTES, frameBytes, SECTOR_BYTES, writeFrame } from './frame.ts';
+import { BLOCK_BYTES, FRAME_HEAD_BYTES, frameBytes, writeFrame } from './frame.ts';
 import { keyRecord } from './key-record.ts';
 import { roomOf, roomOfMark, roomOfNote, writeEntry, writeMark, writeNote } from './records.ts';
 import { type SegmentHeader, writeHeader } from './segment-header.ts';
 
 /** The header of a segment stands before its first group, so that one write and one flush make both. */
-const FRAME_AT = SECTOR_BYTES;
+const FRAME_AT = BLOCK_BYTES;
 const CONTENT_AT = FRAME_AT + FRAME_HEAD_BYTES;
 const FIRST_BYTES = 64 * 1024;
 /** A group takes no more records beyond this; the next one waits for its turn. */
@@ -124,7 +124,7 @@ export class Group {
 
   /** Room for the padding and the end of the frame too. */
   #makeRoom(bytes: number): void {
-    const needed = this.#end + bytes + 2 * SECTOR_BYTES;
+    const needed = this.#end + bytes + 2 * BLOCK_BYTES;
     if (needed <= this.#buffer.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
     this.#buffer.copy(larger, 0, 0, this.#end);

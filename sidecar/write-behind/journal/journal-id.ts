@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from './disk.ts';
-import { SECTOR_BYTES } from './frame.ts';
+import { BLOCK_BYTES } from './frame.ts';
 import { NODE_DISK } from './node-disk.ts';
 import { readHeader, segmentNumber } from './segment-header.ts';
 import { type JournalState, readState, writeState } from './state-file.ts';
@@ -29,7 +29,7 @@ export async function findJournalId(folder: string, disk: Disk = NODE_DISK): Pro
   if (typeof state === 'object') return state.journal;
   for (const name of names.filter((each) => segmentNumber(each) !== null).sort()) {
     const file = await disk.open(join(folder, name), 'read');
-    const header = readHeader(await readAt(file, 0, SECTOR_BYTES).finally(() => file.close()));
+    const header = readHeader(await readAt(file, 0, BLOCK_BYTES).finally(() => file.close()));
     if (typeof header === 'object') return header.journal;
   }
   return null;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { EngineLog } from '../../engine/engine.ts';
 import type { Disk, FolderLock } from './disk.ts';
 import type { NamespaceState } from './entries.ts';
-import { SECTOR_BYTES } from './frame.ts';
+import { BLOCK_BYTES } from './frame.ts';
 import type { JournalFinding } from './journal.ts';
 import { newState } from './journal-id.ts';
 import type { KeyFile } from './key-file.ts';
@@ -148,7 +148,7 @@ async function harden(
   const file = await disk.open(join(folder, segmentName(newest.number)), 'write');
   try {
     const isHeaded = typeof headers.get(newest.number) === 'object';
-    if (isHeaded) await writeAll(file, await readAt(file, 0, SECTOR_BYTES), 0);
+    if (isHeaded) await writeAll(file, await readAt(file, 0, BLOCK_BYTES), 0);
     if (lastFrame !== null) await writeAll(file, await readAt(file, lastFrame.at, lastFrame.length), lastFrame.at);
     await file.flush();
   } finally {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Disk } from './disk.ts';
-import { SECTOR_BYTES } from './frame.ts';
+import { BLOCK_BYTES } from './frame.ts';
 import { type HeaderFound, readHeader, segmentName, segmentNumber } from './segment-header.ts';
 import type { JournalState } from './state-file.ts';
 import { readAt } from './whole-file.ts';
@@ -19,7 +19,7 @@ export async function readHeaders(disk: Disk, folder: string): Promise<Map<numbe
   const headers = new Map<number, HeaderFound>();
   for (const number of numbers.sort((a, b) => a - b)) {
     const file = await disk.open(join(folder, segmentName(number)), 'read');
-    headers.set(number, readHeader(await readAt(file, 0, SECTOR_BYTES).finally(() => file.close())));
+    headers.set(number, readHeader(await readAt(file, 0, BLOCK_BYTES).finally(() => file.close())));
   }
   return headers;
 }

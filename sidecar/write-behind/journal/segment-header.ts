@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { SECTOR_BYTES } from './frame.ts';
+import { BLOCK_BYTES } from './frame.ts';
 
 const MAGIC = Buffer.from([0xfa, 0x57, 0x42, 0x4a, 0x52, 0x4e, 0x4c, 0x0a]);
 export const FORMAT = 1;
@@ -11,9 +11,9 @@ const FILE_BYTES = 32;
 const FIRST_POSITION = 40;
 const JOURNAL = 48;
 const JOURNAL_BYTES = 16;
-const CHECKSUM = SECTOR_BYTES - 4;
+const CHECKSUM = BLOCK_BYTES - 4;
 
-/** The first sector of a segment. */
+/** The first block of a segment. */
 export interface SegmentHeader {
   readonly journal: string;
   readonly number: number;
@@ -39,7 +39,7 @@ export function segmentNumber(name: string): number | null {
 }
 
 export function writeHeader(into: Buffer, header: SegmentHeader): void {
-  into.fill(0, 0, SECTOR_BYTES);
+  into.fill(0, 0, BLOCK_BYTES);
   MAGIC.copy(into);
   into.writeUInt32LE(FORMAT, FORMAT_AT);
   into.writeUInt32LE(header.number, NUMBER);
@@ -52,18 +52,18 @@ export function writeHeader(into: Buffer, header: SegmentHeader): void {
 }
 
 export function readHeader(bytes: Buffer): HeaderFound {
-  if (bytes.length < SECTOR_BYTES) return 'damaged';
-  const sector = bytes.subarray(0, SECTOR_BYTES);
-  if (sector.every((byte) => byte === 0)) return 'empty';
-  const isOurs = sector.subarray(0, MAGIC.length).equals(MAGIC);
-  if (!isOurs || sector.readUInt32LE(CHECKSUM) !== crc32(sector.subarray(0, CHECKSUM))) return 'damaged';
-  if (sector.readUInt32LE(FORMAT_AT) > FORMAT) return 'newer';
+  if (bytes.length < BLOCK_BYTES) return 'damaged';
+  const block = bytes.subarray(0, BLOCK_BYTES);
+  if (block.every((byte) => byte === 0)) return 'empty';
+  const isOurs = block.subarray(0, MAGIC.length).equals(MAGIC);
+  if (!isOurs || block.readUInt32LE(CHECKSUM) !== crc32(block.subarray(0, CHECKSUM))) return 'damaged';
+  if (block.readUInt32LE(FORMAT_AT) > FORMAT) return 'newer';
   return {
-    journal: sector.toString('latin1', JOURNAL, JOURNAL + JOURNAL_BYTES).replace(/\0+$/, ''),
-    number: sector.readUInt32LE(NUMBER),
-    previous: sector.readUInt32LE(PREVIOUS),
-    previousEnd: sector.readDoubleLE(PREVIOUS_END),
-    fileBytes: sector.readDoubleLE(FILE_BYTES),
-    firstPosition: sector.readDoubleLE(FIRST_POSITION),
+    journal: block.toString('latin1', JOURNAL, JOURNAL + JOURNAL_BYTES).replace(/\0+$/, ''),
+    number: block.readUInt32LE(NUMBER),
+    previous: block.readUInt32LE(PREVIOUS),
+    previousEnd: block.readDoubleLE(PREVIOUS_END),
+    fileBytes: block.readDoubleLE(FILE_BYTES),
+    firstPosition: block.readDoubleLE(FIRST_POSITION),
   };
 }

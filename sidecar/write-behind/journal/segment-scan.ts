@@ -1,4 +1,4 @@
-import { type FrameHead, peekFrame, readFrame, SECTOR_BYTES } from './frame.ts';
+import { BLOCK_BYTES, type FrameHead, peekFrame, readFrame } from './frame.ts';
 
 export interface FoundFrame extends FrameHead {
   readonly at: number;
@@ -10,7 +10,7 @@ export interface Gap {
   /** `torn`: nothing acknowledged can have been there, if the disk keeps what it promises. */
   readonly kind: 'torn' | 'lost';
   readonly bytes: number;
-  /** What the first sector says of the group, if it can be read: how many entries it had. */
+  /** What the first block says of the group, if it can be read: how many entries it had. */
   readonly count: number | null;
 }
 
@@ -35,7 +35,7 @@ export function scanSegment(
   const readable = bytes.subarray(0, Math.min(limit, bytes.length));
   const frames: FoundFrame[] = [];
   const gaps: Gap[] = [];
-  let at = SECTOR_BYTES;
+  let at = BLOCK_BYTES;
   while (at < readable.length) {
     const frame = readFrame(readable, at, segment);
     if (frame !== null) {
@@ -43,7 +43,7 @@ export function scanSegment(
       at += frame.length;
       continue;
     }
-    const next = nextFrame(readable, at + SECTOR_BYTES, segment, frames.at(-1)?.group ?? 0);
+    const next = nextFrame(readable, at + BLOCK_BYTES, segment, frames.at(-1)?.group ?? 0);
     if (next === null) break;
     gaps.push(gapAt(readable, at, next, segment, 'lost'));
     at = next;
@@ -55,7 +55,7 @@ export function scanSegment(
 
 /** Where the next whole group begins that was written after the last one found. */
 function nextFrame(bytes: Buffer, from: number, segment: number, after: number): number | null {
-  for (let at = from; at < bytes.length; at += SECTOR_BYTES) {
+  for (let at = from; at < bytes.length; at += BLOCK_BYTES) {
     const frame = readFrame(bytes, at, segment);
     if (frame !== null && frame.group > after) return at;
   }

@@ -1,6 +1,6 @@
 import type { Disk, DiskFile } from './disk.ts';
 import type { JournalEntry, PendingEntry } from './entries.ts';
-import { SECTOR_BYTES } from './frame.ts';
+import { BLOCK_BYTES } from './frame.ts';
 import { type KeyFile, writeKeyFile } from './key-file.ts';
 import { readEntry } from './records.ts';
 import { prepareSegment, type Segment } from './segment.ts';
@@ -65,7 +65,7 @@ export class SegmentStore {
     this.#preparedBytes = 0;
     if (ahead !== null && ahead.bytes >= bytes) return ahead;
     if (ahead !== null) await this.giveUp(ahead);
-    return this.#prepare(Math.max(this.#options.segmentBytes, Math.ceil(bytes / SECTOR_BYTES) * SECTOR_BYTES));
+    return this.#prepare(Math.max(this.#options.segmentBytes, Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES));
   }
 
   /** From now on it is the newest, and its header has sealed the one before it. */

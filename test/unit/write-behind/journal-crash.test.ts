@@ -5,7 +5,7 @@ import type { Journal, OpenedJournal } from '../../../sidecar/write-behind/journ
 import type { DiskFault } from '../../support/simulated-disk.ts';
 import { entryOf, JournalWorld, quiet } from './journal-world.ts';
 
-const RUNS = Number(process.env.JOURNAL_RUNS ?? 400);
+const RUNS = Number(process.env.JOURNAL_RUNS ?? 200);
 
 /** How an append ended, as its caller knows it. `silent`: the process died before there was an answer. */
 type Outcome = 'waiting' | 'acknowledged' | 'refused' | 'unknown' | 'silent';
@@ -71,7 +71,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** Drives a journal through a program, and knows what it may and may not show afterwards. */
 class Story {
-  readonly world = new JournalWorld({ segmentBytes: 8192 });
+  readonly world = new JournalWorld({ segmentBytes: 32_768 });
   readonly #all: Appended[] = [];
   #journal: Journal | null = null;
   #fault: { kind: string; after: number; fault: DiskFault } | null = null;

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { SECTOR_BYTES } from '../../../sidecar/write-behind/journal/frame.ts';
 import { appendAll, FOLDER, JournalWorld, payloadsOf, quiet } from './journal-world.ts';
 
+/** The least that a disk may keep of a write. */
+const SECTOR_BYTES = 512;
 const STATE = `${FOLDER}/state.json`;
 
 /** Three groups of one entry each in one segment, and the process killed. */
 async function threeGroups(world: JournalWorld) {
   const { journal } = await world.open();
   const places = [];
-  for (const payload of ['one', 'two', 'three '.repeat(300)]) places.push(...(await appendAll(journal, [payload])));
+  for (const payload of ['one', 'two', 'three '.repeat(900)]) places.push(...(await appendAll(journal, [payload])));
   const path = `${FOLDER}/${String(places[0]?.segment).padStart(8, '0')}.log`;
   return { path, places };
 }
@@ -63,7 +64,7 @@ describe('acknowledged writes that are lost', () => {
     const { path, places } = await threeGroups(world);
     changed(world, path, (bytes) => bytes.fill(1, places[1]?.offset ?? 0, (places[1]?.offset ?? 0) + 60));
     const opened = await world.reopen();
-    expect(await payloadsOf(opened)).toEqual(['one', 'three '.repeat(300)]);
+    expect(await payloadsOf(opened)).toEqual(['one', 'three '.repeat(900)]);
     expect(opened.findings).toMatchObject([{ kind: 'lost', firstPosition: 2, lastPosition: 2 }]);
     expect(world.linesOf('error')).toHaveLength(1);
 

@@ -9,13 +9,13 @@ const TEXTS = Array.from({ length: 60 }, (_, number) => `entry ${number} ${'x'.r
 
 describe('space', () => {
   test('of what is settled is given back, also behind an entry that is not', async () => {
-    const world = new JournalWorld({ segmentBytes: 8192 });
+    const world = new JournalWorld({ segmentBytes: 32_768 });
     const { journal } = await world.open();
     const [held] = [await journal.append(entryOf('held', { namespace: 'halted' }))];
     for (const text of TEXTS) journal.settle(await appendAll(journal, [text]));
     await quiet();
     expect(world.segments().length).toBeLessThanOrEqual(3 + 1);
-    expect(journal.stats().bytesOnDisk).toBeLessThanOrEqual(4 * 8192);
+    expect(journal.stats().bytesOnDisk).toBeLessThanOrEqual(4 * 32_768);
     const opened = await world.reopen();
     expect(opened.findings).toEqual([]);
     expect(await payloadsOf(opened)).toContain('held');
@@ -23,7 +23,7 @@ describe('space', () => {
   });
 
   test('of files that a crash left behind is given back too', async () => {
-    const world = new JournalWorld({ segmentBytes: 8192 });
+    const world = new JournalWorld({ segmentBytes: 32_768 });
     const { journal } = await world.open();
     world.fault = (call) => (call.kind === 'remove' ? { error: 'EIO' } : null);
     for (const text of TEXTS) journal.settle(await appendAll(journal, [text]));
@@ -38,7 +38,7 @@ describe('space', () => {
   });
 
   test('a group larger than a segment has one of its own', async () => {
-    const world = new JournalWorld({ segmentBytes: 4096 });
+    const world = new JournalWorld({ segmentBytes: 16_384 });
     const { journal } = await world.open();
     await appendAll(journal, ['small', 'ö'.repeat(1_500_000), 'after']);
     const opened = await world.reopen();
@@ -74,7 +74,7 @@ describe('what is settled', () => {
 
 describe('keys', () => {
   test('are known until they expire: of entries, of writes that ran live, of segments that are gone', async () => {
-    const world = new JournalWorld({ segmentBytes: 8192 });
+    const world = new JournalWorld({ segmentBytes: 32_768 });
     const { journal } = await world.open();
     const key = world.keyOf('first', 'payload');
     const slot = { ...key, kid: 'local', namespace: 'stats' };

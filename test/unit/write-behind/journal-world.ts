@@ -67,7 +67,7 @@ export class JournalWorld {
 
   constructor(options: WorldOptions = {}) {
     this.fault = options.fault ?? (() => null);
-    this.#segmentBytes = options.segmentBytes ?? 16 * 1024;
+    this.#segmentBytes = options.segmentBytes ?? 64 * 1024;
     this.disk = new SimulatedDisk({ intercept: (call) => this.fault(call) });
   }
 
