@@ -21,6 +21,9 @@ export interface Verdict {
   readonly acknowledged: number;
 }
 
+/** What a schedule must find out, to show that it can. */
+export type Planted = 'nothing' | 'databaseForgetsPosition' | 'diskLies';
+
 /** One life of one or two sidecars, a database and those who use and break them; the seed decides all of it. */
 export class Schedule {
   readonly #dice: Dice;
@@ -33,12 +36,15 @@ export class Schedule {
   readonly #faults: string[] = [];
   readonly #history: string[] = [];
   readonly #hasDiskFaults: boolean;
+  readonly #isDiskLying: boolean;
   #diskFaultPercent = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, planted: Planted = 'nothing') {
     this.#dice = new Dice(seed);
     const dice = this.#dice;
-    this.#database = new SimulatedDatabase(this.#time, dice, dice.chance(70));
+    const forgetsPosition = planted === 'databaseForgetsPosition';
+    this.#isDiskLying = planted === 'diskLies';
+    this.#database = new SimulatedDatabase(this.#time, dice, { hasTransactions: dice.chance(70), forgetsPosition });
     this.#hasDiskFaults = dice.chance(30);
     const flushAtPending = dice.scale(32);
     this.#config = {
@@ -320,6 +326,7 @@ export class Schedule {
 
   #diskFault(kind: 'flush' | 'write'): DiskFault | null {
     const dice = this.#dice;
+    if (this.#isDiskLying && kind === 'flush') return { lie: true };
     if (!dice.chance(this.#diskFaultPercent)) return null;
     return kind === 'flush' ? { error: 'EIO' } : dice.pick([{ error: 'ENOSPC' }, { short: dice.int(1, 600) }]);
   }

@@ -26,6 +26,13 @@ export interface AppliedWrite {
   readonly isRetry: boolean;
 }
 
+export interface DatabaseOptions {
+  /** Without them a batch may be carried out in part. */
+  readonly hasTransactions: boolean;
+  /** A fault: what was applied is applied again. */
+  readonly forgetsPosition: boolean;
+}
+
 /** The connection of one process: what is under way when it is cut may be carried out, and nobody hears of it. */
 export interface Connection {
   readonly engine: QueueEngine & { readonly transfer: { readMark(): Promise<null> } };
@@ -46,8 +53,7 @@ export class SimulatedDatabase {
   /** Numbers of writes that the constraints refuse. */
   readonly refused = new Set<number>();
   readonly faults: string[] = [];
-  /** Without transactions a batch may be carried out in part. */
-  readonly hasTransactions: boolean;
+  readonly #options: DatabaseOptions;
   readonly #time: SimulatedTime;
   readonly #dice: Dice;
   readonly #rows = new Map<string, QueueRow>();
@@ -56,10 +62,10 @@ export class SimulatedDatabase {
   #hasExtra = true;
   #isDropped = false;
 
-  constructor(time: SimulatedTime, dice: Dice, hasTransactions: boolean) {
+  constructor(time: SimulatedTime, dice: Dice, options: DatabaseOptions) {
     this.#time = time;
     this.#dice = dice;
-    this.hasTransactions = hasTransactions;
+    this.#options = options;
   }
 
   /** A sync: columns come and go. */
@@ -115,7 +121,11 @@ export class SimulatedDatabase {
       ...{ readSchema, applySchema: unused, lockNamespace: unused, unlockNamespace: unused },
       ...{ listQuarantine: unused, restoreQuarantine: unused, purgeQuarantine: unused },
     };
-    const capabilities = { transactionalSchema: true, transactions: this.hasTransactions, filterableJson: true };
+    const capabilities = {
+      transactionalSchema: true,
+      transactions: this.#options.hasTransactions,
+      filterableJson: true,
+    };
     return {
       engine: { queues, capabilities, schemas, transfer: { readMark: async () => null } },
       cut: () => {
@@ -211,13 +221,14 @@ export class SimulatedDatabase {
   #apply(batch: QueueBatch): DeadLetter[] {
     const row = this.#rows.get(batch.namespace);
     if (row?.journal !== batch.journal || row.token !== batch.token) throw new QueueLostError(batch.namespace);
-    const todo = batch.entries.filter((entry) => entry.position > row.position);
+    const applied = this.#options.forgetsPosition ? 0 : row.position;
+    const todo = batch.entries.filter((entry) => entry.position > applied);
     this.#checkOrder(batch);
     for (const { work } of todo) {
       if (!('write' in work)) continue;
       if (work.target.revision !== this.#revision || this.#isDropped) throw new StaleSchemaError(batch.namespace);
     }
-    const isCut = !this.hasTransactions && this.weather === 'rough' && this.#dice.chance(20);
+    const isCut = !this.#options.hasTransactions && this.weather === 'rough' && this.#dice.chance(20);
     const some = isCut ? todo.slice(0, this.#dice.int(0, todo.length)) : todo;
     const letters = some.flatMap((entry) => this.#applyEntry(batch.namespace, entry));
     const last = some.at(-1);

@@ -17,3 +17,19 @@ it(`keeps every promise in ${schedules} schedules of crashes, errors, take-overs
   }
   expect(acknowledged).toBeGreaterThan(schedules);
 }, 120_000);
+
+it.each([
+  ['databaseForgetsPosition', /was applied 2 times/],
+  ['diskLies', /is lost/],
+] as const)(
+  'finds out that %s',
+  async (planted, expected) => {
+    const faults: string[] = [];
+    for (let seed = firstSeed; faults.length === 0 && seed < firstSeed + 500; seed += 1) {
+      const verdict = await new Schedule(seed, planted).run();
+      faults.push(...verdict.faults.filter((fault) => expected.test(fault)));
+    }
+    expect(faults).not.toEqual([]);
+  },
+  120_000,
+);
