@@ -25,9 +25,9 @@ export class WriteCompiler {
 
   /**
    * Several rows travel as one array a column, so that the text is the same for any number of them. All rows bring the
-   * generated column along, or none does. Its first result column is the generated id, where there is one.
+   * generated column along, or none does. Its first result column is the id of each row where `result` is null.
    * @param reached the generator must have given this id before, else nothing is inserted
-   * @param result JSON text to remember; null puts the generated ids in
+   * @param result text to remember, or of no interest; null puts the generated ids in
    */
   insert(rows: readonly Row[], reached: bigint | null, result: string | null): CompiledStatement {
     const { table } = this.#target;
@@ -38,7 +38,7 @@ export class WriteCompiler {
     const guard = reached === null ? this.#guardSql() : `${this.#guardSql()} AND ${this.#reachedSql(reached)}`;
     const insert = `INSERT INTO ${into} SELECT ${this.#rowsSql(columns, rows)} WHERE ${guard}`;
     const id = generated === null ? '1' : `"${generated.name}"`;
-    if (this.#slot === null) return this.#statement(generated === null ? insert : `${insert} RETURNING ${id}`);
+    if (this.#slot === null) return this.#statement(result === null ? `${insert} RETURNING ${id}` : insert);
     const text = result === null ? insertedIdsSql(rows.length) : `${this.#params.add(result)}::text`;
     const remember = this.#rememberSql(this.#slot, text, 'WHERE EXISTS (SELECT FROM w)');
     return this.#statement(`WITH w AS (${insert} RETURNING ${id} AS id), m AS (${remember}) SELECT id FROM w`);

@@ -47,10 +47,19 @@ export function planWrite(target: TableTarget, write: Write, slot: IdempotencySl
   }
 }
 
-/** A write of a queue, inside its batch's transaction. */
+/** A write of a queue, inside its batch's transaction; nobody waits for ids. */
 export async function runQueued(session: Session, target: TableTarget, write: Write): Promise<void> {
+  if (write.op === 'insert' && !write.rows.some((row) => bringsId(target, row))) {
+    await insertAll(session, target, write.rows, null, '', null);
+    return;
+  }
   const result = await planWrite(target, write, null).run(session);
   if (result === null) await planMove(target, write, null).run(session);
+}
+
+function bringsId({ table }: TableTarget, row: Row): boolean {
+  const generated = generatedColumn(table);
+  return generated !== null && row.has(generated.name);
 }
 
 async function change(
