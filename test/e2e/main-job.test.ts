@@ -145,6 +145,8 @@ describe('npm start', () => {
     expect(await terminal.ask('rp-pay 1 2 12.50', / paid |^rp-pay/)).toMatch(/ paid .* 12\.50$/);
     expect(await terminal.ask('db-status', /^circuit/)).toMatch(/closed/);
     expect(await terminal.ask('rp-stats', /audit/i)).toMatch(/^audit ok: 40 characters/);
+    await terminal.until(/^statistics ok: 0 saves of 0 players/);
+    expect(await terminal.ask('db-health', /^write buffer/)).toMatch(/^write buffer +nothing waits/);
   });
 
   it('keeps every secret off the console and out of the log', () => {

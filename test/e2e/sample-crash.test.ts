@@ -24,6 +24,7 @@ describe('money and buffered statistics', { timeout: 90_000 }, () => {
     site.setOptions(QUIET);
     const server = site.start();
     await server.line(READY);
+    expect(await client.must('health', {})).toMatchObject({ writeBuffer: { enabled: true, halted: false } });
     expect(await countUnfinished(client)).toBe(0);
     expect(await surplusCents(client)).toBe(0);
     expect(await server.command('rp-stats', /audit/i)).toMatch(/audit ok: 40 characters/);
