@@ -94,7 +94,7 @@ async function stopAll(
     await api.stop();
   } finally {
     await closeBelow(writeBehind, engine);
-    log.info('stopped');
+    log.info('stopped', writeBehind === null ? {} : { queuedWrites: writeBehind.buffer.health().pending });
   }
 }
 

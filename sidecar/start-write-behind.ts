@@ -36,6 +36,9 @@ export async function startWriteBehind(parts: WriteBehindParts): Promise<Running
       statementTimeoutMs: config.database.statementTimeoutMs,
     });
     parts.catalog.onRead((stored) => buffer.keepSchema(stored));
+    if (namespaces.size > 0) {
+      log('info', 'write-behind is on', { namespaces: [...namespaces.keys()].join(', '), journal: folder });
+    }
     return { buffer, stop: () => stop(buffer, journal) };
   } catch (error) {
     await journal.close();
