@@ -1,5 +1,5 @@
-// `npm run soak`: random programs against each engine, many more than `npm test` has time for; hours. Each engine's outcome is a
-// line of docs/soak.md. DIFFERENTIAL_PROGRAMS (default 20000) and DIFFERENTIAL_SEED choose others, ENGINES narrows it.
+// `npm run soak`: what `npm test` has no time for, in the same tests; hours. `npm run soak -- kills` makes one of its parts only,
+// ENGINES narrows it to some engines. Each run is a line of docs/soak.md.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,44 +9,106 @@ import { chosenEngines, type TestedEngine } from './servers/chosen-engines.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/soak.md');
-const PROGRAMS = Number(process.env.DIFFERENTIAL_PROGRAMS ?? '20000');
-const SEED = process.env.DIFFERENTIAL_SEED ?? String(Math.floor(Math.random() * 2 ** 31));
+/** The same on each engine. */
+const RANDOM_SEED = String(Math.floor(Math.random() * 2 ** 31));
 
 const HEAD = `# Soak
 
-Written by \`npm run soak\`, a line a run: random programs of up to a hundred requests over the signed API, each answer compared
-digit for digit with a plain model of the contract (CONTRIBUTING.md tells how a seed is replayed). What a run found is below.
+Written by \`npm run soak\`, a line a run. Programs: random ones of up to a hundred requests over the signed API, each answer compared
+digit for digit with a plain model of the contract. Kills: \`kill -9\` of a sidecar with write-behind under load, every
+acknowledged write looked for afterwards. Away: a database that is stopped and hangs for minutes under load. CONTRIBUTING.md tells
+how a seed is replayed. What a run found is below.
 
-| Date | Commit | Node.js | Engine | Programs | Seed | Minutes | Result |
+| Date | Commit | Node.js | Engine | What | Seed | Minutes | Result |
 |---|---|---|---|---|---|---|---|
 `;
+
+interface Scenario {
+  /** How much of it, unless its variable says otherwise. */
+  readonly amount: number;
+  readonly amountVariable: string;
+  readonly seedVariable: string;
+  /** Of the test runner, beside the file. */
+  project(engine: TestedEngine): string;
+  file(engine: TestedEngine): string;
+  what(amount: number): string;
+  readonly found: string;
+}
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  programs: {
+    amount: 20_000,
+    amountVariable: 'DIFFERENTIAL_PROGRAMS',
+    seedVariable: 'DIFFERENTIAL_SEED',
+    project: (engine) => `contract:${engine}`,
+    file: () => 'test/contract/differential.test.ts',
+    what: (amount) => `${amount} programs`,
+    found: 'a difference',
+  },
+  kills: {
+    amount: 1000,
+    amountVariable: 'WRITE_BEHIND_KILLS',
+    seedVariable: 'WRITE_BEHIND_SEED',
+    project: (engine) => `contract:${engine}`,
+    file: () => 'test/e2e/write-behind-kill.test.ts',
+    what: (amount) => `${amount} kills`,
+    found: 'a broken promise',
+  },
+  away: {
+    amount: 180,
+    amountVariable: 'WRITE_BEHIND_DOWN_SECONDS',
+    seedVariable: 'WRITE_BEHIND_SEED',
+    project: () => 'sidecar',
+    file: (engine) => `test/faults/write-behind-${engine}.test.ts`,
+    what: (amount) => `${amount} s away`,
+    found: 'a broken promise',
+  },
+};
 
 function commit(): string {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
   return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', 'sidecar', 'test') === '' ? '' : ', changed'}`;
 }
 
-async function soak(engine: TestedEngine): Promise<boolean> {
+async function soak(scenario: Scenario, engine: TestedEngine): Promise<boolean> {
+  const { amountVariable, seedVariable } = scenario;
+  const amount = Number(process.env[amountVariable] ?? scenario.amount);
+  const seed = process.env[seedVariable] ?? RANDOM_SEED;
   const startedMs = performance.now();
+  // What runs, and not what the tree holds when it ends.
+  const tested = commit();
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', `--project=contract:${engine}`, 'test/contract/differential.test.ts'];
-  const environment = { DIFFERENTIAL_PROGRAMS: String(PROGRAMS), DIFFERENTIAL_SEED: SEED, ENGINES: engine };
+  const args = [vitest, 'run', `--project=${scenario.project(engine)}`, scenario.file(engine)];
+  const environment = { [amountVariable]: String(amount), [seedVariable]: seed, ENGINES: engine };
   const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...environment }, stdio: 'inherit' });
   const [code] = await once(child, 'close');
-  addLine(engine, (performance.now() - startedMs) / 60_000, code === 0);
+  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+  const result = code === 0 ? 'nothing found' : `**${scenario.found}**`;
+  addLine([today(), tested, process.versions.node, engine, scenario.what(amount), seed, minutes, result]);
   return code === 0;
 }
 
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
 /** Below the lines that are there, above what is written about them by hand. */
-function addLine(engine: TestedEngine, minutes: number, isPassed: boolean): void {
+function addLine(cells: readonly string[]): void {
   const text = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : HEAD;
-  const date = new Date().toISOString().slice(0, 10);
-  const cells = [date, commit(), process.versions.node, engine, PROGRAMS, SEED, minutes.toFixed(1)];
-  const line = `| ${cells.join(' | ')} | ${isPassed ? 'no difference' : '**a difference**'} |\n`;
   const end = text.lastIndexOf('|\n') + '|\n'.length;
-  writeFileSync(PAGE, text.slice(0, end) + line + text.slice(end));
+  writeFileSync(PAGE, `${text.slice(0, end)}| ${cells.join(' | ')} |\n${text.slice(end)}`);
+}
+
+function chosenScenarios(names: readonly string[]): Scenario[] {
+  return (names.length === 0 ? Object.keys(SCENARIOS) : names).map((name) => {
+    const scenario = SCENARIOS[name];
+    if (scenario === undefined) throw new Error(`expected some of ${Object.keys(SCENARIOS).join(', ')}, got ${name}`);
+    return scenario;
+  });
 }
 
 const outcomes: boolean[] = [];
-for (const engine of chosenEngines(process.env)) outcomes.push(await soak(engine));
+for (const scenario of chosenScenarios(process.argv.slice(2))) {
+  for (const engine of chosenEngines(process.env)) outcomes.push(await soak(scenario, engine));
+}
 process.exitCode = outcomes.every((isPassed) => isPassed) ? 0 : 1;

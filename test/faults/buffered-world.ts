@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, vi } from 'vitest';
+import { type EngineName, startServers, type TestServer } from '../../scripts/servers/start-servers.ts';
+import {
+  bufferedConfig,
+  bufferHealth,
+  endProcess,
+  flush,
+  prepareTables,
+} from '../support/buffered/buffered-sidecar.ts';
+import { Load } from '../support/buffered/load.ts';
+import { newFolder } from '../support/config-folder.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+
+const WRITERS = 8;
+export const MAX_PENDING = 600;
+const RECOVERY_MS = 40_000;
+/** Of a database that is not well: what depends on it says so, and what is queued does not notice. */
+const EXPECTED = [
+  'write_buffer_halted',
+  'write_buffer_full',
+  'database_error',
+  'database_timeout',
+  'conflict_retry',
+  'timeout',
+];
+
+/** A sidecar process on a database that may be hurt, and the load on it. */
+export interface BufferedWorld {
+  readonly load: Load;
+  readonly sidecar: SidecarProcess;
+  /** `kill -9`, and a new process on what the old one left. */
+  restart(): Promise<void>;
+  /** The sidecar's own command line beside it. */
+  command(...args: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface ServerWorld extends BufferedWorld {
+  readonly server: TestServer;
+}
+
+export async function openBufferedWorld(database: object, folder: string, seed: number): Promise<BufferedWorld> {
+  const settings = { ...database, statementTimeoutMs: 1000, poolSize: 4 };
+  const config = {
+    ...bufferedConfig(settings, {
+      flushIntervalMs: 50,
+      flushAtPending: 100,
+      haltAfterFailures: 3,
+      maxPending: MAX_PENDING,
+    }),
+    api: { port: 0, requestTimeoutMs: 2000 },
+  };
+  let sidecar = await spawnSidecar(folder, config);
+  await prepareTables(sidecar.client, WRITERS);
+  return {
+    load: new Load({ writers: WRITERS, seed, expectedCodes: EXPECTED }),
+    get sidecar() {
+      return sidecar;
+    },
+    async restart() {
+      await endProcess(sidecar, 'SIGKILL');
+      sidecar = await spawnSidecar(folder, config);
+    },
+    async command(...args) {
+      const all = ['sidecar/main.ts', ...args, '--config', join(folder, 'sidecar.json')];
+      const cwd = new URL('../..', import.meta.url);
+      return (await promisify(execFile)(process.execPath, all, { cwd })).stdout;
+    },
+    async stop() {
+      await sidecar.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** On a server of this test file alone. */
+export async function openServerWorld(engine: EngineName, seed: number): Promise<ServerWorld> {
+  const servers = await startServers({ engines: [engine], isPrivate: true, hostile: true });
+  const server = servers[engine];
+  if (server === undefined) throw new Error(`${engine}: ${servers.missing[engine]}`);
+  const world = await openBufferedWorld({ provider: engine, url: server.url }, newFolder(), seed);
+  return Object.assign(world, {
+    server,
+    stop: async () => {
+      await world.sidecar.kill();
+      await servers.stop();
+    },
+  });
+}
+
+export async function eventually(check: () => Promise<void>): Promise<void> {
+  await vi.waitFor(check, { timeout: RECOVERY_MS, interval: 50 });
+}
+
+/** The queue says that it is halted, while all that depends on it ends with one code, in time. */
+export async function becomesHalted({ sidecar }: BufferedWorld): Promise<void> {
+  const { client } = sidecar;
+  await eventually(async () => expect(await bufferHealth(client)).toMatchObject({ halted: true }));
+  const rows = [{ tag: 'probe', part: 0 }];
+  const dependents: [string, object][] = [
+    ['find', { table: 'events', limit: 0 }],
+    ['count', { table: 'events' }],
+    ['insert', { table: 'events', rows, durability: 'immediate' }],
+    ['schema.sync', { dryRun: true, schema: { tables: [] } }],
+  ];
+  for (const [operation, payload] of dependents) {
+    const answer = await client.call(operation, { namespace: 'stats', ...payload });
+    expect([operation, answer.status, answer.code]).toEqual([operation, 503, 'write_buffer_halted']);
+  }
+  const flushed = await flush(client);
+  expect(flushed).toMatchObject({ halted: true, enabled: true, flushed: 0 });
+  expect(flushed.remaining).toBeGreaterThan(0);
+  expect((await client.must('health')).status).toBe('degraded');
+}
+
+/** Whoever asks for the queue to be applied need not wait for its next attempt, half a minute away after a long failure. */
+export async function drained({ sidecar }: BufferedWorld): Promise<void> {
+  await eventually(async () => expect(await flush(sidecar.client)).toMatchObject({ remaining: 0, halted: false }));
+}
+
+/** All that waited is applied by itself; nothing is lost, doubled or out of order, and the keys are known. */
+export async function becomesWhole(world: BufferedWorld, seed: number): Promise<void> {
+  const { load, sidecar } = world;
+  await eventually(async () => expect(await bufferHealth(sidecar.client)).toMatchObject({ halted: false, pending: 0 }));
+  await load.repeatKeys(sidecar.client);
+  expect(await load.judge(sidecar.client), `WRITE_BEHIND_SEED=${seed}`).toEqual([]);
+  expect(await flush(sidecar.client)).toMatchObject({ remaining: 0, deadLettered: 0, halted: false });
+  expect(await bufferHealth(sidecar.client)).toMatchObject({ deadLetters: 0 });
+}
+
+/** Load beside what is done; it ends with it. */
+export async function underLoad(world: BufferedWorld, work: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  const running = world.load.run(world.sidecar.client, () => isOver);
+  try {
+    await world.load.acknowledgements(100);
+    await work();
+  } finally {
+    isOver = true;
+    await running;
+  }
+}

@@ -1,0 +1,3 @@
+import { describeBufferedFaults } from './write-behind-server-faults.ts';
+
+describeBufferedFaults('mongodb');
