@@ -18,6 +18,11 @@ const MAX_STALE = 3;
 /** Somebody changes the schema all the time. */
 const MAX_STALE_AT_ALL = 12;
 
+interface Prepared {
+  readonly entries: readonly PendingEntry[];
+  readonly compiled: CompiledEntries;
+}
+
 export interface AppliedBatch {
   readonly entries: readonly PendingEntry[];
   readonly letters: readonly DeadLetter[];
@@ -29,6 +34,7 @@ export class BatchApplier {
   readonly #world: QueueWorld;
   readonly #compiler: EntryCompiler;
   readonly #size = new BatchSize();
+  #next: Promise<Prepared | null> | null = null;
   /** Of an entry that was alone, in a row. */
   #aloneTimeouts = 0;
   #stale = 0;
@@ -41,7 +47,7 @@ export class BatchApplier {
   constructor(namespace: string, world: QueueWorld) {
     this.#namespace = namespace;
     this.#world = world;
-    this.#compiler = new EntryCompiler(world);
+    this.#compiler = new EntryCompiler(namespace, world);
   }
 
   /**
@@ -49,16 +55,47 @@ export class BatchApplier {
    * @throws ApiError of what may pass, QueueLostError
    */
   async apply(token: number, pending: PendingEntries): Promise<AppliedBatch | null> {
-    const { clock, journal } = this.#world;
-    const entries = this.#firstOf(pending.live());
+    const { clock } = this.#world;
     const startedMs = clock.monotonicNow();
-    const bounds = { deadline: startedMs + this.#timeoutMs(entries.length) };
-    const compiled = await this.#compiler.compile(this.#namespace, await journal.read(entries), bounds);
+    const { entries, compiled } =
+      (await this.#takeNext(pending)) ?? (await this.#prepare(this.#firstOf(pending.live())));
+    const bounds = { deadline: clock.monotonicNow() + this.#timeoutMs(entries.length) };
     pending.tried(entries.at(-1)?.position ?? 0);
-    const letters = await this.#applied(token, compiled, bounds);
+    const applying = this.#applied(token, compiled, bounds);
+    const preparing = this.#prepareNext(pending, entries.length);
+    const letters = await applying;
     if (letters === null) return null;
+    this.#next = preparing;
     this.#succeeded(entries.length, clock.monotonicNow() - startedMs);
     return { entries, letters };
+  }
+
+  async #prepare(entries: readonly PendingEntry[]): Promise<Prepared> {
+    const { clock, statementTimeoutMs } = this.#world;
+    const bounds = { deadline: clock.monotonicNow() + statementTimeoutMs };
+    return { entries, compiled: await this.#compiler.compile(entries, bounds) };
+  }
+
+  /** While the database is at a batch, the next one is read and compiled, if a whole one waits. */
+  async #prepareNext(pending: PendingEntries, underWay: number): Promise<Prepared | null> {
+    const entries = this.#firstOf(pending.live(underWay));
+    if (entries.length < this.#size.entries) return null;
+    try {
+      const next = await this.#prepare(entries);
+      // What was compiled in vain is looked at once more when its turn comes.
+      return next.compiled.entries.every(({ work }) => 'write' in work) ? next : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Null where it is not what comes next: an owner has changed, or entries go one by one. */
+  async #takeNext(pending: PendingEntries): Promise<Prepared | null> {
+    const next = (await this.#next) ?? null;
+    this.#next = null;
+    if (next === null || (next.entries[0]?.position ?? 0) <= this.#aloneTo) return null;
+    const live = pending.live();
+    return next.entries.every((entry) => live.next().value === entry) ? next : null;
   }
 
   async #applied(token: number, compiled: CompiledEntries, bounds: CallBounds): Promise<readonly DeadLetter[] | null> {
@@ -113,7 +150,7 @@ export class BatchApplier {
   async #readAgain({ entries, revision }: CompiledEntries): Promise<void> {
     const { catalog, clock, statementTimeoutMs } = this.#world;
     catalog.forget(this.#namespace);
-    const stored = await this.#compiler.stored(this.#namespace, {
+    const stored = await this.#compiler.stored({
       deadline: clock.monotonicNow() + statementTimeoutMs,
     });
     if (stored?.isUnfinished === true) {

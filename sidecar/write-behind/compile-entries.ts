@@ -1,17 +1,24 @@
+import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
 import { type WriteName, writeOf } from '../data/write-of.ts';
 import type { CallBounds, Capabilities, SchemaCalls, StoredSchema, TableTarget } from '../engine/engine.ts';
 import { isLasting, type QueuedEntry, type QueuedWork } from '../engine/queues.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
-import type { JournalEntry } from './journal/entries.ts';
+import type { JournalEntry, PendingEntry } from './journal/entries.ts';
+import type { Journal } from './journal/journal.ts';
+import type { RecentEntries } from './recent-entries.ts';
 
 /** Another process may change the schema between reading it and comparing it. */
 const MAX_ATTEMPTS = 5;
+/** Entries that are parsed in one go; then requests have their turn. */
+const TURN_ENTRIES = 100;
 
 export interface CompilerOptions {
   readonly engine: { readonly capabilities: Capabilities; readonly schemas: Pick<SchemaCalls, 'readSchema'> };
   readonly catalog: Pick<SchemaCatalog, 'get' | 'table' | 'forget'>;
+  readonly journal: Pick<Journal, 'read'>;
+  readonly recent: RecentEntries;
 }
 
 export interface CompiledEntries {
@@ -20,11 +27,16 @@ export interface CompiledEntries {
   readonly revision: number | null;
 }
 
+/** An entry whose work is not known. */
+type EntryText = Omit<QueuedEntry, 'work'>;
+
 /** Turns what the journal holds into writes for the schema that the database has now. */
 export class EntryCompiler {
+  readonly #namespace: string;
   readonly #options: CompilerOptions;
 
-  constructor(options: CompilerOptions) {
+  constructor(namespace: string, options: CompilerOptions) {
+    this.#namespace = namespace;
     this.#options = options;
   }
 
@@ -33,54 +45,87 @@ export class EntryCompiler {
    * before anything is given up for it.
    * @throws ApiError of what may pass: the database is away, the namespace is being moved
    */
-  async compile(namespace: string, entries: readonly JournalEntry[], bounds: CallBounds): Promise<CompiledEntries> {
+  async compile(pending: readonly PendingEntry[], bounds: CallBounds): Promise<CompiledEntries> {
+    const known = await this.#known(pending);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      const queued: QueuedEntry[] = [];
-      for (const entry of entries) queued.push(await this.#queued(entry, bounds));
-      const revision = await this.#knownRevision(namespace, bounds);
-      const isSure = queued.every(({ work }) => 'write' in work);
-      if (isSure || (await this.stored(namespace, bounds))?.revision === (revision ?? undefined)) {
-        return { entries: queued, revision };
-      }
-      this.#options.catalog.forget(namespace);
+      const entries = await this.#compiled(known, bounds);
+      const revision = await this.#knownRevision(bounds);
+      const isSure = entries.every(({ work }) => 'write' in work);
+      if (isSure || ((await this.stored(bounds))?.revision ?? null) === revision) return { entries, revision };
+      this.#options.catalog.forget(this.#namespace);
     }
-    throw new ApiError('conflict_retry', `the schema of namespace ${namespace} is being changed`);
+    throw new ApiError('conflict_retry', `the schema of namespace ${this.#namespace} is being changed`);
   }
 
   /** What the database has now. */
-  stored(namespace: string, bounds: CallBounds): Promise<StoredSchema | null> {
-    return this.#options.engine.schemas.readSchema(namespace, bounds);
+  stored(bounds: CallBounds): Promise<StoredSchema | null> {
+    return this.#options.engine.schemas.readSchema(this.#namespace, bounds);
   }
 
-  async #knownRevision(namespace: string, bounds: CallBounds): Promise<number | null> {
-    try {
-      return (await this.#options.catalog.get(namespace, bounds)).revision;
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'namespace_unknown') return null;
-      throw error;
+  /** From memory, or else from the journal. */
+  async #known(pending: readonly PendingEntry[]): Promise<(EntryText | QueuedEntry)[]> {
+    const { recent, journal } = this.#options;
+    const missing = pending.filter(({ position }) => recent.get(position) === null);
+    const read = missing.length === 0 ? [] : await journal.read(missing);
+    let next = 0;
+    return pending.map(({ position }) => recent.get(position) ?? textOf(read[next++] as JournalEntry));
+  }
+
+  async #compiled(known: readonly (EntryText | QueuedEntry)[], bounds: CallBounds): Promise<QueuedEntry[]> {
+    const isCurrent = await this.#currentTargets(known, bounds);
+    const compiled: QueuedEntry[] = [];
+    let parsed = 0;
+    for (const entry of known) {
+      if ('work' in entry && 'target' in entry.work && isCurrent.has(entry.work.target)) {
+        compiled.push(entry);
+        continue;
+      }
+      compiled.push({ ...entry, work: await this.#work(entry, bounds) });
+      parsed += 1;
+      if (parsed % TURN_ENTRIES === 0) await setImmediate();
     }
+    return compiled;
   }
 
-  async #queued(entry: JournalEntry, bounds: CallBounds): Promise<QueuedEntry> {
-    const { position, id, retryOf, kid, op, payload, time } = entry;
-    const work = await this.#work(entry, bounds);
-    return { position, letterId: retryOf ?? id, isRetry: retryOf !== null, kid, op, payload, time, work };
+  /** Tables that are still the catalog's, of those for which something was compiled when it was accepted. */
+  async #currentTargets(known: readonly (EntryText | QueuedEntry)[], bounds: CallBounds): Promise<Set<TableTarget>> {
+    const targets = new Set<TableTarget>();
+    for (const entry of known) if ('work' in entry && 'target' in entry.work) targets.add(entry.work.target);
+    for (const target of targets) {
+      if ((await this.#target(target.table.name, bounds)) !== target) targets.delete(target);
+    }
+    return targets;
   }
 
-  async #work(entry: JournalEntry, bounds: CallBounds): Promise<QueuedWork | ApiError> {
+  /** The error where it is not declared any more. */
+  async #target(table: string, bounds: CallBounds): Promise<TableTarget | ApiError> {
     try {
-      return await this.#compiled(entry, bounds);
+      return await this.#options.catalog.table(this.#namespace, table, bounds, 'write');
     } catch (error) {
       if (error instanceof ApiError && isLasting(error)) return error;
       throw error;
     }
   }
 
-  async #compiled({ namespace, op, payload, time }: JournalEntry, bounds: CallBounds): Promise<QueuedWork | ApiError> {
+  async #knownRevision(bounds: CallBounds): Promise<number | null> {
+    try {
+      return (await this.#options.catalog.get(this.#namespace, bounds)).revision;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'namespace_unknown') return null;
+      throw error;
+    }
+  }
+
+  async #work({ op, payload, time }: EntryText, bounds: CallBounds): Promise<QueuedWork | ApiError> {
     if (!isWriteName(op)) return new ApiError('invalid_request', `${op}: not an operation that is queued`);
-    const parsed = parsePayload(op, parsePayloadText(payload));
-    const target = await this.#options.catalog.table(namespace, parsed.table, bounds, 'write');
-    return this.#onTable(op, parsed, target, time);
+    try {
+      const parsed = parsePayload(op, parsePayloadText(payload));
+      const target = await this.#target(parsed.table, bounds);
+      return target instanceof ApiError ? target : this.#onTable(op, parsed, target, time);
+    } catch (error) {
+      if (error instanceof ApiError && isLasting(error)) return error;
+      throw error;
+    }
   }
 
   /** What the payload means on its table depends on nothing else, so that any refusal of it lasts. */
@@ -100,6 +145,10 @@ export class EntryCompiler {
       throw error;
     }
   }
+}
+
+function textOf({ position, id, retryOf, kid, op, payload, time }: JournalEntry): EntryText {
+  return { position, letterId: retryOf ?? id, isRetry: retryOf !== null, kid, op, payload, time };
 }
 
 function isWriteName(op: string): op is WriteName {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { AcceptedWrite } from '../data/write-queue.ts';
 import type { StoredSchema } from '../engine/engine.ts';
-import { type DeadLetter, QueueLostError } from '../engine/queues.ts';
+import { type DeadLetter, type QueuedWork, QueueLostError } from '../engine/queues.ts';
 import { BatchApplier } from './batch-applier.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
@@ -120,9 +120,9 @@ export class NamespaceQueue {
   }
 
   /** Resolves with the acknowledgement. */
-  async accept({ kid, op, payload, slot }: AcceptedWrite): Promise<string> {
+  async accept({ kid, op, payload, slot, work }: AcceptedWrite): Promise<string> {
     const time = this.#world.clock.now();
-    return this.#append({ kid, op, payload, time, key: slot, retryOf: null });
+    return this.#append({ kid, op, payload, time, key: slot, retryOf: null }, work);
   }
 
   /** @throws ApiError `write_buffer_halted` */
@@ -138,7 +138,7 @@ export class NamespaceQueue {
     await drained;
   }
 
-  async #append(entry: Omit<NewEntry, 'namespace' | 'token' | 'pending'>): Promise<string> {
+  async #append(entry: Omit<NewEntry, 'namespace' | 'token' | 'pending'>, work?: QueuedWork): Promise<string> {
     const { capacity, journal } = this.#world;
     if (this.#isStopped)
       throw new ApiError('write_buffer_unavailable', 'the sidecar stops; the write was not accepted');
@@ -149,6 +149,7 @@ export class NamespaceQueue {
     const pending = this.#unsettled;
     try {
       const accepted = await journal.append({ ...entry, namespace: this.namespace, token, pending });
+      if (work !== undefined) this.#remember(accepted.position, entry, work, bytes);
       this.#push(accepted);
       return journal.answerOf(accepted.position, pending);
     } catch (error) {
@@ -156,6 +157,18 @@ export class NamespaceQueue {
       capacity.give(bytes);
       throw error;
     }
+  }
+
+  #remember(
+    position: number,
+    entry: Pick<NewEntry, 'kid' | 'op' | 'payload' | 'time'>,
+    work: QueuedWork,
+    bytes: number,
+  ) {
+    const { journal, recent } = this.#world;
+    const { kid, op, payload, time } = entry;
+    const letterId = journal.idOf(position);
+    recent.put({ position, letterId, isRetry: false, kid, op, payload, time, work }, bytes);
   }
 
   /** In the order of positions, as the journal's promises resolve in it. */

@@ -93,8 +93,9 @@ export class PendingEntries {
     this.#over.sort((left, right) => byPosition(left.entry, right.entry));
   }
 
-  *live(): Generator<PendingEntry> {
-    for (let i = this.#head; i < this.#live.length; i += 1) yield this.#live[i] as PendingEntry;
+  /** Without the first `skipped`. */
+  *live(skipped = 0): Generator<PendingEntry> {
+    for (let i = this.#head + skipped; i < this.#live.length; i += 1) yield this.#live[i] as PendingEntry;
   }
 
   /** An attempt is made with the live entries up to here, and nobody may know what comes of it. */
@@ -145,8 +146,9 @@ export class PendingEntries {
   }
 
   #forget(entries: readonly PendingEntry[]): void {
-    const { journal, capacity } = this.#world;
+    const { journal, capacity, recent } = this.#world;
     for (const entry of entries) {
+      recent.forget(entry.position);
       capacity.give(entry.bytes);
       if (entry.retryOf !== null) this.#retried.delete(entry.retryOf);
     }

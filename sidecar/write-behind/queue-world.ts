@@ -5,6 +5,7 @@ import type { Capacity } from './capacity.ts';
 import type { Clock } from './journal/clock.ts';
 import type { Journal } from './journal/journal.ts';
 import type { LetterCount } from './letter-count.ts';
+import type { RecentEntries } from './recent-entries.ts';
 
 export type QueueEngine = Pick<Engine, 'queues' | 'capabilities' | 'schemas'>;
 
@@ -20,6 +21,7 @@ export interface QueueWorld {
   /** 0 to 1. */
   readonly random: () => number;
   readonly capacity: Capacity;
+  readonly recent: RecentEntries;
   readonly letters: LetterCount;
   readonly tally: Tally;
   /** `flushAtPending` is reached: no queue waits for its time. */

@@ -10,6 +10,7 @@ import type { Journal, JournalStats } from './journal/journal.ts';
 import { LetterCount } from './letter-count.ts';
 import { NamespaceQueue } from './namespace-queue.ts';
 import type { QueueEngine, QueueWorld, Tally } from './queue-world.ts';
+import { RecentEntries } from './recent-entries.ts';
 
 export interface WriteBufferOptions {
   readonly engine: QueueEngine;
@@ -62,6 +63,7 @@ export class WriteBuffer implements WriteQueue {
       ...options,
       random: options.random ?? Math.random,
       capacity: new Capacity(config),
+      recent: new RecentEntries(),
       letters: new LetterCount(engine.queues, clock, statementTimeoutMs, wakeAll),
       tally: this.#tally,
       wakeAll,

@@ -1,5 +1,7 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { WriteBehindConfig } from '../../../sidecar/config/write-behind.ts';
+import { writeOf } from '../../../sidecar/data/write-of.ts';
+import type { AcceptedWrite } from '../../../sidecar/data/write-queue.ts';
 import { Dice } from '../../support/buffered/dice.ts';
 import type { DiskCall, DiskFault } from '../../support/simulated-disk.ts';
 import { SimulatedBox, slotOf } from './simulated-box.ts';
@@ -154,14 +156,30 @@ export class Schedule {
     // Refused the second time, it may still be there from the first.
     const isMaybeThere = write.outcome === 'unknown';
     write.outcome = 'flying';
-    buffer.accept({ namespace, kid: 'k', op: 'insert', payload, slot }).then(
-      (ack) => {
-        if (box.life === life) this.#acknowledged(write, ack);
-      },
-      (error: unknown) => {
-        if (box.life === life) write.outcome = isMaybeThere ? 'unknown' : this.#refusal(write, error);
-      },
-    );
+    buffer
+      .accept({ namespace, kid: 'k', op: 'insert', payload, slot, ...this.#compiled(box, namespace, payload) })
+      .then(
+        (ack) => {
+          if (box.life === life) this.#acknowledged(write, ack);
+        },
+        (error: unknown) => {
+          if (box.life === life) write.outcome = isMaybeThere ? 'unknown' : this.#refusal(write, error);
+        },
+      );
+  }
+
+  /** As the operations do it, most often. */
+  #compiled(box: SimulatedBox, namespace: string, payload: string): Pick<AcceptedWrite, 'work'> {
+    const target = box.target(namespace);
+    if (target === null || this.#dice.chance(30)) return {};
+    const { rows } = JSON.parse(payload);
+    const capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
+    const context = { capabilities, maxInsertRows: 1000, now: this.#time.epochMs };
+    try {
+      return { work: { target, write: writeOf('insert', { namespace, table: 't', rows }, target.table, context) } };
+    } catch {
+      return {};
+    }
   }
 
   #acknowledged(write: SentWrite, ack: string): void {

@@ -1,5 +1,5 @@
 import type { WriteBehindConfig } from '../../../sidecar/config/write-behind.ts';
-import type { IdempotencySlot } from '../../../sidecar/engine/engine.ts';
+import type { IdempotencySlot, TableTarget } from '../../../sidecar/engine/engine.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { Journal } from '../../../sidecar/write-behind/journal/journal.ts';
 import { WriteBuffer } from '../../../sidecar/write-behind/write-buffer.ts';
@@ -19,6 +19,7 @@ export interface BoxOptions {
 }
 
 interface Running {
+  readonly catalog: SchemaCatalog;
   readonly journal: Journal;
   readonly buffer: WriteBuffer;
 }
@@ -27,6 +28,7 @@ interface Running {
 export class SimulatedBox {
   readonly name: string;
   readonly log: string[] = [];
+  readonly #targets = new Map<string, TableTarget>();
   readonly #options: BoxOptions;
   readonly #disk: SimulatedDisk;
   #life = 0;
@@ -44,6 +46,16 @@ export class SimulatedBox {
   /** Null while no sidecar serves there. */
   get buffer(): WriteBuffer | null {
     return this.#isStopping ? null : (this.#running?.buffer ?? null);
+  }
+
+  /** The table of a namespace as it was known when it was looked at last; the next time it is looked at again. */
+  target(namespace: string): TableTarget | null {
+    const bounds = { deadline: this.#options.time.nowMs + 4000 };
+    this.#running?.catalog.table(namespace, 't', bounds).then(
+      (target) => this.#targets.set(namespace, target),
+      () => {},
+    );
+    return this.#targets.get(namespace) ?? null;
   }
 
   /** Another number after every crash and stop. */
@@ -114,7 +126,7 @@ export class SimulatedBox {
       const options = { engine, catalog, config, clock, log, random, statementTimeoutMs: 4000 };
       const { journal, pending } = opened;
       const buffer = await WriteBuffer.open({ ...options, journal, pending });
-      if (!isDead()) this.#running = { journal, buffer };
+      if (!isDead()) this.#running = { journal, buffer, catalog };
     } catch (error) {
       if (isDead()) return;
       log('error', `could not start: ${error instanceof Error ? error.message : error}`);
