@@ -1,5 +1,6 @@
 import type { EngineLog } from '../../engine/engine.ts';
 import type { Disk } from './disk.ts';
+import { reasonOf } from './disk-errors.ts';
 import type { Segment } from './segment.ts';
 import { scanSegment } from './segment-scan.ts';
 import { readWhole } from './whole-file.ts';
@@ -14,7 +15,6 @@ export async function checkSegment(disk: Disk, segment: Segment, log: EngineLog)
     if (gaps.length === 0) return;
     log('error', 'the journal does not give back writes that were acknowledged', { file, bytes: segment.lostBytes });
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    log('error', `the journal cannot be read back after the failure: ${reason}`, { file });
+    log('error', `the journal cannot be read back after the failure: ${reasonOf(error)}`, { file });
   }
 }

@@ -1,16 +1,14 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { EngineLog } from '../../engine/engine.ts';
 import type { Clock } from './clock.ts';
+import { notAccepted, reasonOf, unknownOutcome } from './disk-errors.ts';
 import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
 import { BLOCK_BYTES } from './frame.ts';
 import { Group } from './group.ts';
+import { Repair } from './repair.ts';
 import type { Segment } from './segment.ts';
 import { type SegmentHeader, writeHeader } from './segment-header.ts';
 import type { SegmentStore } from './segment-store.ts';
 import { writeAll } from './whole-file.ts';
-
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
 
 export interface WriterOptions {
   readonly journal: string;
@@ -50,8 +48,7 @@ export class GroupWriter {
   #state: 'broken' | 'available' | 'closed' = 'broken';
   #groups: Group[] = [];
   #running: Promise<void> | null = null;
-  #mending: Promise<void> | null = null;
-  #stopPause: (() => void) | null = null;
+  readonly #repairs: Repair;
   #marks = new Map<string, SettledMark>();
   #spare: Buffer | null = null;
   #isPrepared = false;
@@ -68,6 +65,14 @@ export class GroupWriter {
     this.#options = options;
     this.#lastPosition = options.lastPosition;
     this.#durablePosition = options.lastPosition;
+    const { folder, clock, log } = options;
+    this.#repairs = new Repair({
+      folder,
+      clock,
+      log,
+      attempt: () => this.#repair(),
+      onRepaired: () => this.#onRepaired(),
+    });
   }
 
   get isAvailable(): boolean {
@@ -119,8 +124,7 @@ export class GroupWriter {
     if (wasAvailable) this.#state = 'closed';
     await this.#running;
     this.#state = 'closed';
-    this.#stopPause?.();
-    await this.#mending;
+    await this.#repairs.stop();
   }
 
   /** The group that takes records now. It is written in a later turn, with all that came by then. */
@@ -204,43 +208,22 @@ export class GroupWriter {
     const { folder, log } = this.#options;
     this.#state = 'broken';
     log('error', `the journal ${what}: ${reasonOf(error)}; buffered writes are refused until it can be`, { folder });
-    this.#mending ??= this.#mend(reasonOf(error));
+    this.#repairs.begin(reasonOf(error));
   }
 
-  /** Tries until a new segment is there. */
-  async #mend(reason: string): Promise<void> {
-    const { folder, log, store, check } = this.#options;
-    let told = reason;
-    let isChecked = false;
-    for (let pauseMs = FIRST_PAUSE_MS; this.#state === 'broken'; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      await this.#pause(pauseMs);
-      if (this.#state !== 'broken') break;
-      try {
-        if (!isChecked && store.newest !== null && store.newest.file !== null) {
-          await store.newest.closeFile();
-          await check(store.newest);
-        }
-        isChecked = true;
-        await this.#beginSegment();
-        this.#state = 'available';
-        log('info', 'the journal can be written again', { folder });
-      } catch (error) {
-        if (reasonOf(error) !== told) log('error', `the journal cannot be written: ${reasonOf(error)}`, { folder });
-        told = reasonOf(error);
-      }
+  /** What was acknowledged is looked at once, before a new segment takes its place. */
+  async #repair(): Promise<void> {
+    const { store, check } = this.#options;
+    const { newest } = store;
+    if (newest !== null && newest.file !== null) {
+      await newest.closeFile();
+      await check(newest);
     }
-    this.#mending = null;
+    await this.#beginSegment();
   }
 
-  async #pause(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.setTimeout(resolve, ms);
-      this.#stopPause = () => {
-        cancel();
-        resolve();
-      };
-    });
-    this.#stopPause = null;
+  #onRepaired(): void {
+    if (this.#state === 'broken') this.#state = 'available';
   }
 
   /** A new segment, whose header seals the one before it where its durable groups end. */
@@ -274,19 +257,4 @@ export class GroupWriter {
     const { newest } = store;
     return { journal, number, previous: newest?.number ?? 0, previousEnd: newest?.end ?? 0, fileBytes, firstPosition };
   }
-}
-
-/** The system's own word for it: ENOSPC, EIO. */
-export function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message ?? String(error);
-}
-
-function notAccepted(): ApiError {
-  return new ApiError('write_buffer_unavailable', 'the journal cannot be written: the write was not accepted');
-}
-
-function unknownOutcome(): ApiError {
-  const message = 'the journal could not be flushed: the outcome of the write is unknown, it may be applied once';
-  return new ApiError('write_buffer_unavailable', message);
 }

@@ -2,8 +2,10 @@ import type { EngineLog } from '../../engine/engine.ts';
 import { checkSegment } from './check-segment.ts';
 import type { Clock } from './clock.ts';
 import type { Disk, FolderLock } from './disk.ts';
+import { reasonOf } from './disk-errors.ts';
 import type { JournalEntry, KeySlot, NamespaceState, NewEntry, PendingEntry, SettledMark } from './entries.ts';
-import { GroupWriter, reasonOf } from './group-writer.ts';
+import type { JournalFinding } from './finding.ts';
+import { GroupWriter } from './group-writer.ts';
 import type { KeyMemory } from './key-memory.ts';
 import { keyRecord } from './key-record.ts';
 import { lockJournal, type OpenContent, openContent } from './open-journal.ts';
@@ -18,22 +20,6 @@ export interface JournalOptions {
   readonly log: EngineLog;
   /** Of one file of the journal; default 4 MiB. */
   readonly segmentBytes?: number;
-}
-
-/**
- * What a start found wrong; it has its line in the log already. `torn`: the last group was cut off before it was
- * acknowledged, as a power failure does. `lost`: acknowledged writes are gone.
- */
-export interface JournalFinding {
-  readonly kind: 'torn' | 'lost';
-  readonly file: string;
-  /** Bytes that could not be read as what they should be. */
-  readonly bytes: number;
-  /** Entries of the first group among them, where its beginning can be read. */
-  readonly writes: number | null;
-  /** Positions that are gone, as far as that can be told. */
-  readonly firstPosition: number | null;
-  readonly lastPosition: number | null;
 }
 
 export interface OpenedJournal {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { EngineLog } from '../../engine/engine.ts';
 import type { Disk, FolderLock } from './disk.ts';
 import type { NamespaceState } from './entries.ts';
+import { reportFinding } from './finding.ts';
 import { BLOCK_BYTES } from './frame.ts';
-import type { JournalFinding } from './journal.ts';
 import { newState } from './journal-id.ts';
 import type { KeyFile } from './key-file.ts';
 import { KeyMemory } from './key-memory.ts';
@@ -55,10 +55,15 @@ export async function openContent(options: OpenOptions): Promise<OpenContent> {
   const found = await stateOf(options, headers);
   const journal = found?.journal ?? [...headers.values()].find((header) => typeof header === 'object')?.journal ?? '';
   refuseForeign(folder, headers, journal);
+  if (found === null) await keepDamagedState(disk, folder);
+  for (const [number, header] of headers) {
+    if (header === 'damaged')
+      log('warn', `the head of ${segmentName(number)} cannot be read; its groups can`, { folder });
+  }
   const keys = new KeyMemory();
   const source = { disk, folder, headers, state: found, now: options.clock.now() };
   const content = await readJournal(source, keys);
-  for (const finding of content.findings) report(log, folder, finding);
+  for (const finding of content.findings) reportFinding(log, folder, finding);
   const keyFiles = await readKeyFiles(source, keys, log);
   await removeUnnamed(disk, folder, headers, found);
   const isClean = found?.isClean === true && content.findings.length === 0;
@@ -89,12 +94,17 @@ async function stateOf(
   if (typeof state === 'object') return state;
   const isNew = state === 'none' && [...headers.values()].every((header) => header === 'empty');
   if (isNew) return makeNew(disk, folder);
-  if (state === 'damaged') await disk.rename(join(folder, STATE_NAME), join(folder, `${STATE_NAME}.damaged`));
   const what = `${STATE_NAME} of the journal is ${state === 'none' ? 'missing' : 'damaged'}`;
   log('error', `${what}: files that are missing cannot be noticed, and the database tells what was applied`, {
     folder,
   });
   return null;
+}
+
+/** The next save puts another one in its place. */
+async function keepDamagedState(disk: Disk, folder: string): Promise<void> {
+  const path = join(folder, STATE_NAME);
+  if ((await disk.list(folder)).includes(STATE_NAME)) await disk.rename(path, `${path}.damaged`);
 }
 
 async function makeNew(disk: Disk, folder: string): Promise<JournalState> {
@@ -154,20 +164,4 @@ async function harden(
   } finally {
     await file.close();
   }
-}
-
-function report(log: EngineLog, folder: string, finding: JournalFinding): void {
-  const { kind, file, bytes, writes, firstPosition, lastPosition } = finding;
-  if (kind === 'torn') {
-    const what = `the last group of ${file} was cut off (${writes ?? 'some'} writes, ${bytes} bytes)`;
-    log('warn', `${what}: none of it was acknowledged, unless the disk does not keep what it promised`, { folder });
-    return;
-  }
-  const to = lastPosition === null ? 'on' : `to ${lastPosition}`;
-  const which =
-    firstPosition === null ? `up to position ${lastPosition ?? '?'}` : `from position ${firstPosition} ${to}`;
-  log('error', `${file} of the journal is damaged or missing: acknowledged writes ${which} are lost`, {
-    folder,
-    bytes,
-  });
 }

@@ -1,9 +1,8 @@
 import type { PendingEntry, SettledMark } from './entries.ts';
 import { FRAME_HEAD_BYTES } from './frame.ts';
-import type { JournalFinding } from './journal.ts';
 import { keyRecord } from './key-record.ts';
 import { KIND, type RecordHead, readHead, readKey, readPayload } from './records.ts';
-import { type FoundFrame, type Gap, type SegmentScan, scanSegment } from './segment-scan.ts';
+import { type FoundFrame, type SegmentScan, scanSegment } from './segment-scan.ts';
 
 export interface SegmentContent extends SegmentScan {
   readonly entries: readonly PendingEntry[];
@@ -57,19 +56,4 @@ function* recordsOf(bytes: Buffer, frame: FoundFrame): Generator<{ at: number; h
 function entryOf(segment: number, offset: number, head: RecordHead): PendingEntry {
   const { position, namespace, token, time, payloadBytes: bytes, retryOf, length } = head;
   return { position, namespace, token, time, bytes, retryOf, segment, offset, length };
-}
-
-/** What the bytes of a gap were, as far as the groups around it tell. `before` and `after`: positions around the segment. */
-export function findingOf(
-  file: string,
-  gap: Gap,
-  frames: readonly FoundFrame[],
-  before: number,
-  after: number | null,
-): JournalFinding {
-  const last = frames.filter((frame) => frame.at < gap.at).at(-1);
-  const next = frames.find((frame) => frame.at > gap.at);
-  const firstPosition = (last?.lastPosition ?? before) + 1;
-  const lastPosition = next === undefined ? after : next.firstPosition - 1;
-  return { kind: gap.kind, file, bytes: gap.bytes, writes: gap.count, firstPosition, lastPosition };
 }
