@@ -355,6 +355,29 @@ describe('dead letters', () => {
   });
 });
 
+it('what a journal holds that lost its queue is buried once, but for what was applied before', async () => {
+  const queue = await newQueue(world.engine);
+  const { namespace, journal, token } = queue;
+  const { queues } = world.engine;
+  const items = await queue.target('items');
+  await queue.apply([queue.entry(items, insert(item(1))), queue.entry(items, insert(item(2)))]);
+  await queues.takeOverQueue(namespace, 'other', within());
+  const orphans = [2, 3, 4].map((position) => {
+    const texts = { kid: 'local', op: 'insert', payload: '{}', message: 'taken over' };
+    const id = `${namespace}-orphan-${position}`;
+    const code = 'write_buffer_unavailable' as const;
+    return { position, letter: { ...texts, id, namespace, code, time: position, isRetryWanted: false } };
+  });
+  const bury = () => queues.buryOrphans({ namespace, journal, token }, orphans, within());
+  await bury();
+  expect(await queue.letters()).toEqual(orphans.slice(1).map(({ letter }) => letter));
+  const past = [{ journal, token, position: 4 }];
+  expect(await queue.row()).toEqual({ namespace, journal: 'other', token: 2, position: 0, past });
+  expect(await queues.discardLetter(`${namespace}-orphan-3`, within())).toBe(true);
+  await bury();
+  expect(await queue.letters()).toEqual(orphans.slice(2).map(({ letter }) => letter));
+});
+
 describe('another attempt at a dead letter', () => {
   /** A queue with the letter of an insert of item 1, which is there already. */
   async function refused() {

@@ -25,7 +25,8 @@ export function applyQueue(connection: Connection, call: ApplyCall): ApplyAnswer
     } catch (error) {
       const refusal = refusalOf(error);
       connection.rollBack();
-      if (refusal === null) throw isMissing(error) ? new StaleSchemaError(call.owner.namespace) : error;
+      if (refusal === null || refusals.has(attempt.position))
+        throw isMissing(error) ? new StaleSchemaError(call.owner.namespace) : error;
       if (call.batch.mode === 'whole') return { outcome: 'refused' };
       // A generator at its end, which takes the whole transaction with it: once more, without that entry.
       refusals.set(attempt.position, refusal);

@@ -164,7 +164,7 @@ function runFront(group: WriteGroup, queue: WriterCall[], takeWaiting: () => voi
     queue.shift();
     const answer = runAlone(first);
     if (isHeld(first, answer)) return { call: first, answer };
-    voice.answer([answer]);
+    voice.answer([answer], first.kind === 'apply' && answer.failure === null ? 1 : 0);
     return null;
   }
   const end = queue.findIndex((call) => call.kind !== 'write');
