@@ -139,7 +139,14 @@ export class SchemaLease implements Others {
       while (this.#seenAt < begunAt || this.#beatAt < begunAt - 2 * BEAT_MS) await within(this.#refresh(), bounds);
       if (this.#isCurrent(target)) return;
       const seen = this.#seen.get(target.namespace);
-      if (seen === undefined || seen.changing === null) throw new StaleSchemaError(target.namespace);
+      if (seen === undefined || (seen.changing === null && seen.revision !== target.revision)) {
+        throw new StaleSchemaError(target.namespace);
+      }
+      if (seen.changing === null) {
+        // The schema is the same, but looking took longer than the lease is.
+        if (performance.now() > until) throw new ApiError('database_timeout', 'the database answers too slowly');
+        continue;
+      }
       if (seen.since < performance.now() - REPAIR_AFTER_MS) this.#repair(target.namespace);
       if (performance.now() + ASK_AGAIN_MS > until) {
         const reason = `a schema change of namespace ${target.namespace} is running or was cut off`;

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Engine, IdempotencySlot, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
+import { declare, ID, row, rowsOf, where, within } from './engine-calls.ts';
 import { Cutter } from './mongo-cutter.ts';
-import { declare, ID, row, rowsOf, slot, WriteWorld, where, within } from './mongo-write-world.ts';
+import { slot, WriteWorld } from './mongo-write-world.ts';
 
 /**
  * A sidecar that dies before any of its commands in a write with an idempotency key. Another one that gets the same key

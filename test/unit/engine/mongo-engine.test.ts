@@ -6,7 +6,8 @@ import type { Engine, TableTarget, Write } from '../../../sidecar/engine/engine.
 import { fromBson, toBson } from '../../../sidecar/engine/mongo/documents.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
-import { declare, ID, row, rowsOf, slot, WriteWorld, where, within } from './mongo-write-world.ts';
+import { declare, ID, row, rowsOf, where, within } from './engine-calls.ts';
+import { slot, WriteWorld } from './mongo-write-world.ts';
 import { until } from './sqlite-world.ts';
 
 const TABLES = [

@@ -10,7 +10,8 @@ import { type KeyedWrite, Operations } from '../../../sidecar/engine/mongo/opera
 import type { RunSchemaWork } from '../../../sidecar/engine/mongo/schema-collections.ts';
 import { SchemaLease } from '../../../sidecar/engine/mongo/schema-lease.ts';
 import { Call } from '../../../sidecar/engine/mongo/session.ts';
-import { declare, row, rowsOf, slot, WriteWorld, where, within } from './mongo-write-world.ts';
+import { declare, row, rowsOf, where, within } from './engine-calls.ts';
+import { slot, WriteWorld } from './mongo-write-world.ts';
 
 /** Callers, sidecars and late statements that meet between two commands. */
 

@@ -11,6 +11,11 @@ export interface MysqlProxy {
   readonly connections: number;
   /** The next statement reaches the server, and the connection is cut when its answer comes. */
   cutNextAnswer(): void;
+  /**
+   * The next `commands` go through, and nothing after them: of the last one not even its answer, if that `isLost`.
+   * Connections are cut then, and new ones too. Resolves when that has come about.
+   */
+  dieAfter(commands: number, isLost: boolean): Promise<void>;
   /** Nothing is passed on any more, in either direction; connections stay open. */
   freeze(): void;
   thaw(): void;
@@ -28,6 +33,7 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<Pair>();
   const state = { asked: 0, isFrozen: false, isCutting: false };
+  const death = new Death();
   const listener = createServer((client) => {
     const server = connect(Number(target.port), target.hostname);
     const pair = { client, server };
@@ -36,14 +42,17 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
     const heads = new PacketHeads((sequence, command) => {
       if (sequence !== 0 || command === COM_STMT_CLOSE) return;
       state.asked += 1;
+      death.count();
       if (command === COM_STMT_EXECUTE && state.isCutting) isMarked = true;
     });
     client.on('data', (data) => {
       heads.push(data);
-      server.write(data);
+      if (death.isPast) cutAll();
+      else server.write(data);
     });
     server.on('data', (data) => {
-      if (isMarked) {
+      if (death.isAnswerLost) cutAll();
+      else if (isMarked) {
         state.isCutting = false;
         end(pair);
       } else client.write(data);
@@ -54,7 +63,12 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
       socket.on('close', () => end(pair));
     }
     if (state.isFrozen) pause(pair);
+    if (death.isDone) end(pair);
   });
+  const cutAll = (): void => {
+    death.tell();
+    for (const pair of pairs) end(pair);
+  };
   const end = (pair: Pair): void => {
     pairs.delete(pair);
     pair.client.destroy();
@@ -83,6 +97,7 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
     cutNextAnswer() {
       state.isCutting = true;
     },
+    dieAfter: (commands, isLost) => death.after(commands, isLost),
     freeze() {
       state.isFrozen = true;
       for (const pair of pairs) pause(pair);
@@ -102,6 +117,39 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
       await new Promise((resolve) => listener.close(resolve));
     },
   };
+}
+
+/** When nothing more goes through. */
+class Death {
+  isDone = false;
+  #left = Infinity;
+  #isLost = false;
+  #tell: () => void = () => {};
+
+  after(commands: number, isLost: boolean): Promise<void> {
+    this.#left = commands;
+    this.#isLost = isLost;
+    return new Promise((resolve) => {
+      this.#tell = resolve;
+    });
+  }
+
+  count(): void {
+    this.#left -= 1;
+  }
+
+  get isPast(): boolean {
+    return this.#left < 0;
+  }
+
+  get isAnswerLost(): boolean {
+    return this.#isLost && this.#left <= 0;
+  }
+
+  tell(): void {
+    this.isDone = true;
+    this.#tell();
+  }
 }
 
 /** Finds the packets in a stream: three bytes of length, the sequence number, then the command. */
