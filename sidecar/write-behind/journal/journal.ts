@@ -145,7 +145,9 @@ export class Journal {
 
   /** Applied, or a dead letter: in the order of positions within a namespace. */
   settle(entries: readonly PendingEntry[]): void {
-    for (const { namespace, token, position } of entries) this.#settled.set(namespace, { token, position });
+    for (const { namespace, token, position } of entries) {
+      if (position > (this.#settled.get(namespace)?.position ?? 0)) this.#settled.set(namespace, { token, position });
+    }
     for (const namespace of new Set(entries.map((entry) => entry.namespace))) {
       this.#writer.addMark(namespace, this.#settled.get(namespace) as SettledMark);
     }

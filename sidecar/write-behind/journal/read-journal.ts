@@ -93,13 +93,14 @@ async function readLink(
   const lost = content.gaps.filter((gap) => gap.kind === 'lost');
   segment.lostBytes = lost.reduce((sum, gap) => sum + gap.bytes, 0);
   const isKnown = state?.damaged.some(([each, lostBytes]) => each === number && lostBytes === segment.lostBytes);
+  const gaps = content.gaps.filter((gap) => gap.kind === 'torn' || isKnown !== true);
+  // It had a head when it was named.
+  if (header === 'empty' && lost.length === 0) gaps.push({ at: 0, kind: 'lost', bytes: bytes.length, count: null });
   return {
     segment,
     pending: content.entries,
     keys: content.keys,
-    findings: content.gaps
-      .filter((gap) => gap.kind === 'torn' || isKnown !== true)
-      .map((gap) => findingOf(file, gap, content.frames, before, after)),
+    findings: gaps.map((gap) => findingOf(file, gap, content.frames, before, after)),
     firstPosition: typeof header === 'object' ? header.firstPosition : (content.frames[0]?.firstPosition ?? null),
     lastPosition: content.frames.at(-1)?.lastPosition ?? before,
     lastFrame: content.frames.at(-1) ?? null,

@@ -76,17 +76,18 @@ describe('acknowledged writes that are lost', () => {
     expect(world.segments()).not.toContain(path);
   });
 
-  test('by a file that was cut, missing, or shorter than the next one says', async () => {
-    for (const damage of ['cut', 'missing', 'sealed'] as const) {
+  test('by a file that was cut, missing, empty, or shorter than the next one says', async () => {
+    for (const damage of ['cut', 'missing', 'sealed', 'zeros'] as const) {
       const world = new JournalWorld();
       const { path, places } = await threeGroups(world);
       if (damage === 'sealed') await (await world.reopen()).journal.append(later);
       if (damage === 'missing') world.disk.destroy(path);
+      else if (damage === 'zeros') changed(world, path, (bytes) => bytes.fill(0));
       else changed(world, path, (bytes) => bytes.subarray(0, places[1]?.offset));
       const opened = await world.reopen();
       expect(opened.findings.map((finding) => finding.kind)).toEqual(['lost']);
       expect(world.linesOf('error')).toHaveLength(1);
-      const expected = { cut: ['one'], missing: [], sealed: ['one', 'later'] }[damage];
+      const expected = { cut: ['one'], missing: [], sealed: ['one', 'later'], zeros: [] }[damage];
       expect(await payloadsOf(opened)).toEqual(expected);
     }
   });
@@ -101,6 +102,16 @@ describe('acknowledged writes that are lost', () => {
     const opened = await world.reopen();
     expect(opened.findings).toMatchObject([{ kind: 'lost', firstPosition: 1 }]);
   });
+});
+
+test('a segment whose head is gone gives its entries all the same', async () => {
+  const world = new JournalWorld();
+  const { path } = await threeGroups(world);
+  changed(world, path, (bytes) => bytes.fill(7, 100, 300));
+  const opened = await world.reopen();
+  expect(await payloadsOf(opened)).toEqual(['one', 'two', 'three '.repeat(900)]);
+  expect(opened.findings).toEqual([]);
+  expect(world.linesOf('warn').join()).toContain('cannot be read');
 });
 
 describe('a state file', () => {
