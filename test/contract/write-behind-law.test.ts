@@ -58,6 +58,6 @@ async function holdsFor(calls: readonly Call[]): Promise<void> {
 it('programs leave the same queued and live', async () => {
   await fc.assert(fc.asyncProperty(fc.array(call, { maxLength: 40 }), holdsFor), {
     numRuns: 25,
-    interruptAfterTimeLimit: 20_000,
+    interruptAfterTimeLimit: 8000,
   });
 });

@@ -111,17 +111,21 @@ describe('a namespace that is no longer listed', () => {
   });
 });
 
-describe('a namespace that is no longer listed, and cannot be drained at the start', () => {
-  it('is drained before the first live write and read', async () => {
-    const first = await next({ ...LEFT, ...STATS });
+describe('what cannot be applied at the stop, nor at the next start', () => {
+  it('waits no longer than drainOnStopMs, and is drained before the first live write and read', async () => {
+    const first = await next({ ...LATER, ...STATS, drainOnStopMs: 300 });
     await scoresOf(first).declare();
     await scoresOf(first).insert(1);
     await scoresOf(first).set(1, 5);
-    await first.stop();
     const engine = await openEngine(loadConfig(first.configFile, {}).database, { log: () => {}, now: Date.now });
     const { hold } = await SourceHold.take('stats', { engine, owner: 'test', log: () => {} });
-    const config = { api: { requestTimeoutMs: 1500 }, database: { statementTimeoutMs: 1200 } };
-    const second = await start({ folder, database, config: { ...config, writeBehind: { ...LEFT, namespaces: {} } } });
+    const startedMs = performance.now();
+    await first.stop();
+    expect(performance.now() - startedMs).toBeLessThan(8000);
+    expect(first.log.at(-1)).toMatchObject({ msg: 'stopped', queuedWrites: 2 });
+
+    const short = { api: { requestTimeoutMs: 1500 }, database: { statementTimeoutMs: 1200 } };
+    const second = await start({ folder, database, config: { ...short, writeBehind: { ...LEFT, namespaces: {} } } });
     expect((await healthOf(second.client)).writeBuffer).toMatchObject({ enabled: false, pending: 2 });
     expect(outcome(await scoresOf(second).call('find', {}))).toBe('503 write_buffer_halted');
     await hold.release();
