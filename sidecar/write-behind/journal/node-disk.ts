@@ -85,6 +85,8 @@ export const NODE_DISK: Disk = {
     }
   },
   async flushFolder(folder) {
+    // Windows has no such call: its file system keeps names by itself.
+    if (process.platform === 'win32') return;
     const descriptor = await called<number>((then) => open(folder, constants.O_RDONLY, 0, then));
     try {
       await done((then) => fsync(descriptor, then));
