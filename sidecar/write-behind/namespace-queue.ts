@@ -15,7 +15,7 @@ import type { QueueWorld } from './queue-world.ts';
 /** How often a queue that belongs to another sidecar is asked for again. */
 const LOST_CHECK_MS = 2000;
 
-const LOST = 'its queue belongs to another sidecar';
+const LOST = "its queue is not this sidecar's";
 
 export interface QueueOptions {
   readonly world: QueueWorld;
@@ -234,7 +234,7 @@ export class NamespaceQueue {
   }
 
   async #claim(): Promise<void> {
-    await this.#ownership.claim((row) => this.#entries.sort(row));
+    await this.#ownership.claim(this.#unsettled, (row) => this.#entries.sort(row));
     if (!this.isLost) return;
     this.#restUntil = this.#world.clock.monotonicNow() + LOST_CHECK_MS;
     this.#drains.refuseAll(LOST);

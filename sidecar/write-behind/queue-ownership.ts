@@ -16,6 +16,7 @@ export class QueueOwnership {
   #token: number | null;
   #state: NamespaceState | null;
   #isToldLost = false;
+  #isToldForeign = false;
 
   constructor(namespace: string, world: QueueWorld) {
     this.#namespace = namespace;
@@ -38,7 +39,7 @@ export class QueueOwnership {
     if (this.#token !== null) return this.#token;
     const reason =
       this.#kind === 'lost'
-        ? `the queue of namespace ${this.#namespace} belongs to another sidecar`
+        ? `the queue of namespace ${this.#namespace} is not this sidecar's`
         : `the queue of namespace ${this.#namespace} cannot be claimed, as the database does not answer`;
     throw new ApiError('write_buffer_unavailable', `${reason}; the write was not accepted`);
   }
@@ -59,10 +60,19 @@ export class QueueOwnership {
     this.#kind = 'unknown';
   }
 
-  /** The row as the database has it. `take` sees it before anything is accepted by it. */
-  async claim(take: (row: QueueRow) => void): Promise<void> {
+  /**
+   * Asks the database whose the queue is; `take` sees its row before anything is accepted by it. `waiting`: how many writes
+   * the journal holds. They were acknowledged under a row, which is never deleted: a database that has none is another one.
+   */
+  async claim(waiting: number, take: (row: QueueRow) => void): Promise<void> {
     const { engine, journal, clock, statementTimeoutMs } = this.#world;
     const bounds = { deadline: clock.monotonicNow() + statementTimeoutMs };
+    if (waiting > 0 && (await engine.queues.readQueue(this.#namespace, bounds)) === null) {
+      this.#kind = 'lost';
+      this.#token = null;
+      this.#tellForeign(waiting);
+      return;
+    }
     const row = await engine.queues.claimQueue(this.#namespace, journal.id, bounds);
     const isOwner = row.journal === journal.id;
     this.#kind = isOwner ? 'owner' : 'lost';
@@ -134,6 +144,17 @@ export class QueueOwnership {
         ...{ namespace, appliedByJournal: settled.position, appliedInDatabase: row.position },
       });
     }
+  }
+
+  #tellForeign(waiting: number): void {
+    if (this.#isToldForeign) return;
+    this.#isToldForeign = true;
+    this.#world.log(
+      'error',
+      'the database has never had the queue of the namespace, for which acknowledged writes wait in the journal: ' +
+        `is it the right database? If they are to go there, run: queue take-over ${this.#namespace} --config FILE`,
+      { namespace: this.#namespace, writes: waiting },
+    );
   }
 
   #tellLost({ token }: QueueRow): void {

@@ -1,6 +1,6 @@
 import type { QueuedEntry } from '../engine/queues.ts';
 
-const MAX_ENTRIES = 40_000;
+const MAX_ENTRIES = 100_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -62,7 +62,7 @@ export class Schedule {
     this.#boxes = (dice.chance(60) ? ['one', 'two'] : ['one']).map(
       (name) =>
         new SimulatedBox({
-          ...{ name, dice, time: this.#time, database: this.#database, config: this.#config },
+          ...{ name, dice, time: this.#time, database: this.#database },
           intercept: (call) => this.#disk(call),
         }),
     );

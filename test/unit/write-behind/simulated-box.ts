@@ -13,7 +13,6 @@ export interface BoxOptions {
   readonly time: SimulatedTime;
   readonly dice: Dice;
   readonly database: SimulatedDatabase;
-  readonly config: WriteBehindConfig;
   /** Of the operating system, at a call of the disk. */
   readonly intercept: (call: DiskCall) => DiskFault | null | Promise<DiskFault | null>;
 }
@@ -56,6 +55,15 @@ export class SimulatedBox {
       () => {},
     );
     return this.#targets.get(namespace) ?? null;
+  }
+
+  /** What a copy of the journal's folder brings back later. */
+  backup(): () => void {
+    const files = this.#disk.paths().map((path) => ({ path, bytes: this.#disk.contentOf(path).slice() }));
+    return () => {
+      for (const path of this.#disk.paths()) this.#disk.destroy(path);
+      for (const { path, bytes } of files) this.#disk.replace(path, bytes);
+    };
   }
 
   /** Another number after every crash and stop. */

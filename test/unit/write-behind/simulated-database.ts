@@ -80,9 +80,19 @@ export class SimulatedDatabase {
   }
 
   takeOver(namespace: string, journal: string): void {
-    const row = this.#rows.get(namespace);
-    if (row === undefined || row.journal === journal) return;
-    this.#rows.set(namespace, nextOwner(row, journal));
+    const row = this.#rows.get(namespace) ?? { namespace, journal: null, token: 0, position: 0, past: [] };
+    if (row.journal !== journal) this.#rows.set(namespace, nextOwner(row, journal));
+  }
+
+  /** What `restore` brings back: the writes, and how far the queues are. */
+  backup(): () => void {
+    const rows = new Map(this.#rows);
+    const applied = [...this.applied];
+    return () => {
+      this.#rows.clear();
+      for (const [namespace, row] of rows) this.#rows.set(namespace, row);
+      this.applied.splice(0, this.applied.length, ...applied);
+    };
   }
 
   owner(namespace: string): string | null {
