@@ -206,6 +206,26 @@ describe('a key', () => {
   });
 });
 
+describe('another database than the one for which writes were acknowledged', () => {
+  it('gets none of them, and the sidecar says so', async () => {
+    const first = await next({ ...LEFT, ...STATS });
+    await scoresOf(first).declare();
+    await scoresOf(first).insert(1);
+    await first.stop();
+    const wrong = await newDatabase();
+    const second = await next({ ...LEFT, ...STATS }, { database: wrong });
+    expect(JSON.stringify(second.log)).toMatch(/"level":"error"[^}]*is it the right database/);
+    expect((await scoresOf(second).insert(2)).ok).toBe(false);
+    const sync = await second.client.call('schema.sync', { namespace: 'stats', schema: { tables: [] } });
+    expect(outcome(sync)).toBe('503 write_buffer_halted');
+    expect(await healthOf(second.client)).toMatchObject({ status: 'degraded', writeBuffer: { pending: 1 } });
+    await second.stop();
+    await wrong.drop();
+    const third = await next({ ...LATER, ...STATS });
+    expect(await scoresOf(third).points()).toEqual([[1, 0]]);
+  });
+});
+
 describe('two sidecars on one journal', () => {
   it('do not run: the second says which folder it is, and the first goes on', async () => {
     const first = await next({ ...LATER, ...STATS });
