@@ -18,6 +18,8 @@ export interface QueueFigure {
   readonly growthPerSecond: number;
   readonly whileStopped: Served;
   readonly bareSigned: Served;
+  /** A signed POST to the sidecar itself that does nothing. */
+  readonly health: Served;
   /** At half of `queued`, falling due evenly. */
   readonly atHalf: Served;
   readonly drainedPerSecond: number;
@@ -49,7 +51,10 @@ export async function measureQueue(seconds: number, engines = ENGINES): Promise<
   }
 }
 
-type Acks = Pick<QueueFigure, 'live' | 'queued' | 'growthPerSecond' | 'whileStopped' | 'bareSigned' | 'atHalf'>;
+type Acks = Pick<
+  QueueFigure,
+  'live' | 'queued' | 'growthPerSecond' | 'whileStopped' | 'bareSigned' | 'health' | 'atHalf'
+>;
 
 async function measureAcks(engine: MeasuredEngine, server: TestServer | undefined, seconds: number): Promise<Acks> {
   return inQueueWorld(engine, server, seconds, {}, async (world) => {
@@ -60,11 +65,12 @@ async function measureAcks(engine: MeasuredEngine, server: TestServer | undefine
     const growthPerSecond = (await world.pending()) / ((performance.now() - startedAt) / 1000);
     await world.drain();
     const bareSigned = await world.bareSigned();
+    const health = await scenarios.load('health');
     const atHalf = await scenarios.load('insertQueued', { ratePerSecond: queued.perSecond / 2 });
     await world.drain();
     await world.stopDatabase();
     const whileStopped = await scenarios.load('insertQueued').finally(() => world.startDatabase());
-    return { live, queued, growthPerSecond, bareSigned, atHalf, whileStopped };
+    return { live, queued, growthPerSecond, bareSigned, health, atHalf, whileStopped };
   });
 }
 
@@ -89,12 +95,12 @@ async function measureDrain(engine: MeasuredEngine, server: TestServer | undefin
 }
 
 function inShort(figure: QueueFigure): string {
-  const { engine, live, queued, growthPerSecond, whileStopped, bareSigned, atHalf } = figure;
+  const { engine, live, queued, growthPerSecond, whileStopped, bareSigned, health, atHalf } = figure;
   const { drainedPerSecond, bareRowsPerSecond, moreMegabytes } = figure;
   const rate = (served: Served) => `${Math.round(served.perSecond)}/s (${served.cpuMicrosPerRequest?.toFixed(0)} µs)`;
   return [
     `${engine}: queued ${rate(queued)}, live ${rate(live)}, ${(queued.perSecond / live.perSecond).toFixed(2)}`,
-    `queue grew ${Math.round(growthPerSecond)}/s, stopped ${rate(whileStopped)}, bare signed ${rate(bareSigned)}`,
+    `queue grew ${Math.round(growthPerSecond)}/s, stopped ${rate(whileStopped)}, bare signed ${rate(bareSigned)}, health ${rate(health)}`,
     `p99 at half ${atHalf.p99Ms.toFixed(1)} ms, drained ${Math.round(drainedPerSecond)}/s of ${Math.round(bareRowsPerSecond)}/s`,
     `${moreMegabytes?.toFixed(0)} MB more`,
   ].join('; ');
