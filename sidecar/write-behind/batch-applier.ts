@@ -15,6 +15,8 @@ const ALONE_TIMEOUT_MS = 60_000;
 const PATIENT_EVERY = 4;
 /** Stale for a schema that was read again each time: then it is not the schema that has changed. */
 const MAX_STALE = 3;
+/** For so long at least, as nobody is in a hurry to make dead letters of good writes. */
+const MIN_STALE_MS = 5000;
 /** Somebody changes the schema all the time. */
 const MAX_STALE_AT_ALL = 12;
 
@@ -39,6 +41,8 @@ export class BatchApplier {
   #aloneTimeouts = 0;
   #stale = 0;
   #staleAtAll = 0;
+  /** Monotonic; since when the database says so. */
+  #staleSince: number | null = null;
   /** Up to this position entries go one by one, to find the one that the database cannot take. */
   #aloneTo = 0;
   /** Position of the entry that is given up, as its table is not there. */
@@ -66,7 +70,8 @@ export class BatchApplier {
     const letters = await applying;
     if (letters === null) return null;
     this.#next = preparing;
-    this.#succeeded(entries.length, clock.monotonicNow() - startedMs);
+    const isGivenUp = entries.at(-1)?.position === this.#givenUp;
+    this.#succeeded(entries.length, clock.monotonicNow() - startedMs, isGivenUp);
     return { entries, letters };
   }
 
@@ -136,12 +141,13 @@ export class BatchApplier {
     if (entries === 1) this.#aloneTimeouts += 1;
   }
 
-  #succeeded(entries: number, ms: number): void {
+  #succeeded(entries: number, ms: number, isGivenUp: boolean): void {
     const { tally } = this.#world;
     this.#aloneTimeouts = 0;
     this.#size.succeeded(entries, ms);
     this.#stale = 0;
     this.#staleAtAll = 0;
+    if (!isGivenUp) this.#staleSince = null;
     tally.batches += 1;
     tally.lastBatchEntries = entries;
     tally.lastBatchMs = ms;
@@ -158,6 +164,7 @@ export class BatchApplier {
     }
     this.#staleAtAll += 1;
     this.#stale = stored !== null && stored.revision === revision ? this.#stale + 1 : 0;
+    this.#staleSince = this.#stale > 0 ? (this.#staleSince ?? clock.monotonicNow()) : null;
     if (this.#stale >= MAX_STALE) this.#narrow(entries);
     else if (this.#staleAtAll >= MAX_STALE_AT_ALL) {
       this.#staleAtAll = 0;
@@ -172,7 +179,8 @@ export class BatchApplier {
     const last = entries.at(-1);
     if (last === undefined) return;
     if (entries.length > 1) this.#aloneTo = last.position;
-    else this.#givenUp = last.position;
+    else if (this.#world.clock.monotonicNow() - (this.#staleSince ?? 0) >= MIN_STALE_MS) this.#givenUp = last.position;
+    else throw new ApiError('conflict_retry', `the database says that the schema of ${this.#namespace} is another one`);
   }
 
   #unlessGivenUp(entry: QueuedEntry): QueuedEntry {
