@@ -16,7 +16,10 @@ import { newFolder } from '../support/config-folder.ts';
 import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
 
 const WRITERS = 8;
-export const MAX_PENDING = 600;
+/** How long the database is away or hangs; minutes in `npm run soak`. */
+export const DOWN_MS = Number(process.env.WRITE_BEHIND_DOWN_SECONDS ?? 2) * 1000;
+/** So that minutes do not make more rows than one answer holds. */
+const PAUSE_MS = DOWN_MS > 10_000 ? 100 : 0;
 const RECOVERY_MS = 40_000;
 /** Of a database that is not well: what depends on it says so, and what is queued does not notice. */
 const EXPECTED = [
@@ -32,8 +35,8 @@ const EXPECTED = [
 export interface BufferedWorld {
   readonly load: Load;
   readonly sidecar: SidecarProcess;
-  /** `kill -9`, and a new process on what the old one left. */
-  restart(): Promise<void>;
+  /** `kill -9`, and a new process on what the old one left; `writeBehind` of its sidecar.json may have changes. */
+  restart(writeBehind?: object): Promise<void>;
   /** The sidecar's own command line beside it. */
   command(...args: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -45,25 +48,21 @@ export interface ServerWorld extends BufferedWorld {
 
 export async function openBufferedWorld(database: object, folder: string, seed: number): Promise<BufferedWorld> {
   const settings = { ...database, statementTimeoutMs: 1000, poolSize: 4 };
-  const config = {
-    ...bufferedConfig(settings, {
-      flushIntervalMs: 50,
-      flushAtPending: 100,
-      haltAfterFailures: 3,
-      maxPending: MAX_PENDING,
-    }),
-    api: { port: 0, requestTimeoutMs: 2000 },
-  };
-  let sidecar = await spawnSidecar(folder, config);
+  const start = (writeBehind: object = {}) =>
+    spawnSidecar(folder, {
+      ...bufferedConfig(settings, { flushIntervalMs: 50, flushAtPending: 100, haltAfterFailures: 3, ...writeBehind }),
+      api: { port: 0, requestTimeoutMs: 2000 },
+    });
+  let sidecar = await start();
   await prepareTables(sidecar.client, WRITERS);
   return {
-    load: new Load({ writers: WRITERS, seed, expectedCodes: EXPECTED }),
+    load: new Load({ writers: WRITERS, seed, pauseMs: PAUSE_MS, expectedCodes: EXPECTED }),
     get sidecar() {
       return sidecar;
     },
-    async restart() {
+    async restart(writeBehind) {
       await endProcess(sidecar, 'SIGKILL');
-      sidecar = await spawnSidecar(folder, config);
+      sidecar = await start(writeBehind);
     },
     async command(...args) {
       const all = ['sidecar/main.ts', ...args, '--config', join(folder, 'sidecar.json')];

@@ -5,11 +5,10 @@ import SQLite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
 import { newFolder } from '../support/config-folder.ts';
-import { type BufferedWorld, becomesWhole, openBufferedWorld, underLoad } from './buffered-world.ts';
+import { type BufferedWorld, becomesWhole, DOWN_MS, openBufferedWorld, underLoad } from './buffered-world.ts';
 import { itSurvivesHands } from './changed-by-hand.ts';
 
 const SEED = Number(process.env.WRITE_BEHIND_SEED ?? randomInt(2 ** 31));
-const DOWN_MS = Number(process.env.WRITE_BEHIND_DOWN_SECONDS ?? 2) * 1000;
 
 describe('a buffered namespace whose database file', () => {
   const folder = newFolder();

@@ -10,6 +10,8 @@ const OLD_KEYS = 6;
 export interface LoadOptions {
   readonly writers: number;
   readonly seed: number;
+  /** Between two calls of a writer; none by default. */
+  readonly pauseMs?: number;
   /** Codes that answers may bear; none where all is well. */
   readonly expectedCodes?: readonly string[];
 }
@@ -27,7 +29,7 @@ export class Load {
   readonly #dice: Dice;
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
 
-  constructor({ writers, seed, expectedCodes = [] }: LoadOptions) {
+  constructor({ writers, seed, pauseMs = 0, expectedCodes = [] }: LoadOptions) {
     this.oracle = new Oracle(writers);
     this.#dice = new Dice(seed);
     this.#writers = Array.from(
@@ -37,6 +39,7 @@ export class Load {
           writer,
           oracle: this.oracle,
           dice: new Dice(seed + 1 + writer),
+          pauseMs,
           expectedCodes: new Set(expectedCodes),
           onAcknowledged: (pending) => this.#count(pending),
           onRefused: (code) => this.#refused.set(code, this.refused(code) + 1),

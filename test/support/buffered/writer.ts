@@ -20,6 +20,8 @@ export interface WriterOptions {
   readonly writer: number;
   readonly oracle: Oracle;
   readonly dice: Dice;
+  /** Between its calls. */
+  readonly pauseMs: number;
   /** Codes that answers may bear; any other is a problem. */
   readonly expectedCodes: ReadonlySet<string>;
   /** Called at each acknowledgement, with its number of writes pending; 0 of a live write. */
@@ -74,7 +76,8 @@ export class Writer {
     else if (answer === null || twin !== null) this.#leaveOpen(call);
     else this.#refuse(call, answer);
     // A client that is refused does not come back at once.
-    if (!isDone) await wait(PAUSE_MS);
+    const pauseMs = this.#options.pauseMs + (isDone ? 0 : PAUSE_MS);
+    if (pauseMs > 0) await wait(pauseMs);
     return answer !== null;
   }
 
