@@ -2,6 +2,8 @@ import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCopy } from '../../sidecar/commands/copy.ts';
+import { runDeadLetters } from '../../sidecar/commands/dead-letters.ts';
+import { runQueue } from '../../sidecar/commands/queue.ts';
 import { loadConfig } from '../../sidecar/config/load-config.ts';
 import type { Engine } from '../../sidecar/engine/engine.ts';
 import { openEngine } from '../../sidecar/engine/open.ts';
@@ -241,7 +243,8 @@ describe('writes that wait in the journal', () => {
       namespaces: { [namespace]: {} },
       ...changes,
     };
-    const start = (database: TestDatabase) => startSidecar({ folder, database, config: { writeBehind } });
+    const start = (database: TestDatabase, now: object = {}) =>
+      startSidecar({ folder, database, config: { writeBehind: { ...writeBehind, ...now } } });
     return { namespace, start, journal: join(folder, 'journal'), config: join(folder, 'sidecar.json') };
   }
 
@@ -284,6 +287,41 @@ describe('writes that wait in the journal', () => {
     await second.inc(2);
     expect(await second.rows()).toEqual([moved[0], { id: 2, amount: 1 }]);
     await after.stop();
+  });
+
+  it('wait where the database is another one, until they are told to go there', async () => {
+    const { namespace, start, config } = await newBox();
+    const [right, wrong] = [await emptyTarget(), await emptyTarget()];
+    const before = await start(right);
+    await before.client.must('schema.sync', { namespace, schema: SCHEMA });
+    await callsOf(before, namespace).insert(1);
+    await before.stop();
+
+    const mistaken = await start(wrong);
+    expect(JSON.stringify(mistaken.log)).toContain('the database has never had the queue of the namespace');
+    const sync = () => mistaken.client.call('schema.sync', { namespace, schema: SCHEMA });
+    expect(await sync()).toMatchObject({ status: 503, code: 'write_buffer_halted' });
+    expect((await mistaken.client.must<{ writeBuffer: object }>('health')).writeBuffer).toMatchObject({ pending: 1 });
+    await mistaken.stop();
+
+    const mended = await start(right);
+    expect(await callsOf(mended, namespace).rows()).toEqual([{ id: 1, amount: 0 }]);
+    await callsOf(mended, namespace).insert(2);
+    await mended.stop();
+
+    const meant = await start(wrong, { flushIntervalMs: 50 });
+    const run = { print: () => undefined, printError: () => undefined, isForPeople: false };
+    const settings = loadConfig(config, {});
+    expect(await runQueue(['take-over', namespace], settings, run)).toBe(true);
+    const there = callsOf(meant, namespace);
+    const synced = () => meant.client.must('schema.sync', { namespace, schema: SCHEMA });
+    await vi.waitFor(synced, { timeout: 20_000, interval: 200 });
+    await runDeadLetters(['retry'], settings, run);
+    await vi.waitFor(async () => expect(await there.rows()).toEqual([{ id: 2, amount: 0 }]), {
+      timeout: 30_000,
+      interval: 200,
+    });
+    await meant.stop();
   });
 
   it('wait while the namespace is read, and none is given up for that', async () => {
