@@ -7,6 +7,7 @@ export class Halting {
   readonly #namespace: string;
   readonly #world: QueueWorld;
   #failures = 0;
+  #rests = 0;
   /** Epoch milliseconds of the first failure in a row. */
   #since = 0;
   #isHalted = false;
@@ -24,9 +25,9 @@ export class Halting {
     return `its queue has halted, as the last ${this.#failures} attempts to apply it failed`;
   }
 
-  /** How long to rest. `waiting`: how many writes wait. */
-  failed(error: unknown, waiting: number): number {
-    const { clock, config, log, random } = this.#world;
+  /** `waiting`: how many writes wait. */
+  failed(error: unknown, waiting: number): void {
+    const { clock, config, log } = this.#world;
     this.#failures += 1;
     if (this.#failures === 1) this.#since = clock.now();
     if (!(error instanceof ApiError)) {
@@ -38,7 +39,12 @@ export class Halting {
       });
     }
     if (!this.#isHalted && this.#failures >= config.haltAfterFailures) this.#halt(error, waiting);
-    return backoffMs(this.#failures, random);
+  }
+
+  /** How long to rest now: longer each time. */
+  nextRestMs(): number {
+    this.#rests += 1;
+    return backoffMs(this.#rests, this.#world.random);
   }
 
   succeeded(): void {
@@ -52,6 +58,7 @@ export class Halting {
   reset(): void {
     this.#isHalted = false;
     this.#failures = 0;
+    this.#rests = 0;
   }
 
   #halt(error: unknown, waiting: number): void {

@@ -45,6 +45,8 @@ export class NamespaceQueue {
   /** Monotonic; when those behind `#flushTo` have waited long enough. */
   #dueAt = Number.POSITIVE_INFINITY;
   #restUntil = 0;
+  /** Somebody waits for whom no attempt was made yet: rest or not, one is made now. */
+  #isAwaited = false;
   #attempts = 0;
   /** Accepted and not settled, those on their way to the disk included. */
   #unsettled = 0;
@@ -97,7 +99,7 @@ export class NamespaceQueue {
     return this.#entries.first?.time ?? null;
   }
 
-  /** Resolves after the first attempt to claim the queue and to apply something, whatever came of it. */
+  /** Resolves after the first attempt to claim the queue, whatever came of it. */
   start(): Promise<void> {
     void this.#run();
     return this.#tried.promise;
@@ -132,7 +134,7 @@ export class NamespaceQueue {
     if (this.#ownership.kind === 'owner' && this.#entries.isEmpty) return;
     const last = this.#entries.lastPosition;
     this.#flushTo = Math.max(this.#flushTo, last);
-    this.#restUntil = 0;
+    this.#isAwaited = true;
     const drained = this.#drains.wait(last, this.#attempts, deadline);
     this.#pause.wake();
     await drained;
@@ -194,6 +196,7 @@ export class NamespaceQueue {
   /** How long there is nothing to do. */
   #waitMs(): number {
     const now = this.#world.clock.monotonicNow();
+    if (this.#isAwaited) return 0;
     if (this.#restUntil > now) return this.#restUntil - now;
     if (this.#ownership.kind !== 'owner' || this.#entries.hasOver || this.#isDue(now)) return 0;
     if (!this.#options.isListed && this.#unsettled === 0) return 0;
@@ -217,20 +220,28 @@ export class NamespaceQueue {
   async #attempt(): Promise<void> {
     this.#attempts += 1;
     const attempt = this.#attempts;
+    const isEarly = this.#restUntil > this.#world.clock.monotonicNow();
+    this.#isAwaited = false;
     try {
       if (this.#ownership.kind !== 'owner') await this.#claim();
+      this.#tried.resolve();
       // The count is read when the wait is over: writes are accepted meanwhile.
       const settled = await this.#entries.settleOver();
       this.#unsettled -= settled;
       if (this.isLost) this.#halting.reset();
-      else if (await this.#work()) this.#halting.succeeded();
+      else await this.#workAndRest();
       if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
       if (!this.#options.isListed && this.#unsettled === 0) await this.#giveUp();
     } catch (error) {
-      this.#failed(attempt, error);
+      this.#failed(attempt, error, isEarly);
     } finally {
       this.#tried.resolve();
     }
+  }
+
+  async #workAndRest(): Promise<void> {
+    if (await this.#work()) this.#halting.succeeded();
+    this.#restUntil = 0;
   }
 
   async #claim(): Promise<void> {
@@ -275,18 +286,20 @@ export class NamespaceQueue {
     });
   }
 
-  #failed(attempt: number, error: unknown): void {
+  #failed(attempt: number, error: unknown, isEarly: boolean): void {
     if (this.#isStopped) return;
     const isLost = error instanceof QueueLostError;
     if (isLost) this.#ownership.doubt();
     // The claim tells whose the queue is. That it is ours and not ours in turns would be a failure like others.
     if (isLost && !this.#hasLost) {
       this.#hasLost = true;
+      this.#restUntil = 0;
       return;
     }
-    const restMs = this.#halting.failed(error, this.#unsettled);
-    const isAwaited = this.#drains.hasUntried(attempt);
-    this.#restUntil = isAwaited ? 0 : this.#world.clock.monotonicNow() + restMs;
+    this.#halting.failed(error, this.#unsettled);
+    // Those who do not wait for the end of a rest do not make it longer either.
+    if (!isEarly) this.#restUntil = this.#world.clock.monotonicNow() + this.#halting.nextRestMs();
+    this.#isAwaited = this.#drains.hasUntried(attempt);
     if (this.isHalted) this.#drains.halted(attempt, this.#halting.reason);
   }
 
