@@ -17,7 +17,7 @@ const OWN_COMMANDS = [
 
 /**
  * A way to a MongoDB server that breaks for good before a chosen command, as if the sidecar had crashed there: nothing
- * that it would have done from then on reaches the server.
+ * that it would have done from then on reaches the server. Or it holds the command back, as if the sidecar were slow.
  */
 export class Cutter {
   readonly url: string;
@@ -28,6 +28,9 @@ export class Cutter {
   readonly #sockets = new Set<Socket>();
   readonly #cut: Promise<void>;
   #tellCut: () => void = () => {};
+  #holdAt = Infinity;
+  #tellHeld: () => void = () => {};
+  readonly #waiting: (() => void)[] = [];
 
   readonly #uncounted: readonly string[];
 
@@ -61,6 +64,20 @@ export class Cutter {
     return this.#cut;
   }
 
+  /** The next `commands` go through; the one after them waits until `release`. Resolves when it has come. */
+  holdAfter(commands: number): Promise<void> {
+    this.commands = 0;
+    this.#holdAt = commands;
+    return new Promise((resolve) => {
+      this.#tellHeld = resolve;
+    });
+  }
+
+  release(): void {
+    this.#holdAt = Infinity;
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+
   /** Ends everything; no more connections. */
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
@@ -85,21 +102,36 @@ export class Cutter {
     }
     upstream.pipe(client);
     let rest = Buffer.alloc(0);
-    client.on('data', (chunk) => {
-      rest = Buffer.concat([rest, chunk]);
+    const pass = (): void => {
       while (rest.length >= 4 && rest.length >= rest.readInt32LE(0)) {
         const message = rest.subarray(0, rest.readInt32LE(0));
+        if (this.#isHeld(message)) {
+          this.#tellHeld();
+          this.#waiting.push(pass);
+          return;
+        }
         rest = rest.subarray(message.length);
         if (!this.#mayPass(message)) return;
         upstream.write(message);
       }
+    };
+    client.on('data', (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      pass();
     });
   }
 
-  #mayPass(message: Buffer): boolean {
+  #isCounted(message: Buffer): boolean {
     const { name, collection } = commandOf(message);
-    const isCounted = name !== null && !OWN_COMMANDS.includes(name) && !this.#uncounted.includes(collection);
-    if (!isCounted) return this.commands <= this.#limit;
+    return name !== null && !OWN_COMMANDS.includes(name) && !this.#uncounted.includes(collection);
+  }
+
+  #isHeld(message: Buffer): boolean {
+    return this.commands >= this.#holdAt && this.#isCounted(message);
+  }
+
+  #mayPass(message: Buffer): boolean {
+    if (!this.#isCounted(message)) return this.commands <= this.#limit;
     this.commands += 1;
     if (this.commands <= this.#limit) return true;
     for (const socket of this.#sockets) socket.destroy();
