@@ -230,8 +230,8 @@ export class NamespaceQueue {
       this.#unsettled -= settled;
       if (this.isLost) this.#halting.reset();
       else await this.#workAndRest();
-      if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
       if (!this.#options.isListed && this.#unsettled === 0) await this.#giveUp();
+      if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
     } catch (error) {
       this.#failed(attempt, error, isEarly);
     } finally {
@@ -307,6 +307,7 @@ export class NamespaceQueue {
   async #giveUp(): Promise<void> {
     await this.#world.journal.checkpoint();
     await this.#ownership.release();
+    this.#drains.reached(this.#entries.settledTo);
     this.stop();
     this.#options.onGivenUp(this.namespace);
   }

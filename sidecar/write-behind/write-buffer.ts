@@ -136,7 +136,7 @@ export class WriteBuffer implements WriteQueue {
       deadLettered: queue.deadLettered - deadLettered,
       remaining: queue.size,
       halted: queue.isHalted || queue.isLost,
-      enabled: true,
+      enabled: this.isBuffered(namespace),
     };
   }
 
