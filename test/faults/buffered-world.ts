@@ -18,9 +18,9 @@ import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
 const WRITERS = 8;
 /** How long the database is away or hangs; minutes in `npm run soak`. */
 export const DOWN_MS = Number(process.env.WRITE_BEHIND_DOWN_SECONDS ?? 2) * 1000;
-/** So that minutes do not make more rows than one answer holds. */
-const PAUSE_MS = DOWN_MS > 10_000 ? 100 : 0;
-const RECOVERY_MS = 40_000;
+/** So that minutes do not make more rows than one answer holds, and a slow engine has done them soon. */
+const PAUSE_MS = DOWN_MS > 10_000 ? 100 : 30;
+const RECOVERY_MS = 80_000;
 /** Of a database that is not well: what depends on it says so, and what is queued does not notice. */
 const EXPECTED = [
   'write_buffer_halted',
@@ -50,7 +50,7 @@ export async function openBufferedWorld(database: object, folder: string, seed: 
   const settings = { ...database, statementTimeoutMs: 1000, poolSize: 4 };
   const start = (writeBehind: object = {}) =>
     spawnSidecar(folder, {
-      ...bufferedConfig(settings, { flushIntervalMs: 50, flushAtPending: 100, haltAfterFailures: 3, ...writeBehind }),
+      ...bufferedConfig(settings, { flushIntervalMs: 50, flushAtPending: 100, haltAfterFailures: 2, ...writeBehind }),
       api: { port: 0, requestTimeoutMs: 2000 },
     });
   let sidecar = await start();

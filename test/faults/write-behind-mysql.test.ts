@@ -23,7 +23,7 @@ describeBufferedFaults('mysql', (world, seed) => {
     });
     await drained(world());
     await becomesWhole(world(), seed);
-  }, 60_000);
+  }, 180_000);
 
   itSurvivesHands(world, (from, to) => run(world().server.url, `RENAME TABLE \`${from}\` TO \`${to}\``));
 });

@@ -26,7 +26,7 @@ describeBufferedFaults('postgres', (world, seed) => {
     });
     await drained(world());
     await becomesWhole(world(), seed);
-  }, 60_000);
+  }, 180_000);
 
   itSurvivesHands(world, (from, to) => run(world().server.url, `ALTER TABLE "${from}" RENAME TO "${to}"`));
 });
