@@ -70,7 +70,7 @@ export class MongoEngine implements Engine {
     this.transfer = createTransfer(run);
     this.queues = createQueueCalls({
       run: (kind, bounds, work) => this.#run(kind, bounds, work),
-      onTable: (target, bounds, work) => this.#onTable('write', target, bounds, work),
+      onTable: (target, bounds, work, how) => this.#onTable('write', target, bounds, work, how),
       known: this.#known,
     });
   }
@@ -154,12 +154,11 @@ export class MongoEngine implements Engine {
     target: TableTarget,
     bounds: CallBounds,
     work: (session: MongoSession, bounds: CallBounds) => Promise<T>,
+    how: { readonly isLong?: boolean } = {},
   ): Promise<T> {
-    return this.#counted(kind, () =>
-      this.#lease.run(target, bounds, (inner) =>
-        this.#places.run(inner, () => this.#working(kind, inner, (session) => work(session, inner))),
-      ),
-    );
+    const placed = (inner: CallBounds) =>
+      this.#places.run(inner, () => this.#working(kind, inner, (session) => work(session, inner)));
+    return this.#counted(kind, () => this.#lease.run(target, bounds, placed, how));
   }
 
   #run<T>(kind: CallKind, bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T> {

@@ -26,7 +26,13 @@ import type { QueuedOperation, WriteCall } from './write-call.ts';
 export interface QueueTools {
   run<T>(kind: 'read' | 'write', bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T>;
   /** As long as the schema is the target's. @throws StaleSchemaError */
-  onTable<T>(target: TableTarget, bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T>;
+  onTable<T>(
+    target: TableTarget,
+    bounds: CallBounds,
+    work: (session: MongoSession) => Promise<T>,
+    /** Else it ends by the time that a live write has. */
+    how: { readonly isLong: boolean },
+  ): Promise<T>;
   readonly known: KnownNumbers;
 }
 
@@ -214,7 +220,10 @@ class Attempt {
 
   #onTable<T>(target: TableTarget, work: (call: WriteCall) => Promise<T>): Promise<T> {
     const { known } = this.#tools;
-    return this.#tools.onTable(target, this.#bounds, (session) => work({ session, target, known, operation: null }));
+    // Alone it has come for the time that it needs: shorter ones were not enough.
+    const isLong = this.#batch.entries.length === 1;
+    const run = (session: MongoSession) => work({ session, target, known, operation: null });
+    return this.#tools.onTable(target, this.#bounds, run, { isLong });
   }
 
   /** The entries are done, or there are letters of them. */

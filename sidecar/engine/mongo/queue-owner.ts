@@ -68,9 +68,9 @@ export function isOwner(row: QueueRow | null, { journal, token }: QueueOwner): r
 async function changed(session: MongoSession, known: QueueRow | null, next: QueueRow): Promise<boolean> {
   const { _id, ...fields } = queueDocument(next);
   if (known === null) return inserted(session, next);
-  const { journal, token, position } = queueDocument(known);
+  const { journal, token, position, past } = queueDocument(known);
   const { matchedCount } = await session.send((db, time) =>
-    queuesOf(db).replaceOne({ _id, journal, token, position }, fields, time),
+    queuesOf(db).replaceOne({ _id, journal, token, position, past }, fields, time),
   );
   return matchedCount > 0;
 }

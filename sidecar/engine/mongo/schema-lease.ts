@@ -63,6 +63,10 @@ export class SchemaLease implements Others {
   #seenAt = -Infinity;
   #beatAt = -Infinity;
   #usedAt = -Infinity;
+  /** How long an operation may take, as others were told. */
+  #toldMs: number;
+  /** Of those that may take longer than usual. */
+  readonly #long: number[] = [];
   #refreshing: Promise<void> | null = null;
   readonly #running = new Map<string, number>();
   readonly #acknowledged = new Map<string, string>();
@@ -72,20 +76,48 @@ export class SchemaLease implements Others {
 
   constructor(options: LeaseOptions) {
     this.#options = options;
+    this.#toldMs = options.callMs;
   }
 
   /**
    * Runs an operation on rows of a table as long as its schema is the stored one. The bounds that it gets end within
-   * the time that a schema change would wait for it; nothing of the work may go on after it has settled.
+   * the time that a schema change would wait for it; nothing of the work may go on after it has settled. One that `isLong`
+   * has all of its bounds, and a schema change is told to wait for that.
    * @throws StaleSchemaError, or ApiError `sync_in_progress` where a change takes longer than 3 s.
    */
-  async run<T>(target: TableTarget, bounds: CallBounds, work: (bounds: CallBounds) => Promise<T>): Promise<T> {
-    const { namespace } = target;
+  async run<T>(
+    target: TableTarget,
+    bounds: CallBounds,
+    work: (bounds: CallBounds) => Promise<T>,
+    { isLong = false } = {},
+  ): Promise<T> {
     this.#usedAt = performance.now();
-    while (!this.#isCurrent(target)) await this.#become(target, bounds);
+    const usualMs = this.#options.callMs;
+    if (!isLong) return this.#run(target, bounds, work, usualMs);
+    const callMs = Math.max(usualMs, bounds.deadline - performance.now());
+    this.#long.push(callMs);
+    try {
+      return await this.#run(target, bounds, work, callMs);
+    } finally {
+      this.#long.splice(this.#long.indexOf(callMs), 1);
+    }
+  }
+
+  async #run<T>(
+    target: TableTarget,
+    bounds: CallBounds,
+    work: (bounds: CallBounds) => Promise<T>,
+    callMs: number,
+  ): Promise<T> {
+    const { namespace } = target;
+    for (;;) {
+      if (callMs > this.#toldMs) this.#beatAt = -Infinity;
+      if (this.#isCurrent(target)) break;
+      await this.#become(target, bounds);
+    }
     this.#running.set(namespace, (this.#running.get(namespace) ?? 0) + 1);
     try {
-      return await work({ deadline: Math.min(bounds.deadline, performance.now() + this.#options.callMs) });
+      return await work({ deadline: Math.min(bounds.deadline, performance.now() + callMs) });
     } finally {
       const left = (this.#running.get(namespace) ?? 1) - 1;
       if (left > 0) this.#running.set(namespace, left);
@@ -206,7 +238,7 @@ export class SchemaLease implements Others {
 
   async #beat(work: SchemaWork): Promise<void> {
     const begunAt = performance.now();
-    const { callMs } = this.#options;
+    const callMs = Math.ceil(Math.max(this.#options.callMs, ...this.#long));
     const lifetime = 2 * BEAT_MS + LEASE_MS + callMs + BEAT_SLACK_MS;
     await sidecarsOf(work.db).updateOne(
       { _id: this.#id },
@@ -214,6 +246,7 @@ export class SchemaLease implements Others {
       { upsert: true, ...work.time() },
     );
     this.#beatAt = begunAt;
+    this.#toldMs = callMs;
   }
 
   /** From here on nothing begins in these namespaces until a later look finds the change done. */

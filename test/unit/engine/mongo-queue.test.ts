@@ -118,6 +118,31 @@ describe('an owner that is slow, while another takes the queue over', () => {
   });
 });
 
+it('an entry alone has longer than a live write, and nobody changes the schema meanwhile', {
+  timeout: 60_000,
+}, async () => {
+  const target = await scoresOf('long');
+  const cutter = await Cutter.open(world.url, LEASE_COLLECTIONS);
+  const slow = await world.engine({ url: cutter.url, statementTimeoutMs: 1000 });
+  const batch = await claimed(target, 'j', [insert(1n), addToAll(1n)]);
+  await slow.queues.applyQueue({ ...batch, entries: batch.entries.slice(0, 1) }, within(20_000));
+  // The look at the queue goes through, and the write waits.
+  const held = cutter.holdAfter(1);
+  const outcome = slow.queues.applyQueue({ ...batch, entries: batch.entries.slice(1) }, within(20_000));
+  await held;
+  // Longer than a schema change would wait for a sidecar that has the usual time and does not answer: 2.25 s.
+  const changed = sync('long', {
+    tables: [{ ...SCORES, columns: [...SCORES.columns, { name: 'b', type: 'bool', nullable: true }] }],
+  });
+  expect(await Promise.race([changed, new Promise((resolve) => setTimeout(() => resolve('waits'), 3500))])).toBe(
+    'waits',
+  );
+  cutter.release();
+  expect(await outcome).toEqual([]);
+  expect(await rowsOf(engine, await changed)).toMatchObject([{ id: 1, n: 1, b: null }]);
+  await cutter.close();
+});
+
 describe('the place of the last write, which documents bear', () => {
   it('is seen by nobody, and live writes leave it', async () => {
     const target = await scoresOf('seen');
