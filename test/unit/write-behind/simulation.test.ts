@@ -16,7 +16,7 @@ it(`keeps every promise in ${schedules} schedules of crashes, errors, take-overs
     expect(verdict.faults, story).toEqual([]);
   }
   expect(acknowledged).toBeGreaterThan(schedules);
-}, 120_000);
+}, 300_000);
 
 it.each([
   ['databaseForgetsPosition', /was applied 2 times/],
@@ -31,5 +31,5 @@ it.each([
     }
     expect(faults).not.toEqual([]);
   },
-  120_000,
+  300_000,
 );
