@@ -7,10 +7,12 @@ import { STATS_NAMESPACE, STATS_SCHEMA } from './schema.ts';
 /**
  * Declares `stats`. True where its table was made just now: there is nothing in it that an older book could be about.
  *
- * Throws, with what the owner can do, where the namespace is not allowed.
+ * Throws, with what the owner can do, where the namespace is not allowed, or is another bundle's.
  */
 export async function declareStatistics({ db }: Pick<Game, 'db'>, ask: Game['ask'], vfs: string): Promise<boolean> {
-  const synced = await ask(() => db.async.Sync(STATS_NAMESPACE, STATS_SCHEMA));
+  const described = await ask(() => db.async.Describe(STATS_NAMESPACE));
+  if (described.State === 'ok') refuseStrangers(described);
+  const synced = described.State === 'ok' ? await ask(() => db.async.Sync(STATS_NAMESPACE, STATS_SCHEMA)) : described;
   if (synced.State === 'ok') return hasNewTable(synced);
   switch (synced.Code) {
     case 'namespace_not_allowed':
@@ -25,6 +27,18 @@ export async function declareStatistics({ db }: Pick<Game, 'db'>, ask: Game['ask
       );
     default:
       throw new Error(`declaring the schema: ${db.ErrorMessage(synced)}`);
+  }
+}
+
+/** Older versions of the guide had readers keep tables of their own in this namespace. Declaring ours would remove them. */
+function refuseStrangers({ Json }: DbResult): void {
+  const { schema } = JSON.parse(Json) as { schema: { tables: { name: string }[] } | null };
+  const names = schema?.tables.map(({ name }) => name) ?? [];
+  if (names.length > 0 && !names.includes('players')) {
+    throw new Error(
+      `the namespace ${STATS_NAMESPACE} belongs to another bundle (its tables: ${names.join(', ')}). Give that one a ` +
+        'namespace of its own, or take sample_roleplay out of the bundles folder',
+    );
   }
 }
 

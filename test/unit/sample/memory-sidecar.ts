@@ -32,6 +32,8 @@ export class MemorySidecar {
   readonly buffered = new Set<string>();
   /** Namespaces that the connector's configuration does not list. */
   readonly refused = new Map<string, Answer>();
+  /** Tables that somebody has synced. */
+  readonly declared = new Set<string>();
   /** The database does not take what is queued. */
   isHalted = false;
   readonly #queue: (Payload & { operation: string })[] = [];
@@ -89,6 +91,8 @@ export class MemorySidecar {
     const rows = this.rows(payload.table);
     const matching = rows.filter((row) => payload.filter === undefined || matches(payload.filter, row));
     switch (payload.operation) {
+      case 'schema.describe':
+        return { status: 200, body: { schema: { tables: [...this.declared].map((name) => ({ name })) } } };
       case 'schema.sync':
         return this.#sync(payload);
       case 'find':
@@ -108,6 +112,7 @@ export class MemorySidecar {
   #sync({ schema }: Payload): Answer {
     const names = schema?.tables.map(({ name }) => name) ?? [];
     const made = names.filter((name) => !this.tables.has(name));
+    for (const name of names) this.declared.add(name);
     for (const name of made) this.rows(name);
     return { status: 200, body: { plan: made.map((table) => ({ kind: 'createTable', table })) } };
   }

@@ -193,6 +193,10 @@ class MemoryCalls extends AsyncDatabase {
     return this.#run('schema.sync', syncPayload(namespace, schema, options));
   }
 
+  override Describe(namespace: string): Promise<DbResult> {
+    return this.#run('schema.describe', namespacePayload(namespace));
+  }
+
   override Flush(namespace: string): Promise<DbResult> {
     return this.#run('flush', namespacePayload(namespace));
   }
