@@ -91,6 +91,8 @@ function at(bytes: Buffer, sector: number): Buffer {
 
 interface Damage {
   readonly name: string;
+  /** Each sector of the page, or only some. */
+  readonly step: 1 | 3;
   /** Changes the file. */
   do(path: string, sector: number): void;
   /** Whether a sector is hurt by it. */
@@ -100,21 +102,25 @@ interface Damage {
 const DAMAGES: readonly Damage[] = [
   {
     name: 'cut at',
+    step: 1,
     do: (path, sector) => truncateSync(path, sector * SECTOR),
     hurts: (sector, damaged) => sector >= damaged,
   },
   {
     name: 'cut in the middle of',
+    step: 3,
     do: (path, sector) => truncateSync(path, sector * SECTOR + 100),
     hurts: (sector, damaged) => sector >= damaged,
   },
   {
     name: 'scrambled',
+    step: 1,
     do: (path, sector) => overwrite(path, sector, true),
     hurts: (sector, damaged) => sector === damaged,
   },
   {
     name: 'never written',
+    step: 3,
     do: (path, sector) => overwrite(path, sector, false),
     hurts: (sector, damaged) => sector === damaged,
   },
@@ -140,10 +146,11 @@ async function startDamaged(damage: Damage, sector: number) {
 
 describe('the last page of the journal', () => {
   for (const damage of DAMAGES) {
-    it(`${damage.name} each of its sectors: nothing else is lost, and what is lost is said`, async () => {
+    it(`${damage.name} ${damage.step === 1 ? 'each' : 'some'} of its sectors: nothing else is lost, and what is lost is said`, async () => {
       const last = written.at(-1)?.sectors.at(-1) ?? 0;
-      for (let sector = last - PAGE / SECTOR + 1; sector <= last; sector += 1) await checkDamage(damage, sector);
-    });
+      for (let sector = last - PAGE / SECTOR + 1; sector <= last; sector += damage.step)
+        await checkDamage(damage, sector);
+    }, 90_000);
   }
 });
 

@@ -22,6 +22,8 @@ export class Load {
   acknowledged = 0;
   /** Of them, those that were queued. */
   queued = 0;
+  /** Answers that left open whether the write is done. */
+  unknown = 0;
   /** The most that an acknowledgement told. */
   mostPending = 0;
   readonly #refused = new Map<string, number>();
@@ -42,7 +44,7 @@ export class Load {
           pauseMs,
           expectedCodes: new Set(expectedCodes),
           onAcknowledged: (pending) => this.#count(pending),
-          onRefused: (code) => this.#refused.set(code, this.refused(code) + 1),
+          onRefused: (code, isUnknown) => this.#countRefusal(code, isUnknown),
         }),
     );
   }
@@ -93,6 +95,11 @@ export class Load {
   /** No call is repeated any more. */
   end(): void {
     for (const writer of this.#writers) writer.giveUp();
+  }
+
+  #countRefusal(code: string, isUnknown: boolean): void {
+    this.#refused.set(code, this.refused(code) + 1);
+    if (isUnknown) this.unknown += 1;
   }
 
   #count(pending: number): void {

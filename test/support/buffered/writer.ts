@@ -26,7 +26,7 @@ export interface WriterOptions {
   readonly expectedCodes: ReadonlySet<string>;
   /** Called at each acknowledgement, with its number of writes pending; 0 of a live write. */
   onAcknowledged(pending: number): void;
-  onRefused(code: string): void;
+  onRefused(code: string, isUnknown: boolean): void;
 }
 
 /** One client that writes rows of its own, one call after another, and tells the oracle what came of each. */
@@ -107,9 +107,9 @@ export class Writer {
 
   #refuse(call: Call, { code, message, text }: Answer): void {
     if (!this.#options.expectedCodes.has(code)) this.#say(call, text);
-    this.#options.onRefused(code);
     // Whoever repeats a key learns what became of it; whoever has none does not.
     const isUnknown = !REFUSALS.has(code) || message.includes('unknown');
+    this.#options.onRefused(code, isUnknown);
     if (isUnknown) this.#leaveOpen(call);
     else this.#settleAs(call, 'refused');
   }
