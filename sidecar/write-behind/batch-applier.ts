@@ -55,7 +55,8 @@ export class BatchApplier {
   }
 
   /**
-   * Applies the first of `pending`, in order; null where the schema has changed and the next attempt compiles them anew.
+   * Applies the first of `pending`, in order; null where the schema has changed and the next attempt compiles them anew,
+   * or something else goes before them.
    * @throws ApiError of what may pass, QueueLostError
    */
   async apply(token: number, pending: PendingEntries): Promise<AppliedBatch | null> {
@@ -63,6 +64,7 @@ export class BatchApplier {
     const startedMs = clock.monotonicNow();
     const { entries, compiled } =
       (await this.#takeNext(pending)) ?? (await this.#prepare(this.#firstOf(pending.live())));
+    if (entries.length === 0) return null;
     const bounds = { deadline: clock.monotonicNow() + this.#timeoutMs(entries.length) };
     pending.tried(entries.at(-1)?.position ?? 0);
     const applying = this.#applied(token, compiled, bounds);

@@ -23,6 +23,8 @@ export class PendingEntries {
   #triedTo = 0;
   /** Last position under which the database has something else. */
   #floor = 0;
+  /** Of what is accepted under an older one nothing is applied any more, as the database has said. */
+  #oldestToken = 0;
   readonly #retried = new Set<string>();
 
   constructor(namespace: string, world: QueueWorld) {
@@ -35,7 +37,9 @@ export class PendingEntries {
   }
 
   get first(): PendingEntry | null {
-    return this.#over[0]?.entry ?? this.firstLive;
+    const { firstLive } = this;
+    const over = this.#over[0]?.entry ?? null;
+    return over === null || (firstLive !== null && firstLive.position < over.position) ? firstLive : over;
   }
 
   get firstLive(): PendingEntry | null {
@@ -67,10 +71,14 @@ export class PendingEntries {
     if (entry.retryOf !== null) this.#retried.add(entry.retryOf);
   }
 
-  /** An entry that was accepted just now. What comes too late to be applied in its order is kept as a dead letter. */
+  /**
+   * An entry that was accepted just now. What comes too late to be applied in its order is kept as a dead letter, as is
+   * what was on its way to the disk while the queue changed hands.
+   */
   push(entry: PendingEntry): void {
     if (entry.retryOf !== null) this.#retried.add(entry.retryOf);
-    if (entry.position <= this.#triedTo || entry.position <= this.#floor) {
+    const isLate = entry.position <= this.#triedTo || entry.position <= this.#floor;
+    if (isLate || entry.token < this.#oldestToken) {
       this.#over.push({ entry, isOrphan: true });
       return;
     }
@@ -87,15 +95,21 @@ export class PendingEntries {
     const { done, orphans, live } = sortByRow(row, journal.id, this.#live.slice(this.#head), isNew);
     this.#live = [...live];
     this.#head = 0;
-    if (row.journal === journal.id) this.#floor = row.position;
+    const isOwner = row.journal === journal.id;
+    if (isOwner) this.#floor = row.position;
+    this.#oldestToken = isOwner ? row.token : Number.POSITIVE_INFINITY;
     this.#over.push(...done.map((entry) => ({ entry, isOrphan: false })));
     this.#over.push(...orphans.map((entry) => ({ entry, isOrphan: true })));
     this.#over.sort((left, right) => byPosition(left.entry, right.entry));
   }
 
-  /** Without the first `skipped`. */
+  /** Without the first `skipped`, and what stands behind something that goes before it. */
   *live(skipped = 0): Generator<PendingEntry> {
-    for (let i = this.#head + skipped; i < this.#live.length; i += 1) yield this.#live[i] as PendingEntry;
+    for (let i = this.#head + skipped; i < this.#live.length; i += 1) {
+      const entry = this.#live[i] as PendingEntry;
+      if (entry.position > (this.#over[0]?.entry.position ?? entry.position)) return;
+      yield entry;
+    }
   }
 
   /** An attempt is made with the live entries up to here, and nobody may know what comes of it. */
@@ -115,7 +129,8 @@ export class PendingEntries {
 
   /** Puts orphans to the dead letters. How many entries are settled by it. */
   async settleOver(): Promise<number> {
-    const over = this.#over;
+    // A copy: more may come while these are written.
+    const over = [...this.#over];
     if (over.length === 0) return 0;
     // A retry has its letter still: whoever owns the queue now finds it there.
     const orphans = over.filter(({ entry, isOrphan }) => isOrphan && entry.retryOf === null).map(({ entry }) => entry);

@@ -1,7 +1,7 @@
 import type { WriteBehindConfig } from '../../../sidecar/config/write-behind.ts';
 import type { WriteBuffer } from '../../../sidecar/write-behind/write-buffer.ts';
 import { Dice } from '../../support/buffered/dice.ts';
-import { SimulatedBox } from './simulated-box.ts';
+import { type BoxOptions, SimulatedBox } from './simulated-box.ts';
 import { numberOf, SimulatedDatabase } from './simulated-database.ts';
 import { SimulatedTime } from './simulated-time.ts';
 
@@ -21,9 +21,9 @@ export class BufferWorld {
   readonly time = new SimulatedTime();
   readonly database = new SimulatedDatabase(this.time, new Dice(1), { hasTransactions: true, forgetsPosition: false });
 
-  box(name = 'box'): SimulatedBox {
+  box(name = 'box', intercept: BoxOptions['intercept'] = () => null): SimulatedBox {
     const { time, database } = this;
-    return new SimulatedBox({ name, time, database, dice: new Dice(2), intercept: () => null });
+    return new SimulatedBox({ name, time, database, dice: new Dice(2), intercept });
   }
 
   async start(box: SimulatedBox, config: Partial<WriteBehindConfig> = {}): Promise<WriteBuffer> {

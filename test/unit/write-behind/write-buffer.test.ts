@@ -228,6 +228,38 @@ describe('a queue', () => {
     expect(world.letters).toEqual([[2, 'write_buffer_unavailable']]);
   });
 
+  it('that went and came back while a write was on its way to the disk has that write as a letter, and not twice', async () => {
+    const calls = { flush: 0, read: 0 };
+    let isSlow = false;
+    const written = Promise.withResolvers<null>();
+    const box = world.box('box', ({ kind }) => {
+      if (!isSlow || (kind !== 'flush' && kind !== 'read')) return null;
+      calls[kind] += 1;
+      if (calls[kind] !== 2) return null;
+      if (kind === 'flush') return written.promise;
+      // The letter of the one before it is being made.
+      written.resolve(null);
+      return new Promise((resolve) => world.time.after(50, () => resolve(null)));
+    });
+    const buffer = await world.start(box, { flushAtPending: 1 });
+    await world.write(buffer, 1);
+    await world.time.pass(1000);
+    for (const journal of ['another', box.journalId ?? '']) world.database.takeOver('a', journal);
+    const accept = (n: number) => {
+      const payload = JSON.stringify({ namespace: 'a', table: 't', rows: [{ n }] });
+      return buffer.accept({ namespace: 'a', kid: 'k', op: 'insert', payload, slot: null });
+    };
+    isSlow = true;
+    const accepted = accept(2).then(() => accept(3));
+    await world.time.pass(500);
+    expect(await accepted).toMatch(QUEUED);
+    const letters = [2, 3].map((n) => [n, 'write_buffer_unavailable']);
+    expect([world.applied, world.letters]).toEqual([[1], letters]);
+    await world.restart(box);
+    await world.time.pass(2000);
+    expect([world.applied, world.letters]).toEqual([[1], letters]);
+  });
+
   it('of a namespace that is no longer listed is applied at the start, and then nobody’s', async () => {
     const first = world.box('first');
     await world.write(await world.start(first), 1);
