@@ -1,26 +1,24 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { NewEntry } from './journal/entries.ts';
 import type { PendingEntries } from './pending-entries.ts';
+import type { EnteringWrite } from './queue-entrance.ts';
 import type { QueueWorld } from './queue-world.ts';
 
 const MIN_INTERVAL_MS = 1000;
 const MAX_LETTERS = 200;
-
-export type RetriedEntry = Pick<NewEntry, 'kid' | 'op' | 'payload' | 'time' | 'key' | 'retryOf'>;
 
 /** Looks for dead letters that somebody wants to be tried again, and puts them at the end of the queue. */
 export class LetterRetry {
   readonly #namespace: string;
   readonly #world: QueueWorld;
   readonly #entries: PendingEntries;
-  readonly #append: (entry: RetriedEntry) => Promise<unknown>;
+  readonly #append: (entry: EnteringWrite) => Promise<unknown>;
   #nextAt = 0;
 
   constructor(
     namespace: string,
     world: QueueWorld,
     entries: PendingEntries,
-    append: (entry: RetriedEntry) => Promise<unknown>,
+    append: (entry: EnteringWrite) => Promise<unknown>,
   ) {
     this.#namespace = namespace;
     this.#world = world;

@@ -1,14 +1,15 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { AcceptedWrite } from '../data/write-queue.ts';
 import type { StoredSchema } from '../engine/engine.ts';
-import { type DeadLetter, type QueuedWork, QueueLostError } from '../engine/queues.ts';
+import { type DeadLetter, QueueLostError } from '../engine/queues.ts';
 import { BatchApplier } from './batch-applier.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
-import type { NewEntry, PendingEntry } from './journal/entries.ts';
+import type { PendingEntry } from './journal/entries.ts';
 import { LetterRetry } from './letter-retry.ts';
 import { Pause } from './pause.ts';
 import { PendingEntries } from './pending-entries.ts';
+import { QueueEntrance } from './queue-entrance.ts';
 import { QueueOwnership } from './queue-ownership.ts';
 import type { QueueWorld } from './queue-world.ts';
 
@@ -34,6 +35,7 @@ export class NamespaceQueue {
   readonly #options: QueueOptions;
   readonly #entries: PendingEntries;
   readonly #ownership: QueueOwnership;
+  readonly #entrance: QueueEntrance;
   readonly #applier: BatchApplier;
   readonly #drains: Drains;
   readonly #halting: Halting;
@@ -48,8 +50,6 @@ export class NamespaceQueue {
   /** Somebody waits for whom no attempt was made yet: rest or not, one is made now. */
   #isAwaited = false;
   #attempts = 0;
-  /** Accepted and not settled, those on their way to the disk included. */
-  #unsettled = 0;
   /** The database has refused the token since a batch was applied last. */
   #hasLost = false;
   #isStopped = false;
@@ -64,14 +64,14 @@ export class NamespaceQueue {
     this.#options = options;
     this.#entries = new PendingEntries(namespace, world);
     this.#ownership = new QueueOwnership(namespace, world);
+    this.#entrance = new QueueEntrance(namespace, world, this.#ownership, (entry) => this.#push(entry));
     this.#applier = new BatchApplier(namespace, world);
     this.#drains = new Drains(namespace, world.clock);
     this.#halting = new Halting(namespace, world);
-    this.#retry = new LetterRetry(namespace, world, this.#entries, (entry) => this.#append(entry));
+    this.#retry = new LetterRetry(namespace, world, this.#entries, (entry) => this.#entrance.accept(entry));
     this.#pause = new Pause(world.clock);
     for (const entry of pending) {
-      world.capacity.add(entry.bytes);
-      this.#unsettled += 1;
+      this.#entrance.restored(entry);
       this.#entries.restore(entry);
       this.#flushTo = entry.position;
     }
@@ -91,7 +91,7 @@ export class NamespaceQueue {
 
   /** Accepted and not settled. */
   get size(): number {
-    return this.#unsettled;
+    return this.#entrance.size;
   }
 
   /** Epoch milliseconds; null where nothing waits. */
@@ -108,6 +108,7 @@ export class NamespaceQueue {
   /** Nothing begins after this; what is under way is not waited for, as the database tells later what came of it. */
   stop(): void {
     this.#isStopped = true;
+    this.#entrance.close();
     this.#drains.refuseAll('the sidecar stops');
     this.#tried.resolve();
     this.#pause.wake();
@@ -122,9 +123,9 @@ export class NamespaceQueue {
   }
 
   /** Resolves with the acknowledgement. */
-  async accept({ kid, op, payload, slot, work }: AcceptedWrite): Promise<string> {
+  accept({ kid, op, payload, slot, work }: AcceptedWrite): Promise<string> {
     const time = this.#world.clock.now();
-    return this.#append({ kid, op, payload, time, key: slot, retryOf: null }, work);
+    return this.#entrance.accept({ kid, op, payload, time, key: slot, retryOf: null }, work);
   }
 
   /** @throws ApiError `write_buffer_halted` */
@@ -140,49 +141,13 @@ export class NamespaceQueue {
     await drained;
   }
 
-  async #append(entry: Omit<NewEntry, 'namespace' | 'token' | 'pending'>, work?: QueuedWork): Promise<string> {
-    const { capacity, journal } = this.#world;
-    if (this.#isStopped)
-      throw new ApiError('write_buffer_unavailable', 'the sidecar stops; the write was not accepted');
-    const token = this.#ownership.acceptToken();
-    const bytes = Buffer.byteLength(entry.payload);
-    capacity.take(bytes);
-    this.#unsettled += 1;
-    const pending = this.#unsettled;
-    try {
-      const accepted = await journal.append({ ...entry, namespace: this.namespace, token, pending });
-      if (work !== undefined) this.#remember(accepted.position, entry, work, bytes);
-      this.#push(accepted);
-      return journal.answerOf(accepted.position, pending);
-    } catch (error) {
-      this.#unsettled -= 1;
-      capacity.give(bytes);
-      throw error;
-    }
-  }
-
-  #remember(
-    position: number,
-    entry: Pick<NewEntry, 'kid' | 'op' | 'payload' | 'time'>,
-    work: QueuedWork,
-    bytes: number,
-  ) {
-    const { journal, recent } = this.#world;
-    const { kid, op, payload, time } = entry;
-    const letterId = journal.idOf(position);
-    recent.put({ position, letterId, isRetry: false, kid, op, payload, time, work }, bytes);
-  }
-
-  /** In the order of positions, as the journal's promises resolve in it. */
   #push(entry: PendingEntry): void {
     const { capacity, clock, config } = this.#world;
     this.#entries.push(entry);
     const isFirst = this.#dueAt === Number.POSITIVE_INFINITY;
     if (isFirst) this.#dueAt = clock.monotonicNow() + config.flushIntervalMs;
-    const isCurrent = this.#ownership.isCurrent(entry.token);
-    if (!isCurrent) this.#ownership.recheck();
     if (capacity.writes >= config.flushAtPending) this.#world.wakeAll();
-    else if (isFirst || !isCurrent) this.#pause.wake();
+    else if (isFirst || this.#entries.hasOver) this.#pause.wake();
   }
 
   async #run(): Promise<void> {
@@ -199,7 +164,7 @@ export class NamespaceQueue {
     if (this.#isAwaited) return 0;
     if (this.#restUntil > now) return this.#restUntil - now;
     if (this.#ownership.kind !== 'owner' || this.#entries.hasOver || this.#isDue(now)) return 0;
-    if (!this.#options.isListed && this.#unsettled === 0) return 0;
+    if (!this.#options.isListed && this.size === 0) return 0;
     return Math.max(0, Math.min(this.#dueAt, this.#retry.nextAt) - now);
   }
 
@@ -225,12 +190,10 @@ export class NamespaceQueue {
     try {
       if (this.#ownership.kind !== 'owner') await this.#claim();
       this.#tried.resolve();
-      // The count is read when the wait is over: writes are accepted meanwhile.
-      const settled = await this.#entries.settleOver();
-      this.#unsettled -= settled;
+      this.#entrance.settled(await this.#entries.settleOver());
       if (this.isLost) this.#halting.reset();
       else await this.#workAndRest();
-      if (!this.#options.isListed && this.#unsettled === 0) await this.#giveUp();
+      if (!this.#options.isListed && this.size === 0) await this.#giveUp();
       if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
     } catch (error) {
       this.#failed(attempt, error, isEarly);
@@ -245,7 +208,7 @@ export class NamespaceQueue {
   }
 
   async #claim(): Promise<void> {
-    await this.#ownership.claim(this.#unsettled, (row) => this.#entries.sort(row));
+    await this.#ownership.claim(this.size, (row) => this.#entries.sort(row));
     if (!this.isLost) return;
     this.#restUntil = this.#world.clock.monotonicNow() + LOST_CHECK_MS;
     this.#drains.refuseAll(LOST);
@@ -267,7 +230,7 @@ export class NamespaceQueue {
     const dead = applied.letters.length;
     this.#hasLost = false;
     this.#entries.settle(entries);
-    this.#unsettled -= entries.length;
+    this.#entrance.settled(entries.length);
     this.applied += entries.length - dead;
     this.deadLettered += dead;
     tally.applied += entries.length - dead;
@@ -296,7 +259,7 @@ export class NamespaceQueue {
       this.#restUntil = 0;
       return;
     }
-    this.#halting.failed(error, this.#unsettled);
+    this.#halting.failed(error, this.size);
     // Those who do not wait for the end of a rest do not make it longer either.
     if (!isEarly) this.#restUntil = this.#world.clock.monotonicNow() + this.#halting.nextRestMs();
     this.#isAwaited = this.#drains.hasUntried(attempt);

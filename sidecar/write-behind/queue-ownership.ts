@@ -44,20 +44,10 @@ export class QueueOwnership {
     throw new ApiError('write_buffer_unavailable', `${reason}; the write was not accepted`);
   }
 
-  /** Whether entries accepted under the token are still this queue's. */
-  isCurrent(token: number): boolean {
-    return this.#kind === 'unknown' || this.#token === token;
-  }
-
   /** The database has refused: nothing is accepted until it has said whose the queue is. */
   doubt(): void {
     this.#kind = 'unknown';
     this.#token = null;
-  }
-
-  /** An entry that is not this queue's any more: it is time to ask, and what is accepted meanwhile is as good. */
-  recheck(): void {
-    this.#kind = 'unknown';
   }
 
   /**

@@ -258,10 +258,23 @@ export class Schedule {
     this.#send(dice.int(1, 20), box, namespace);
     const dying = dice.chance(70);
     this.#time.after(dice.int(3, 8), () => this.#drain(box, namespace));
-    this.#time.after(dice.int(5, 40), () => {
+    const replacedAfterMs = dice.int(5, 40);
+    this.#time.after(replacedAfterMs, () => {
       if (dying) this.#crash(box);
       this.#takeOver(other, namespace);
     });
+    if (!dying) this.#takeBack(box, namespace, replacedAfterMs);
+  }
+
+  /** Before it has noticed, with writes on their way to the disk that were accepted as its former self. */
+  #takeBack(box: SimulatedBox, namespace: string, replacedAfterMs: number): void {
+    const dice = this.#dice;
+    this.#time.after(replacedAfterMs + dice.int(1, 10), () => {
+      this.#send(dice.int(1, 5), box, namespace);
+      this.#drain(box, namespace);
+    });
+    this.#time.after(replacedAfterMs + dice.int(1, 10), () => this.#takeOver(box, namespace));
+    if (dice.chance(50)) this.#time.after(replacedAfterMs + dice.int(10, 60), () => this.#crash(box));
   }
 
   #crash(box: SimulatedBox): void {
@@ -338,7 +351,7 @@ export class Schedule {
   #disk({ kind }: DiskCall): Promise<DiskFault | null> | null {
     if (kind !== 'flush' && kind !== 'write') return null;
     const dice = this.#dice;
-    const ms = kind === 'write' ? 0 : dice.chance(2) ? dice.int(50, 2000) : dice.int(0, 4);
+    const ms = kind === 'write' ? 0 : dice.chance(3) ? dice.int(10, 2000) : dice.int(0, 4);
     return new Promise((resolve) => this.#time.after(ms, () => resolve(this.#diskFault(kind))));
   }
 
