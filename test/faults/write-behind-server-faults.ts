@@ -16,7 +16,7 @@ import {
 
 const SEED = Number(process.env.WRITE_BEHIND_SEED ?? randomInt(2 ** 31));
 const MAX_PENDING = 300;
-const TIMEOUT_MS = 180_000 + 3 * DOWN_MS;
+const TIMEOUT_MS = 180_000 + 6 * DOWN_MS;
 
 /** What every server engine goes through under a namespace that is buffered. */
 export function describeBufferedFaults(
