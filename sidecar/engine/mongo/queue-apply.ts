@@ -7,6 +7,7 @@ import {
   type QueuedEntry,
   type QueuedWork,
   QueueLostError,
+  QueueMovedError,
   type QueueRow,
   type QueueUnit,
   unitsOf,
@@ -70,6 +71,7 @@ export class QueueApply {
     const { namespace } = batch;
     const row = await this.#tools.run('read', bounds, (session) => readQueue(session, namespace));
     if (!isOwner(row, batch)) throw new QueueLostError(namespace);
+    if (batch.knownTo !== undefined && row.position > batch.knownTo) throw new QueueMovedError(namespace);
     const inDoubt = this.#inDoubt(row);
     this.#progress.delete(namespace);
     const attempt = new Attempt(this.#tools, batch, bounds, { position: row.position, inDoubt });

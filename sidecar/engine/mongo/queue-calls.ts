@@ -2,7 +2,8 @@ import type { CallBounds } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
 import { QueueApply, type QueueTools } from './queue-apply.ts';
 import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './queue-letters.ts';
-import { buryOrphans, ownQueue, readQueue, releaseQueue } from './queue-owner.ts';
+import { buryOrphans } from './queue-orphans.ts';
+import { ownQueue, readQueue, releaseQueue } from './queue-owner.ts';
 import type { MongoSession } from './session.ts';
 
 export function createQueueCalls(tools: QueueTools): QueueCalls {

@@ -1,9 +1,8 @@
 import { Long } from 'mongodb';
-import { burial, givenUp, owned } from '../queue-ownership.ts';
-import type { Orphan, QueueOwner, QueueRow } from '../queues.ts';
+import { givenUp, owned } from '../queue-ownership.ts';
+import type { QueueOwner, QueueRow } from '../queues.ts';
 import { failureOf } from './failures.ts';
 import { queueDocument, queuesOf, rowOf } from './queue-collections.ts';
-import { addLetters } from './queue-letters.ts';
 import type { MongoSession } from './session.ts';
 
 /** Each change names the row that it was made for, so that one that comes late finds another row and changes nothing. */
@@ -35,16 +34,6 @@ export async function releaseQueue(session: MongoSession, owner: QueueOwner): Pr
   }
 }
 
-/** The letters first: what is buried twice is worse than what is not, but less bad than what is lost. */
-export async function buryOrphans(session: MongoSession, owner: QueueOwner, orphans: readonly Orphan[]): Promise<void> {
-  for (;;) {
-    const known = await readQueue(session, owner.namespace);
-    const { letters, row } = burial(known, owner, orphans);
-    await addLetters(session, letters);
-    if (row === null || row === known || (await changed(session, known, row))) return;
-  }
-}
-
 /** False where somebody else has moved the position, or owns the queue. */
 export async function movePosition(
   session: MongoSession,
@@ -65,7 +54,7 @@ export function isOwner(row: QueueRow | null, { journal, token }: QueueOwner): r
 }
 
 /** False where the row is another one by now. */
-async function changed(session: MongoSession, known: QueueRow | null, next: QueueRow): Promise<boolean> {
+export async function changed(session: MongoSession, known: QueueRow | null, next: QueueRow): Promise<boolean> {
   const { _id, ...fields } = queueDocument(next);
   if (known === null) return inserted(session, next);
   const { journal, token, position, past } = queueDocument(known);

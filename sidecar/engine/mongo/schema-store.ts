@@ -1,11 +1,12 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type Schema, schemaHash } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError, type StoredSchema } from '../engine.ts';
+import { physicalTable } from '../physical-names.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import { type PendingChange, type SchemaDocument, type SchemaWork, schemasOf } from './schema-collections.ts';
 import { isDuplicateKey } from './schema-locks.ts';
 
-export function readDocument(work: SchemaWork, namespace: string): Promise<SchemaDocument | null> {
+export function readDocument(work: Pick<SchemaWork, 'db' | 'time'>, namespace: string): Promise<SchemaDocument | null> {
   return schemasOf(work.db).findOne({ _id: namespace }, work.time());
 }
 
@@ -21,6 +22,12 @@ export async function readSchema(work: SchemaWork, namespace: string): Promise<S
 
 export function storedSchema(document: SchemaDocument | null): Schema {
   return document?.schema === undefined ? { tables: [] } : schemaOfText(document.schema);
+}
+
+/** Those of its declared tables. */
+export async function collectionsOf(work: Pick<SchemaWork, 'db' | 'time'>, namespace: string): Promise<string[]> {
+  const { tables } = storedSchema(await readDocument(work, namespace));
+  return tables.map(({ name }) => physicalTable(namespace, name));
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 } from './schema-collections.ts';
 import { raiseGenerator, reserveQuarantineIds } from './schema-generators.ts';
 import { objectOf } from './schema-quarantine.ts';
-import { readDocument, storedSchema } from './schema-store.ts';
+import { collectionsOf, readDocument, storedSchema } from './schema-store.ts';
 import { createCollection } from './schema-whole.ts';
 
 /** The part of the engine that moves whole namespaces. */
@@ -138,11 +138,6 @@ async function createKept(work: SchemaWork, kept: NewKeptObject): Promise<KeptOb
   }
   await quarantineOf(work.db).updateOne({ _id: id }, { $unset: { isGone: '' } }, work.time());
   return { ...about, id, physical, lastId };
-}
-
-async function collectionsOf(work: SchemaWork, namespace: string): Promise<string[]> {
-  const { tables } = await readTables(work, namespace);
-  return tables.map(({ name }) => physicalTable(namespace, name));
 }
 
 async function readTables(work: SchemaWork, namespace: string): Promise<Schema> {

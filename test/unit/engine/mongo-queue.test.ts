@@ -4,7 +4,13 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
 import type { Engine, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
-import { type QueueBatch, type QueuedEntry, QueueLostError, type QueueRow } from '../../../sidecar/engine/queues.ts';
+import {
+  type Orphan,
+  type QueueBatch,
+  type QueuedEntry,
+  QueueLostError,
+  type QueueRow,
+} from '../../../sidecar/engine/queues.ts';
 import { planSchema } from '../../../sidecar/schema/plan.ts';
 import { declare, row, rowsOf, where, within } from './engine-calls.ts';
 import { Cutter } from './mongo-cutter.ts';
@@ -224,6 +230,33 @@ describe('the place of the last write, which documents bear', () => {
     await engine.queues.releaseQueue(batch, within(10_000));
     expect(await engine.queues.claimQueue('halves', 'j', within(10_000))).toMatchObject({ token: 2, position: 0 });
     expect(await isHalf()).toBe(false);
+  });
+
+  it('tells the letters of a journal that has lost its queue what had begun', async () => {
+    const target = await scoresOf('begun');
+    const batch = await claimed(target, 'j', [insert(1n), add(target, 1, 5n), insert(2n, 3n), insert(4n)]);
+    await engine.queues.applyQueue({ ...batch, entries: batch.entries.slice(0, 3) }, within(10_000));
+    await turnBack('begun', 1);
+    await engine.queues.takeOverQueue('begun', 'other', within(10_000));
+    const orphans = batch.entries.map(({ position, letterId: id, work: _, isRetry: __, ...about }) => ({
+      position,
+      letter: {
+        ...about,
+        id,
+        namespace: 'begun',
+        code: 'write_buffer_unavailable',
+        message: 'lost',
+        isRetryWanted: false,
+      },
+    }));
+    await engine.queues.buryOrphans(batch, orphans as readonly Orphan[], within(10_000));
+    const letters = await engine.queues.listLetters('begun', within(10_000));
+    const hint = expect.stringMatching(/^lost; it had begun/);
+    expect(letters.map(({ id, message }) => [id, message])).toEqual([
+      ['j-2', hint],
+      ['j-3', hint],
+      ['j-4', 'lost'],
+    ]);
   });
 
   it('of another journal, or of a dump, stands in no way', async () => {
