@@ -62,6 +62,8 @@ export interface QueueOwner {
 export interface QueueBatch extends QueueOwner {
   /** At least one, in the order of their positions. */
   readonly entries: readonly QueuedEntry[];
+  /** The caller has tried nothing beyond it: a queue that is further was moved by somebody else with the same journal. */
+  readonly knownTo?: number;
 }
 
 /** A write that can never succeed (`_dead_letters`). */
@@ -91,6 +93,9 @@ export class QueueLostError extends Error {
   }
 }
 
+/** The queue is further than its owner can have come: another sidecar has a copy of the journal. Nothing was applied. */
+export class QueueMovedError extends QueueLostError {}
+
 /** What write-behind needs of a database. Failures are those of `Engine`, and `QueueLostError`. */
 export interface QueueCalls {
   readQueue(namespace: string, bounds: CallBounds): Promise<QueueRow | null>;
@@ -106,7 +111,7 @@ export interface QueueCalls {
    * else step by step, so that the next attempt goes on after a crash at any point and nothing is done twice. Entries at
    * or below the stored position are passed by: an attempt whose outcome nobody knew has applied them. One that can
    * never succeed becomes a dead letter, and those after it are applied. Resolves with the letters made; durable then.
-   * @throws QueueLostError, StaleSchemaError, and ApiError of what may pass (`database_error`, `database_timeout`,
+   * @throws QueueLostError, QueueMovedError, StaleSchemaError, and ApiError of what may pass (`database_error`, `database_timeout`,
    * `conflict_retry`): nothing was applied, or on an engine without transactions a beginning
    */
   applyQueue(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]>;

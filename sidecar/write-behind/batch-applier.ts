@@ -1,6 +1,6 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/engine.ts';
-import type { DeadLetter, QueuedEntry } from '../engine/queues.ts';
+import { type DeadLetter, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
 import { BatchSize } from './batch-size.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';
 import type { PendingEntry } from './journal/entries.ts';
@@ -66,8 +66,7 @@ export class BatchApplier {
       (await this.#takeNext(pending)) ?? (await this.#prepare(this.#firstOf(pending.live())));
     if (entries.length === 0) return null;
     const bounds = { deadline: clock.monotonicNow() + this.#timeoutMs(entries.length) };
-    pending.tried(entries.at(-1)?.position ?? 0);
-    const applying = this.#applied(token, compiled, bounds);
+    const applying = this.#applied(token, compiled, pending, bounds);
     const preparing = this.#prepareNext(pending, entries.length);
     const letters = await applying;
     if (letters === null) return null;
@@ -105,13 +104,24 @@ export class BatchApplier {
     return next.entries.every((entry) => live.next().value === entry) ? next : null;
   }
 
-  async #applied(token: number, compiled: CompiledEntries, bounds: CallBounds): Promise<readonly DeadLetter[] | null> {
+  async #applied(
+    token: number,
+    compiled: CompiledEntries,
+    pending: PendingEntries,
+    bounds: CallBounds,
+  ): Promise<readonly DeadLetter[] | null> {
     const { engine, journal } = this.#world;
+    const { knownTo } = pending;
     const entries = compiled.entries.map((entry) => this.#unlessGivenUp(entry));
+    pending.tried(entries.at(-1)?.position ?? 0);
     try {
-      const batch = { namespace: this.#namespace, journal: journal.id, token, entries };
+      const batch = { namespace: this.#namespace, journal: journal.id, token, entries, knownTo };
       return await engine.queues.applyQueue(batch, bounds);
     } catch (error) {
+      if (error instanceof QueueMovedError) {
+        pending.untried(knownTo);
+        this.#tellMoved();
+      }
       if (error instanceof StaleSchemaError) {
         await this.#readAgain(compiled);
         return null;
@@ -119,6 +129,15 @@ export class BatchApplier {
       if (error instanceof ApiError && error.code === 'database_timeout') this.#timedOut(entries.length);
       throw error;
     }
+  }
+
+  #tellMoved(): void {
+    this.#world.log(
+      'error',
+      'another sidecar applies queued writes as this one, with a copy of its journal: writes of either become dead ' +
+        'letters; stop one of them, and give it an empty folder as journal',
+      { namespace: this.#namespace, journal: this.#world.journal.id },
+    );
   }
 
   #firstOf(pending: Iterable<PendingEntry>): PendingEntry[] {

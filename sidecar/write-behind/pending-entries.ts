@@ -112,6 +112,16 @@ export class PendingEntries {
     }
   }
 
+  /** The queue cannot be further, as far as this process knows. */
+  get knownTo(): number {
+    return Math.max(this.#triedTo, this.#floor);
+  }
+
+  /** The attempt after that was none: nothing beyond `position` was tried. */
+  untried(position: number): void {
+    this.#triedTo = position;
+  }
+
   /** An attempt is made with the live entries up to here, and nobody may know what comes of it. */
   tried(position: number): void {
     this.#triedTo = Math.max(this.#triedTo, position);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
 import { StaleSchemaError, type Write } from '../../sidecar/engine/engine.ts';
-import { MAX_PAST_OWNERS, type QueuedEntry, QueueLostError } from '../../sidecar/engine/queues.ts';
+import { MAX_PAST_OWNERS, type QueuedEntry, QueueLostError, QueueMovedError } from '../../sidecar/engine/queues.ts';
 import {
   add,
   INT32_MAX,
@@ -194,6 +194,21 @@ describe('fencing', () => {
     await expect(queue.apply([queue.entry(items, insert(item(1)))], owner)).rejects.toThrow(QueueLostError);
     expect(await queue.items(['id'])).toEqual([]);
     expect(await queue.row()).toMatchObject({ position: 0 });
+  });
+
+  it('applies nothing where somebody else with the same journal has moved the queue on', async () => {
+    const queue = await newQueue(world.engine);
+    const items = await queue.target('items');
+    const [one, two, three] = [1, 2, 3].map((id) => queue.entry(items, insert(item(id)))) as [
+      QueuedEntry,
+      QueuedEntry,
+      QueuedEntry,
+    ];
+    await queue.apply([one, two]);
+    await expect(queue.apply([two, three], { knownTo: one.position })).rejects.toThrow(QueueMovedError);
+    expect(await queue.row()).toMatchObject({ position: two.position });
+    await queue.apply([two, three], { knownTo: two.position });
+    expect(await queue.items(['id'])).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   });
 
   it('applies nothing for a queue that was never claimed, or was given up', async () => {

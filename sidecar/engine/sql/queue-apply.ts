@@ -7,6 +7,7 @@ import {
   type QueuedEntry,
   type QueuedWork,
   QueueLostError,
+  QueueMovedError,
   unitsOf,
 } from '../queues.ts';
 import type { QueueDialect } from './queue-dialect.ts';
@@ -31,7 +32,8 @@ export async function applyQueue(
     const letters = await sessions.transaction({ deadline: bounds.deadline, namespace }, (session) =>
       new BatchRun(new SchemaConnection(session, dialect.schema), dialect, batch).run(mode),
     );
-    if (letters === null) throw new QueueLostError(namespace);
+    if (letters === 'lost') throw new QueueLostError(namespace);
+    if (letters === 'moved') throw new QueueMovedError(namespace);
     return letters;
   };
   if (entries.every(({ work }) => 'write' in work)) {
@@ -57,11 +59,12 @@ class BatchRun {
     this.#batch = batch;
   }
 
-  /** Null where the queue is another's, and nothing was done. */
-  async run(mode: 'whole' | 'apart'): Promise<readonly DeadLetter[] | null> {
-    const { namespace, journal, token, entries } = this.#batch;
+  /** Where the queue is another's, or further than it can be, nothing was done. */
+  async run(mode: 'whole' | 'apart'): Promise<readonly DeadLetter[] | 'lost' | 'moved'> {
+    const { namespace, journal, token, entries, knownTo } = this.#batch;
     const row = await readQueue(this.#connection, namespace, { lock: true });
-    if (row?.journal !== journal || row.token !== token) return null;
+    if (row?.journal !== journal || row.token !== token) return 'lost';
+    if (knownTo !== undefined && row.position > knownTo) return 'moved';
     const due = await this.#withoutDone(entries.filter(({ position }) => position > row.position));
     if (mode === 'whole') await this.#runAll(due);
     else for (const segment of segmentsOf(due)) await this.#runApart(segment);

@@ -145,6 +145,7 @@ export interface ApplyCall extends CallBase {
   readonly owner: QueueOwner;
   readonly first: number;
   readonly last: number;
+  readonly knownTo: number;
   readonly batch: /** Nothing is applied where one of them is refused, or has been applied before. */
     | { readonly mode: 'whole'; readonly works: readonly QueueWork[] }
     | { readonly mode: 'each'; readonly steps: readonly QueueStep[] };
@@ -155,6 +156,8 @@ export type ApplyAnswer =
   | { readonly outcome: 'applied'; readonly letters: readonly DeadLetter[] }
   /** The queue has another owner. */
   | { readonly outcome: 'lost' }
+  /** It is beyond `knownTo`. */
+  | { readonly outcome: 'moved' }
   /** Nothing was applied: it must be done entry by entry. */
   | { readonly outcome: 'refused' };
 

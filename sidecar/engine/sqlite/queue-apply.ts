@@ -52,11 +52,12 @@ class ApplyAttempt {
   }
 
   run(): ApplyAnswer {
-    const { owner, batch, first, last } = this.#call;
+    const { owner, batch, first, last, knownTo } = this.#call;
     const db = this.#connection.open();
     db.exec('BEGIN IMMEDIATE');
     const applied = this.#appliedPosition();
     if (applied === null) return { outcome: 'lost' };
+    if (applied > knownTo) return { outcome: 'moved' };
     if (batch.mode === 'whole') {
       if (applied >= first) return { outcome: 'refused' };
       for (const work of batch.works) this.#runWork(work);

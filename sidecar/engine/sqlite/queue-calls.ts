@@ -6,6 +6,7 @@ import {
   type QueuedEntry,
   type QueuedWork,
   QueueLostError,
+  QueueMovedError,
   unitsOf,
 } from '../queues.ts';
 import { compileQueued, type NumberOf } from './compile-write.ts';
@@ -14,7 +15,7 @@ import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from './messages.ts
 import type { QueueJobName, QueueJobTypes } from './queue-jobs.ts';
 import type { BookedStatement } from './statement-book.ts';
 
-export type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'batch'>;
+export type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'knownTo' | 'batch'>;
 
 export interface QueuePort {
   readonly runJob: RunJob;
@@ -78,10 +79,10 @@ type Compile = (work: QueuedWork) => QueueWork;
 
 async function send(
   port: QueuePort,
-  { namespace, journal, token, entries }: QueueBatch,
+  { namespace, journal, token, entries, knownTo }: QueueBatch,
   bounds: CallBounds,
   batchOf: (compile: Compile) => ApplyBody['batch'],
-): Promise<Exclude<ApplyAnswer, { outcome: 'lost' }>> {
+): Promise<Exclude<ApplyAnswer, { outcome: 'lost' | 'moved' }>> {
   const statements = new Set<BookedStatement>();
   const compile: Compile = ({ target, write }) => {
     const numberOf: NumberOf = (sql) => {
@@ -96,10 +97,12 @@ async function send(
     owner: { namespace, journal, token },
     first: entries[0]?.position ?? 0,
     last: entries.at(-1)?.position ?? 0,
+    knownTo: knownTo ?? Number.POSITIVE_INFINITY,
     batch: batchOf(compile),
   };
   const answer = (await port.apply(body, [...statements], bounds)) as ApplyAnswer;
   if (answer.outcome === 'lost') throw new QueueLostError(namespace);
+  if (answer.outcome === 'moved') throw new QueueMovedError(namespace);
   return answer;
 }
 

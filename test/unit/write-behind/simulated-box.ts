@@ -57,12 +57,13 @@ export class SimulatedBox {
     return this.#targets.get(namespace) ?? null;
   }
 
-  /** What a copy of the journal's folder brings back later. */
-  backup(): () => void {
+  /** What a copy of the journal's folder brings back later, on this box or another one. */
+  backup(): (box?: SimulatedBox) => void {
     const files = this.#disk.paths().map((path) => ({ path, bytes: this.#disk.contentOf(path).slice() }));
-    return () => {
-      for (const path of this.#disk.paths()) this.#disk.destroy(path);
-      for (const { path, bytes } of files) this.#disk.replace(path, bytes);
+    return (box = this) => {
+      const disk = box.#disk;
+      for (const path of disk.paths()) disk.destroy(path);
+      for (const { path, bytes } of files) disk.replace(path, bytes);
     };
   }
 

@@ -9,6 +9,7 @@ import {
   type QueueCalls,
   type QueuedEntry,
   QueueLostError,
+  QueueMovedError,
   type QueueOwner,
   type QueueRow,
 } from '../../../sidecar/engine/queues.ts';
@@ -231,6 +232,7 @@ export class SimulatedDatabase {
   #apply(batch: QueueBatch): DeadLetter[] {
     const row = this.#rows.get(batch.namespace);
     if (row?.journal !== batch.journal || row.token !== batch.token) throw new QueueLostError(batch.namespace);
+    if (row.position > (batch.knownTo ?? row.position)) throw new QueueMovedError(batch.namespace);
     const applied = this.#options.forgetsPosition ? 0 : row.position;
     const todo = batch.entries.filter((entry) => entry.position > applied);
     this.#checkOrder(batch);

@@ -272,6 +272,24 @@ describe('a queue', () => {
   });
 });
 
+describe('two sidecars with copies of one journal', () => {
+  it('do not lose what either acknowledged', async () => {
+    const [first, second] = [world.box('first'), world.box('second')];
+    await world.write(await world.start(first), 1);
+    void first.stop();
+    await world.time.pass(1000);
+    first.backup()(second);
+    const [one, two] = [await world.start(first), await world.start(second)];
+    for (const n of [2, 3]) expect(await world.write(one, n)).toMatch(QUEUED);
+    await world.time.pass(2000);
+    for (const n of [4, 5, 6]) expect(await world.write(two, n)).toMatch(QUEUED);
+    await world.time.pass(5000);
+    expect(world.applied.slice(0, 3)).toEqual([1, 2, 3]);
+    expect([...world.applied, ...world.letters.map(([n]) => n)].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(second.log.join()).toContain('with a copy of its journal');
+  });
+});
+
 describe('after a restore', () => {
   it('of the database, what comes is applied once, and a line says what is gone', async () => {
     const box = world.box();
