@@ -1,6 +1,7 @@
 import type { CallBounds } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
-import { QueueApply, type QueueTools } from './queue-apply.ts';
+import { QueueApply } from './queue-apply.ts';
+import type { QueueTools } from './queue-attempt.ts';
 import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './queue-letters.ts';
 import { buryOrphans } from './queue-orphans.ts';
 import { ownQueue, readQueue, releaseQueue } from './queue-owner.ts';
