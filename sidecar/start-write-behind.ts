@@ -35,7 +35,6 @@ export async function startWriteBehind(parts: WriteBehindParts): Promise<Running
       config: config.writeBehind,
       statementTimeoutMs: config.database.statementTimeoutMs,
     });
-    parts.catalog.onRead((stored) => buffer.keepSchema(stored));
     if (namespaces.size > 0) {
       log('info', 'write-behind is on', { namespaces: [...namespaces.keys()].join(', '), journal: folder });
     }

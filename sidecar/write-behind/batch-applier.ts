@@ -118,10 +118,7 @@ export class BatchApplier {
       const batch = { namespace: this.#namespace, journal: journal.id, token, entries, knownTo };
       return await engine.queues.applyQueue(batch, bounds);
     } catch (error) {
-      if (error instanceof QueueMovedError) {
-        pending.untried(knownTo);
-        this.#tellMoved();
-      }
+      if (error instanceof QueueMovedError) pending.untried(knownTo);
       if (error instanceof StaleSchemaError) {
         await this.#readAgain(compiled);
         return null;
@@ -129,15 +126,6 @@ export class BatchApplier {
       if (error instanceof ApiError && error.code === 'database_timeout') this.#timedOut(entries.length);
       throw error;
     }
-  }
-
-  #tellMoved(): void {
-    this.#world.log(
-      'error',
-      'another sidecar applies queued writes as this one, with a copy of its journal: writes of either become dead ' +
-        'letters; stop one of them, and give it an empty folder as journal',
-      { namespace: this.#namespace, journal: this.#world.journal.id },
-    );
   }
 
   #firstOf(pending: Iterable<PendingEntry>): PendingEntry[] {

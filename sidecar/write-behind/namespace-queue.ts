@@ -193,7 +193,7 @@ export class NamespaceQueue {
       this.#entrance.settled(await this.#entries.settleOver());
       if (this.isLost) this.#halting.reset();
       else await this.#workAndRest();
-      if (!this.#options.isListed && this.size === 0) await this.#giveUp();
+      if (!this.#options.isListed && this.size === 0 && !this.#isStopped) await this.#giveUp();
       if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
     } catch (error) {
       this.#failed(attempt, error, isEarly);

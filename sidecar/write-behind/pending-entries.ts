@@ -101,6 +101,9 @@ export class PendingEntries {
     this.#over.push(...done.map((entry) => ({ entry, isOrphan: false })));
     this.#over.push(...orphans.map((entry) => ({ entry, isOrphan: true })));
     this.#over.sort((left, right) => byPosition(left.entry, right.entry));
+    if (isOwner && orphans.some(({ token, position }) => token === row.token && position <= row.position)) {
+      this.#tellCopied();
+    }
   }
 
   /** Without the first `skipped`, and what stands behind something that goes before it. */
@@ -158,6 +161,16 @@ export class PendingEntries {
       const bounds = { deadline: clock.monotonicNow() + statementTimeoutMs };
       await engine.queues.buryOrphans(owner, entries.map(orphanOf), bounds);
     }
+  }
+
+  #tellCopied(): void {
+    const { log, journal } = this.#world;
+    log(
+      'error',
+      'the database has other writes in the places of acknowledged ones, which become dead letters: does another ' +
+        'sidecar run with a copy of this journal? Stop it, and give it an empty folder as journal',
+      { namespace: this.#namespace, journal: journal.id },
+    );
   }
 
   async #tell(orphans: number): Promise<void> {

@@ -15,6 +15,8 @@ export class QueueOwnership {
   /** Under which writes are accepted; also before the database was asked, if this journal owned the queue last. */
   #token: number | null;
   #state: NamespaceState | null;
+  /** As it was read last; also before the queue was this journal's. */
+  #schema: StoredSchema | null = null;
   #isToldLost = false;
   #isToldForeign = false;
 
@@ -67,7 +69,7 @@ export class QueueOwnership {
     const isOwner = row.journal === journal.id;
     this.#kind = isOwner ? 'owner' : 'lost';
     this.#token = isOwner ? row.token : null;
-    if (isOwner) this.#checkPositions(row);
+    if (isOwner) this.#tellOwned(row);
     else this.#tellLost(row);
     take(row);
     await this.#saveOwner(row, isOwner);
@@ -92,6 +94,7 @@ export class QueueOwnership {
   /** Keeps a copy of the schema, for a start while the database is away. */
   async keep(stored: StoredSchema): Promise<void> {
     const state = this.#state;
+    this.#schema = stored;
     if (state === null || !state.isOwner || state.stored?.revision === stored.revision) return;
     await this.#save({ ...state, stored });
   }
@@ -101,7 +104,13 @@ export class QueueOwnership {
     const isSame = state?.isOwner === true && state.token === token;
     if (isOwner === (state?.isOwner ?? false) && (isSame || !isOwner)) return Promise.resolve();
     const since = isOwner ? this.#world.clock.now() : 0;
-    return this.#save({ namespace: this.#namespace, token, isOwner, since, stored: state?.stored ?? null });
+    return this.#save({
+      namespace: this.#namespace,
+      token,
+      isOwner,
+      since,
+      stored: this.#schema ?? state?.stored ?? null,
+    });
   }
 
   /** A copy that could not be kept costs only acknowledgements after a start while the database is away. */

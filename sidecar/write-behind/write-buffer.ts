@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { WriteBehindConfig } from '../config/write-behind.ts';
 import type { AcceptedWrite, FlushResult, WriteBufferHealth, WriteQueue } from '../data/write-queue.ts';
-import type { EngineLog, IdempotencySlot, StoredSchema } from '../engine/engine.ts';
+import type { EngineLog, IdempotencySlot } from '../engine/engine.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
 import { Capacity } from './capacity.ts';
 import type { Clock } from './journal/clock.ts';
@@ -97,10 +97,6 @@ export class WriteBuffer implements WriteQueue {
     return this.#queues.get(namespace)?.ownedSince ?? this.#options.clock.now();
   }
 
-  keepSchema(stored: StoredSchema): void {
-    void this.#queues.get(stored.namespace)?.keep(stored);
-  }
-
   accept(write: AcceptedWrite): Promise<string> {
     const queue = this.#queues.get(write.namespace);
     if (queue === undefined) throw new Error(`namespace ${write.namespace} is not buffered`);
@@ -184,8 +180,9 @@ export class WriteBuffer implements WriteQueue {
     for (const { stored } of owned) if (stored !== null) this.#options.catalog.seed(stored);
     const names = [...config.namespaces.keys(), ...byNamespace.keys(), ...owned.map((state) => state.namespace)];
     for (const name of new Set(names)) this.#add(name, byNamespace.get(name) ?? []);
+    this.#options.catalog.onRead((stored) => void this.#queues.get(stored.namespace)?.keep(stored));
     for (const [namespace, entries] of byNamespace) {
-      log('info', 'the journal holds queued writes, which are applied now', { namespace, writes: entries.length });
+      log('info', 'the journal holds queued writes: they are applied first, as soon as the database takes them', { namespace, writes: entries.length });
     }
     void this.#world.letters.refresh();
     const deadline = clock.monotonicNow() + config.drainOnStopMs;

@@ -1,9 +1,10 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 
-/** The system's own word for it: ENOSPC, EIO. */
+/** The system's own words for it, without those of the call: `ENOSPC: no space left on device`. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message ?? String(error);
+  if (code === undefined) return message ?? String(error);
+  return message?.startsWith(`${code}: `) ? (message.split(', ')[0] ?? code) : code;
 }
 
 export function notAccepted(): ApiError {

@@ -57,6 +57,15 @@ export class SimulatedBox {
     return this.#targets.get(namespace) ?? null;
   }
 
+  /** By which a write would be checked now; the code of the error where there is none. */
+  async revision(namespace: string): Promise<number | string | undefined> {
+    const bounds = { deadline: this.#options.time.nowMs + 4000 };
+    return this.#running?.catalog.getForQueue(namespace, bounds).then(
+      ({ revision }) => revision,
+      ({ code }) => String(code),
+    );
+  }
+
   /** What a copy of the journal's folder brings back later, on this box or another one. */
   backup(): (box?: SimulatedBox) => void {
     const files = this.#disk.paths().map((path) => ({ path, bytes: this.#disk.contentOf(path).slice() }));
