@@ -17,8 +17,8 @@ export class QueueOwnership {
   #state: NamespaceState | null;
   /** As it was read last; also before the queue was this journal's. */
   #schema: StoredSchema | null = null;
-  #isToldLost = false;
-  #isToldForeign = false;
+  /** What the log says of a queue that is not this journal's. */
+  #told: 'foreign' | 'lost' | null = null;
 
   constructor(namespace: string, world: QueueWorld) {
     this.#namespace = namespace;
@@ -69,8 +69,10 @@ export class QueueOwnership {
     const isOwner = row.journal === journal.id;
     this.#kind = isOwner ? 'owner' : 'lost';
     this.#token = isOwner ? row.token : null;
-    if (isOwner) this.#tellOwned(row);
-    else this.#tellLost(row);
+    if (isOwner) {
+      this.#checkPositions(row);
+      this.#tellOwned(row);
+    } else this.#tellLost(row);
     take(row);
     await this.#saveOwner(row, isOwner);
   }
@@ -146,24 +148,35 @@ export class QueueOwnership {
   }
 
   #tellForeign(waiting: number): void {
-    if (this.#isToldForeign) return;
-    this.#isToldForeign = true;
-    this.#world.log(
-      'error',
+    this.#tell(
+      'foreign',
       'the database has never had the queue of the namespace, for which acknowledged writes wait in the journal: ' +
         `is it the right database? If they are to go there, run: queue take-over ${this.#namespace} --config FILE`,
-      { namespace: this.#namespace, writes: waiting },
+      { writes: waiting },
     );
   }
 
   #tellLost({ token }: QueueRow): void {
-    if (this.#isToldLost) return;
-    this.#isToldLost = true;
-    this.#world.log(
-      'error',
-      'the queue belongs to another sidecar: writes of the namespace are refused; ' +
-        `if that one is gone for good, run: queue take-over ${this.#namespace} --config FILE`,
-      { namespace: this.#namespace, token },
+    this.#tell(
+      'lost',
+      'the queue belongs to another journal, that of another sidecar or of a folder that was named here before: writes of the ' +
+        `namespace are refused; if that one is gone for good, run: queue take-over ${this.#namespace} --config FILE`,
+      { token },
     );
+  }
+
+  /** Once each time that it happens. */
+  #tell(what: 'foreign' | 'lost', message: string, fields: Readonly<Record<string, number>>): void {
+    if (this.#told === what) return;
+    this.#told = what;
+    this.#world.log('error', message, { namespace: this.#namespace, ...fields });
+  }
+
+  #tellOwned({ token }: QueueRow): void {
+    if (this.#told === null) return;
+    this.#told = null;
+    this.#world.log('info', "the queue is this journal's now: writes of the namespace are accepted", {
+      ...{ namespace: this.#namespace, token },
+    });
   }
 }

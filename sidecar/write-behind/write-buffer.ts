@@ -182,7 +182,10 @@ export class WriteBuffer implements WriteQueue {
     for (const name of new Set(names)) this.#add(name, byNamespace.get(name) ?? []);
     this.#options.catalog.onRead((stored) => void this.#queues.get(stored.namespace)?.keep(stored));
     for (const [namespace, entries] of byNamespace) {
-      log('info', 'the journal holds queued writes: they are applied first, as soon as the database takes them', { namespace, writes: entries.length });
+      log('info', 'the journal holds queued writes: they are applied first, as soon as the database takes them', {
+        namespace,
+        writes: entries.length,
+      });
     }
     void this.#world.letters.refresh();
     const deadline = clock.monotonicNow() + config.drainOnStopMs;

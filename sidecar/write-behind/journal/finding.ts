@@ -39,11 +39,15 @@ export function reportFinding(log: EngineLog, folder: string, finding: JournalFi
     log('warn', `${what}: none of it was acknowledged, unless the disk does not keep what it promised`, { folder });
     return;
   }
-  const to = lastPosition === null ? 'on' : `to ${lastPosition}`;
-  const which =
-    firstPosition === null ? `up to position ${lastPosition ?? '?'}` : `from position ${firstPosition} ${to}`;
-  log('error', `${file} of the journal is damaged or missing: acknowledged writes ${which} are lost`, {
+  log('error', `${file} of the journal is damaged or missing: ${lostBetween(firstPosition, lastPosition)}`, {
     folder,
     bytes,
   });
+}
+
+function lostBetween(first: number | null, last: number | null): string {
+  if (first === null && last === null) return 'acknowledged writes may be lost, and nothing tells which';
+  const from = first === null ? 'up to' : `from position ${first}`;
+  const to = last === null ? 'on' : `${first === null ? 'position' : 'to'} ${last}`;
+  return `acknowledged writes ${from} ${to} are lost`;
 }

@@ -210,6 +210,20 @@ describe('a queue', () => {
     expect(second.log.join()).toContain('queue take-over a --config FILE');
   });
 
+  it('that goes and comes back is told each time, once', async () => {
+    const [first, second] = [world.box('first'), world.box('second')];
+    const buffer = await world.start(first);
+    await world.start(second);
+    for (const owner of [second, first, second]) {
+      world.database.takeOver('a', owner.journalId ?? '');
+      await world.write(buffer, 1);
+      await world.time.pass(6000);
+    }
+    const told = first.log.flatMap((line) => / (?:error|info) (the queue [^,:]*)/.exec(line)?.[1] ?? []);
+    const [gone, back] = ['the queue belongs to another journal', "the queue is this journal's now"];
+    expect(told).toEqual([gone, back, gone]);
+  });
+
   it('that was taken over leaves dead letters of what was not applied, and nothing twice', async () => {
     const first = world.box('first');
     const second = world.box('second');
