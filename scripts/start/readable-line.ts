@@ -26,6 +26,7 @@ const ENDS_OF_TROUBLE = new Set([
   'the database works again',
   'queued writes are applied again',
   'the journal can be written again',
+  'there is room again for queued writes',
   "the queue is this journal's now: writes of the namespace are accepted",
 ]);
 

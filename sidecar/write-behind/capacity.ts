@@ -5,16 +5,34 @@ export interface CapacityLimits {
   readonly maxJournalMegabytes: number;
 }
 
+export interface CapacityListener {
+  /** The first refusal since there was room. */
+  full(limit: string): void;
+  /** So much has been applied since that it is no longer worth a word. */
+  room(): void;
+}
+
+/** Of each limit: a queue that stays about full is not told of with every batch. */
+const ROOM_AGAIN = 0.5;
+
 /** Counts what is accepted and not settled yet, over all namespaces, and refuses what would be too much. */
 export class Capacity {
   readonly #limits: CapacityLimits;
   readonly #maxBytes: number;
+  readonly #listener: CapacityListener;
   #writes = 0;
   #bytes = 0;
+  #isFull = false;
 
-  constructor(limits: CapacityLimits) {
+  constructor(limits: CapacityLimits, listener: CapacityListener) {
     this.#limits = limits;
     this.#maxBytes = limits.maxJournalMegabytes * 1024 * 1024;
+    this.#listener = listener;
+  }
+
+  /** Since something was refused, until there is room again: what waits is due, whatever its age. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   get writes(): number {
@@ -29,9 +47,11 @@ export class Capacity {
   take(bytes: number): void {
     const { maxPending, maxJournalMegabytes } = this.#limits;
     if (this.#writes >= maxPending) {
+      this.#fills('maxPending');
       throw new ApiError('write_buffer_full', `${maxPending} queued writes wait already; this one was not accepted`);
     }
     if (this.#bytes + bytes > this.#maxBytes) {
+      this.#fills('maxJournalMegabytes');
       throw new ApiError(
         'write_buffer_full',
         `the queued writes would be more than ${maxJournalMegabytes} MiB; this one was not accepted`,
@@ -49,5 +69,15 @@ export class Capacity {
   give(bytes: number): void {
     this.#writes -= 1;
     this.#bytes -= bytes;
+    const { maxPending } = this.#limits;
+    if (!this.#isFull || this.#writes > maxPending * ROOM_AGAIN || this.#bytes > this.#maxBytes * ROOM_AGAIN) return;
+    this.#isFull = false;
+    this.#listener.room();
+  }
+
+  #fills(limit: string): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
+    this.#listener.full(limit);
   }
 }

@@ -49,13 +49,24 @@ export async function lockJournal({ folder, disk }: OpenOptions): Promise<Folder
   return lock;
 }
 
+/** @throws Error with one line for the owner */
 export async function openContent(options: OpenOptions): Promise<OpenContent> {
+  try {
+    return await readContent(options);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+    throw new Error(`the journal ${options.folder} cannot be used, all of it must be the sidecar's own: ${message}`);
+  }
+}
+
+async function readContent(options: OpenOptions): Promise<OpenContent> {
   const { folder, disk, log } = options;
   const headers = await readHeaders(disk, folder);
   const found = await stateOf(options, headers);
   const journal = found?.journal ?? [...headers.values()].find((header) => typeof header === 'object')?.journal ?? '';
   refuseForeign(folder, headers, journal);
-  if (found === null) await keepDamagedState(disk, folder);
+  if (found === null) await tellNoState(options);
   for (const [number, header] of headers) {
     if (header === 'damaged')
       log('warn', `the head of ${segmentName(number)} cannot be read; its groups can`, { folder });
@@ -86,7 +97,7 @@ export async function openContent(options: OpenOptions): Promise<OpenContent> {
 
 /** Null where it cannot be read and segments are there none the less. */
 async function stateOf(
-  { folder, disk, log }: OpenOptions,
+  { folder, disk }: OpenOptions,
   headers: ReadonlyMap<number, HeaderFound>,
 ): Promise<JournalState | null> {
   const state = await readState(disk, folder);
@@ -94,17 +105,20 @@ async function stateOf(
   if (typeof state === 'object') return state;
   const isNew = state === 'none' && [...headers.values()].every((header) => header === 'empty');
   if (isNew) return makeNew(disk, folder);
-  const what = `${STATE_NAME} of the journal is ${state === 'none' ? 'missing' : 'damaged'}`;
-  log('error', `${what}: files that are missing cannot be noticed, and the database tells what was applied`, {
-    folder,
-  });
   return null;
 }
 
-/** The next save puts another one in its place. */
-async function keepDamagedState(disk: Disk, folder: string): Promise<void> {
+/** One that is damaged is kept aside: the next save puts another one in its place. */
+async function tellNoState({ folder, disk, log }: OpenOptions): Promise<void> {
   const path = join(folder, STATE_NAME);
-  if ((await disk.list(folder)).includes(STATE_NAME)) await disk.rename(path, `${path}.damaged`);
+  const isThere = (await disk.list(folder)).includes(STATE_NAME);
+  if (isThere) await disk.rename(path, `${path}.damaged`);
+  log(
+    'error',
+    `${STATE_NAME} of the journal is ${isThere ? 'damaged' : 'missing'}: it goes on with what its other files and the ` +
+      'database say; one of those that is missing as a whole would not be noticed',
+    { folder },
+  );
 }
 
 async function makeNew(disk: Disk, folder: string): Promise<JournalState> {
@@ -118,7 +132,10 @@ async function makeNew(disk: Disk, folder: string): Promise<JournalState> {
 }
 
 function refuseForeign(folder: string, headers: ReadonlyMap<number, HeaderFound>, journal: string): void {
-  if (journal === '') throw new Error(`the journal ${folder} holds files that are not of this program`);
+  if (journal === '') {
+    const names = headers.size > 0 ? [...headers.keys()].map(segmentName).join(', ') : STATE_NAME;
+    throw new Error(`the journal ${folder} holds files that are not of this program: ${names}`);
+  }
   for (const [number, header] of headers) {
     if (header === 'newer') throw new Error(`the journal ${folder} was written by a newer version of this program`);
     if (typeof header === 'object' && header.journal !== journal) {

@@ -38,6 +38,20 @@ describe('a queued write', () => {
     expect(world.applied).toEqual([1, 2, 4]);
   });
 
+  it('of a full queue need not wait for its time; the log says once that it is full, and once that there is room', async () => {
+    const box = world.box();
+    const buffer = await world.start(box, { maxPending: 4, flushIntervalMs: 3_600_000 });
+    for (const n of [1, 2, 3, 4]) expect(await world.write(buffer, n)).toMatch(QUEUED);
+    world.database.weather = 'away';
+    for (const n of [5, 6, 7]) expect(await world.write(buffer, n)).toBe('write_buffer_full');
+    const told = () => box.log.filter((line) => /maxPending allows|there is room/.test(line));
+    expect(told()).toHaveLength(1);
+    world.database.weather = 'fine';
+    await world.time.pass(40_000);
+    expect(world.applied).toEqual([1, 2, 3, 4]);
+    expect(told()).toHaveLength(2);
+  });
+
   it('is refused by the bytes of what waits, too', async () => {
     const buffer = await world.start(world.box(), { flushIntervalMs: 60_000 });
     const payload = JSON.stringify({ namespace: 'a', table: 't', rows: [{ n: 1 }], note: 'x'.repeat(600_000) });
