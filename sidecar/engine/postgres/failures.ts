@@ -11,9 +11,11 @@ const REFUSED: ReadonlyMap<string, SqlFailure> = new Map(
       ['22003', 'invalid_value', 'inc: the result is out of the range of its column; nothing was changed'],
       ['2200H', 'constraint_violation', 'the generator of the primary key is at its end; nothing was inserted'],
       ['23502', 'constraint_violation', 'a required value is missing'],
+      ['23001', 'constraint_violation', 'a row that others refer to'],
       ['23503', 'constraint_violation', 'a row that others refer to, or one that is not there'],
       ['23514', 'constraint_violation', 'a value breaks a rule of the table'],
       ['23P01', 'constraint_violation', 'a value stands already'],
+      ['P0001', 'constraint_violation', 'a rule that was made by hand is in the way'],
     ] as const
   ).map(([state, code, message]) => [state, { kind: 'refused', code, message }]),
 );

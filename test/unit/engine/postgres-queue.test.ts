@@ -153,3 +153,14 @@ it('a batch waits for whoever holds the row of the queue, and by its deadline no
   expect(await position()).toBe(1);
   expect(await idsOf(engine, target)).toEqual([2]);
 });
+
+it('a write that a trigger made by hand refuses is a dead letter, and those after it are applied', async () => {
+  const { namespace, target, apply, letters } = await newQueue();
+  const raise = `BEGIN IF NEW.id = 2 THEN RAISE EXCEPTION 'not this one'; END IF; RETURN NEW; END`;
+  await world.column(`CREATE FUNCTION ${namespace}_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ ${raise} $$`);
+  const on = `BEFORE INSERT ON ${namespace}__notes FOR EACH ROW EXECUTE FUNCTION ${namespace}_refuse()`;
+  await world.column(`CREATE TRIGGER refuse ${on}`);
+  await apply([1, 2, 3].map((id) => entry(target, id, insertNote(id))));
+  expect(await idsOf(engine, target)).toEqual([1, 3]);
+  expect(await letters()).toMatchObject([{ code: 'constraint_violation' }]);
+});
