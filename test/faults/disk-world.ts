@@ -10,7 +10,7 @@ import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
 const WRITERS = 4;
 /** Segments that the journal may begin while it is traced. */
 const SEGMENTS_AHEAD = 40;
-const DATABASE = { provider: 'sqlite', file: 'data/database.sqlite' };
+const DATABASE = { provider: 'sqlite', file: 'data/database.sqlite', poolSize: 2 };
 
 /** A sidecar on SQLite whose journal's disk is made to fail, and the load on it. The database's own files are left alone. */
 export interface DiskWorld {

@@ -24,7 +24,7 @@ const PAGE = 4096;
 const MIN_WRITES = 12;
 /** Nothing leaves the journal by itself. */
 const CONFIG = bufferedConfig(
-  { provider: 'sqlite', file: 'data/database.sqlite' },
+  { provider: 'sqlite', file: 'data/database.sqlite', poolSize: 1 },
   { flushIntervalMs: 3_600_000, flushAtPending: 1_000_000 },
 );
 
