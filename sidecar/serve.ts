@@ -69,6 +69,10 @@ function createHandlers(base: Base, queue: WriteBuffer | null): ApiOptions['hand
       drain: async (namespace, call) => {
         if (queue?.mustDrain(namespace)) await queue.drain(namespace, drainDeadline(call));
       },
+      // At once, and not with the first write: the database may be away by then. It costs only that write if it fails.
+      onSynced: async (namespace, call) => {
+        if (queue?.isBuffered(namespace)) await base.catalog.get(namespace, call).catch(() => {});
+      },
     }),
   };
 }

@@ -13,6 +13,8 @@ interface SchemaCall {
 export interface SchemaOptions extends SyncOptions {
   /** For reading a schema; a sync has the time of its request. */
   readonly statementTimeoutMs: number;
+  /** Hears of each namespace whose sync has ended well; the answer waits for it. */
+  readonly onSynced: (namespace: string, call: SchemaCall) => Promise<void>;
 }
 
 /** The operations `schema.sync` and `schema.describe`; each gives the JSON text of its result. */
@@ -23,6 +25,7 @@ export function createSchemaHandlers(options: SchemaOptions) {
     async 'schema.sync'(payload: PayloadOf<'schema.sync'>, { deadline }: SchemaCall) {
       const { namespace, schema, dryRun } = payload;
       const result = await sync.sync({ namespace, schema, dryRun: dryRun ?? false, deadline });
+      await options.onSynced(namespace, { deadline });
       const warnings = [...unknownProperties('schema.sync', payload), ...(result.warnings ?? [])];
       return JSON.stringify(warnings.length === 0 ? result : { ...result, warnings });
     },

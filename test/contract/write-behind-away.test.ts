@@ -69,6 +69,20 @@ describe.skipIf(inject('engine') === 'sqlite')('a database that is away at the s
     expect(await healthOf(again.client)).toMatchObject({ status: 'ok', writeBuffer: { pending: 0, halted: false } });
   });
 
+  it('needs no write before it went: the sync was enough', async () => {
+    const elsewhere = newFolder();
+    const another = await newDatabase();
+    const config = { ...PATIENT, writeBehind };
+    const first = await start({ folder: elsewhere, database: another, config });
+    await new Scores(first.client, 'stats').declare();
+    await first.stop();
+    const without = await start({ folder: elsewhere, database: away(), config: { writeBehind } });
+    expect((await new Scores(without.client, 'stats').insert(1)).result).toMatchObject({ queued: true, pending: 1 });
+    await without.stop();
+    await another.drop();
+    rmSync(elsewhere, { recursive: true, force: true });
+  });
+
   it('refuses a namespace whose queue it has never owned', async () => {
     const elsewhere = newFolder();
     const stranger = await start({ folder: elsewhere, database: away(), config: { writeBehind } });
