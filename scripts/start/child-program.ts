@@ -6,6 +6,8 @@ export interface ChildProgram {
   readonly process: ChildProcess;
   /** Resolves with the exit code (1 after a signal) once all its output has been handed over. */
   readonly ended: Promise<number>;
+  /** `code 1`, `signal SIGKILL`; of one that has ended. */
+  howEnded(): string;
 }
 
 export interface ChildOptions {
@@ -29,7 +31,8 @@ export function startChild({ args, hasInput, onLine }: ChildOptions): ChildProgr
     if (stream !== null) createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine);
   }
   const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 1));
-  return { process: child, ended };
+  const howEnded = () => (child.signalCode === null ? `code ${child.exitCode}` : `signal ${child.signalCode}`);
+  return { process: child, ended, howEnded };
 }
 
 /** Asks a program to stop, and ends it where it has not by then. */

@@ -40,10 +40,10 @@ export class SidecarProcess {
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.#stopping.signal.aborted) {
       const startedMs = performance.now();
-      const code = await this.#runOnce();
+      const how = await this.#runOnce();
       if (this.#stopping.signal.aborted || !this.#hasListened) return;
       if (performance.now() - startedMs > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
-      this.#settings.say(`[sidecar] ended with code ${code}; starting it again in ${pauseMs / 1000} s`);
+      this.#settings.say(`[sidecar] ended with ${how}; starting it again in ${pauseMs / 1000} s`);
       await wait(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
@@ -54,16 +54,18 @@ export class SidecarProcess {
     if (this.#child !== null) await stopChild(this.#child, STOP_MS);
   }
 
-  async #runOnce(): Promise<number> {
+  /** How it ended. */
+  async #runOnce(): Promise<string> {
     const { program, config } = this.#settings;
-    this.#child = startChild({
+    const child = startChild({
       args: [program, '--config', config],
       hasInput: false,
       onLine: (line) => this.#onLine(line),
     });
-    const code = await this.#child.ended;
+    this.#child = child;
+    await child.ended;
     this.#child = null;
-    return code;
+    return child.howEnded();
   }
 
   #onLine(text: string): void {

@@ -2,6 +2,9 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { backoffMs } from './backoff.ts';
 import type { QueueWorld } from './queue-world.ts';
 
+/** What a caller is told, and who reads this very log need not be. */
+const IN_THIS_LOG = '; details are in the log of the sidecar';
+
 /** Counts failures in a row, and tells the owner when they are too many and when they are over. */
 export class Halting {
   readonly #namespace: string;
@@ -63,7 +66,8 @@ export class Halting {
 
   #halt(error: unknown, waiting: number): void {
     this.#isHalted = true;
-    const what = error instanceof ApiError ? `${error.code}: ${error.message}` : 'see the line before';
+    const what =
+      error instanceof ApiError ? `${error.code}: ${error.message.replace(IN_THIS_LOG, '')}` : 'see the line before';
     this.#world.log(
       'error',
       'queued writes cannot be applied: they stay in the journal, and are tried again until the database takes them; ' +

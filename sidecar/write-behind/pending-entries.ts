@@ -176,9 +176,13 @@ export class PendingEntries {
   async #tell(orphans: number): Promise<void> {
     const { journal, letters, log, tally } = this.#world;
     tally.deadLettered += orphans;
-    log('error', 'acknowledged writes became dead letters, as another sidecar has taken their queue over', {
-      ...{ namespace: this.#namespace, writes: orphans },
-    });
+    log(
+      'error',
+      'acknowledged writes became dead letters, as another sidecar has taken their queue over; see: dead-letters list',
+      {
+        ...{ namespace: this.#namespace, writes: orphans },
+      },
+    );
     void letters.refresh();
     await journal.checkpoint();
   }

@@ -158,7 +158,7 @@ describe('npm start', () => {
 
   it.runIf(process.platform === 'linux')('starts a sidecar that died again, and says so', async () => {
     process.kill(sidecarPid(terminal, vfs), 'SIGKILL');
-    await terminal.until(/\[sidecar\] ended with code .* starting it again/);
+    await terminal.until(/\[sidecar\] ended with signal SIGKILL; starting it again/);
     await terminal.until(/\[sidecar\] listening again/);
     expect(await terminal.ask('rp-stats', /audit/i)).toMatch(/^audit ok: 40 characters/);
   });

@@ -43,7 +43,10 @@ export async function lockJournal({ folder, disk }: OpenOptions): Promise<Folder
     await disk.makeFolder(folder);
     lock = await disk.lock(folder);
   } catch (error) {
-    throw new Error(`the journal ${folder} cannot be used: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    // SQLite's word for a folder in which nothing may be made.
+    const reason = code?.startsWith('SQLITE_READONLY') ? 'this user may not write there' : message;
+    throw new Error(`the journal ${folder} cannot be used: ${reason}`);
   }
   if (lock === null) throw new Error(`the journal ${folder} is used by another sidecar`);
   return lock;
