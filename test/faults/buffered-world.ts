@@ -118,7 +118,17 @@ export async function becomesHalted({ sidecar }: BufferedWorld): Promise<void> {
 
 /** Whoever asks for the queue to be applied need not wait for its next attempt, half a minute away after a long failure. */
 export async function drained({ sidecar }: BufferedWorld): Promise<void> {
-  await eventually(async () => expect(await flush(sidecar.client)).toMatchObject({ remaining: 0, halted: false }));
+  const whole = { remaining: 0, halted: false };
+  await eventually(async () => expect(await flush(sidecar.client), troubles(sidecar)).toMatchObject(whole));
+}
+
+/** The last that the log tells of what is wrong, beside requests. */
+function troubles({ log }: SidecarProcess): string {
+  const lines = log.filter(({ level, msg }) => level !== 'info' && !`${msg}`.includes('request'));
+  return lines
+    .slice(-5)
+    .map((line) => JSON.stringify(line))
+    .join('\n');
 }
 
 /** All that waited is applied by itself; nothing is lost, doubled or out of order, and the keys are known. */
