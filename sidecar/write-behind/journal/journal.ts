@@ -52,6 +52,8 @@ export interface JournalStats {
 }
 
 const DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024;
+/** A full disk may have room only when what is settled is gone: nothing else would begin it again then. */
+const TIDY_AGAIN_MS = 30_000;
 
 /** The ordered log of acknowledged writes, of all buffered namespaces (contract section 7). */
 export class Journal {
@@ -66,6 +68,9 @@ export class Journal {
   readonly #namespaces: Map<string, NamespaceState>;
   #tidying: Promise<void> | null = null;
   #isTidyWanted = false;
+  #cancelTidy: () => void = () => {};
+  /** Why it failed, as long as it does. */
+  #toldTidy: string | null = null;
   #isClosed = false;
 
   /** @throws Error with one line for the owner: another sidecar uses the folder, or it holds what this program cannot read */
@@ -201,6 +206,7 @@ export class Journal {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#cancelTidy();
     await this.#writer.close();
     await this.#tidying;
     await this.#store.close();
@@ -224,11 +230,15 @@ export class Journal {
     await null;
     while (this.#isTidyWanted && !this.#isClosed) {
       this.#isTidyWanted = false;
+      this.#cancelTidy();
       try {
         await this.#store.tidy(clock.now(), () => this.#state.save());
+        this.#toldTidy = null;
       } catch (error) {
-        // The next segment that is full or settled is the next attempt.
-        log('warn', `the journal could not give back space: ${reasonOf(error)}`, { folder });
+        const reason = reasonOf(error);
+        if (reason !== this.#toldTidy) log('warn', `the journal could not give back space: ${reason}`, { folder });
+        this.#toldTidy = reason;
+        if (!this.#isClosed) this.#cancelTidy = clock.setTimeout(() => this.#tidySoon(), TIDY_AGAIN_MS);
       }
     }
     this.#tidying = null;

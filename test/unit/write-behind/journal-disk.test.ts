@@ -38,8 +38,8 @@ test('what is acknowledged is read back by the next process, in files for the ow
   const payloads = Array.from({ length: 500 }, (_, number) => `entry ${number} ${'ü'.repeat(number)}`);
   await appendAll(journal, payloads);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
-  for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   await journal.close();
+  for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   const opened = await open(folder);
   expect(await payloadsOf(opened)).toEqual(payloads);
   await opened.journal.close();

@@ -37,6 +37,22 @@ describe('space', () => {
     expect(opened.findings).toEqual([]);
   });
 
+  test('that could not be given back is given back later, though nothing more comes', async () => {
+    const world = new JournalWorld({ segmentBytes: 32_768 });
+    const { journal } = await world.open();
+    const places = [];
+    for (const text of TEXTS) places.push(...(await appendAll(journal, [text])));
+    // As while the disk is full for a moment, maybe of a segment that is made and given up.
+    world.fault = ({ path }) => (path.includes('state.json') ? { error: 'ENOSPC' } : null);
+    journal.settle(places);
+    await quiet();
+    expect(world.segments().length).toBeGreaterThan(4);
+    world.fault = () => null;
+    await world.clock.advance(60_000);
+    expect(world.segments().length).toBeLessThanOrEqual(3);
+    await journal.close();
+  });
+
   test('a group larger than a segment has one of its own', async () => {
     const world = new JournalWorld({ segmentBytes: 16_384 });
     const { journal } = await world.open();
