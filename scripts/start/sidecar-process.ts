@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ChildProgram, startChild, stopChild } from './child-program.ts';
 import type { LogFile } from './log-file.ts';
 import { importantLine, parseSidecarLine } from './readable-line.ts';
+import { RequestLines } from './request-lines.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -24,6 +25,7 @@ export class SidecarProcess {
   readonly listening: Promise<string>;
   readonly #settings: SidecarSettings;
   readonly #stopping = new AbortController();
+  readonly #requests = new RequestLines();
   #onListening: (address: string) => void;
   #hasListened = false;
   #child: ChildProgram | null = null;
@@ -76,9 +78,14 @@ export class SidecarProcess {
       return;
     }
     const important = importantLine(line);
-    if (important !== null) this.#settings.say(important);
+    if (important !== null) this.#sayImportant(important, this.#requests.leftOutBefore(line, performance.now()));
     if (line.msg === MADE_A_FILE) this.#settings.say(`  made ${line.fields.file}`);
     if (line.msg === 'listening' && line.fields.service === 'api') this.#listens(String(line.fields.address));
+  }
+
+  #sayImportant(text: string, leftOut: number | null): void {
+    if (leftOut === null) return;
+    this.#settings.say(leftOut === 0 ? text : `${text}, and ${leftOut} more with this code since the last such line`);
   }
 
   #listens(address: string): void {

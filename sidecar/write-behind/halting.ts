@@ -5,6 +5,12 @@ import type { QueueWorld } from './queue-world.ts';
 /** What a caller is told, and who reads this very log need not be. */
 const IN_THIS_LOG = '; details are in the log of the sidecar';
 
+const WAITING =
+  'queued writes cannot be applied: they stay in the journal, and are tried again until the database takes them';
+/** As at a start, where the database is asked whose the queue is. */
+const NOTHING_WAITS =
+  'the database cannot be asked about the queue: what is queued stays in the journal, and is tried until the database takes it';
+
 /** Counts failures in a row, and tells the owner when they are too many and when they are over. */
 export class Halting {
   readonly #namespace: string;
@@ -70,8 +76,7 @@ export class Halting {
       error instanceof ApiError ? `${error.code}: ${error.message.replace(IN_THIS_LOG, '')}` : 'see the line before';
     this.#world.log(
       'error',
-      'queued writes cannot be applied: they stay in the journal, and are tried again until the database takes them; ' +
-        'see that it runs, can be reached and takes writes',
+      `${waiting > 0 ? WAITING : NOTHING_WAITS}; see that it runs, can be reached and takes writes`,
       {
         namespace: this.#namespace,
         what,
