@@ -52,9 +52,10 @@ export function writeHeader(into: Buffer, header: SegmentHeader): void {
 }
 
 export function readHeader(bytes: Buffer): HeaderFound {
-  if (bytes.length < BLOCK_BYTES) return 'damaged';
   const block = bytes.subarray(0, BLOCK_BYTES);
+  // A process may have died while it made the file: then it is short, and the one before it the newest.
   if (block.every((byte) => byte === 0)) return 'empty';
+  if (block.length < BLOCK_BYTES) return 'damaged';
   const isOurs = block.subarray(0, MAGIC.length).equals(MAGIC);
   if (!isOurs || block.readUInt32LE(CHECKSUM) !== crc32(block.subarray(0, CHECKSUM))) return 'damaged';
   if (block.readUInt32LE(FORMAT_AT) > FORMAT) return 'newer';

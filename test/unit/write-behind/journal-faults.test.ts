@@ -3,7 +3,7 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { parseSchema } from '../../../db_connector/protocol/schema.ts';
 import type { PendingEntry } from '../../../sidecar/write-behind/journal/entries.ts';
 import type { DiskCall, DiskFault } from '../../support/simulated-disk.ts';
-import { appendAll, entryOf, FOLDER, JournalWorld, payloadsOf } from './journal-world.ts';
+import { appendAll, entryOf, FOLDER, JournalWorld, payloadsOf, quiet } from './journal-world.ts';
 
 /** Every such call on a segment fails. */
 function failing(kind: DiskCall['kind'], fault: DiskFault): (call: DiskCall) => DiskFault | null {
@@ -198,4 +198,23 @@ test('what is saved of a namespace outlives a power cut', async () => {
   const opened = await world.open();
   expect(opened.journal.namespaces().get('stats')).toEqual(state);
   expect(opened.pending).toEqual([]);
+});
+
+test('a group that was not flushed is made durable at the start, though the next file was being made', async () => {
+  const forever = new Promise<never>(() => {});
+  const world = new JournalWorld();
+  world.fault = ({ kind, path }) => (kind === 'write' && path.endsWith('2.log') ? forever : null);
+  const { journal } = await world.open();
+  await appendAll(journal, ['one']);
+  world.fault = ({ kind, path }) => (kind === 'flush' && path.endsWith('1.log') ? forever : null);
+  void journal.append(entryOf('two'));
+  await quiet();
+  world.fault = () => null;
+  const shown = await world.reopen();
+  expect(await payloadsOf(shown)).toEqual(['one', 'two']);
+  world.disk.powerCut(() => 0);
+  const opened = await world.open();
+  expect(opened.findings).toEqual([]);
+  expect(await payloadsOf(opened)).toEqual(['one', 'two']);
+  expect(world.lines).toEqual([]);
 });
