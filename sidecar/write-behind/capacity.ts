@@ -6,13 +6,13 @@ export interface CapacityLimits {
 }
 
 export interface CapacityListener {
-  /** The first refusal since there was room. */
+  /** At each refusal. */
   full(limit: string): void;
-  /** So much has been applied since that it is no longer worth a word. */
+  /** So much has been applied since the last one that it is no longer full. */
   room(): void;
 }
 
-/** Of each limit: a queue that stays about full is not told of with every batch. */
+/** Of each limit. */
 const ROOM_AGAIN = 0.5;
 
 /** Counts what is accepted and not settled yet, over all namespaces, and refuses what would be too much. */
@@ -76,7 +76,6 @@ export class Capacity {
   }
 
   #fills(limit: string): void {
-    if (this.#isFull) return;
     this.#isFull = true;
     this.#listener.full(limit);
   }

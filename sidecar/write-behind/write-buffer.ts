@@ -3,7 +3,8 @@ import type { WriteBehindConfig } from '../config/write-behind.ts';
 import type { AcceptedWrite, FlushResult, WriteBufferHealth, WriteQueue } from '../data/write-queue.ts';
 import type { EngineLog, IdempotencySlot } from '../engine/engine.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
-import { Capacity, type CapacityListener } from './capacity.ts';
+import { Capacity } from './capacity.ts';
+import { FullQueueNews } from './full-queue-news.ts';
 import type { Clock } from './journal/clock.ts';
 import type { PendingEntry } from './journal/entries.ts';
 import type { Journal, JournalStats } from './journal/journal.ts';
@@ -44,22 +45,6 @@ export interface WriteBufferFigures {
   readonly journal: JournalStats;
 }
 
-function capacityListener({ log, config }: WriteBufferOptions, wakeAll: () => void): CapacityListener {
-  return {
-    full: (limit) => {
-      const { maxPending, maxJournalMegabytes } = config;
-      log(
-        'error',
-        `as many queued writes wait as ${limit} allows: more are refused until the database has taken some; see that it runs ` +
-          'and is quick enough, or raise the limit',
-        { maxPending, maxJournalMegabytes },
-      );
-      wakeAll();
-    },
-    room: () => log('info', 'there is room again for queued writes', {}),
-  };
-}
-
 const NOT_ENABLED: FlushResult = { flushed: 0, deadLettered: 0, remaining: 0, halted: false, enabled: false };
 
 /** Write-behind (contract section 7): accepts writes by way of the journal, and applies them in the background. */
@@ -78,7 +63,7 @@ export class WriteBuffer implements WriteQueue {
     this.#world = {
       ...options,
       random: options.random ?? Math.random,
-      capacity: new Capacity(config, capacityListener(options, wakeAll)),
+      capacity: new Capacity(config, new FullQueueNews(options, wakeAll)),
       recent: new RecentEntries(),
       letters: new LetterCount(engine.queues, clock, statementTimeoutMs, wakeAll),
       tally: this.#tally,

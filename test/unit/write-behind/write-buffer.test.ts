@@ -50,6 +50,16 @@ describe('a queued write', () => {
     await world.time.pass(40_000);
     expect(world.applied).toEqual([1, 2, 3, 4]);
     expect(told()).toHaveLength(2);
+    const fill = async () => {
+      for (let n = 8; n < 14; n += 1) await world.write(buffer, n);
+      await world.time.pass(5000);
+    };
+    for (let round = 0; round < 3; round += 1) await fill();
+    expect(told().length).toBeLessThan(4);
+    await world.time.pass(60_000);
+    const before = told().length;
+    await fill();
+    expect(told()).toHaveLength(before + 2);
   });
 
   it('is refused by the bytes of what waits, too', async () => {
