@@ -95,10 +95,13 @@ export async function eventually(check: () => Promise<void>): Promise<void> {
   await vi.waitFor(check, { timeout: RECOVERY_MS, interval: 50 });
 }
 
-/** The queue says that it is halted, while all that depends on it ends with one code, in time. */
 export async function becomesHalted({ sidecar }: BufferedWorld): Promise<void> {
+  await eventually(async () => expect(await bufferHealth(sidecar.client)).toMatchObject({ halted: true }));
+}
+
+/** All that depends on a halted queue ends with one code, in time, and says how it is. */
+export async function tellsThatItIsHalted({ sidecar }: BufferedWorld): Promise<void> {
   const { client } = sidecar;
-  await eventually(async () => expect(await bufferHealth(client)).toMatchObject({ halted: true }));
   const rows = [{ tag: 'probe', part: 0 }];
   const dependents: [string, object][] = [
     ['find', { table: 'events', limit: 0 }],

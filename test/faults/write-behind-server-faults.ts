@@ -11,6 +11,7 @@ import {
   eventually,
   openServerWorld,
   type ServerWorld,
+  tellsThatItIsHalted,
   underLoad,
 } from './buffered-world.ts';
 
@@ -38,6 +39,7 @@ export function describeBufferedFaults(
           await server.stop();
           await Promise.all([load.acknowledgements(100), wait(DOWN_MS)]);
           await becomesHalted(world);
+          await tellsThatItIsHalted(world);
         });
         await world.restart();
         expect((await world.sidecar.client.get('/readyz')).status).toBe(503);
@@ -50,6 +52,7 @@ export function describeBufferedFaults(
         });
         await server.kill();
         await server.start();
+        await drained(world);
         await becomesWhole(world, SEED);
       },
       TIMEOUT_MS,
