@@ -30,11 +30,6 @@ export class Capacity {
     this.#listener = listener;
   }
 
-  /** Since something was refused, until there is room again: what waits is due, whatever its age. */
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
   get writes(): number {
     return this.#writes;
   }

@@ -14,18 +14,14 @@ interface FullQueueOptions {
 /** Tells the owner when the queue is full and when it no longer is; each at most once a minute. */
 export class FullQueueNews implements CapacityListener {
   readonly #options: FullQueueOptions;
-  readonly #wakeAll: () => void;
   #toldAt = Number.NEGATIVE_INFINITY;
   #isTold = false;
 
-  /** `wakeAll`: what waits is to be applied now. */
-  constructor(options: FullQueueOptions, wakeAll: () => void) {
+  constructor(options: FullQueueOptions) {
     this.#options = options;
-    this.#wakeAll = wakeAll;
   }
 
   full(limit: string): void {
-    this.#wakeAll();
     const { config, clock, log } = this.#options;
     const now = clock.monotonicNow();
     if (this.#isTold || now - this.#toldAt < QUIET_MS) return;

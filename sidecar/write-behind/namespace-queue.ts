@@ -175,7 +175,7 @@ export class NamespaceQueue {
       this.#dueAt = Number.POSITIVE_INFINITY;
       return false;
     }
-    if (capacity.writes >= config.flushAtPending || capacity.isFull || now >= this.#dueAt) {
+    if (capacity.writes >= config.flushAtPending || now >= this.#dueAt) {
       this.#flushTo = this.#entries.lastPosition;
       this.#dueAt = Number.POSITIVE_INFINITY;
     }

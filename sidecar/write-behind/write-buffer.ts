@@ -63,7 +63,7 @@ export class WriteBuffer implements WriteQueue {
     this.#world = {
       ...options,
       random: options.random ?? Math.random,
-      capacity: new Capacity(config, new FullQueueNews(options, wakeAll)),
+      capacity: new Capacity(config, new FullQueueNews(options)),
       recent: new RecentEntries(),
       letters: new LetterCount(engine.queues, clock, statementTimeoutMs, wakeAll),
       tally: this.#tally,
