@@ -14,7 +14,7 @@ function describe({ enabled, available, pending, oldestAgeSeconds, halted }: Rea
     return `REFUSES WRITES: the sidecar cannot write its journal (is the disk full?), and tries again by itself; ${queue(waiting, oldestAgeSeconds)}`;
   }
   if (halted === true) {
-    return `HALTED: ${queue(waiting, oldestAgeSeconds)}. Nothing is lost, it goes on by itself once the database takes writes again; the sidecar's log says why it does not`;
+    return `HALTED: ${queue(waiting, oldestAgeSeconds)}. Nothing is lost, and the sidecar's log says why: a database that takes no writes (it goes on by itself once that does), or another sidecar that owns the queue (main.js queue list)`;
   }
   return waiting === 0 ? 'nothing waits' : queue(waiting, oldestAgeSeconds);
 }
