@@ -50,6 +50,8 @@ export interface Program {
   readonly discardSignal: NodeJS.Signals;
   /** Rejects or resolves with false until it answers. */
   isReady(): Promise<boolean>;
+  /** Whether what it says as it ends at its start is over in a moment. */
+  isPassing?(reason: string): boolean;
   /** Runs once, when it answers for the first time. */
   onFirstReady?(): Promise<void>;
   /** Removes what it may have left outside its folder, once it is gone. */

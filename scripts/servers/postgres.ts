@@ -131,6 +131,8 @@ export function programs(place: Place): readonly Program[] {
       stopSignal: 'SIGINT',
       discardSignal: 'SIGQUIT',
       isReady: () => answers(place),
+      // A process that was being made when the server was killed ends by itself, a moment later.
+      isPassing: (reason) => reason.includes('pre-existing shared memory block'),
       onFirstReady: () => setUp(place),
       onDiscarded: () => removeSegment(place),
     },

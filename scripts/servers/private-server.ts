@@ -45,8 +45,7 @@ export class PrivateServer {
     for (const program of this.#engine.programs(this.#place)) {
       if (this.#running.some((running) => running.program.name === program.name)) continue;
       if (this.#discarding !== null) throw new Error('The servers were stopped.');
-      const running = this.#spawn(program);
-      await this.#untilReady(running);
+      await this.#untilReady(program);
       if (this.#wasReady.has(program.name)) continue;
       await program.onFirstReady?.();
       this.#wasReady.add(program.name);
@@ -141,10 +140,16 @@ export class PrivateServer {
     return running;
   }
 
-  async #untilReady({ program, child }: Running): Promise<void> {
+  async #untilReady(program: Program): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
+    let { child } = this.#spawn(program);
     for (;;) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(this.#whyDown(program));
+      if (child.exitCode !== null || child.signalCode !== null) {
+        const reason = this.#whyDown(program);
+        if (program.isPassing?.(reason) !== true || performance.now() > deadline) throw new Error(reason);
+        await wait(POLL_MS);
+        ({ child } = this.#spawn(program));
+      }
       if (await program.isReady().catch(() => false)) return;
       if (performance.now() > deadline)
         throw new Error(`${program.name} did not answer within ${START_TIMEOUT_MS / 1000} s.`);
