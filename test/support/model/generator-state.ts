@@ -15,6 +15,8 @@ export class GeneratorState {
   readonly #max: bigint;
   #low = 0n;
   #high = 0n;
+  /** An id that may have been left out. */
+  #leftOut = 0n;
 
   constructor(max: bigint) {
     this.#max = max;
@@ -36,7 +38,10 @@ export class GeneratorState {
       throw new Undecided('the id may be one that was just generated');
     }
     // MariaDB leaves id 2 out then; nothing promises ids without gaps.
-    if (id <= 0n && this.#low === 1n && this.#high < 2n) this.#high = 2n;
+    if (id <= 0n && this.#low === 1n) {
+      this.#leftOut = 2n;
+      if (this.#high < 2n) this.#high = 2n;
+    }
     if (id > this.#low) this.#low = id;
     if (id > this.#high) this.#high = id;
   }
@@ -56,7 +61,8 @@ export class GeneratorState {
   /** Generated ids were seen. `isWhole`: the request that they belong to was done, so that none was used after them. */
   see(ids: readonly bigint[], isWhole: boolean): void {
     this.#low = greatest([this.#low, ...ids]);
-    if (isWhole || this.#high < this.#low) this.#high = this.#low;
+    const last = this.#low === 1n ? greatest([this.#low, this.#leftOut]) : this.#low;
+    if (isWhole || this.#high < last) this.#high = last;
   }
 }
 
