@@ -3,7 +3,8 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Writable } from '../../db_connector/protocol/json.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
 import type { OperationName } from '../../db_connector/protocol/operations.ts';
-import type { CallBounds, Engine, IdempotencySlot, RememberedResult } from '../engine/engine.ts';
+import type { CallBounds, Engine, IdempotencySlot } from '../engine/engine.ts';
+import { rememberedAnswer } from '../engine/remembered-answer.ts';
 import type { CallContext } from './call-context.ts';
 
 interface KeyedPayload {
@@ -62,13 +63,4 @@ export async function recallOnRefusal(
     if (remembered === null) throw error;
     return rememberedAnswer(remembered, slot);
   }
-}
-
-/** What the first call of the key was answered. @throws ApiError `idempotency_conflict`, and the failure that was kept */
-export function rememberedAnswer(remembered: RememberedResult, slot: IdempotencySlot): string {
-  if (remembered.fingerprint !== slot.fingerprint) {
-    throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
-  }
-  if (remembered.failure !== undefined) throw remembered.failure;
-  return remembered.result;
 }

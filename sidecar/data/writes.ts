@@ -2,11 +2,12 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
 import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine/engine.ts';
+import { rememberedAnswer } from '../engine/remembered-answer.ts';
 import { isAway } from '../schema/catalog.ts';
 import type { CallContext } from './call-context.ts';
 import type { DataCalls, DataOptions } from './data-calls.ts';
 import { drainDeadline } from './drain-deadline.ts';
-import { recallOnRefusal, rememberedAnswer, slotOf, Twins } from './idempotency.ts';
+import { recallOnRefusal, slotOf, Twins } from './idempotency.ts';
 import { type WriteContext, type WriteName, writeOf } from './write-of.ts';
 import type { WriteQueue } from './write-queue.ts';
 

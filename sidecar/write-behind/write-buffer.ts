@@ -2,6 +2,7 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { WriteBehindConfig } from '../config/write-behind.ts';
 import type { AcceptedWrite, FlushResult, WriteBufferHealth, WriteQueue } from '../data/write-queue.ts';
 import type { EngineLog, IdempotencySlot } from '../engine/engine.ts';
+import { IdempotencyConflictError } from '../engine/remembered-answer.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
 import { Capacity } from './capacity.ts';
 import { FullQueueNews } from './full-queue-news.ts';
@@ -108,7 +109,7 @@ export class WriteBuffer implements WriteQueue {
     const recalled = this.#options.journal.recall(slot);
     if (recalled === null) return null;
     if (recalled.isSame) return recalled.answer;
-    throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+    throw new IdempotencyConflictError();
   }
 
   note(slot: IdempotencySlot, result: string): void {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Collection, Db, ObjectId } from 'mongodb';
 import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine.ts';
+import { IdempotencyConflictError } from '../remembered-answer.ts';
 import type { MongoSession } from './session.ts';
 import type { DeletePlan } from './write-call.ts';
 
@@ -47,9 +48,7 @@ export async function recall(
 
 /** Null where the write is not done. @throws ApiError `idempotency_conflict`, and the failure of a partial insert */
 export function remembered({ state, fingerprint, result, failure }: OperationDocument, asked: string): string | null {
-  if (fingerprint !== asked) {
-    throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
-  }
+  if (fingerprint !== asked) throw new IdempotencyConflictError();
   if (failure !== undefined) throw new ApiError(failure.code, failure.message);
   return state === 'done' && result !== undefined ? result : null;
 }

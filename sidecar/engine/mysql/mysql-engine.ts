@@ -18,6 +18,7 @@ import type {
 import type { ServerSettings } from '../open.ts';
 import { PageBuilder } from '../page-builder.ts';
 import type { QueueCalls } from '../queues.ts';
+import { rememberedAnswer } from '../remembered-answer.ts';
 import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/compile-read.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
@@ -192,8 +193,7 @@ export class MysqlEngine implements Engine {
       if (error instanceof SlotTakenError) return null;
       throw error;
     }
-    if (remembered.fingerprint === slot.fingerprint) return remembered.result;
-    throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
+    return rememberedAnswer(remembered, slot);
   }
 
   recall(

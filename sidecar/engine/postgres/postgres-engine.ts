@@ -17,6 +17,7 @@ import {
 import type { ServerSettings } from '../open.ts';
 import { PageBuilder } from '../page-builder.ts';
 import type { QueueCalls } from '../queues.ts';
+import { rememberedAnswer } from '../remembered-answer.ts';
 import { ReadCompiler } from '../sql/compile-read.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
@@ -145,15 +146,14 @@ export class PostgresEngine implements Engine {
 
   /** What is remembered; null where it has expired, and is forgotten now. */
   async #replay(slot: IdempotencySlot, bounds: CallBounds): Promise<string | null> {
-    const { kid, namespace, key, now, fingerprint } = slot;
+    const { kid, namespace, key, now } = slot;
     const remembered = await this.recall(kid, namespace, key, now, bounds);
     if (remembered === null) {
       const expired = 'DELETE FROM _idempotency WHERE kid = $1 AND namespace = $2 AND key = $3 AND expires_at <= $4';
       await this.#sessions.write(bounds, (session) => session.query(expired, [kid, namespace, key, now]));
       return null;
     }
-    if (remembered.fingerprint === fingerprint) return remembered.result;
-    throw new SlotTakenError();
+    return rememberedAnswer(remembered, slot);
   }
 
   recall(

@@ -3,6 +3,7 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
 import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../engine.ts';
+import { IdempotencyConflictError } from '../remembered-answer.ts';
 import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 
@@ -80,11 +81,7 @@ async function change(
 }
 
 /** The slot is taken: nothing was written. */
-export class SlotTakenError extends ApiError {
-  constructor() {
-    super('idempotency_conflict', 'the idempotencyKey was used with another payload');
-  }
-}
+export class SlotTakenError extends IdempotencyConflictError {}
 
 async function send(session: Session, { sql, params }: CompiledStatement): Promise<SqlResult> {
   try {

@@ -1,6 +1,6 @@
 import SQLite from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { IdempotencySlot } from '../engine.ts';
+import { rememberedAnswer } from '../remembered-answer.ts';
 import type { Connection } from './connection.ts';
 import type { Generator, InsertWork, WriteCall, WriteWork } from './messages.ts';
 import { recall } from './run-read.ts';
@@ -19,7 +19,7 @@ export function runWrite(connection: Connection, call: WriteCall): string {
   const { slot } = call;
   if (slot !== null) {
     const remembered = recall(connection, [slot.kid, slot.namespace, slot.key, slot.now]);
-    if (remembered !== null) return replayed(remembered, slot);
+    if (remembered !== null) return rememberedAnswer(remembered, slot);
   }
   connection.checkRevision(call.namespace, call.revision);
   const result = runWork(connection, call.work);
@@ -28,14 +28,6 @@ export function runWrite(connection: Connection, call: WriteCall): string {
     connection.own(REMEMBER).run(kid, namespace, key, fingerprint, result, expiresAt);
   }
   return result;
-}
-
-function replayed(
-  remembered: { readonly fingerprint: string; readonly result: string },
-  slot: IdempotencySlot,
-): string {
-  if (remembered.fingerprint === slot.fingerprint) return remembered.result;
-  throw new ApiError('idempotency_conflict', 'the idempotencyKey was used with another payload');
 }
 
 /** Whether a failure in the middle may leave a part that SQLite itself does not undo. */
