@@ -40,9 +40,6 @@ import { purgeExpired } from './system-tables.ts';
 
 const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: true, filterableJson: true };
 
-/** How long `open` waits for the server before it goes on without. */
-const OPEN_TIMEOUT_MS = 5000;
-
 /** A slot that is taken by a record that expires in this very moment is tried again. */
 const MAX_SLOT_ATTEMPTS = 3;
 
@@ -81,15 +78,12 @@ export class MysqlEngine implements Engine {
     const driver = new MysqlDriver(settings);
     const engine = new MysqlEngine(driver, options);
     try {
-      const connection = await driver.acquire(performance.now() + OPEN_TIMEOUT_MS);
-      if (connection !== null) driver.release(connection);
+      await engine.#sessions.lookFirst();
     } catch (error) {
-      if (!(error instanceof UnusableDatabaseError)) engine.#sessions.reportUnreachable(error);
-      else {
-        await engine.close();
-        const { host, pathname } = new URL(settings.url);
-        throw new Error(`database mysql://${host}${pathname}: ${error.message}`);
-      }
+      await engine.close();
+      if (!(error instanceof UnusableDatabaseError)) throw error;
+      const { host, pathname } = new URL(settings.url);
+      throw new Error(`database mysql://${host}${pathname}: ${error.message}`);
     }
     return engine;
   }

@@ -38,7 +38,6 @@ import { prepareSystemTables, purgeExpired } from './system-tables.ts';
 
 const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
 const PREPARE_TIMEOUT_MS = 10_000;
-const FIRST_LOOK_MS = 5000;
 
 /** PostgreSQL 13 and newer. Statements are compiled here and run on pooled connections (`PooledSessions`). */
 export class PostgresEngine implements Engine {
@@ -68,15 +67,10 @@ export class PostgresEngine implements Engine {
     const driver = new PostgresDriver(settings, prepareDatabase);
     const sessions = new PooledSessions(driver, new TroubleLog(options.log));
     try {
-      const connection = await driver.acquire(performance.now() + FIRST_LOOK_MS);
-      if (connection === null) sessions.reportUnreachable(new Error('timeout expired'));
-      else driver.release(connection);
+      await sessions.lookFirst();
     } catch (error) {
-      if (error instanceof UnusableDatabaseError) {
-        await sessions.close();
-        throw new Error(`database: ${error.message}`);
-      }
-      sessions.reportUnreachable(error);
+      await sessions.close();
+      throw error instanceof UnusableDatabaseError ? new Error(`database: ${error.message}`) : error;
     }
     return new PostgresEngine(sessions, options);
   }

@@ -12,6 +12,9 @@ const MAX_CONFLICT_RETRIES = 5;
 /** A pool may hold several connections that are gone without anybody knowing. */
 const MAX_RECONNECTS = 5;
 const RETRY_STEP_MS = 8;
+/** How long a start waits for the server before it goes on without. */
+const FIRST_LOOK_MS = 5000;
+const NO_ANSWER = Object.assign(new Error('the server does not answer'), { code: 'ETIMEDOUT' });
 
 type Kind = 'read' | 'write' | 'transaction';
 type Work<T> = (session: Session) => Promise<T>;
@@ -158,9 +161,19 @@ export class PooledSessions<C> implements Sessions {
     }
   }
 
-  /** For the owner's log. */
-  reportUnreachable(error: unknown): void {
-    this.#unreachable(error);
+  /**
+   * At the start: tells the owner where the server cannot be had, or hangs. Calls try again by themselves.
+   * @throws UnusableDatabaseError for what must not be used
+   */
+  async lookFirst(): Promise<void> {
+    try {
+      const connection = await this.#driver.acquire(performance.now() + FIRST_LOOK_MS);
+      if (connection === null) throw NO_ANSWER;
+      this.#driver.release(connection);
+    } catch (error) {
+      if (error instanceof UnusableDatabaseError) throw error;
+      this.#unreachable(error);
+    }
   }
 
   #unreachable(error: unknown): ApiError {

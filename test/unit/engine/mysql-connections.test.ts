@@ -145,6 +145,15 @@ describe('a server that hangs', () => {
   });
 });
 
+it('a server that hangs at the start is told to the owner', async () => {
+  proxy.freeze();
+  const log: MysqlWorld['log'] = [];
+  const late = await openMysql(proxy.url, log, 1);
+  expect(log).toMatchObject([{ level: 'error', message: expect.stringContaining('cannot be reached') }]);
+  proxy.thaw();
+  await late.close();
+});
+
 describe('deadlines', () => {
   it('many slow statements leave the pool whole', async () => {
     const other = await createConnection(world.url);
