@@ -1,7 +1,7 @@
 import type { Orphan, QueueRow } from '../engine/queues.ts';
 import type { JournalEntry, PendingEntry } from './journal/entries.ts';
-import { sortByRow } from './ownership.ts';
 import type { QueueWorld } from './queue-world.ts';
+import { sortByRow } from './sort-by-row.ts';
 
 /** Orphans that go to the database at once. */
 const MAX_LETTERS = 200;
