@@ -16,6 +16,7 @@ import {
   isPassed,
   type RunReport,
   readReport,
+  repeatedCases,
   unequalCases,
 } from './check/counts.ts';
 import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
@@ -113,6 +114,10 @@ async function runTests(filters: readonly string[], environment: NodeJS.ProcessE
   return { counts: countRun(report, code), report };
 }
 
+function showRepeated(report: RunReport | null): void {
+  for (const line of repeatedCases(report)) console.log(`! ${line}`);
+}
+
 function showEngines(report: RunReport | null, untested: ReadonlyMap<string, string>): void {
   const engines = countEngines(report);
   if (engines.size === 0 && untested.size === 0) return;
@@ -130,6 +135,7 @@ async function testAll(): Promise<Counts[]> {
     const missing = Object.entries(servers.missing);
     const untested = [...missing, ...(await untestedKinds(servers)), ...(await untestedFaults())];
     showEngines(report, new Map(untested));
+    showRepeated(report);
     return [...counts, tested, engineFailures(report, missing.length, Boolean(process.env.CI))];
   } finally {
     await servers.stop();
@@ -140,6 +146,7 @@ async function testSome(filters: readonly string[]): Promise<Counts[]> {
   console.log('Tests:');
   const { counts, report } = await runTests(filters, {});
   showEngines(report, new Map());
+  showRepeated(report);
   return [counts, engineFailures(report, 0, false)];
 }
 

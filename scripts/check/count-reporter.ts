@@ -12,7 +12,11 @@ export default class CountReporter implements Reporter {
         project: module.project.name,
         file: module.relativeModuleId,
         isBroken: module.state() === 'failed',
-        cases: [...module.children.allTests()].map((test) => ({ name: test.fullName, state: test.result().state })),
+        cases: [...module.children.allTests()].map((test) => ({
+          name: test.fullName,
+          state: test.result().state,
+          attempts: 1 + (test.diagnostic()?.retryCount ?? 0),
+        })),
       })),
     };
     writeFileSync(process.env.COUNT_REPORT ?? '', JSON.stringify(report));

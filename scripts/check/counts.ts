@@ -18,7 +18,14 @@ export interface ModuleReport {
   readonly file: string;
   /** It failed: in a test, or outside its tests. */
   readonly isBroken: boolean;
-  readonly cases: readonly { readonly name: string; readonly state: string }[];
+  readonly cases: readonly CaseReport[];
+}
+
+export interface CaseReport {
+  readonly name: string;
+  readonly state: string;
+  /** How often it was run until it passed, or was given up. */
+  readonly attempts: number;
 }
 
 const CONTRACT_PROJECT = 'contract:';
@@ -80,6 +87,15 @@ export function unequalCases(report: RunReport | null): string[] {
   const all = new Set([...casesOf.values()].flatMap((cases) => [...cases]));
   return [...casesOf].flatMap(([project, cases]) =>
     [...all].filter((name) => !cases.has(name)).map((name) => `${project} has no case ${name}`),
+  );
+}
+
+/** Lines that name each case which passed, but not at once: somebody is to look at them. */
+export function repeatedCases(report: RunReport | null): string[] {
+  return (report?.modules ?? []).flatMap(({ project, file, cases }) =>
+    cases
+      .filter(({ state, attempts }) => state === 'passed' && attempts > 1)
+      .map(({ name, attempts }) => `passed at attempt ${attempts}: ${project} ${file} > ${name}`),
   );
 }
 

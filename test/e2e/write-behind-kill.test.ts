@@ -1,9 +1,9 @@
-import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { expect, inject, it } from 'vitest';
 import { type CampaignReport, runCampaign } from '../support/buffered/kill-campaign.ts';
 import { newFolder } from '../support/config-folder.ts';
 import { newDatabase } from '../support/test-database.ts';
+import { seedOf } from '../support/test-seed.ts';
 
 /**
  * `kill -9` under load, again and again: what was acknowledged is applied once and in order, what was not at most once, and a
@@ -14,7 +14,7 @@ import { newDatabase } from '../support/test-database.ts';
 /** Of one campaign, which has a database and a journal of its own. */
 const KILLS = inject('engine') === 'sqlite' ? 10 : 5;
 const ALL_KILLS = Number(process.env.WRITE_BEHIND_KILLS ?? KILLS);
-const SEED = Number(process.env.WRITE_BEHIND_SEED ?? randomInt(2 ** 31));
+const SEED = seedOf('WRITE_BEHIND_SEED');
 const CAMPAIGN_MS = 120_000;
 
 async function campaign(seed: number, kills: number): Promise<CampaignReport> {

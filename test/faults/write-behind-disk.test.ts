@@ -1,10 +1,10 @@
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest';
 import { emptyDisk, fillDisk } from '../../scripts/servers/small-disk.ts';
 import { provideStrace } from '../../scripts/servers/strace-program.ts';
 import { endProcess, flush, logged, readState } from '../support/buffered/buffered-sidecar.ts';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
+import { seedOf } from '../support/test-seed.ts';
 import { type DiskWorld, expectAllRight, openDiskWorld } from './disk-world.ts';
 import { openSmallDisk } from './small-journal-disk.ts';
 
@@ -13,7 +13,7 @@ import { openSmallDisk } from './small-journal-disk.ts';
  * unknown at most once, and the journal comes back by itself.
  */
 
-const SEED = Number(process.env.WRITE_BEHIND_SEED ?? randomInt(2 ** 31));
+const SEED = seedOf('WRITE_BEHIND_SEED');
 const RECOVERY_MS = 20_000;
 /** A note that some of them fill any segment that is there already. */
 const BIG = 'n'.repeat(900_000);

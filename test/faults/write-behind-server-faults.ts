@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineName } from '../../scripts/servers/start-servers.ts';
 import { bufferHealth } from '../support/buffered/buffered-sidecar.ts';
+import { seedOf } from '../support/test-seed.ts';
 import {
   becomesHalted,
   becomesWhole,
@@ -15,7 +15,7 @@ import {
   underLoad,
 } from './buffered-world.ts';
 
-const SEED = Number(process.env.WRITE_BEHIND_SEED ?? randomInt(2 ** 31));
+const SEED = seedOf('WRITE_BEHIND_SEED');
 const MAX_PENDING = 300;
 const TIMEOUT_MS = 180_000 + 6 * DOWN_MS;
 

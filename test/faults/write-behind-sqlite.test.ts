@@ -1,14 +1,14 @@
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
 import { newFolder } from '../support/config-folder.ts';
+import { seedOf } from '../support/test-seed.ts';
 import { type BufferedWorld, becomesWhole, DOWN_MS, openBufferedWorld, underLoad } from './buffered-world.ts';
 import { itSurvivesHands } from './changed-by-hand.ts';
 
-const SEED = Number(process.env.WRITE_BEHIND_SEED ?? randomInt(2 ** 31));
+const SEED = seedOf('WRITE_BEHIND_SEED');
 
 describe('a buffered namespace whose database file', () => {
   const folder = newFolder();

@@ -12,6 +12,7 @@ import {
   isPassed,
   type RunReport,
   readReport,
+  repeatedCases,
   unequalCases,
 } from '../../scripts/check/counts.ts';
 import { chosenEngines } from '../../scripts/servers/chosen-engines.ts';
@@ -24,7 +25,7 @@ const moduleOf = (states: string[], isBroken = states.includes('failed'), projec
   project,
   file,
   isBroken,
-  cases: states.map((state, i) => ({ name: `case ${i}`, state })),
+  cases: states.map((state, i) => ({ name: `case ${i}`, state, attempts: 1 })),
 });
 
 const reportOf = (...modules: ReturnType<typeof moduleOf>[]): RunReport => ({ unhandledErrors: 0, modules });
@@ -51,6 +52,19 @@ describe('the counts of a run', () => {
     expect(countRun(reportOf(), 0).failed).toBe(1);
     expect(countRun(reportOf(moduleOf(['skipped'])), 0).failed).toBe(1);
     expect(countRun(readReport(join(folder, 'missing.json')), 0).failed).toBe(1);
+  });
+
+  it('name what passed, but not at once', () => {
+    const steady = moduleOf(['passed']);
+    const shaky = {
+      ...moduleOf([]),
+      cases: [
+        { name: 'late', state: 'passed', attempts: 2 },
+        { name: 'never', state: 'failed', attempts: 2 },
+      ],
+    };
+    expect(repeatedCases(reportOf(steady, shaky))).toEqual(['passed at attempt 2: sidecar a.test.ts > late']);
+    expect(repeatedCases(null)).toEqual([]);
   });
 
   it('close with one plain line', () => {

@@ -1,11 +1,11 @@
-import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { seedOf } from '../../support/test-seed.ts';
 import { Schedule } from './schedule.ts';
 
 /** `SIMULATION_SEED=n` replays one schedule; `SIMULATION_SCHEDULES=n` runs more of them, or fewer. */
 const { SIMULATION_SEED, SIMULATION_SCHEDULES } = process.env;
 const schedules = SIMULATION_SEED === undefined ? Number(SIMULATION_SCHEDULES ?? 2000) : 1;
-const firstSeed = SIMULATION_SEED === undefined ? randomInt(2 ** 31) : Number(SIMULATION_SEED);
+const firstSeed = seedOf('SIMULATION_SEED');
 
 it(`keeps every promise in ${schedules} schedules of crashes, errors, take-overs and slow answers`, async () => {
   let acknowledged = 0;
