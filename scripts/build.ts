@@ -27,8 +27,9 @@ const INPUTS = [
 /** The drop-in folder beside its scripts: what an owner reads, and what the server reads. */
 function completeConnector(folder: string): void {
   mkdirSync(join(folder, 'vfs'), { recursive: true });
-  copyFileSync(join(ROOT, 'db_connector/bundle.json'), join(folder, 'bundle.json'));
-  copyFileSync(join(ROOT, 'db_connector/README.md'), join(folder, 'README.md'));
+  for (const file of ['bundle.json', 'fxmanifest.lua', 'README.md']) {
+    copyFileSync(join(ROOT, 'db_connector', file), join(folder, file));
+  }
   copyFileSync(join(ROOT, 'vfs/database.example.json'), join(folder, 'vfs/database.example.json'));
   writeHelperTypes(ROOT, join(folder, 'helper.d.ts'));
 }

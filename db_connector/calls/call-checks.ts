@@ -41,7 +41,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map(
 );
 
 /**
- * The checks of Call, of the texts of its record (null: unreadable), from the record to the allowed namespaces, in the contract's order (section 8).
+ * The checks of Call, of the texts of its record (null: unreadable, with what `problem` says), from the record to the allowed namespaces, in the contract's order (section 8).
  *
  * @throws Refusal
  */
@@ -49,13 +49,14 @@ export function checkCall(
   texts: readonly string[] | null,
   isTooLong: boolean,
   namespaces: ReadonlySet<string>,
+  problem = 'expected a record of two well-formed texts, Operation and Json',
 ): CheckedCall {
   if (isTooLong) {
     throw tooLarge();
   }
   const [operation, payload] = texts ?? [];
   if (operation === undefined || payload === undefined) {
-    throw new Refusal('invalid_request', 'expected a record of two well-formed texts, Operation and Json');
+    throw new Refusal('invalid_request', problem);
   }
   const route = ROUTES.get(operation);
   if (route === undefined) {

@@ -4,17 +4,18 @@ import { randomId } from '../client/random-id.ts';
 import type { Timers } from '../client/timers.ts';
 import type { Transport } from '../client/transport.ts';
 import type { Configuration } from '../config/configuration.ts';
+import type { Say } from '../config/say.ts';
 import { CONNECTOR_MAX_WAITING } from '../protocol/limits.ts';
 import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
 import { CallQueue } from './call-queue.ts';
-import { type ByteForm, readQuestion } from './records.ts';
+import { type ByteForm, type Question, readQuestion } from './records.ts';
 import { ResultTable } from './result-table.ts';
 import { SlowCalls } from './slow-calls.ts';
 
 export interface ConnectorOptions {
   readonly timers: Timers;
   readonly bytes: ByteForm;
-  readonly log: (line: string) => void;
+  readonly log: Say;
   readonly openTransport: (configuration: Configuration) => Transport;
 }
 
@@ -33,6 +34,8 @@ export class Connector {
   readonly #retired = new Set<ApiClient>();
   #client: ApiClient | null = null;
   #reason = 'no configuration has been read yet';
+  /** Why no new call is taken; null while they are. */
+  #closing: string | null = null;
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
@@ -63,9 +66,10 @@ export class Connector {
    * @param caller the bundle that asks, where the host tells; only it can collect the result
    */
   call(question: unknown, caller?: string): unknown {
-    const { texts, isTooLong, reply } = readQuestion(question, ['Operation', 'Json'], this.#options.bytes);
+    const asked = readQuestion(question, ['Operation', 'Json'], this.#options.bytes);
+    const { reply } = asked;
     try {
-      return reply({ Id: this.#accept(this.#check(texts, isTooLong), caller), Accepted: true, Error: '' });
+      return reply({ Id: this.#accept(this.#check(asked), caller), Accepted: true, Error: '' });
     } catch (error) {
       if (!(error instanceof Refusal)) {
         this.#logInternal(error);
@@ -116,6 +120,16 @@ export class Connector {
     this.#reason = reason;
   }
 
+  /** Takes no call from now on; those that were accepted go out. */
+  refuseNew(reason: string): void {
+    this.#closing = reason;
+  }
+
+  /** A bundle has stopped: nobody will collect its results. Its calls go out all the same. */
+  forget(caller: string): void {
+    this.#results.forget(caller);
+  }
+
   /** Ends everything: sockets, timers, calls. Results that nobody collected are dropped. */
   async stop(): Promise<void> {
     const clients = [...this.#retired, ...(this.#client === null ? [] : [this.#client])];
@@ -126,14 +140,17 @@ export class Connector {
     await Promise.all(clients.map((client) => client.stop()));
   }
 
-  #check(texts: readonly string[] | null, isTooLong: boolean): CheckedCall {
+  #check({ texts, isTooLong, problem }: Question): CheckedCall {
     if (this.#client === null) {
       throw new Refusal('not_configured', this.#reason);
     }
-    return checkCall(texts, isTooLong, this.#client.config.namespaces);
+    return checkCall(texts, isTooLong, this.#client.config.namespaces, problem);
   }
 
   #accept(call: CheckedCall, caller: string | undefined): string {
+    if (this.#closing !== null) {
+      throw new Refusal('unavailable', this.#closing);
+    }
     if (this.#queue.isFull) {
       throw new Refusal('busy', `${CONNECTOR_MAX_WAITING} calls wait already`);
     }
@@ -186,12 +203,13 @@ export class Connector {
     if (client === this.#client) {
       this.#options.log(
         `no usable answer from ${client.config.target.url}: ${client.breaker.refusal}; db-health tells why`,
+        'bad',
       );
       this.#queue.dropWaiting();
     }
   }
 
   #logInternal(error: unknown): void {
-    this.#options.log(`internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    this.#options.log(`internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, 'bad');
   }
 }

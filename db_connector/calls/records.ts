@@ -6,6 +6,8 @@ export interface ByteForm {
   /** null where the value is no bytes. */
   read(value: unknown): Uint8Array | null;
   write(bytes: Uint8Array): unknown;
+  /** What became of bytes that the host cannot carry, in words; null where it is something else. */
+  explain?(value: unknown): string | null;
 }
 
 /** A question that was read: its texts, and how to answer it in its own form. */
@@ -14,6 +16,8 @@ export interface Question {
   readonly texts: readonly string[] | null;
   /** The question was longer than any that can be accepted, and was not read. */
   readonly isTooLong: boolean;
+  /** Why the record cannot be read, where more is known than that. */
+  readonly problem?: string | undefined;
   /** @param record in the order of its fields */
   reply(record: Readonly<Record<string, unknown>>): unknown;
 }
@@ -29,7 +33,9 @@ export function readQuestion(value: unknown, fields: readonly string[], bytes: B
   try {
     const raw = bytes.read(value);
     if (raw === null) {
-      return { texts: textsOf(value, fields, plainText), isTooLong: false, reply: replyPlain(value) };
+      const texts = textsOf(value, fields, plainText);
+      const problem = texts === null ? (bytes.explain?.(value) ?? undefined) : undefined;
+      return { texts, isTooLong: false, problem, reply: replyPlain(value) };
     }
     return readPacked(raw, fields, bytes);
   } catch {

@@ -2,6 +2,8 @@ import type { Result } from '../client/outcome.ts';
 import type { Cancel, Timers } from '../client/timers.ts';
 
 const SWEEP_MS = 5000;
+/** Far more than can be under way at once, so only a bundle that does not collect ever comes so far. */
+const MAX_UNCOLLECTED = 2048;
 
 export type Taken = Result | 'pending' | 'missing';
 
@@ -18,6 +20,8 @@ export class ResultTable {
   readonly #entries = new Map<string, Entry>();
   /** Ids of results that wait to be collected, the oldest first. */
   readonly #ready = new Set<string>();
+  /** The same, by caller. */
+  readonly #readyOf = new Map<string | undefined, Set<string>>();
   #stop: Cancel | null = null;
 
   constructor(timers: Timers) {
@@ -37,6 +41,7 @@ export class ResultTable {
     entry.result = result;
     entry.expiresAt = this.#timers.elapsed() + lifetimeMs;
     this.#ready.add(id);
+    this.#keepBounded(id, entry.caller);
     this.#stop ??= this.#timers.every(SWEEP_MS, () => this.#sweep());
   }
 
@@ -57,14 +62,36 @@ export class ResultTable {
     return this.#entries.size;
   }
 
+  /** Drops what a caller has, ready or not. */
+  forget(caller: string): void {
+    for (const [id, entry] of this.#entries) {
+      if (entry.caller === caller) this.#remove(id);
+    }
+  }
+
   clear(): void {
     this.#entries.clear();
     this.#ready.clear();
+    this.#readyOf.clear();
     this.#stop?.();
     this.#stop = null;
   }
 
+  /** A caller that never collects loses its own oldest results, and nobody else's. */
+  #keepBounded(id: string, caller: string | undefined): void {
+    const own = this.#readyOf.get(caller) ?? new Set();
+    this.#readyOf.set(caller, own.add(id));
+    if (own.size > MAX_UNCOLLECTED) {
+      const [oldest = id] = own;
+      this.#remove(oldest);
+    }
+  }
+
   #remove(id: string): void {
+    const caller = this.#entries.get(id)?.caller;
+    const own = this.#readyOf.get(caller);
+    own?.delete(id);
+    if (own?.size === 0) this.#readyOf.delete(caller);
     this.#entries.delete(id);
     this.#ready.delete(id);
   }

@@ -1,4 +1,5 @@
 import type { Timers } from '../client/timers.ts';
+import type { Say } from '../config/say.ts';
 import type { CheckedCall } from './call-checks.ts';
 
 const QUIET_MS = 10_000;
@@ -6,11 +7,11 @@ const QUIET_MS = 10_000;
 /** One console line for calls slower than `slowCallMs`, at most one in ten seconds; the rest are counted in the next. */
 export class SlowCalls {
   readonly #timers: Timers;
-  readonly #log: (line: string) => void;
+  readonly #log: Say;
   #lastLineAt = Number.NEGATIVE_INFINITY;
   #unsaid = 0;
 
-  constructor(timers: Timers, log: (line: string) => void) {
+  constructor(timers: Timers, log: Say) {
     this.#timers = timers;
     this.#log = log;
   }
@@ -27,7 +28,7 @@ export class SlowCalls {
       return;
     }
     const more = this.#unsaid === 0 ? '' : ` (and ${this.#unsaid} more since the last such line)`;
-    this.#log(`slow call: ${nameOf(call)} took ${Math.round(tookMs)} ms${more}`);
+    this.#log(`slow call: ${nameOf(call)} took ${Math.round(tookMs)} ms${more}`, 'warning');
     this.#lastLineAt = now;
     this.#unsaid = 0;
   }

@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts';
 import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
+import type { Say } from '../config/say.ts';
 import { writeRequestEnvelope } from '../protocol/envelope.ts';
 import { signRequest } from '../protocol/signing.ts';
 import { ApiClock } from './api-clock.ts';
@@ -26,7 +27,7 @@ export interface ApiRequest {
 export interface ApiClientOptions {
   readonly timers: Timers;
   readonly transport: Transport;
-  readonly log: (line: string) => void;
+  readonly log: Say;
   /** The circuit breaker has opened: what waits ends. */
   readonly onOpen: () => void;
 }

@@ -1,3 +1,4 @@
+import type { Say } from '../config/say.ts';
 import type { Cancel, Timers } from './timers.ts';
 
 const PERIOD_MS = 600_000;
@@ -10,7 +11,7 @@ export interface ApiClockOptions {
   /** The Unix seconds of `GET /v1/health`.
    * @throws Error whose message says why there is no time */
   readonly probe: () => Promise<number>;
-  readonly log: (line: string) => void;
+  readonly log: Say;
 }
 
 /** The API's clock, as far as this machine knows: its own clock and an offset (contract section 8). */
@@ -77,7 +78,7 @@ export class ApiClock {
   /** The same trouble every ten minutes, or after every 401, is one line. */
   #complain(trouble: string): void {
     if (trouble !== this.#lastTrouble && this.#stop !== null) {
-      this.#options.log(`clock not set: ${trouble}`);
+      this.#options.log(`clock not set: ${trouble}`, 'warning');
     }
     this.#lastTrouble = trouble;
   }

@@ -16,11 +16,11 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
     async run(_args, reply) {
       const { client } = connector;
       if (client === null) {
-        reply(`not configured: ${connector.reason}; mend that, then type db-reload`);
+        reply(`not configured: ${connector.reason}; mend that, then type db-reload`, 'bad');
         return;
       }
       if (!isHostAllowed(client.config)) {
-        reply(`not sent: the host ${client.config.target.host} is not in allowedHosts`);
+        reply(`not sent: the host ${client.config.target.host} is not in allowedHosts`, 'bad');
         return;
       }
       for (const line of alignedLines(await checkHealth(client, timers))) {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { importSecret } from '../protocol/signing.ts';
 import type { SigningKey } from '../protocol/signing-key.ts';
 import { ConfigError } from './config-error.ts';
@@ -11,10 +11,30 @@ export interface Configuration {
   readonly key: SigningKey;
   /** PEM text of `caFile`; null: the certificates that Node.js trusts. */
   readonly ca: string | null;
+  /** What an owner should change although it works. */
+  readonly warnings: readonly string[];
 }
 
-export interface ConfigurationSource {
-  /** Absolute path of `database.json`. */
+/** A value that stands in place of a field of `database.json`. */
+export interface ConfigOverride {
+  readonly field: string;
+  /** What an owner knows it by. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** How a host keeps configuration. */
+export interface ConfigurationFiles {
+  /** Text of a file; throws with a `code` where it cannot be read. Default: the file system's. */
+  readonly readFile?: (path: string) => string;
+  /** Default: none. */
+  readonly overrides?: () => readonly ConfigOverride[];
+  /** Other bundles can read the files, so that a secret does not belong there. */
+  readonly filesAreShared?: boolean;
+}
+
+export interface ConfigurationSource extends ConfigurationFiles {
+  /** Path of `database.json`, as `readFile` takes it. */
   readonly file: string;
   /** The host's protected store; undefined where it holds none. */
   readonly storedSecret: () => string | undefined;
@@ -28,18 +48,41 @@ export interface ConfigurationSource {
  */
 export function loadConfiguration(source: ConfigurationSource): Configuration {
   const folder = dirname(source.file);
-  const config = parseDatabaseConfig(readText(source.file, source.file).replace(/^\uFEFF/, ''));
+  const config = parseConfig(source, readText(source, source.file, source.file).replace(/^\uFEFF/, ''));
+  const { key, isFromFile } = importKey(source, config, folder);
   return {
     config,
-    key: importKey(source, config, folder),
-    ca: config.caFile === null ? null : readText(resolve(folder, config.caFile), 'caFile'),
+    key,
+    ca: config.caFile === null ? null : readText(source, within(folder, config.caFile), 'caFile'),
+    warnings: isFromFile && source.filesAreShared === true ? [SHARED_SECRET] : [],
   };
 }
 
-function importKey(source: ConfigurationSource, config: DatabaseConfig, folder: string): SigningKey {
+const SHARED_SECRET =
+  'the secret lies in a file that every other resource can read; take it out of secretFile and put it into server.cfg: set db_connector_secret "…" and add_convar_permission db_connector read db_connector_secret';
+
+/** @throws ConfigError that names the override where it is one that cannot be used */
+function parseConfig(source: ConfigurationSource, text: string): DatabaseConfig {
+  const overrides = source.overrides?.() ?? [];
+  try {
+    return parseDatabaseConfig(text, Object.fromEntries(overrides.map(({ field, value }) => [field, value])));
+  } catch (error) {
+    const culprit = overrides.find(
+      ({ field }) => error instanceof ConfigError && error.message.startsWith(`${field}:`),
+    );
+    if (culprit === undefined || !(error instanceof ConfigError)) throw error;
+    throw new ConfigError(error.message.replace(culprit.field, culprit.name));
+  }
+}
+
+function importKey(
+  source: ConfigurationSource,
+  config: DatabaseConfig,
+  folder: string,
+): { key: SigningKey; isFromFile: boolean } {
   const [secret, origin] = findSecret(source, config, folder);
   try {
-    return importSecret(secret);
+    return { key: importSecret(secret), isFromFile: origin === 'secretFile' };
   } catch {
     throw new ConfigError(`${origin}: expected a secret of at least 32 bytes, got a shorter one`);
   }
@@ -55,15 +98,25 @@ function findSecret(source: ConfigurationSource, config: DatabaseConfig, folder:
     return [fromEnvironment, 'DB_CONNECTOR_SECRET'];
   }
   if (config.secretFile === null) {
-    throw new ConfigError('secretFile: expected a path, or the environment variable DB_CONNECTOR_SECRET, got neither');
+    throw new ConfigError(
+      source.filesAreShared === true
+        ? 'db_connector_secret: expected a secret, got nothing; in server.cfg: set db_connector_secret "…" and add_convar_permission db_connector read db_connector_secret'
+        : 'secretFile: expected a path, or the environment variable DB_CONNECTOR_SECRET, got neither',
+    );
   }
-  return [readText(resolve(folder, config.secretFile), 'secretFile'), 'secretFile'];
+  return [readText(source, within(folder, config.secretFile), 'secretFile'), 'secretFile'];
 }
 
-function readText(path: string, field: string): string {
+/** Relative to the folder of `database.json`. */
+function within(folder: string, path: string): string {
+  return isAbsolute(path) ? path : join(folder, path);
+}
+
+function readText(source: ConfigurationSource, path: string, field: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return source.readFile === undefined ? readFileSync(path, 'utf8') : source.readFile(path);
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
     const where = field === path ? path : `${field}: expected a readable file at ${path}`;
     throw new ConfigError(`${where}: ${code === 'ENOENT' ? 'it does not exist' : code}`);

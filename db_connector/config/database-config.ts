@@ -50,10 +50,11 @@ const MAX_ANSWER_BYTES = 512 * 1024 * 1024 - 1024;
 /**
  * Reads the text of `database.json`.
  *
+ * @param overrides stand in place of its fields
  * @throws ConfigError `field: expected …, got …`
  */
-export function parseDatabaseConfig(text: string): DatabaseConfig {
-  const fields = new Fields(parseFile(text));
+export function parseDatabaseConfig(text: string, overrides: Readonly<Record<string, string>> = {}): DatabaseConfig {
+  const fields = new Fields({ ...parseFile(text), ...overrides });
   fields.refuseOthers(FIELDS);
   const target = parseTarget(fields.text('url'));
   refuseEmbedded(fields.section('sidecar'));

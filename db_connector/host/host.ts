@@ -1,9 +1,11 @@
 import type { ByteForm } from '../calls/records.ts';
 import type { Command } from '../commands/command.ts';
+import type { ConfigurationFiles } from '../config/configuration.ts';
+import type { Say } from '../config/say.ts';
 
 /** What the connector needs of the game server that it runs in. One adapter a host, found by `detect.ts`. */
-export interface Host {
-  /** Absolute path of `database.json`. */
+export interface Host extends ConfigurationFiles {
+  /** Path of `database.json`, as `readFile` takes it. */
   readonly configFile: string;
   /** How this host carries MessagePack bytes through exports. */
   readonly bytes: ByteForm;
@@ -13,5 +15,11 @@ export interface Host {
   registerExport(name: string, run: (question: unknown, caller: string | undefined) => unknown): void;
   registerCommand(command: Command): void;
   /** One console line. */
-  log(line: string): void;
+  readonly log: Say;
+  /** Tells of other bundles that stop, by the name that `registerExport` gives for them. */
+  onCallerStopped(run: (caller: string) => void): void;
+  /** Tells that the whole server will stop in so many milliseconds, where it says so beforehand. */
+  onShutdown(run: (delayMs: number) => void): void;
+  /** Tells that this bundle stops; `run` cannot be waited for. A host that calls what `start` returned does nothing here. */
+  onStop(run: () => void): void;
 }

@@ -1,9 +1,10 @@
 import { Connector } from '../calls/connector.ts';
-import { SYSTEM_TIMERS } from '../client/timers.ts';
+import { SYSTEM_TIMERS, type Timers } from '../client/timers.ts';
 import { UndiciTransport } from '../client/transport.ts';
 import { dbHealth } from '../commands/db-health.ts';
 import { dbReload, loadInto } from '../commands/db-reload.ts';
 import { dbStatus } from '../commands/db-status.ts';
+import type { Say } from '../config/say.ts';
 import type { Host } from './host.ts';
 
 /**
@@ -13,19 +14,34 @@ import type { Host } from './host.ts';
  * @returns stops it: sockets, timers and calls are ended in the call itself
  */
 export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promise<void> {
-  const log = (line: string) => host.log(line);
+  const { log } = host;
   const connector = new Connector({
     timers,
     bytes: host.bytes,
     log,
     openTransport: (configuration) => new UndiciTransport(configuration, timers),
   });
-  const source = { file: host.configFile, storedSecret: () => host.storedSecret() };
+  const source = { ...host, file: host.configFile };
   host.registerExport('Call', (question, caller) => connector.call(question, caller));
   host.registerExport('TakeResult', (question, caller) => connector.takeResult(question, caller));
   for (const command of [dbStatus(connector), dbHealth(connector, timers), dbReload(connector, source)]) {
     host.registerCommand(command);
   }
+  host.onCallerStopped((caller) => connector.forget(caller));
+  host.onShutdown((delayMs) => announceShutdown(connector, timers, log, delayMs));
+  host.onStop(() => void connector.stop());
   void loadInto(connector, source, log);
   return () => connector.stop();
+}
+
+/**
+ * Other bundles save when they hear of the same announcement, and they may hear of it later. So new calls are refused
+ * only from half of the time on; the other half is for what waits (contract section 8, "Stop").
+ */
+function announceShutdown(connector: Connector, timers: Timers, log: Say, delayMs: number): void {
+  log(
+    `the server stops in ${Math.round(delayMs / 1000)} s: new calls are taken for half of that, what waits goes out`,
+    'warning',
+  );
+  timers.after(delayMs / 2, () => connector.refuseNew('the server is shutting down'));
 }

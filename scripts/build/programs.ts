@@ -46,8 +46,8 @@ async function bundle(
     entryPoints,
     outdir,
     external: EXTERNAL,
-    ...options,
     banner: { js: REQUIRE },
+    ...options,
   });
   const folders = Object.keys(result.metafile?.inputs ?? {}).map(
     (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
@@ -78,16 +78,33 @@ function placeEntry(folder: string, name: string, what: string, version: string)
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
+/** FXServer compiles classic scripts of a syntax that its own Node.js 22 knows; whose timers they use says `game-timers.ts`. */
+const CLASSIC: BuildOptions = { format: 'iife', target: 'node22', banner: {} };
+
+async function bundleConnector(root: string, folder: string): Promise<string[]> {
+  const packages = [
+    await bundle(root, folder, {
+      server: 'db_connector/host/standalone/server.ts',
+      helper: 'db_connector/helper/helper.ts',
+    }),
+    await bundle(
+      root,
+      folder,
+      { 'server.fx': 'db_connector/host/fivem/server.ts' },
+      { ...CLASSIC, inject: ['db_connector/host/fivem/game-timers.ts'] },
+    ),
+    await bundle(root, folder, { 'helper.fx': 'db_connector/helper/fx-globals.ts' }, CLASSIC),
+  ];
+  return [...new Set(packages.flat())].sort();
+}
+
 export async function bundlePrograms(root: string, target: string, version: string): Promise<BundledPackages> {
   const sidecar = join(target, 'sidecar');
   const standalone = join(target, 'standalone');
   placeEntry(sidecar, 'sidecar', 'The sidecar', version);
   placeEntry(standalone, 'standalone', 'The standalone server', version);
   return {
-    connector: await bundle(root, join(target, 'db_connector'), {
-      server: 'db_connector/host/standalone/server.ts',
-      helper: 'db_connector/helper/helper.ts',
-    }),
+    connector: await bundleConnector(root, join(target, 'db_connector')),
     sidecar: await bundle(
       root,
       sidecar,

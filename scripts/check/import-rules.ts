@@ -129,6 +129,7 @@ export interface Door {
 
 export const DOORS: readonly Door[] = [
   { folder: 'db_connector/host/standalone/', openers: ['db_connector/host/detect.ts'] },
+  { folder: 'db_connector/host/fivem/', openers: ['db_connector/host/detect.ts'] },
   ...['sqlite', 'postgres', 'mysql', 'mongo'].map((name) => ({
     folder: `sidecar/engine/${name}/`,
     openers: ['sidecar/engine/open.ts'],

@@ -25,8 +25,11 @@ describe('dist/db_connector, the folder that an owner copies', () => {
       'LICENSES.txt',
       'README.md',
       'bundle.json',
+      'fxmanifest.lua',
       'helper.d.ts',
+      'helper.fx.js',
       'helper.js',
+      'server.fx.js',
       'server.js',
       'vfs',
     ]);

@@ -45,6 +45,10 @@ export class FakeServer implements StandaloneServer {
   log(line: string): void {
     this.lines.push(line);
   }
+
+  on(): void {
+    // No other bundle ever stops here.
+  }
 }
 
 /** Real time, but every pause is over at once and remembered. */

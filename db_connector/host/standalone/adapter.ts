@@ -25,8 +25,15 @@ export function standaloneHost(server: StandaloneServer): Host {
       });
     },
     registerCommand({ name, description, run }) {
-      server.commands.register(name, description, run);
+      server.commands.register(name, description, (args, reply) => run(args, (line) => reply(line)));
     },
     log: (line) => server.log(line),
+    onCallerStopped(run) {
+      server.on('bundle', ({ bundle, state }) => {
+        if (state === 'stopped' || state === 'failed') run(bundle);
+      });
+    },
+    onShutdown() {},
+    onStop() {},
   };
 }

@@ -15,6 +15,8 @@ export interface StandaloneServer {
     ): void;
   };
   log(line: string): void;
+  /** Tells of every bundle whose state changes. */
+  on(event: 'bundle', listener: (event: { readonly bundle: string; readonly state: string }) => void): void;
 }
 
 export function isStandaloneServer(given: unknown): given is StandaloneServer {

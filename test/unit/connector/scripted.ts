@@ -51,7 +51,7 @@ function answer(status: number, text: string): ExchangeResult {
 
 export function configuration(changes: Record<string, unknown> = {}): Configuration {
   const text = JSON.stringify({ url: 'http://127.0.0.1:1', keyId: 'local', namespaces: ['game'], ...changes });
-  return { config: parseDatabaseConfig(text), key: importSecret(SECRET), ca: null };
+  return { config: parseDatabaseConfig(text), key: importSecret(SECRET), ca: null, warnings: [] };
 }
 
 /** A connector over scripted transports, one for each configuration. */

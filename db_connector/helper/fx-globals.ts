@@ -1,0 +1,31 @@
+import { Q } from './builders.ts';
+import { Database } from './database.ts';
+import type { BundleState, DatabaseHost } from './host.ts';
+
+/** The part of FXServer's script environment that the helper uses. */
+interface FxScript {
+  GetCurrentResourceName(): string;
+  on(event: 'onResourceStart' | 'onResourceStop', listener: (resource: string) => void): void;
+  readonly exports: Record<string, Record<string, (...args: readonly unknown[]) => unknown> | undefined>;
+  readonly console: { log(line: string): void };
+}
+
+function scriptHost(fx: FxScript): DatabaseHost {
+  return {
+    name: fx.GetCurrentResourceName(),
+    log: (line) => fx.console.log(line),
+    exports: {
+      call: (resource, name, ...args) => fx.exports[resource]?.[name]?.(...args),
+    },
+    on(_event, listener) {
+      const tell = (state: BundleState) => (bundle: string) => listener({ bundle, state });
+      fx.on('onResourceStart', tell('started'));
+      fx.on('onResourceStop', tell('stopped'));
+    },
+  };
+}
+
+// FXServer's scripts share globals, one script of a resource with the next (contract section 8).
+const script = globalThis as unknown as FxScript & { DB: Database; Q: typeof Q };
+script.DB = new Database(scriptHost(script));
+script.Q = Q;

@@ -1,0 +1,124 @@
+import type { Command } from '../../commands/command.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { ConfigOverride } from '../../config/configuration.ts';
+import type { Say } from '../../config/say.ts';
+import type { Host } from '../host.ts';
+import { FX_BYTES } from './bytes.ts';
+import { coloured } from './colours.ts';
+import type { FxServer } from './fx-server.ts';
+
+const CONFIG_FILE = 'vfs/database.json';
+const OVERRIDES = [
+  { field: 'url', convar: 'db_connector_url' },
+  { field: 'keyId', convar: 'db_connector_key_id' },
+];
+const SECRET = 'db_connector_secret';
+/** What txAdmin announces where an owner changed nothing. */
+const USUAL_SHUTDOWN_DELAY_MS = 5000;
+/** The group of permissions that servers come with. */
+const ADMINS = 'group.admin';
+/** Name of txAdmin's own resource. */
+const MONITOR = 'monitor';
+
+/** FiveM and RedM. Each callback of the server is a script context, in which natives may be called; answers of sockets are not. */
+export function fxHost(fx: FxServer): Host {
+  const resource = fx.GetCurrentResourceName();
+  const closedToAdmins: string[] = [];
+  const say: Say = (line, tone = 'plain') => fx.console.log(coloured(line, tone));
+  return {
+    configFile: CONFIG_FILE,
+    bytes: FX_BYTES,
+    filesAreShared: true,
+    readFile: (path) => readResourceFile(fx, resource, path),
+    overrides: () => readOverrides(fx),
+    storedSecret: () => fx.GetConvar(SECRET, '') || undefined,
+    registerExport(name, run) {
+      fx.exports(name, (question) => run(question, fx.GetInvokingResource() ?? undefined));
+    },
+    registerCommand(command) {
+      registerCommand(fx, command, say);
+      if (fx.IsPrincipalAceAllowed(ADMINS, `command.${command.name}`)) return;
+      closedToAdmins.push(command.name);
+      if (closedToAdmins.length === 1) fx.setImmediate(() => say(permissionHint(closedToAdmins)));
+    },
+    log: say,
+    onCallerStopped(run) {
+      fx.on(
+        'onResourceStop',
+        guarded(say, (stopped: string) => stopped !== resource && run(stopped)),
+      );
+    },
+    onShutdown(run) {
+      fx.on(
+        'txAdmin:events:serverShuttingDown',
+        guarded(say, (event: unknown) => {
+          const announcer = fx.GetInvokingResource();
+          if (announcer === null || announcer === undefined || announcer === MONITOR) run(delayOf(event));
+        }),
+      );
+    },
+    onStop(run) {
+      fx.on(
+        'onResourceStop',
+        guarded(say, (stopped: string) => stopped === resource && run()),
+      );
+    },
+  };
+}
+
+/** The server says no more than "Access denied" to a player who lacks it. */
+function permissionHint(commands: readonly string[]): string {
+  const lines = commands.map((name) => `add_ace ${ADMINS} command.${name} allow`);
+  return `${commands.join(', ')}: only for this console; for admins in the game, in server.cfg: ${lines.join('; ')}`;
+}
+
+/** The server swallows what a listener throws. */
+function guarded<Args extends unknown[]>(say: Say, run: (...args: Args) => unknown): (...args: Args) => void {
+  return (...args) => {
+    try {
+      run(...args);
+    } catch (error) {
+      say(`internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, 'bad');
+    }
+  };
+}
+
+/** @param path from the resource's folder, or absolute */
+function readResourceFile(fx: FxServer, resource: string, path: string): string {
+  const steps = path.split(/[\\/]/);
+  if (steps[0] === '' || steps[0]?.includes(':') || steps.includes('..')) {
+    throw new ConfigError(`${path}: the server reads only files inside of the resource ${resource}`);
+  }
+  const text = fx.LoadResourceFile(resource, steps.filter((step) => step !== '.').join('/'));
+  if (typeof text !== 'string') {
+    throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+  }
+  return text;
+}
+
+function readOverrides(fx: FxServer): ConfigOverride[] {
+  return OVERRIDES.map(({ field, convar }) => ({
+    field,
+    name: `convar ${convar}`,
+    value: fx.GetConvar(convar, ''),
+  })).filter(({ value }) => value !== '');
+}
+
+function registerCommand(fx: FxServer, { name, run }: Command, say: Say): void {
+  const answer = (source: number, words: string[]) => {
+    // Zero is the server's own console, and a remote one, which sees what is printed before this returns.
+    const reply: Say = source === 0 ? say : (line, tone = 'plain') => sendToPlayer(fx, source, coloured(line, tone));
+    void Promise.resolve(run(words, reply)).catch((error) => say(`internal: ${name}: ${String(error)}`, 'bad'));
+  };
+  fx.RegisterCommand(name, guarded(say, answer), true);
+}
+
+/** What is said after an answer of a socket is said outside of any script context, so it waits for the next tick. */
+function sendToPlayer(fx: FxServer, player: number, line: string): void {
+  fx.setImmediate(() => fx.emitNet('chat:addMessage', player, { args: [line] }));
+}
+
+function delayOf(event: unknown): number {
+  const delay = typeof event === 'object' && event !== null && 'delay' in event ? event.delay : undefined;
+  return typeof delay === 'number' && delay >= 0 ? delay : USUAL_SHUTDOWN_DELAY_MS;
+}

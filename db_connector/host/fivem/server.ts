@@ -1,0 +1,11 @@
+import { detectHost } from '../detect.ts';
+import { startConnector } from '../start-connector.ts';
+
+// A classic script has no `start` that the server calls, and none of its exceptions is told by the server in full.
+try {
+  startConnector(detectHost(globalThis));
+} catch (error) {
+  console.log(
+    `^1db_connector did not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}^7`,
+  );
+}
