@@ -1,83 +1,39 @@
 import { parseArgs } from 'node:util';
 import { serverOptions } from './api/server-options.ts';
-import { type CommandIo, terminalIo } from './commands/command-io.ts';
-import { runDeadLetters } from './commands/dead-letters.ts';
-import { isMove, runMove } from './commands/move-command.ts';
-import { runQuarantine } from './commands/quarantine.ts';
-import { runQueue } from './commands/queue.ts';
+import { COMMAND_PROCESS, outliveReaders } from './commands/command-process.ts';
+import { COMMANDS } from './commands/command-table.ts';
+import { helpOf, helpOfAll } from './commands/help.ts';
+import { DEFAULT_CONFIG } from './commands/option-table.ts';
+import { readingArguments, UsageError } from './commands/usage-error.ts';
 import { visibleText } from './commands/visible-text.ts';
-import { ConfigError } from './config/config-error.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { Log, StandardOutput, traceOf } from './log.ts';
 import { holdNursery } from './nursery.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 
-const USAGE = `Usage: node main.js [--config FILE] [--check]
-       node main.js quarantine list|restore|purge [ID…] [--config FILE] [--json]
-       node main.js dead-letters list|retry|discard [ID…] [--config FILE] [--json]
-       node main.js queue list [--config FILE] [--json]
-       node main.js queue take-over NAMESPACE [--config FILE]
-       node main.js copy --from FILE --to FILE [--namespace N]… [--replace | --compare]
-       node main.js copy --to FILE --namespace N --discard
-       node main.js import --url-file FILE --namespace N [--tables A,B] [--dry-run] [--config FILE]
-
-  --config FILE  configuration, made at the first start (default vfs/sidecar.json)
-  --check        only checks the configuration
-  --json         lists one JSON object a line, also on a terminal
-  --from, --to   configurations whose databases are copied from and to
-  --namespace N  only this one; may stand several times (default all)
-  --replace      deletes what the target holds in these namespaces first
-  --compare      only compares both databases
-  --discard      deletes what a copy that was cut off has left there
-  --url-file     file with the mysql:// URL to import from; also --url-env NAME, --url URL
-  --tables A,B   only these tables of it (default all)
-  --dry-run      only writes the proposed schema and the report
-  --out DIR      folder for both (default import-N); --proposal DIR takes a schema from there
-  --time-zone Z  of naive datetimes: UTC (default), +02:00, Europe/Berlin
-  --without-misfits  leaves out rows that do not fit, which are listed
-  --help         this text`;
-
-const DEFAULT_CONFIG = 'vfs/sidecar.json';
-
-/** Work beside a running sidecar: the database keeps them apart. */
-const COMMANDS: Readonly<
-  Record<string, (args: readonly string[], config: SidecarConfig, io: CommandIo) => Promise<boolean>>
-> = {
-  quarantine: runQuarantine,
-  'dead-letters': runDeadLetters,
-  queue: runQueue,
-};
-
-interface Arguments {
-  readonly command: readonly string[];
+interface ServiceArguments {
   readonly config: string;
   readonly isCheck: boolean;
-  readonly isHelp: boolean;
-  readonly isJson: boolean;
 }
 
-function readArguments(argv: readonly string[]): Arguments {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        config: { type: 'string' },
-        check: { type: 'boolean' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-    const { config = DEFAULT_CONFIG, check = false, help = false, json = false } = values;
-    const [command] = positionals;
-    if (command !== undefined && !Object.hasOwn(COMMANDS, command) && !help) {
-      throw new Error(`unknown command ${command}`);
-    }
-    return { command: positionals, config, isCheck: check, isHelp: help, isJson: json };
-  } catch (error) {
-    throw new ConfigError(`${(error as Error).message.split('\n', 1)[0]}; --help tells more`);
-  }
+function readServiceArguments(argv: readonly string[]): ServiceArguments {
+  return readingArguments(() => {
+    const options = { config: { type: 'string' }, check: { type: 'boolean' } } as const;
+    const { config = DEFAULT_CONFIG, check = false } = parseArgs({ args: [...argv], options }).values;
+    return { config, isCheck: check };
+  });
+}
+
+/** The first word that is no option names the command, also behind `--config FILE`; null for the service. */
+function commandOf(argv: readonly string[]): { readonly name: string; readonly args: readonly string[] } | null {
+  const config = { type: 'string' } as const;
+  const { tokens } = parseArgs({
+    ...{ args: [...argv], options: { config }, strict: false },
+    ...{ allowPositionals: true, tokens: true },
+  });
+  const first = tokens.find((token) => token.kind === 'positional');
+  return first === undefined ? null : { name: first.value, args: argv.toSpliced(first.index, 1) };
 }
 
 /** Starts the service and returns once it listens. */
@@ -120,7 +76,7 @@ async function fail(output: StandardOutput, error: unknown): Promise<never> {
   await output.drain();
   const line = error instanceof Error ? error.message : String(error);
   process.stderr.write(`sidecar: ${visibleText(line.split('\n').join(' '))}\n`);
-  process.exit(1);
+  process.exit(error instanceof UsageError ? 2 : 1);
 }
 
 /** Files that the configuration names must be there too, but for secrets, which a start makes. */
@@ -130,36 +86,39 @@ function check(config: SidecarConfig, file: string): void {
   process.stdout.write(`${file} is a good configuration\n`);
 }
 
-/** False where it is none of these. */
-async function runCommand([name, ...args]: readonly string[], file: string, isJson: boolean): Promise<boolean> {
-  const run = COMMANDS[name ?? ''];
-  if (run === undefined) return false;
-  if (!(await run(args, loadConfig(file, process.env, true), terminalIo(isJson)))) process.exitCode = 1;
-  return true;
+async function runCommand({ name, args }: { readonly name: string; readonly args: readonly string[] }): Promise<void> {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) throw new UsageError(`unknown command ${name}; --help shows them all`);
+  if (isHelp(args)) process.stdout.write(helpOf(name, command));
+  else if (!(await command.run(args, COMMAND_PROCESS))) process.exitCode = 1;
 }
 
-async function move(argv: readonly string[]): Promise<void> {
-  if (!(await runMove(argv))) process.exitCode = 1;
+function isHelp(args: readonly string[]): boolean {
+  return args.includes('--help') || args.includes('-h');
+}
+
+async function runService(argv: readonly string[], output: StandardOutput): Promise<void> {
+  const { config: file, isCheck } = readServiceArguments(argv);
+  if (isCheck) return check(loadConfig(file, process.env, true), file);
+  process.on('uncaughtException', (error) => {
+    new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
+    void fail(output, new Error('it ends for a fault of its own; its log says where'));
+  });
+  holdNursery();
+  const starting = start(file, output);
+  stopOnSignal(starting, output);
+  await starting;
 }
 
 async function main(): Promise<void> {
   const output = new StandardOutput();
+  outliveReaders();
   try {
     const argv = process.argv.slice(2);
-    if (isMove(argv[0]) && !argv.includes('--help')) return await move(argv);
-    const { command, config: file, isCheck, isHelp, isJson } = readArguments(argv);
-    if (isHelp) process.stdout.write(`${USAGE}\n`);
-    else if (isCheck) check(loadConfig(file, process.env, true), file);
-    else if (!(await runCommand(command, file, isJson))) {
-      process.on('uncaughtException', (error) => {
-        new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
-        void fail(output, new Error('it ends for a fault of its own; its log says where'));
-      });
-      holdNursery();
-      const starting = start(file, output);
-      stopOnSignal(starting, output);
-      await starting;
-    }
+    const command = commandOf(argv);
+    if (command !== null) await runCommand(command);
+    else if (isHelp(argv)) process.stdout.write(helpOfAll(COMMANDS));
+    else await runService(argv, output);
   } catch (error) {
     await fail(output, error);
   }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
-import { ConfigError } from '../config/config-error.ts';
+import type { CommandOptions } from './option-table.ts';
+import { readingArguments } from './usage-error.ts';
 
 export type CopyArguments =
   | {
@@ -14,20 +15,24 @@ export type CopyArguments =
     }
   | { readonly mode: 'discard'; readonly to: string; readonly namespaces: readonly string[] };
 
-/** @throws ConfigError with one line */
+export const COPY_OPTIONS = {
+  from: { type: 'string', value: 'FILE', about: 'configuration whose database is copied' },
+  to: { type: 'string', value: 'FILE', about: 'configuration whose database it goes to' },
+  namespace: {
+    type: 'string',
+    value: 'N',
+    multiple: true,
+    about: 'only this one; may stand several times (default all)',
+  },
+  replace: { type: 'boolean', about: 'deletes what the target holds in these namespaces first' },
+  compare: { type: 'boolean', about: 'only compares both databases' },
+  discard: { type: 'boolean', about: 'deletes what a copy that was cut off has left there' },
+} as const satisfies CommandOptions;
+
+/** @throws UsageError with one line */
 export function readCopyArguments(args: readonly string[]): CopyArguments {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        from: { type: 'string' },
-        to: { type: 'string' },
-        namespace: { type: 'string', multiple: true },
-        replace: { type: 'boolean' },
-        compare: { type: 'boolean' },
-        discard: { type: 'boolean' },
-      },
-    });
+  return readingArguments(() => {
+    const { values } = parseArgs({ args: [...args], options: COPY_OPTIONS });
     const { from, to, namespace: given = [], replace = false, compare = false, discard = false } = values;
     const namespaces = [...new Set(given)];
     if (!namespaces.every(isNamespace)) throw new Error('--namespace expects the name of a namespace');
@@ -40,7 +45,5 @@ export function readCopyArguments(args: readonly string[]): CopyArguments {
     }
     if (from === undefined || to === undefined) throw new Error('copy needs --from CONFIG and --to CONFIG');
     return { mode: compare ? 'compare' : 'copy', from, to, namespaces, replace };
-  } catch (error) {
-    throw new ConfigError(`${(error as Error).message.split('\n', 1)[0]}; --help tells more`);
-  }
+  });
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
-import { ConfigError } from '../config/config-error.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { DeadLetter, QueueCalls } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
+import { UsageError } from './usage-error.ts';
 import { visibleText } from './visible-text.ts';
 import { checkThere, withEngine } from './with-engine.ts';
 
@@ -19,7 +19,7 @@ interface LetterWork {
 
 /**
  * `dead-letters list|retry|discard [ID…]` (contract section 7), beside a running sidecar. True where all was done; what
- * could not be done is told line by line. Throws `ConfigError` for arguments that make no sense, before anything is done.
+ * could not be done is told line by line. Throws `UsageError` for arguments that make no sense, before anything is done.
  */
 export async function runDeadLetters(
   args: readonly string[],
@@ -27,8 +27,8 @@ export async function runDeadLetters(
   io: CommandIo,
 ): Promise<boolean> {
   const [action, ...ids] = args;
-  if (action !== 'list' && action !== 'retry' && action !== 'discard') throw new ConfigError(USAGE);
-  if (action === 'list' && ids.length > 0) throw new ConfigError('dead-letters list takes no ID');
+  if (action !== 'list' && action !== 'retry' && action !== 'discard') throw new UsageError(USAGE);
+  if (action === 'list' && ids.length > 0) throw new UsageError('dead-letters list takes no ID');
   checkThere(config.database);
   const isBuffered = (namespace: string): boolean => config.writeBehind.namespaces.has(namespace);
   return withEngine(config.database, io, async ({ queues }) => {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { isReadableUrl } from '../config/database.ts';
 import type { MoveIo } from './move-io.ts';
+import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG } from './option-table.ts';
+import { readingArguments } from './usage-error.ts';
 
 export interface ImportArguments {
   readonly url: string;
@@ -20,27 +21,24 @@ export interface ImportArguments {
   readonly config: string;
 }
 
-const DEFAULT_CONFIG = 'vfs/sidecar.json';
+export const IMPORT_OPTIONS = {
+  'url-file': { type: 'string', value: 'FILE', about: 'file with the mysql:// URL to import from' },
+  'url-env': { type: 'string', value: 'NAME', about: 'variable that holds it' },
+  url: { type: 'string', value: 'URL', about: 'the URL itself; every user of the machine can read it' },
+  namespace: { type: 'string', value: 'N', about: 'where the tables go' },
+  tables: { type: 'string', value: 'A,B', about: 'only these tables (default all)' },
+  'dry-run': { type: 'boolean', about: 'only writes the proposed schema and the report' },
+  out: { type: 'string', value: 'DIR', about: 'folder for both (default import-N)' },
+  proposal: { type: 'string', value: 'DIR', about: 'takes a schema from there' },
+  'time-zone': { type: 'string', value: 'Z', about: 'of naive datetimes: UTC (default), +02:00, Europe/Berlin' },
+  'without-misfits': { type: 'boolean', about: 'leaves out rows that do not fit, which are listed' },
+  ...CONFIG_OPTION,
+} as const satisfies CommandOptions;
 
-/** @throws ConfigError with one line, never with the URL: a password stands there. */
+/** @throws UsageError with one line, never with the URL: a password stands there. */
 export function readImportArguments(args: readonly string[], io: MoveIo): ImportArguments {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        url: { type: 'string' },
-        'url-file': { type: 'string' },
-        'url-env': { type: 'string' },
-        namespace: { type: 'string' },
-        tables: { type: 'string' },
-        'dry-run': { type: 'boolean' },
-        'without-misfits': { type: 'boolean' },
-        'time-zone': { type: 'string' },
-        out: { type: 'string' },
-        proposal: { type: 'string' },
-        config: { type: 'string' },
-      },
-    });
+  return readingArguments(() => {
+    const { values } = parseArgs({ args: [...args], options: IMPORT_OPTIONS });
     const { namespace, tables, proposal = null, config = DEFAULT_CONFIG } = values;
     if (namespace === undefined || !isNamespace(namespace))
       throw new Error('--namespace expects the name of a namespace');
@@ -57,9 +55,7 @@ export function readImportArguments(args: readonly string[], io: MoveIo): Import
       proposal,
       config,
     };
-  } catch (error) {
-    throw new ConfigError(`${(error as Error).message.split('\n', 1)[0]}; --help tells more`);
-  }
+  });
 }
 
 interface GivenUrl {

@@ -7,12 +7,13 @@ import type { QuarantinedObject } from '../engine/schema-change.ts';
 import { Quarantine } from '../schema/quarantine.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
+import { UsageError } from './usage-error.ts';
 
 const USAGE = 'expected: quarantine list, quarantine restore [ID…] or quarantine purge [ID…]; no ID means all';
 
 /**
  * `quarantine list|restore|purge [ID…]` (contract sections 6 and 7). True where all was done; what could not be done is
- * told line by line. Throws `ConfigError` for arguments that make no sense, before anything is done.
+ * told line by line. Throws `UsageError` for arguments that make no sense, before anything is done.
  */
 export async function runQuarantine(
   args: readonly string[],
@@ -20,8 +21,8 @@ export async function runQuarantine(
   io: CommandIo,
 ): Promise<boolean> {
   const [action, ...idTexts] = args;
-  if (action !== 'list' && action !== 'restore' && action !== 'purge') throw new ConfigError(USAGE);
-  if (action === 'list' && idTexts.length > 0) throw new ConfigError('quarantine list takes no ID');
+  if (action !== 'list' && action !== 'restore' && action !== 'purge') throw new UsageError(USAGE);
+  if (action === 'list' && idTexts.length > 0) throw new UsageError('quarantine list takes no ID');
   const ids = idTexts.map(readId);
   const { database } = config;
   if (database.provider === 'sqlite' && !existsSync(database.file)) {
@@ -44,7 +45,7 @@ export async function runQuarantine(
 function readId(text: string): number {
   const id = Number(text);
   if (/^[0-9]{1,15}$/.test(text) && id > 0) return id;
-  throw new ConfigError(`${text} is not an ID; quarantine list shows them`);
+  throw new UsageError(`${text} is not an ID; quarantine list shows them`);
 }
 
 async function changeAll(

@@ -7,6 +7,7 @@ import { patiently, statementBounds } from '../moving/patience.ts';
 import { findJournalId, makeJournalId } from '../write-behind/journal/journal-id.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
+import { UsageError } from './usage-error.ts';
 import { checkThere, withEngine } from './with-engine.ts';
 
 const USAGE = 'expected: queue list or queue take-over NAMESPACE';
@@ -29,8 +30,8 @@ export async function runQueue(
   const [action, namespace, ...more] = args;
   const isList = action === 'list' && namespace === undefined;
   const isTakeOver = action === 'take-over' && namespace !== undefined && more.length === 0;
-  if (!isList && !isTakeOver) throw new ConfigError(USAGE);
-  if (isTakeOver && !isNamespace(namespace)) throw new ConfigError(`${namespace} is not the name of a namespace`);
+  if (!isList && !isTakeOver) throw new UsageError(USAGE);
+  if (isTakeOver && !isNamespace(namespace)) throw new UsageError(`${namespace} is not the name of a namespace`);
   checkThere(config.database);
   return withEngine(config.database, io, (engine) => {
     const work: QueueWork = { engine, writeBehind: config.writeBehind, io };

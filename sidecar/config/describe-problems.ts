@@ -2,9 +2,17 @@ import type { z } from 'zod';
 
 const SECRET_NAMES = /secret|password|url|token/i;
 
-/** Every problem as `field: expected …, got …`, joined into one line. A secret's value never appears. */
-export function describeProblems(error: z.ZodError, file: unknown): string {
-  return error.issues.flatMap((issue) => describeIssue(issue, file)).join('; ');
+/**
+ * Every problem as `field: expected …, got …`, joined into one line. A secret's value never appears. `variables`: field to
+ * the variable of the environment that has set it, which is named too.
+ */
+export function describeProblems(error: z.ZodError, file: unknown, variables: ReadonlyMap<string, string>): string {
+  const lines = error.issues.flatMap((issue) => {
+    const variable = variables.get(fieldName(issue.path));
+    const source = variable === undefined ? '' : ` from ${variable}`;
+    return describeIssue(issue, file).map((line) => `${line}${source}`);
+  });
+  return lines.join('; ');
 }
 
 function describeIssue(issue: z.core.$ZodIssue, file: unknown): string[] {

@@ -1,25 +1,37 @@
 import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
 import { configSchema } from './config-schema.ts';
+import { fieldName } from './describe-problems.ts';
 import { type FieldKind, kindOf } from './rules.ts';
 
 type Path = readonly (string | number)[];
 type Section = Record<string, unknown>;
 
+export interface AppliedVariables {
+  /** Variables that name no field. */
+  readonly unknown: readonly string[];
+  /** Field, as errors name it (`api.port`), to the variable that has set it. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
 /**
  * Lays `SIDECAR_…` variables over the file's single values (contract section 2): the path in upper snake case, the place
  * in a list as a number (`SIDECAR_KEYS_0_SECRET_FILE`), lists of texts separated by commas. A variable that is empty
  * means null, or that the property is left out. A text that does not fit its field is left as text, for the schema to refuse.
- * Returns the variables that name no field.
  */
-export function applyEnvironment(file: Section, environment: NodeJS.ProcessEnv): string[] {
+export function applyEnvironment(file: Section, environment: NodeJS.ProcessEnv): AppliedVariables {
   const unknown: string[] = [];
+  const fields = new Map<string, string>();
   for (const [name, text] of Object.entries(environment)) {
     if (!name.startsWith('SIDECAR_') || text === undefined) continue;
     const field = findField(configSchema, name.slice('SIDECAR_'.length), []);
     if (field === null) unknown.push(name);
-    else setAt(file, field.path, readValue(field.kind, text));
+    else {
+      setAt(file, field.path, readValue(field.kind, text));
+      fields.set(fieldName(field.path), name);
+    }
   }
-  return unknown;
+  return { unknown, fields };
 }
 
 function findField(schema: z.ZodType, rest: string, path: Path): { path: Path; kind: FieldKind } | null {
@@ -102,4 +114,20 @@ function setAt(root: Section, path: Path, value: unknown): void {
   const name = path.at(-1) as string | number;
   if (value === undefined) delete place[name];
   else place[name] = value;
+}
+
+/** Runs `work`; an error of a field that a variable has set, or that holds one, names the variable too. */
+export function namingVariables<T>(fields: AppliedVariables['fields'], work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const [field = ''] = error.message.split(': ', 1);
+    const names = [...fields].filter(([set]) => isWithin(set, field)).map(([, name]) => name);
+    throw names.length === 0 ? error : new ConfigError(`${error.message} (${names.join(', ')} is set)`);
+  }
+}
+
+function isWithin(field: string, whole: string): boolean {
+  return field === whole || field.startsWith(`${whole}.`) || field.startsWith(`${whole}[`);
 }

@@ -1,76 +1,65 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { readConfigFile } from './load-config.ts';
+import type { ConfigFile } from './config-schema.ts';
+import { connectorUrl } from './connector-url.ts';
+import { parseConfig, readConfigFile } from './load-config.ts';
+import { writeNew } from './new-file.ts';
 
-const DEFAULT_PORT = 20771;
-
-const FIRST_KEY = {
-  kid: 'local',
-  secretFile: 'secrets/local.secret',
-  operations: ['*'],
-  namespaces: ['*'],
-  allowUnfilteredWrites: false,
-  addresses: [],
+const FIRST_CONFIG = {
+  api: { host: '127.0.0.1', port: 20771 },
+  database: { provider: 'sqlite', file: 'data/database.sqlite' },
+  keys: [
+    {
+      kid: 'local',
+      secretFile: 'secrets/local.secret',
+      operations: ['*'],
+      namespaces: ['*'],
+      allowUnfilteredWrites: false,
+      addresses: [],
+    },
+  ],
+  writeBehind: { namespaces: { stats: { consistentReads: true } } },
 };
+/** Of a game server that nobody has configured yet. */
+export const FIRST_NAMESPACES: readonly string[] = ['game', 'stats'];
 
 /**
  * Makes what is missing (contract section 1): sidecar.json with one key, its secret, a matching database.json; and a
- * `secretFile` that does not exist yet. Nothing existing is overwritten. Returns the files that it made.
+ * `secretFile` that does not exist yet. sidecar.json comes last, so that a first start which was cut off is one again.
+ * Nothing existing is overwritten. Returns the files that it made.
  */
 export function createMissing(file: string, environment: NodeJS.ProcessEnv): string[] {
-  const isFirstStart = !existsSync(file);
   const folder = dirname(resolve(file));
   const made: string[] = [];
   const make = (path: string, text: string) => {
     if (writeNew(path, text)) made.push(path);
   };
-  if (isFirstStart) {
-    mkdirSync(folder, { recursive: true });
-    for (const name of ['secrets', 'data', 'logs']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-    make(
-      file,
-      pretty({
-        api: { host: '127.0.0.1', port: DEFAULT_PORT },
-        database: { provider: 'sqlite', file: 'data/database.sqlite' },
-        keys: [FIRST_KEY],
-        writeBehind: { namespaces: { stats: { consistentReads: true } } },
-      }),
-    );
+  if (existsSync(file)) {
+    makeSecrets(readConfigFile(file, environment).config, folder, make);
+    return made;
   }
-  const { config } = readConfigFile(file, environment);
-  for (const { secretFile } of config.keys) {
-    if (secretFile !== undefined) make(resolve(folder, secretFile), `${randomBytes(32).toString('base64url')}\n`);
-  }
-  if (isFirstStart) {
-    const { kid, secretFile } = config.keys[0] as (typeof config.keys)[number];
-    make(
-      join(folder, 'database.json'),
-      pretty({ url: urlOf(config.api), keyId: kid, secretFile, namespaces: ['game', 'stats'] }),
-    );
-  }
+  const text = pretty(FIRST_CONFIG);
+  const { config } = parseConfig(text, file, environment);
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['secrets', 'data', 'logs']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  makeSecrets(config, folder, make);
+  const { kid, secretFile } = config.keys[0] as (typeof config.keys)[number];
+  const connector = { url: connectorUrl(config.api), keyId: kid, secretFile, namespaces: FIRST_NAMESPACES };
+  make(join(folder, 'database.json'), pretty(connector));
+  make(resolve(file), text);
   return made;
 }
 
-function urlOf(api: { socketPath: string | null; port: number }): string {
-  return api.socketPath === null
-    ? `http://127.0.0.1:${api.port === 0 ? DEFAULT_PORT : api.port}`
-    : `unix:${api.socketPath}`;
+function makeSecrets({ keys }: ConfigFile, folder: string, make: (path: string, text: string) => void): void {
+  for (const { secretFile } of keys) if (secretFile !== undefined) make(resolve(folder, secretFile), newSecret());
 }
 
-function pretty(value: unknown): string {
+/** 32 random bytes (contract section 1), as the text of a file. */
+export function newSecret(): string {
+  return `${randomBytes(32).toString('base64url')}\n`;
+}
+
+export function pretty(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-/** False where the file is there already, also when another process made it in this moment. */
-function writeNew(path: string, text: string): boolean {
-  if (existsSync(path)) return false;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
 }

@@ -6,7 +6,7 @@ import { ConfigError } from './config-error.ts';
 import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
 import { type DatabaseConfig, readDatabase } from './database.ts';
 import { describeProblems } from './describe-problems.ts';
-import { applyEnvironment } from './environment.ts';
+import { applyEnvironment, namingVariables } from './environment.ts';
 import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
 import { readWriteBehind, type WriteBehindConfig } from './write-behind.ts';
 
@@ -28,6 +28,10 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'p
 /** Reads and checks FILE with the environment over it. Throws `ConfigError`. `isCheck` lets secrets be missing. */
 export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck = false): SidecarConfig {
   const parsed = readConfigFile(file, environment);
+  return namingVariables(parsed.variables, () => configOf(parsed, file, environment, isCheck));
+}
+
+function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessEnv, isCheck: boolean): SidecarConfig {
   const { keys, panel: _panel, ...rest } = parsed.config;
   const { folder, warnings } = parsed;
   const place: SecretPlace = { folder, environment, warnings, isMadeLater: isCheck };
@@ -54,27 +58,36 @@ interface ParsedFile {
   readonly config: ConfigFile;
   readonly folder: string;
   readonly warnings: string[];
+  /** Field to the variable that has set it. */
+  readonly variables: ReadonlyMap<string, string>;
 }
 
 /** The checked file, before any secret is read. */
 export function readConfigFile(file: string, environment: NodeJS.ProcessEnv): ParsedFile {
+  const parsed = parseConfig(readConfigText(file), file, environment);
+  if (holdsSecret(parsed.config) && isReadByAll(file)) {
+    parsed.warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
+  }
+  return parsed;
+}
+
+/** `text` as the content of FILE, which need not be there yet. @throws ConfigError */
+export function parseConfig(text: string, file: string, environment: NodeJS.ProcessEnv): ParsedFile {
   const warnings: string[] = [];
-  const root = parseConfigText(readText(file), file);
+  const root = parseConfigText(text, file);
   const ownVariables = new Set<unknown>();
-  const unknown = applyEnvironment(root, environment);
+  const { unknown, fields: variables } = applyEnvironment(root, environment);
   const checked = configSchema.safeParse(root);
-  if (!checked.success) throw new ConfigError(describeProblems(checked.error, root));
+  if (!checked.success) throw new ConfigError(describeProblems(checked.error, root, variables));
   for (const key of checked.data.keys) ownVariables.add(key.secretEnv);
   for (const name of unknown) {
     if (!ownVariables.has(name)) warnings.push(`${name} is set, and names no setting of sidecar.json`);
   }
-  if (holdsSecret(checked.data) && isReadByAll(file)) {
-    warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
-  }
-  return { config: checked.data, folder: dirname(resolve(file)), warnings };
+  return { config: checked.data, folder: dirname(resolve(file)), warnings, variables };
 }
 
-function readText(file: string): string {
+/** @throws ConfigError */
+export function readConfigText(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {

@@ -64,7 +64,7 @@ it('--check looks at the certificate as well', async () => {
 });
 
 it('an argument that nobody knows is such a line too, and --help tells', async () => {
-  expect(await run(['--chekc'])).toMatchObject({ code: 1, stdout: '' });
+  expect(await run(['--chekc'])).toMatchObject({ code: 2, stdout: '' });
   expect((await run(['destroy'])).stderr).toContain('unknown command destroy');
   expect(await run(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('--config FILE') });
 });

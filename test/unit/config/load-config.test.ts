@@ -313,7 +313,7 @@ describe('the environment', () => {
   });
 
   it('a value that does not fit is refused as in the file', () => {
-    expect(refusal(SMALL, { SIDECAR_API_PORT: '80x' })).toMatch(/^api\.port: .*got "80x"$/);
+    expect(refusal(SMALL, { SIDECAR_API_PORT: '80x' })).toMatch(/^api\.port: .*got "80x" from SIDECAR_API_PORT$/);
     expect(refusal(SMALL, { SIDECAR_KEYS_0_ALLOW_UNFILTERED_WRITES: 'yes' })).toMatch(
       /allowUnfilteredWrites: expected true or false/,
     );

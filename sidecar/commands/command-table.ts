@@ -1,0 +1,61 @@
+import type { Command } from './command.ts';
+import { listingCommand } from './command.ts';
+import { runCopy } from './copy.ts';
+import { COPY_OPTIONS } from './copy-arguments.ts';
+import { runDeadLetters } from './dead-letters.ts';
+import { IMPORT_OPTIONS } from './import-arguments.ts';
+import { INIT_OPTIONS, runInit } from './init.ts';
+import { KEYS_OPTIONS, runKeys } from './keys.ts';
+import { runQuarantine } from './quarantine.ts';
+import { runQueue } from './queue.ts';
+
+/** Everything that `main.js` does beside serving. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  init: {
+    about: 'makes the configuration, one key and its secret, and says what to do next',
+    usage: ['[--config FILE]'],
+    options: INIT_OPTIONS,
+    run: runInit,
+  },
+  keys: {
+    about: 'makes, lists, rotates and revokes the keys with which game servers sign',
+    usage: [
+      'new KID [--namespaces A,B] [--operations A,B] [--addresses A,B] [--allow-unfiltered-writes] [--show-secret] [--config FILE]',
+      'list [--config FILE] [--json]',
+      'rotate KID [--hours N] [--again] [--show-secret] [--config FILE]',
+      'revoke KID [--config FILE]',
+    ],
+    options: KEYS_OPTIONS,
+    notes: ['A running sidecar reads its keys when it starts: restart it afterwards.'],
+    run: runKeys,
+  },
+  quarantine: listingCommand(
+    'lists, brings back and deletes what a schema no longer declares',
+    ['list [--config FILE] [--json]', 'restore|purge [ID…] [--config FILE]'],
+    runQuarantine,
+  ),
+  'dead-letters': listingCommand(
+    'lists, tries again and discards queued writes that the database refused',
+    ['list [--config FILE] [--json]', 'retry|discard [ID…] [--config FILE]'],
+    runDeadLetters,
+  ),
+  queue: listingCommand(
+    'shows who applies queued writes, and takes a queue over from a dead box',
+    ['list [--config FILE] [--json]', 'take-over NAMESPACE [--config FILE]'],
+    runQueue,
+  ),
+  copy: {
+    about: 'copies namespaces to another database and compares both',
+    usage: ['--from FILE --to FILE [--namespace N]… [--replace | --compare]', '--to FILE --namespace N --discard'],
+    options: COPY_OPTIONS,
+    run: (args, { moveIo }) => runCopy(args, moveIo('the same command goes on where this one stopped')),
+  },
+  import: {
+    about: 'brings tables that scripts made in MySQL or MariaDB into a namespace',
+    usage: ['--url-file FILE --namespace N [--tables A,B] [--dry-run] [--config FILE]'],
+    options: IMPORT_OPTIONS,
+    // With its driver, which nobody else needs.
+    run: async (args, { moveIo }) =>
+      (await import('./import.ts')).runImport(args, moveIo('the same command begins anew')),
+  },
+};
