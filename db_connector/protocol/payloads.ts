@@ -37,11 +37,20 @@ const sort = content(isJsonArray, 'an array', {
   type: 'array',
   items: { $ref: '#/components/schemas/SortKey' },
 }).optional();
+const distinct = 'a column stands twice';
 const names = z
   .array(z.string())
   .min(1, 'expected at least one column')
-  .refine((list) => new Set(list).size === list.length, 'a column stands twice')
+  .refine((list) => new Set(list).size === list.length, distinct)
   .meta({ uniqueItems: true });
+const updated = z
+  .array(z.string())
+  .refine((list) => new Set(list).size === list.length, distinct)
+  .optional()
+  .meta({
+    uniqueItems: true,
+    description: 'Columns that an existing row takes from `row`; left out, all but the keys. Empty: insert if missing',
+  });
 const all = z
   .boolean()
   .optional()
@@ -83,7 +92,15 @@ export const PAYLOADS = {
     inc: object('Column name to the number that is added').optional(),
     all,
   }),
-  upsert: z.object({ ...write, row: object('Column name to value'), keys: names }),
+  upsert: z.object({
+    ...write,
+    row: object('Column name to value'),
+    keys: names,
+    update: updated,
+    inc: object(
+      'Column name to the number that is added to an existing row, and to what a new one begins with',
+    ).optional(),
+  }),
   delete: z.object({ ...write, filter, all }),
   count: z.object({ namespace, table, filter }),
   flush: z.object({ namespace }),

@@ -1,5 +1,13 @@
 import type { Column } from './columns.ts';
-import { type Decimal, decimalOf, fractionDigits, integerDigits, plainText } from './decimal.ts';
+import {
+  type Decimal,
+  decimalOf,
+  floorToScale,
+  fractionDigits,
+  integerDigits,
+  plainText,
+  scaledText,
+} from './decimal.ts';
 import { type Json, JsonNumber, numberText } from './json-value.ts';
 import {
   DEFAULT_DECIMAL_PRECISION,
@@ -110,4 +118,40 @@ function decimalAmount(column: Column, json: Json, path: string): string {
   const point = decimalPrecision(column) - scale + 2;
   if (integerDigits(exact) >= point) return plainText({ negative: exact.negative, digits: '1', point });
   return plainText(exact);
+}
+
+/**
+ * A number column's value plus an amount of `parseAmount`, in the logical form; NULL counts 0. Null where the column does
+ * not hold the sum.
+ */
+export function addAmount(
+  column: Column,
+  value: bigint | string | number | null,
+  amount: bigint | string | number,
+): bigint | string | number | null {
+  switch (column.type) {
+    case 'int32': {
+      const sum = BigInt(value ?? 0) + BigInt(amount);
+      return sum >= INT32_MIN && sum <= INT32_MAX ? Number(sum) : null;
+    }
+    case 'int64': {
+      const sum = BigInt(value ?? 0) + BigInt(amount);
+      return sum >= INT64_MIN && sum <= INT64_MAX ? sum : null;
+    }
+    case 'decimal':
+      return decimalSum(column, String(value ?? 0), String(amount));
+    default: {
+      const sum = Number(value ?? 0) + Number(amount);
+      if (!Number.isFinite(sum)) return null;
+      return sum === 0 ? 0 : sum;
+    }
+  }
+}
+
+function decimalSum(column: Column, value: string, amount: string): string | null {
+  const scale = decimalScale(column);
+  const scaled = (text: string): bigint => floorToScale(decimalOf(text), scale).scaled;
+  const sum = scaled(value) + scaled(amount);
+  const limit = 10n ** BigInt(decimalPrecision(column));
+  return sum < limit && sum > -limit ? scaledText(sum, scale) : null;
 }

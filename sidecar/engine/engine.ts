@@ -97,11 +97,19 @@ export type Write =
     }
   | {
       readonly op: 'upsert';
-      /** The whole row as it is inserted, defaults filled in. */
+      /** The whole row as it is inserted: defaults filled in, and what `inc` adds is in it. */
       readonly row: Row;
       readonly keys: readonly string[];
       /** Columns that an existing row takes from `row`. */
       readonly update: readonly string[];
+      /** What only an existing row takes, beside `update`: its values are not those of `row`. */
+      readonly touch?: Row;
+      /** What is added to columns of an existing row, as in an update. None of them stands in `update`. */
+      readonly inc?: ReadonlyMap<string, Value>;
+      /** An existing row is not touched, and does not count as affected. */
+      readonly isInsertOnly?: boolean;
+      /** Why `row` cannot be inserted where no row has the keys. */
+      readonly insertFault?: ApiError;
     }
   | { readonly op: 'delete'; readonly filter: Filter | null };
 

@@ -12,6 +12,7 @@ const RUNS = 25;
 const id = fc.integer({ min: 0, max: 6 });
 const tag = fc.option(fc.constantFrom('a', 'b', 'c'), { freq: 2 });
 const row = fc.record({ id, tag });
+const amount = fc.constantFrom(1, 5, 2 ** 31 - 3);
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -19,9 +20,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('insert'), rows: fc.array(row, { minLength: 1, maxLength: 3 }) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('upsert'), id, tag }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('count'), id, from: amount, amount }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('add'), id: fc.option(id), amount: fc.constantFrom(1, 5, 2 ** 31 - 3) }),
+    arbitrary: fc.record({ do: fc.constant('add'), id: fc.option(id), amount }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('tag'), id, tag }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('remove'), id }) },

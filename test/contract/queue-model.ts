@@ -1,13 +1,13 @@
 import type { Value } from '../../db_connector/protocol/values.ts';
 import type { TableTarget, Write } from '../../sidecar/engine/engine.ts';
-import { addAmount, insert, item, remove, setTag, upsert } from './queue-world.ts';
-
-const INT32_MAX = 2 ** 31 - 1;
+import { addAmount, countUp, INT32_MAX, insert, item, remove, setTag, upsert } from './queue-world.ts';
 
 /** What an entry does; the model and the engine are given the same. */
 export type Step =
   | { readonly do: 'insert'; readonly rows: readonly { readonly id: number; readonly tag: string | null }[] }
   | { readonly do: 'upsert'; readonly id: number; readonly tag: string | null }
+  /** Added to a row that is there; a new one begins with `from` and the amount. */
+  | { readonly do: 'count'; readonly id: number; readonly from: number; readonly amount: number }
   | { readonly do: 'add'; readonly id: number | null; readonly amount: number }
   | { readonly do: 'tag'; readonly id: number; readonly tag: string | null }
   | { readonly do: 'remove'; readonly id: number }
@@ -22,6 +22,8 @@ export function writeOfStep(step: Step, items: TableTarget): Write | null {
       return insert(...step.rows.map(({ id, tag }) => item(id, { tag })));
     case 'upsert':
       return upsert(step.id, { tag: step.tag });
+    case 'count':
+      return countUp(step.id, step.from, step.amount);
     case 'add':
       return addAmount(items, step.id, step.amount);
     case 'tag':
@@ -88,6 +90,13 @@ function run(step: Step, items: Map<number, Item>): string | null {
       if (isTaken(step.tag, step.id)) return 'constraint_violation';
       items.set(step.id, { id: step.id, n: items.get(step.id)?.n ?? 0, tag: step.tag });
       return null;
+    case 'count': {
+      const there = items.get(step.id);
+      const n = (there?.n ?? step.from) + step.amount;
+      if (n > INT32_MAX) return 'invalid_value';
+      items.set(step.id, { id: step.id, n, tag: there?.tag ?? null });
+      return null;
+    }
     case 'add': {
       const matching = [...items.values()].filter(({ id }) => step.id === null || id === step.id);
       if (matching.some(({ n }) => n + step.amount > INT32_MAX)) return 'invalid_value';

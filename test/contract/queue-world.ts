@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { parseFilter } from '../../db_connector/protocol/filter.ts';
 import { parseJson } from '../../db_connector/protocol/json.ts';
 import { parseSchema, schemaHash } from '../../db_connector/protocol/schema.ts';
@@ -178,4 +178,14 @@ export function upsert(id: number, more: Values = {}): Write {
 
 export function remove(target: TableTarget, id: number): Write {
   return { op: 'delete', filter: byId(target, id) };
+}
+
+/** As the data layer gives it: a new row holds the sum, or says why it cannot. */
+export function countUp(id: number, from: number, amount: number): Write {
+  const begun = from + amount;
+  const insertFault = new ApiError('invalid_value', 'out of range');
+  return {
+    ...{ op: 'upsert', keys: ['id'], update: [], inc: new Map([['n', BigInt(amount)]]) },
+    ...(begun > INT32_MAX ? { row: item(id, {}), insertFault } : { row: item(id, { n: begun }) }),
+  };
 }

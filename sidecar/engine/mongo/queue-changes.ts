@@ -4,6 +4,7 @@ import type { Table } from '../../../db_connector/protocol/schema.ts';
 import type { Row, TableTarget, Write } from '../engine.ts';
 import { uniqueSets } from '../physical-indexes.ts';
 import type { QueuedEntry, QueueUnit } from '../queues.ts';
+import { upsertChange } from '../upsert-change.ts';
 import { compileChange } from './compile-change.ts';
 import { allOf, matchOf } from './compile-filter.ts';
 import { columnNamed } from './read.ts';
@@ -88,11 +89,14 @@ function updateOf(
 }
 
 function upsertOf(target: TableTarget, write: Write, operation: QueuedOperation): Parts | null {
-  if (write.op !== 'upsert' || write.update.length === 0 || touchesUnique(target.table, write.update)) return null;
+  if (write.op !== 'upsert' || write.insertFault !== undefined) return null;
+  const { set, inc, isEmpty } = upsertChange(write);
+  if (isEmpty || touchesUnique(target.table, [...set.keys(), ...inc.keys()])) return null;
   const match = keyMatch({ target }, write);
-  const { update } = compileUpsertChange(target.table, write, operation);
-  const selection = allOf([match, unmarked(operation)]);
-  return { columns: write.keys, values: write.row, match, selection, update, isGuarded: false, row: write.row };
+  const { update, guards } = compileUpsertChange(target.table, write, operation);
+  const selection = allOf([match, unmarked(operation), ...guards]);
+  const isGuarded = guards.length > 0;
+  return { columns: write.keys, values: write.row, match, selection, update, isGuarded, row: write.row };
 }
 
 function touchesUnique(table: Table, names: readonly string[]): boolean {

@@ -120,14 +120,15 @@ async function sent<T>(
   }
 }
 
-async function exists({ session, target }: WriteCall, selection: Document): Promise<boolean> {
+export async function exists({ session, target }: WriteCall, selection: Document): Promise<boolean> {
   const found = await session.look((db, time) =>
     db.collection(collectionOf(target)).findOne(selection, { projection: { _id: 1 }, ...time }),
   );
   return found !== null;
 }
 
-async function checkRange(call: WriteCall, selection: Document, guards: readonly Document[]): Promise<void> {
+/** @throws ApiError `invalid_value` where a document of the selection refuses the sum. */
+export async function checkRange(call: WriteCall, selection: Document, guards: readonly Document[]): Promise<void> {
   if (guards.length === 0 || !(await exists(call, allOf([selection, { $nor: [allOf(guards)] }])))) return;
   throw new ApiError('invalid_value', 'inc: the result is out of the range of its column; nothing was changed');
 }

@@ -2,7 +2,8 @@ import type { Document } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
-import type { Row, Write } from '../engine.ts';
+import type { Write } from '../engine.ts';
+import { affectedExisting, upsertChange } from '../upsert-change.ts';
 import { type CompiledChange, compileChange } from './compile-change.ts';
 import { allOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, toBson } from './documents.ts';
@@ -10,11 +11,10 @@ import { failureOf } from './failures.ts';
 import { newDocuments, plannedRows, withMark } from './insert.ts';
 import { columnNamed } from './read.ts';
 import { columnsOfIndex, isSameSet, OWN_INDEX, violation } from './unique-sets.ts';
+import { checkRange, exists } from './update.ts';
 import { marked, type Operation, unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';
 
 type Upsert = Write & { readonly op: 'upsert' };
-
-const NO_INC: Row = new Map();
 
 /**
  * Update, else insert, and again where somebody else has inserted meanwhile. MongoDB's own upsert fails now and then
@@ -23,26 +23,29 @@ const NO_INC: Row = new Map();
 export async function upsert(call: WriteCall, write: Upsert): Promise<WriteOutcome> {
   const { target, operation } = call;
   const key = keyMatch(call, write);
-  const outcome: WriteOutcome = { result: '{"affected":1}', marked: key };
   let document: Document | undefined;
   for (;;) {
-    if (await changeExisting(call, write, key)) return outcome;
-    if (document === undefined) {
-      const planned = plannedRows(operation, [write.row]).map((row) => ({ ...row, path: 'row' }));
-      [document] = await newDocuments(call, planned);
-      if (document === undefined) {
-        throw new ApiError(
-          'constraint_violation',
-          'the generator of the primary key is at its end; nothing was changed',
-        );
-      }
-    }
+    const affected = await changeExisting(call, write, key);
+    if (affected !== null) return outcome(affected, key);
+    if (write.insertFault !== undefined) throw write.insertFault;
+    document ??= await documentOf(call, write);
     const index = await insertOne(call, withMark(document, operation));
-    if (index === undefined || index === OWN_INDEX) return outcome;
+    if (index === undefined || index === OWN_INDEX) return outcome(1, key);
     const columns = columnsOfIndex(target, index);
     const isOwnKey = columns !== null && isSameSet(columns, write.keys);
     if (!isOwnKey && !(await exists(call, key))) throw violation(target, index, '', '; nothing was changed');
   }
+}
+
+function outcome(affected: number, key: Document): WriteOutcome {
+  return { result: `{"affected":${affected}}`, marked: key };
+}
+
+async function documentOf(call: WriteCall, { row }: Upsert): Promise<Document> {
+  const planned = plannedRows(call.operation, [row]).map((planned) => ({ ...planned, path: 'row' }));
+  const [document] = await newDocuments(call, planned);
+  if (document !== undefined) return document;
+  throw new ApiError('constraint_violation', 'the generator of the primary key is at its end; nothing was changed');
 }
 
 export function keyMatch(
@@ -58,39 +61,47 @@ export function keyMatch(
 }
 
 /** What becomes of a row that is there. */
-export function compileUpsertChange(
-  table: Table,
-  { row, update }: Pick<Upsert, 'row' | 'update'>,
-  operation: Operation | null,
-): CompiledChange {
-  const set: Row = new Map(update.map((name) => [name, row.get(name) ?? null]));
-  return compileChange(table, set, NO_INC, operation);
+export function compileUpsertChange(table: Table, write: Upsert, operation: Operation | null): CompiledChange {
+  const { set, inc } = upsertChange(write);
+  return compileChange(table, set, inc, operation);
 }
 
-/** Whether the row is there, and as it is to be. */
-async function changeExisting(call: WriteCall, { row, update }: Upsert, key: Document): Promise<boolean> {
-  const { session, target, operation } = call;
-  if (update.length === 0) return exists(call, key);
-  const change = compileUpsertChange(target.table, { row, update }, operation);
+/** How many rows were affected where the row is there, and as it is to be; null where it is not. */
+async function changeExisting(call: WriteCall, write: Upsert, key: Document): Promise<number | null> {
+  const { target, operation } = call;
+  const isDone = async (): Promise<boolean> =>
+    // A broken-off attempt has done it.
+    operation?.isResumed === true && (await exists(call, allOf([key, marked(operation)])));
+  if (upsertChange(write).isEmpty) {
+    if (!(await exists(call, key))) return null;
+    return affectedExisting(write) === 1 || (await isDone()) ? 1 : 0;
+  }
+  const change = compileUpsertChange(target.table, write, operation);
   const selection = allOf([key, unmarked(operation)]);
+  for (;;) {
+    if (await changeOne(call, allOf([selection, ...change.guards]), change)) return 1;
+    if (await isDone()) return 1;
+    if (change.guards.length === 0) return null;
+    await checkRange(call, selection, change.guards);
+    // Else somebody has changed it in between, and the sum is in range now.
+    if (!(await exists(call, selection))) return null;
+  }
+}
+
+async function changeOne(
+  { session, target }: WriteCall,
+  selection: Document,
+  change: CompiledChange,
+): Promise<boolean> {
   try {
     const { matchedCount } = await session.send((db, time) =>
       db.collection(collectionOf(target)).updateOne(selection, change.update, time),
     );
-    if (matchedCount > 0) return true;
+    return matchedCount > 0;
   } catch (error) {
     const failure = failureOf(error);
     throw failure.kind === 'duplicate' ? violation(target, failure.index, '', '; nothing was changed') : error;
   }
-  // A broken-off attempt has done it.
-  return operation?.isResumed === true && (await exists(call, allOf([key, marked(operation)])));
-}
-
-async function exists({ session, target }: WriteCall, selection: Document): Promise<boolean> {
-  const found = await session.look((db, time) =>
-    db.collection(collectionOf(target)).findOne(selection, { projection: { _id: 1 }, ...time }),
-  );
-  return found !== null;
 }
 
 /** Undefined where it was inserted; else the index that refused, null where it is not known. */

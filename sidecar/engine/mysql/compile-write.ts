@@ -9,6 +9,7 @@ import { setSql } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 import { SqlParams } from '../sql/dialect.ts';
 import type { SqlParam } from '../sql/session.ts';
+import { upsertChange } from '../upsert-change.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 
 const { quoted } = MYSQL_DIALECT;
@@ -43,13 +44,13 @@ export function compileDelete(target: TableTarget, filter: Filter | null): Compi
 export function compileUpsertChange(target: TableTarget, write: Write & { readonly op: 'upsert' }): CompiledStatement {
   const params = new SqlParams(MYSQL_DIALECT);
   const table = tableSql(MYSQL_DIALECT, target);
-  const assigned = (names: readonly string[]): string[] =>
-    target.table.columns
-      .filter((column) => names.includes(column.name))
-      .map((column) => `${quoted(column.name)} = ${params.value(column, write.row.get(column.name) ?? null)}`);
-  const changes = assigned(write.update);
-  const change = changes.length > 0 ? `UPDATE ${table} SET ${changes.join(', ')}` : `SELECT 1 FROM ${table}`;
-  const sql = `${change} WHERE ${assigned(write.keys).join(' AND ')} AND ${currentSql(target, params)}`;
+  const changed = upsertChange(write);
+  const changes = setSql(MYSQL_DIALECT, target.table, changed, params);
+  const change = changed.isEmpty ? `SELECT 1 FROM ${table}` : `UPDATE ${table} SET ${changes}`;
+  const keys = target.table.columns
+    .filter((column) => write.keys.includes(column.name))
+    .map((column) => `${quoted(column.name)} = ${params.value(column, write.row.get(column.name) ?? null)}`);
+  const sql = `${change} WHERE ${keys.join(' AND ')} AND ${currentSql(target, params)}`;
   return { sql, params: params.values };
 }
 

@@ -3,6 +3,7 @@ import type { TableTarget, Write } from '../engine.ts';
 import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/compile-change.ts';
 import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session } from '../sql/session.ts';
+import { affectedExisting } from '../upsert-change.ts';
 import { compileDelete, compileUpdate, compileUpsertChange } from './compile-write.ts';
 import { MAX_KEPT_PARAMS } from './mysql-connection.ts';
 import { insertRows, planInsert, type WritePlan } from './run-insert.ts';
@@ -67,7 +68,8 @@ async function upsert(session: Session, target: TableTarget, write: Write & { op
   const statement = compileUpsertChange(target, write);
   let elsewhere: DuplicateError | null = null;
   for (let attempt = 1; attempt <= MAX_UPSERT_ATTEMPTS; attempt++) {
-    if ((await send(session, target, statement)).affected > 0) return affectedResult(1);
+    if ((await send(session, target, statement)).affected > 0) return affectedResult(affectedExisting(write));
+    if (write.insertFault !== undefined) await refuseInsert(session, target, write.insertFault);
     const collision = await collisionOfInsert(session, target, write);
     if (collision === null) return affectedResult(1);
     if (isSameSet(collision.columns, write.keys)) continue;
@@ -75,6 +77,11 @@ async function upsert(session: Session, target: TableTarget, write: Write & { op
     elsewhere = collision;
   }
   throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+}
+
+async function refuseInsert(session: Session, target: TableTarget, fault: ApiError): Promise<never> {
+  await checkCurrent(session, target);
+  throw fault;
 }
 
 /** Null where the row is inserted. */

@@ -3,11 +3,17 @@ import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { IdempotencySlot, Row, TableTarget, Write } from '../engine.ts';
 import { filterSql } from '../filter-sql.ts';
 import { physicalGenerator, physicalTable } from '../physical-names.ts';
-import { generatedColumn, setSql } from '../sql/compile-change.ts';
+import { affectedResult, generatedColumn, setSql } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 import { SqlParams } from '../sql/dialect.ts';
+import { affectedExisting, type UpsertChange, upsertChange } from '../upsert-change.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { POSTGRES_DIALECT, paramType } from './dialect.ts';
+
+type Upsert = Write & { readonly op: 'upsert' };
+
+/** Place of the value that a column has in a row. */
+type PlaceOf = (column: Column) => string;
 
 /**
  * Writes as one statement each: it changes nothing where the schema is another one by now, or where the slot is taken,
@@ -65,47 +71,83 @@ export class WriteCompiler {
   }
 
   /**
-   * Inserts, or updates the row with the keys. One row of one column: whether anything was done. Where it was not, another
-   * has just inserted the row, the schema is another one, the slot is taken, or the generator has not come so far.
+   * Inserts, or updates the row with the keys. One row of one column: JSON text of the result, null where nothing was
+   * done. Then another has just inserted the row, the schema is another one, the slot is taken, the generator has not come
+   * so far, or the row is not there and cannot be inserted.
    */
-  upsert(write: Write & { op: 'upsert' }, reached: bigint | null, result: string): CompiledStatement {
+  upsert(write: Upsert, reached: bigint | null): CompiledStatement {
     const { table } = this.#target;
-    const given = table.columns.filter((column) => write.row.has(column.name));
-    const place = (column: Column): string => this.#params.typed(column, write.row.get(column.name) ?? null);
-    const places = new Map(given.map((column) => [column.name, place(column)]));
-    const isGenerated = given.length < table.columns.length;
+    const change = upsertChange(write);
+    const isGenerated = table.columns.some((column) => !write.row.has(column.name));
     const isMoving = reached !== null && !write.keys.includes(generatedColumn(table)?.name ?? '');
-    // An insert that turns into an update would have used an id up, or moved the generator.
-    const looksFirst = isGenerated || isMoving || write.update.length === 0;
-    const parts = looksFirst ? [`u AS (${this.#existingSql(write, places)})`] : [];
-    parts.push(`i AS (${this.#insertOnceSql(write, places, reached, looksFirst)})`);
-    const isDone = `${looksFirst ? 'EXISTS (SELECT FROM u) OR ' : ''}EXISTS (SELECT FROM i)`;
+    const isInserting = write.insertFault === undefined;
+    // An insert that turns into an update would have used an id up, or moved the generator; and it takes no sums.
+    const looksFirst = isGenerated || isMoving || change.isEmpty || change.inc.size > 0 || !isInserting;
+    const placeOf = this.#placesOf(write.row);
+    const existing = `WHEN EXISTS (SELECT FROM u) THEN '${affectedResult(affectedExisting(write))}'`;
+    const inserted = `WHEN EXISTS (SELECT FROM i) THEN '${affectedResult(1)}'`;
+    const parts = [
+      ...(looksFirst ? [`u AS (${this.#existingSql(write, change, placeOf)})`] : []),
+      ...(isInserting ? [`i AS (${this.#insertOnceSql(write, change, placeOf, reached, looksFirst)})`] : []),
+      `r AS (SELECT CASE ${looksFirst ? existing : ''} ${isInserting ? inserted : ''} END AS result)`,
+    ];
     if (this.#slot !== null) {
-      parts.push(`m AS (${this.#rememberSql(this.#slot, `${this.#params.add(result)}::text`, `WHERE ${isDone}`)})`);
+      parts.push(`m AS (${this.#rememberSql(this.#slot, 'r.result', 'FROM r WHERE r.result IS NOT NULL')})`);
     }
-    return this.#statement(`WITH ${parts.join(', ')} SELECT ${isDone}`);
+    return this.#statement(`WITH ${parts.join(', ')} SELECT result FROM r`);
   }
 
-  #existingSql({ keys, update }: Write & { op: 'upsert' }, places: ReadonlyMap<string, string>): string {
-    const isKey = keys.map((name) => `"${name}" = ${places.get(name)}`).join(' AND ');
+  /** Each value travels once, and only where it is needed. */
+  #placesOf(row: Row): PlaceOf {
+    const places = new Map<string, string>();
+    return (column) => {
+      let place = places.get(column.name);
+      if (place === undefined) {
+        place = this.#params.typed(column, row.get(column.name) ?? null);
+        places.set(column.name, place);
+      }
+      return place;
+    };
+  }
+
+  #existingSql(write: Upsert, change: UpsertChange, placeOf: PlaceOf): string {
+    const { table } = this.#target;
+    const keys = table.columns.filter((column) => write.keys.includes(column.name));
+    const isKey = keys.map((column) => `"${column.name}" = ${placeOf(column)}`).join(' AND ');
     const where = `WHERE ${isKey} AND ${this.#guardSql()}`;
-    if (update.length === 0) return `SELECT 1 FROM ${this.#tableSql()} ${where}`;
-    const changes = update.map((name) => `"${name}" = ${places.get(name)}`).join(', ');
+    if (change.isEmpty) return `SELECT 1 FROM ${this.#tableSql()} ${where}`;
+    const changes = this.#assignmentsSql(write, change, placeOf);
     return `UPDATE ${this.#tableSql()} SET ${changes} ${where} RETURNING 1`;
   }
 
+  #assignmentsSql({ row }: Upsert, { set, inc }: UpsertChange, placeOf: PlaceOf): string {
+    const changes = this.#target.table.columns.flatMap((column) => {
+      const name = `"${column.name}"`;
+      const value = set.get(column.name);
+      if (value !== undefined) {
+        return [`${name} = ${value === row.get(column.name) ? placeOf(column) : this.#params.typed(column, value)}`];
+      }
+      const amount = inc.get(column.name);
+      return amount === undefined ? [] : [`${name} = ${POSTGRES_DIALECT.incSql(column, amount, this.#params)}`];
+    });
+    return changes.join(', ');
+  }
+
   #insertOnceSql(
-    { keys, update }: Write & { op: 'upsert' },
-    places: ReadonlyMap<string, string>,
+    write: Upsert,
+    change: UpsertChange,
+    placeOf: PlaceOf,
     reached: bigint | null,
     looksFirst: boolean,
   ): string {
-    const names = [...places.keys()].map((name) => `"${name}"`).join(', ');
-    const values = [...places.values()].join(', ');
+    const given = this.#target.table.columns.filter((column) => write.row.has(column.name));
+    const names = given.map((column) => `"${column.name}"`).join(', ');
+    const values = given.map(placeOf).join(', ');
     const guard = reached === null ? this.#guardSql() : `${this.#guardSql()} AND ${this.#reachedSql(reached)}`;
-    const arbiter = keys.map((name) => `"${name}"`).join(', ');
-    const changes = update.map((name) => `"${name}" = EXCLUDED."${name}"`).join(', ');
-    const action = update.length === 0 ? 'NOTHING' : `UPDATE SET ${changes}`;
+    const arbiter = write.keys.map((name) => `"${name}"`).join(', ');
+    // What it cannot take of an existing row is done when the write is tried again, and looks first.
+    const canUpdate = !change.isEmpty && change.inc.size === 0;
+    const action = canUpdate ? `UPDATE SET ${this.#assignmentsSql(write, change, placeOf)}` : 'NOTHING';
     const select = `SELECT ${values} WHERE ${guard}${looksFirst ? ' AND NOT EXISTS (SELECT FROM u)' : ''}`;
     return `INSERT INTO ${this.#tableSql()} (${names}) ${select} ON CONFLICT (${arbiter}) DO ${action} RETURNING 1`;
   }

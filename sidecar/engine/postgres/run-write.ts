@@ -164,7 +164,8 @@ function moveThenInsert(target: TableTarget, rows: readonly Row[], slot: Idempot
 
 function planUpsert(target: TableTarget, write: Write & { op: 'upsert' }, slot: IdempotencySlot | null): WritePlan {
   const generated = generatedColumn(target.table);
-  const id = generated !== null && write.row.has(generated.name) ? idOf(write.row, generated.name) : null;
+  const isMoving = generated !== null && write.row.has(generated.name) && write.insertFault === undefined;
+  const id = isMoving ? idOf(write.row, generated.name) : null;
   return { needsTransaction: false, run: (session) => upsert(session, target, write, id, slot) };
 }
 
@@ -178,13 +179,14 @@ async function upsert(
   reached: bigint | null,
   slot: IdempotencySlot | null,
 ): Promise<string | null> {
-  const result = affectedResult(1);
   for (let attempt = 1; attempt <= MAX_UPSERT_ATTEMPTS; attempt++) {
-    const { rows } = await send(session, new WriteCompiler(target, slot).upsert(write, reached, result));
-    if (rows[0]?.[0] === 't') return result;
+    const { rows } = await send(session, new WriteCompiler(target, slot).upsert(write, reached));
+    const result = rows[0]?.[0] ?? null;
+    if (result !== null) return String(result);
     await checkUndone(session, target, null);
     if (reached !== null) return null;
     if (slot !== null) await checkSlot(session, slot);
+    if (write.insertFault !== undefined) throw write.insertFault;
   }
   throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
 }

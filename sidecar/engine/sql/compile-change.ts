@@ -5,7 +5,12 @@ import type { Row, Write } from '../engine.ts';
 import type { SqlDialect, SqlParams } from './dialect.ts';
 
 /** What stands after SET in an update. */
-export function setSql(dialect: SqlDialect, table: Table, write: Write & { op: 'update' }, params: SqlParams): string {
+export function setSql(
+  dialect: SqlDialect,
+  table: Table,
+  write: { readonly set: Row; readonly inc: Row },
+  params: SqlParams,
+): string {
   const changes = table.columns.flatMap((column) => {
     const name = dialect.quoted(column.name);
     const set = write.set.get(column.name);

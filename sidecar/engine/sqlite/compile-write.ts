@@ -5,6 +5,7 @@ import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
 import { type Value, writeValue } from '../../../db_connector/protocol/values.ts';
 import type { Row, TableTarget, Write } from '../engine.ts';
+import { affectedExisting, upsertChange } from '../upsert-change.ts';
 import { whereSql } from './compile-read.ts';
 import type { Generator, InsertWork, WriteWork } from './messages.ts';
 import { physicalOf, quoted } from './names.ts';
@@ -83,15 +84,21 @@ function givenIds(table: Table, rows: readonly Row[]): string[] {
 
 function compileUpdate(target: TableTarget, write: Write & { op: 'update' }, numberOf: NumberOf): WriteWork {
   const params: Physical[] = [];
-  const changes = target.table.columns.flatMap((column) => {
-    const set = write.set.get(column.name);
-    if (set !== undefined) return [setSql(column, set, params)];
-    const amount = write.inc.get(column.name);
-    return amount === undefined ? [] : [incSql(column, amount, params)];
-  });
-  const sql = `UPDATE ${tableSql(target)} SET ${changes.join(', ')} ${whereSql(write.filter, params)}`;
+  const changes = changesSql(target.table, write, params);
+  const sql = `UPDATE ${tableSql(target)} SET ${changes} ${whereSql(write.filter, params)}`;
   const isSingleRow = [...write.inc.keys()].some((name) => isUnique(target.table, name));
   return { do: 'change', statement: numberOf(sql), params, isSingleRow };
+}
+
+/** What stands after SET. */
+function changesSql(table: Table, { set, inc }: { readonly set: Row; readonly inc: Row }, params: Physical[]): string {
+  const changes = table.columns.flatMap((column) => {
+    const value = set.get(column.name);
+    if (value !== undefined) return [setSql(column, value, params)];
+    const amount = inc.get(column.name);
+    return amount === undefined ? [] : [incSql(column, amount, params)];
+  });
+  return changes.join(', ');
 }
 
 /** SQLite collects the rows first and changes them in a second pass, which only a guard here can end. */
@@ -129,12 +136,9 @@ function isUnique(table: Table, name: string): boolean {
 
 function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, numberOf: NumberOf): WriteWork {
   const { table } = target;
+  const { insertFault } = write;
   const params: Physical[] = [];
-  const changed = table.columns.filter((column) => write.update.includes(column.name));
-  const changes = changed.map((column) => {
-    params.push(toPhysical(column, write.row.get(column.name) ?? null));
-    return `${quoted(column.name)} = ?`;
-  });
+  const changes = changesSql(table, upsertChange(write), params);
   const keys = table.columns.filter((column) => write.keys.includes(column.name));
   const where = keys.map((column) => {
     params.push(toPhysical(column, write.row.get(column.name) ?? null));
@@ -142,8 +146,8 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, num
   });
   const selector = `WHERE ${where.join(' AND ')}`;
   const sql =
-    changes.length > 0
-      ? `UPDATE ${tableSql(target)} SET ${changes.join(', ')} ${selector}`
+    changes !== ''
+      ? `UPDATE ${tableSql(target)} SET ${changes} ${selector}`
       : `SELECT 1 FROM ${tableSql(target)} ${selector}`;
   return {
     do: 'upsert',
@@ -152,5 +156,7 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, num
     insert: numberOf(insertSql(target)),
     row: table.columns.map((column) => rowParam(column, write.row)),
     generator: generatorOf(target),
+    affectedExisting: affectedExisting(write),
+    insertFault: insertFault === undefined ? null : { code: insertFault.code, message: insertFault.message },
   };
 }

@@ -111,6 +111,10 @@ export type WriteWork =
       readonly insert: number;
       readonly row: readonly Physical[];
       readonly generator: Generator | null;
+      /** Rows that count as affected where the row existed. */
+      readonly affectedExisting: 0 | 1;
+      /** Why the row cannot be inserted, if so. */
+      readonly insertFault: Refusal | null;
     };
 
 export interface WriteCall extends CallBase, CompiledFor {

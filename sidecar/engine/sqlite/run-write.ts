@@ -138,6 +138,8 @@ function upsert(connection: Connection, work: WriteWork & { do: 'upsert' }): str
   const exists = prepared.reader
     ? prepared.get(...work.params) !== undefined
     : prepared.run(...work.params).changes > 0;
-  if (!exists) insertRow(connection, work.insert, work.row, work.generator);
+  if (exists) return `{"affected":${work.affectedExisting}}`;
+  if (work.insertFault !== null) throw new ApiError(work.insertFault.code, work.insertFault.message);
+  insertRow(connection, work.insert, work.row, work.generator);
   return '{"affected":1}';
 }

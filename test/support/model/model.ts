@@ -4,6 +4,7 @@ import { addTo } from './model-values.ts';
 import { OVERFLOW } from './nasty-values.ts';
 import { requestOf } from './requests.ts';
 import {
+  type Cells,
   columnOf,
   type ModelCapabilities,
   type ModelColumn,
@@ -99,18 +100,41 @@ export class Model {
   }
 
   #upsert(state: TableState, step: StepOf<'upsert'>): Expectation {
-    const values = Object.fromEntries(step.keys.map((name) => [name, step.row[name]?.value ?? null]));
+    const { row, keys, inc } = step;
+    const values = Object.fromEntries(keys.map((name) => [name, row[name]?.value ?? null]));
     const existing = state.find(values);
     if (existing === undefined) {
-      const { isWhole } = state.insert([step.row], false);
+      const begun = begunRow(state.table, step);
+      if (begun === null) return { codes: ['invalid_value'] };
+      const { isWhole } = state.insert([begun], false);
       return isWhole ? affected(1) : { codes: ['constraint_violation'] };
     }
+    const isFree = (name: string) => !keys.includes(name) && !state.table.primaryKey.includes(name) && !(name in inc);
+    const taken = step.update ?? Object.keys(row).filter(isFree);
+    if (step.update !== null && taken.length + Object.keys(inc).length === 0) return affected(0);
     const changed: ModelRow = { ...existing };
-    for (const [name, { value }] of Object.entries(step.row)) {
-      if (!step.keys.includes(name) && !state.table.primaryKey.includes(name)) changed[name] = value;
-    }
-    return replace(state, new Map([[existing, changed]]), new Set());
+    for (const name of taken) changed[name] = row[name]?.value ?? null;
+    const isInRange = addAll(state.table, changed, inc);
+    return replace(state, new Map([[existing, changed]]), new Set(isInRange ? [] : ['invalid_value']));
   }
+}
+
+/** A row that an upsert inserts, with what it adds; null where a sum is out of range. */
+function begunRow(table: ModelTable, { row, inc }: StepOf<'upsert'>): Cells | null {
+  const sums: ModelRow = {};
+  for (const name of Object.keys(inc)) sums[name] = (row[name] ?? columnOf(table, name)?.default)?.value ?? null;
+  if (!addAll(table, sums, inc)) return null;
+  const added = Object.entries(sums).map(([name, value]) => [name, { text: '', value }]);
+  return { ...row, ...Object.fromEntries(added) };
+}
+
+/** False where a sum is out of range. */
+function addAll(table: ModelTable, row: ModelRow, inc: Cells): boolean {
+  return Object.entries(inc).every(([name, { value }]) => {
+    const sum = addTo(columnOf(table, name) as ModelColumn, row[name] ?? null, value);
+    if (sum !== null) row[name] = sum;
+    return sum !== null;
+  });
 }
 
 const affected = (count: number): Expectation => ({ text: () => `{"affected":${count}}` });
@@ -125,11 +149,7 @@ function update(state: TableState, step: StepOf<'update'>): Expectation {
   for (const row of matched) {
     const changed: ModelRow = { ...row };
     for (const [name, { value }] of Object.entries(step.set)) changed[name] = value;
-    for (const [name, { value }] of Object.entries(step.inc)) {
-      const sum = addTo(columnOf(state.table, name) as ModelColumn, row[name] ?? null, value);
-      if (sum === null) codes.add('invalid_value');
-      else changed[name] = sum;
-    }
+    if (!addAll(state.table, changed, step.inc)) codes.add('invalid_value');
     changes.set(row, changed);
   }
   return replace(state, changes, codes);

@@ -98,7 +98,24 @@ function upsertOf(random: RandomSource, table: ModelTable): Step {
   for (const column of table.columns) {
     if (keys.includes(column.name) && !isOdd) row[column.name] = randomCell(random, column);
   }
-  return { op: 'upsert', table: table.name, row, keys, key: keyOf(random) };
+  const change = random.chance(50) ? { update: null, inc: {} } : upsertChangeOf(random, table, row, keys);
+  return { op: 'upsert', table: table.name, row, keys, ...change, key: keyOf(random) };
+}
+
+function upsertChangeOf(random: RandomSource, table: ModelTable, row: Record<string, Cell>, keys: readonly string[]) {
+  const isOdd = random.chance(WRONG_ROWS);
+  const isFree = (column: ModelColumn) => !keys.includes(column.name) && !table.primaryKey.includes(column.name);
+  const free = isOdd ? table.columns : table.columns.filter(isFree);
+  const counted = free.filter((column) => isOdd || NUMERIC.includes(column.type));
+  const inc: Record<string, Cell> = {};
+  if (random.chance(70)) {
+    for (const column of random.some(counted, 0, 2)) {
+      inc[column.name] = NUMERIC.includes(column.type) ? randomAmount(random, column) : NULL;
+      if (random.chance(50)) delete row[column.name];
+    }
+  }
+  const settable = free.map((column) => column.name).filter((name) => isOdd || (name in row && !(name in inc)));
+  return { inc, update: random.chance(60) ? random.some(settable, 0, 3) : null };
 }
 
 function findOf(random: RandomSource, table: ModelTable): Step {

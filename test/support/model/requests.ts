@@ -24,7 +24,11 @@ function partsOf(step: Step): string[] {
         ...(Object.keys(step.inc).length > 0 ? [`"inc":${cellsText(step.inc)}`] : []),
       ];
     case 'upsert':
-      return [`"row":${cellsText(step.row)}`, `"keys":${JSON.stringify(step.keys)}`];
+      return [
+        ...[`"row":${cellsText(step.row)}`, `"keys":${JSON.stringify(step.keys)}`],
+        ...(step.update === null ? [] : [`"update":${JSON.stringify(step.update)}`]),
+        ...(Object.keys(step.inc).length > 0 ? [`"inc":${cellsText(step.inc)}`] : []),
+      ];
     case 'delete':
       return filterPart(step.filter, true);
     case 'find':

@@ -67,7 +67,9 @@ function withoutColumn(program: Program, table: string, name: string): Program {
         return [{ ...step, set: without(step.set, name), inc: without(step.inc, name) }];
       case 'upsert': {
         const keys = step.keys.filter((key) => key !== name);
-        return keys.length === 0 ? [] : [{ ...step, row: without(step.row, name), keys }];
+        const update = step.update?.filter((each) => each !== name) ?? null;
+        const rest = { row: without(step.row, name), inc: without(step.inc, name) };
+        return keys.length === 0 ? [] : [{ ...step, ...rest, keys, update }];
       }
       case 'find':
         return [
@@ -104,6 +106,10 @@ function* simplerSteps(step: Step): IterableIterator<Step> {
       break;
     case 'upsert':
       for (const row of fewerCells(step.row)) yield { ...step, row };
+      for (const inc of fewerCells(step.inc)) yield { ...step, inc };
+      if (step.update !== null) yield { ...step, update: null };
+      for (const name of step.update ?? [])
+        yield { ...step, update: step.update?.filter((each) => each !== name) ?? null };
       break;
     case 'find':
       if (step.fields !== null) yield { ...step, fields: null };

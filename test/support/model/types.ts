@@ -104,6 +104,9 @@ export type Step =
       readonly table: string;
       readonly row: Cells;
       readonly keys: readonly string[];
+      /** Null: not named. */
+      readonly update: readonly string[] | null;
+      readonly inc: Cells;
       readonly key: string | null;
     }
   | {

@@ -20,7 +20,12 @@ export function faultsOf(table: ModelTable, step: Step, can: ModelCapabilities):
     case 'update':
       return [...filterFaults(table, step.filter, can), ...changeFaults(table, step.set, step.inc)];
     case 'upsert':
-      return [...rowFaults(table, step.row), ...keyFaults(table, step.row, step.keys)];
+      return [
+        ...rowFaults(table, step.row, Object.keys(step.inc)),
+        ...keyFaults(table, step.row, step.keys),
+        ...incFaults(table, step.inc, [...table.primaryKey, ...step.keys]),
+        ...(step.update === null ? [] : takenFaults(table, step.update, step)),
+      ];
     case 'delete':
     case 'count':
       return filterFaults(table, step.filter, can);
@@ -40,9 +45,11 @@ function filterFaults(table: ModelTable, filter: ModelFilter | null, can: ModelC
   return hasJson && !can.filterableJson ? ['invalid_filter'] : [];
 }
 
-function rowFaults(table: ModelTable, row: Cells): string[] {
+/** @param counted columns that begin with 0 where nothing else is said */
+function rowFaults(table: ModelTable, row: Cells, counted: readonly string[] = []): string[] {
   const missing = table.columns.filter(
-    (column) => !(column.name in row || column.nullable || column.autoIncrement || column.default !== null),
+    ({ name, ...column }) =>
+      !(name in row || column.nullable || column.autoIncrement || column.default !== null || counted.includes(name)),
   );
   return [...cellFaults(table, row), ...missing.map(() => 'missing_value')];
 }
@@ -60,13 +67,31 @@ function changeFaults(table: ModelTable, set: Cells, inc: Cells): string[] {
   const names = [...Object.keys(set), ...Object.keys(inc)];
   const faults = cellFaults(table, set);
   if (names.length === 0 || new Set(names).size < names.length) faults.push('invalid_request');
-  if (names.some((name) => table.primaryKey.includes(name))) faults.push('invalid_request');
-  for (const [name, amount] of Object.entries(inc)) {
+  if (Object.keys(set).some((name) => table.primaryKey.includes(name))) faults.push('invalid_request');
+  return [...faults, ...incFaults(table, inc, table.primaryKey)];
+}
+
+function incFaults(table: ModelTable, inc: Cells, kept: readonly string[]): string[] {
+  return Object.entries(inc).flatMap(([name, amount]) => {
     const column = columnOf(table, name) as ModelColumn;
-    if (!NUMERIC.includes(column.type)) faults.push('invalid_request');
-    else if (amount.refusal !== undefined) faults.push(amount.refusal);
-  }
-  return faults;
+    if (!NUMERIC.includes(column.type) || kept.includes(name)) return ['invalid_request'];
+    return amount.refusal === undefined ? [] : [amount.refusal];
+  });
+}
+
+/** Of what an upsert names as the only columns that an existing row takes. */
+function takenFaults(
+  table: ModelTable,
+  update: readonly string[],
+  { row, keys, inc }: Extract<Step, { op: 'upsert' }>,
+): string[] {
+  const isWrong = (name: string) =>
+    keys.includes(name) || table.primaryKey.includes(name) || !(name in row) || name in inc;
+  const isTwice = new Set(update).size < update.length;
+  return [
+    ...update.flatMap((name) => (columnOf(table, name) === undefined ? ['unknown_column'] : [])),
+    ...(isTwice || update.some(isWrong) ? ['invalid_request'] : []),
+  ];
 }
 
 function keyFaults(table: ModelTable, row: Cells, keys: readonly string[]): string[] {

@@ -51,6 +51,9 @@ const accounts = [
   { id: 3n, money: 30n },
 ];
 
+const adding = { op: 'upsert', keys: ['id'], update: [], inc: row({ money: 5n }) } as const;
+const inserting = { op: 'upsert', keys: ['id'], update: [], isInsertOnly: true } as const;
+
 const CASES: Readonly<Record<string, Case>> = {
   'an insert': {
     table: 'numbered',
@@ -103,6 +106,34 @@ const CASES: Readonly<Record<string, Case>> = {
     table: 'accounts',
     before: accounts,
     write: () => ({ op: 'upsert', row: row({ id: 4n, money: 8n }), keys: ['id'], update: ['money'] }),
+    answer: '{"affected":1}',
+    after: [{ money: 10 }, { money: null }, { money: 30 }, { money: 8 }],
+  },
+  'an upsert that adds to a row that is there': {
+    table: 'accounts',
+    before: accounts,
+    write: () => ({ ...adding, row: row({ id: 1n, money: 5n }) }),
+    answer: '{"affected":1}',
+    after: [{ money: 15 }, { money: null }, { money: 30 }],
+  },
+  'an upsert that adds to nothing': {
+    table: 'accounts',
+    before: accounts,
+    write: () => ({ ...adding, row: row({ id: 4n, money: 5n }) }),
+    answer: '{"affected":1}',
+    after: [{ money: 10 }, { money: null }, { money: 30 }, { money: 5 }],
+  },
+  'an upsert that inserts if missing, of a row that is there': {
+    table: 'accounts',
+    before: accounts,
+    write: () => ({ ...inserting, row: row({ id: 1n, money: 8n }) }),
+    answer: '{"affected":0}',
+    after: [{ money: 10 }, { money: null }, { money: 30 }],
+  },
+  'an upsert that inserts if missing': {
+    table: 'accounts',
+    before: accounts,
+    write: () => ({ ...inserting, row: row({ id: 4n, money: 8n }) }),
     answer: '{"affected":1}',
     after: [{ money: 10 }, { money: null }, { money: 30 }, { money: 8 }],
   },

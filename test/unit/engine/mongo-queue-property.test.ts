@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Engine, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
 import type { QueueBatch, QueuedEntry } from '../../../sidecar/engine/queues.ts';
 import { declare, row, rowsOf, where, within } from './engine-calls.ts';
@@ -43,6 +44,7 @@ type Step =
   | { readonly op: 'set'; readonly id: number; readonly n: number | null }
   | { readonly op: 'tag'; readonly id: number; readonly tag: string | null }
   | { readonly op: 'upsert'; readonly item: Item; readonly takes: 'n' | 'all' }
+  | { readonly op: 'count'; readonly id: number; readonly by: number; readonly from: number }
   | { readonly op: 'incAll'; readonly by: number }
   | { readonly op: 'delete'; readonly id: number };
 
@@ -63,9 +65,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ op: fc.constant('set'), id, n }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('tag'), id, tag }) },
   { weight: 5, arbitrary: fc.record({ op: fc.constant('upsert'), item, takes: fc.constantFrom('n', 'n', 'all') }) },
+  { weight: 5, arbitrary: fc.record({ op: fc.constant('count'), id, by, from: fc.constantFrom(0, 7) }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('incAll'), by }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('delete'), id }) },
 ) as fc.Arbitrary<Step>;
+
+const isInt32 = (value: number): boolean => Object.is(value, value | 0);
 
 /** What becomes of the steps one after the other; what is refused changes nothing, but for inserts before the fault. */
 class Model {
@@ -83,6 +88,11 @@ class Model {
       case 'upsert': {
         const there = this.items.get(each.item.id);
         return this.#put(there !== undefined && each.takes === 'n' ? { ...there, n: each.item.n } : each.item);
+      }
+      case 'count': {
+        const isThere = this.items.has(each.id);
+        if (isThere) return this.#inc((other) => other.id === each.id, each.by);
+        return isInt32(each.from + each.by) && this.#put({ id: each.id, n: each.from + each.by, tag: null });
       }
       case 'inc':
         return this.#inc(
@@ -117,7 +127,7 @@ class Model {
 
   #inc(isMeant: (each: Item) => boolean, amount: number): boolean {
     const changed = [...this.items.values()].filter(isMeant).map((each) => ({ ...each, n: (each.n ?? 0) + amount }));
-    if (changed.some((each) => each.n > 2 ** 31 - 1 || each.n < -(2 ** 31))) return false;
+    if (!changed.every((each) => isInt32(each.n))) return false;
     for (const each of changed) this.items.set(each.id, each);
     return true;
   }
@@ -132,6 +142,19 @@ function writeOf(each: Step): Write {
       return { op: 'insert', rows: each.items.map(rowFor) };
     case 'upsert':
       return { op: 'upsert', row: rowFor(each.item), keys: ['id'], update: each.takes === 'n' ? ['n'] : ['n', 'tag'] };
+    case 'count': {
+      const begun = each.from + each.by;
+      const insertFault = isInt32(begun) ? {} : { insertFault: new ApiError('invalid_value', 'out of range') };
+      const values = { id: BigInt(each.id), n: isInt32(begun) ? begun : null, tag: null };
+      return {
+        op: 'upsert',
+        row: row(values),
+        keys: ['id'],
+        update: [],
+        inc: row({ n: BigInt(each.by) }),
+        ...insertFault,
+      };
+    }
     case 'inc': {
       const above = each.above === null ? [] : [{ field: 'n', op: 'gt', value: each.above }];
       const filter = where(target, { and: [only(each.id), ...above] });

@@ -63,6 +63,10 @@ const upsertScore = (id: bigint, n: bigint): Write => ({
   keys: ['id'],
   update: ['n'],
 });
+const countUp = (id: bigint, money: bigint): Write & { op: 'upsert' } => ({
+  ...{ op: 'upsert', row: row({ id, money }), keys: ['id'], update: [] },
+  inc: row({ money }),
+});
 const addToAll = (money: bigint): Write => ({ op: 'update', filter: null, set: row({}), inc: row({ money }) });
 
 const ACCOUNTS = [
@@ -190,6 +194,26 @@ export const CASES: Readonly<Record<string, QueueCase>> = {
       { id: 4, money: 2, name: null },
     ],
     letters: { 4: 'constraint_violation', 5: 'constraint_violation' },
+  },
+  'upserts that count up rows that are there, come and go': {
+    table: 'accounts',
+    before: ACCOUNTS,
+    works: (target) => [
+      countUp(1n, 5n),
+      countUp(4n, 1n),
+      countUp(2n, 7n),
+      countUp(4n, 2n),
+      { op: 'delete', filter: byId(target, 4) },
+      countUp(4n, 4n),
+      countUp(1n, 5n),
+      { ...countUp(4n, 9n), inc: row({}), isInsertOnly: true },
+    ],
+    after: [
+      { id: 1, money: 20, name: 'a' },
+      { id: 2, money: 7, name: 'b' },
+      { id: 3, money: 30, name: null },
+      { id: 4, money: 4, name: null },
+    ],
   },
   'rows that come, go and come again': {
     table: 'accounts',

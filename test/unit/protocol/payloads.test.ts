@@ -127,7 +127,12 @@ const ENDPOINTS: Record<OperationName, [path: string, retried: boolean, required
     ['namespace', 'table'],
     ['filter', 'set', 'inc', 'all', 'durability', 'idempotencyKey'],
   ],
-  upsert: ['/v1/data/upsert', false, ['namespace', 'table', 'row', 'keys'], ['durability', 'idempotencyKey']],
+  upsert: [
+    '/v1/data/upsert',
+    false,
+    ['namespace', 'table', 'row', 'keys'],
+    ['durability', 'idempotencyKey', 'update', 'inc'],
+  ],
   delete: ['/v1/data/delete', true, ['namespace', 'table'], ['filter', 'all', 'durability', 'idempotencyKey']],
   count: ['/v1/data/count', true, ['namespace', 'table'], ['filter']],
   flush: ['/v1/data/flush', true, ['namespace'], []],
