@@ -51,6 +51,7 @@ async function build(target: string): Promise<void> {
   writeLicences(ROOT, join(target, 'db_connector'), packages.connector);
   writeLicences(ROOT, join(target, 'sidecar'), [...packages.sidecar, 'node_modules/better-sqlite3']);
   writeLicences(ROOT, join(target, 'standalone'), packages.standalone);
+  cpSync(join(target, 'sidecar'), join(target, 'db_connector/sidecar'), { recursive: true });
   cpSync(join(target, 'db_connector'), join(target, 'server/bundles/db_connector'), { recursive: true });
   shipBundles(join(ROOT, 'bundles'), join(target, 'server/bundles'));
 }

@@ -4,9 +4,9 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { LogFile } from '../sidecar/embedded/log-file.ts';
 import { buildIfStale } from './build.ts';
 import { GameServer } from './start/game-server.ts';
-import { LogFile } from './start/log-file.ts';
 import { SidecarProcess } from './start/sidecar-process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -8,20 +8,30 @@ import { readingArguments, UsageError } from './commands/usage-error.ts';
 import { visibleText } from './commands/visible-text.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
+import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
 import { Log, StandardOutput, traceOf } from './log.ts';
 import { holdNursery } from './nursery.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 
+/** Nobody is left to end it by hand: beyond `drainOnStopMs` at its highest nothing is waited for. */
+const LONGEST_STOP_MS = 660_000;
+
 interface ServiceArguments {
   readonly config: string;
   readonly isCheck: boolean;
+  /** A game server's connector has started it, and tells the rest on standard input. */
+  readonly isEmbedded: boolean;
 }
 
 function readServiceArguments(argv: readonly string[]): ServiceArguments {
   return readingArguments(() => {
-    const options = { config: { type: 'string' }, check: { type: 'boolean' } } as const;
-    const { config = DEFAULT_CONFIG, check = false } = parseArgs({ args: [...argv], options }).values;
-    return { config, isCheck: check };
+    const options = {
+      config: { type: 'string' },
+      check: { type: 'boolean' },
+      embedded: { type: 'boolean' },
+    } as const;
+    const { config = DEFAULT_CONFIG, check = false, embedded = false } = parseArgs({ args: [...argv], options }).values;
+    return { config, isCheck: check, isEmbedded: embedded };
   });
 }
 
@@ -55,15 +65,33 @@ function stopOnSignal(starting: Promise<RunningSidecar>, output: StandardOutput)
     if (isStopping) process.exit(1);
     isStopping = true;
     new Log(output).info('stopping', { signal });
-    starting
-      .then((running) => running.stop())
-      .then(
-        () => end(output, 0),
-        (error: unknown) => fail(output, error),
-      );
+    stopAndEnd(starting, output);
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+}
+
+/**
+ * One that a game server started lives as long as that, which may still have something to save when a terminal or a
+ * service manager sends a signal to them both. So only the end of its input ends it.
+ */
+function stopWithParent(starting: Promise<RunningSidecar>, output: StandardOutput): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  process.stdin
+    .once('close', () => {
+      setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
+      stopAndEnd(starting, output);
+    })
+    .resume();
+}
+
+function stopAndEnd(starting: Promise<RunningSidecar>, output: StandardOutput): void {
+  starting
+    .then((running) => running.stop())
+    .then(
+      () => end(output, 0),
+      (error: unknown) => fail(output, error),
+    );
 }
 
 async function end(output: StandardOutput, code: number): Promise<never> {
@@ -98,15 +126,17 @@ function isHelp(args: readonly string[]): boolean {
 }
 
 async function runService(argv: readonly string[], output: StandardOutput): Promise<void> {
-  const { config: file, isCheck } = readServiceArguments(argv);
+  const { config: file, isCheck, isEmbedded } = readServiceArguments(argv);
+  if (isCheck && isEmbedded) return checkEmbedded(process.stdin).finally(() => process.stdin.destroy());
   if (isCheck) return check(loadConfig(file, process.env, true), file);
   process.on('uncaughtException', (error) => {
     new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
     void fail(output, new Error('it ends for a fault of its own; its log says where'));
   });
   holdNursery();
-  const starting = start(file, output);
-  stopOnSignal(starting, output);
+  const starting = isEmbedded ? startEmbedded(process.stdin, output) : start(file, output);
+  if (isEmbedded) stopWithParent(starting, output);
+  else stopOnSignal(starting, output);
   await starting;
 }
 

@@ -103,7 +103,7 @@ export function checkNamespace(namespace: unknown, allowed: ReadonlySet<string>)
   if (typeof namespace !== 'string' || !isNamespace(namespace)) {
     throw new Refusal('invalid_identifier', 'namespace is missing or not a valid name');
   }
-  if (!allowed.has(namespace)) {
+  if (!allowed.has(namespace) && !allowed.has('*')) {
     throw new Refusal('namespace_not_allowed', `${namespace} is not in the list of namespaces of database.json`);
   }
   return namespace;

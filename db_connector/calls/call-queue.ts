@@ -33,6 +33,15 @@ export class CallQueue {
     return this.#waiting.size >= CONNECTOR_MAX_WAITING;
   }
 
+  /** Nothing begins until `resume`. */
+  pause(): void {
+    this.#queue.pause();
+  }
+
+  resume(): void {
+    this.#queue.start();
+  }
+
   add(call: QueuedCall): void {
     this.#waiting.add(call);
     const run = () => {

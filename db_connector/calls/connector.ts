@@ -1,9 +1,10 @@
 import { ApiClient } from '../client/api-client.ts';
 import { errorResult, type Result } from '../client/outcome.ts';
 import { randomId } from '../client/random-id.ts';
-import type { Timers } from '../client/timers.ts';
+import type { Cancel, Timers } from '../client/timers.ts';
 import type { Transport } from '../client/transport.ts';
 import type { Configuration } from '../config/configuration.ts';
+import type { CallSettings } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
 import { CONNECTOR_MAX_WAITING } from '../protocol/limits.ts';
 import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
@@ -24,6 +25,17 @@ const RESULT_LIFETIME_MS = 120_000;
 
 const INTERNAL = 'unexpected failure of the connector; details are in the log';
 
+/** Longest that calls wait for a sidecar that this connector runs itself (contract section 8). */
+const LONGEST_HOLD_MS = 30_000;
+
+/** Calls that wait because there is no address to send them to yet. */
+interface Hold {
+  readonly settings: CallSettings;
+  readonly end: Cancel;
+  /** Why calls end now that nobody waits any longer; null while they wait. */
+  over: string | null;
+}
+
 /** The two exports and what is behind them: tickets, the queue, and the client of the running configuration. */
 export class Connector {
   readonly #options: ConnectorOptions;
@@ -33,6 +45,7 @@ export class Connector {
   /** Clients of earlier configurations whose calls have not all ended. */
   readonly #retired = new Set<ApiClient>();
   #client: ApiClient | null = null;
+  #hold: Hold | null = null;
   #reason = 'no configuration has been read yet';
   /** Why no new call is taken; null while they are. */
   #closing: string | null = null;
@@ -49,7 +62,17 @@ export class Connector {
   }
 
   get reason(): string {
-    return this.#reason;
+    return this.#hold === null ? this.#reason : (this.#hold.over ?? 'the sidecar of this server is starting');
+  }
+
+  /** Of the calls of now; undefined where there is no configuration. */
+  get settings(): CallSettings | undefined {
+    return this.#client?.config ?? this.#hold?.settings;
+  }
+
+  /** There is a configuration, and no sidecar to call yet. */
+  get isHolding(): boolean {
+    return this.#hold !== null;
   }
 
   get waiting(): number {
@@ -105,17 +128,39 @@ export class Connector {
       transport: openTransport(configuration),
       onOpen: () => this.#onOpen(client),
     });
-    const previous = this.#client;
+    this.#retire();
     this.#client = client;
-    if (previous !== null) {
-      this.#retired.add(previous);
-      void previous.retire().then(() => this.#retired.delete(previous));
-    }
     this.#queue.setConcurrency(configuration.config.maxConcurrent);
+    this.#release();
     return client.clock.start();
   }
 
-  /** There is no configuration to work with. */
+  /**
+   * Calls are taken and wait, at most 30 s, until `configure` says where they go: the sidecar that this connector runs
+   * itself is not up. Nothing of that counts for the circuit breaker.
+   */
+  holdCalls(settings: CallSettings): void {
+    this.#retire();
+    this.#hold?.end();
+    this.#queue.pause();
+    const end = this.#options.timers.after(LONGEST_HOLD_MS, () =>
+      this.giveUpHold(
+        `the sidecar of this server has not started within ${LONGEST_HOLD_MS / 1000} s; db-health tells why`,
+      ),
+    );
+    this.#hold = { settings, end, over: null };
+  }
+
+  /** What waits ends, and nothing more waits, until `configure`. */
+  giveUpHold(reason: string): void {
+    if (this.#hold !== null) {
+      this.#hold.end();
+      this.#hold.over = reason;
+      this.#queue.dropWaiting();
+    }
+  }
+
+  /** There is no configuration to work with. One that is in use stays. */
   refuseCalls(reason: string): void {
     this.#reason = reason;
   }
@@ -132,6 +177,8 @@ export class Connector {
 
   /** Ends everything: sockets, timers, calls. Results that nobody collected are dropped. */
   async stop(): Promise<void> {
+    this.#hold?.end();
+    this.#hold = null;
     const clients = [...this.#retired, ...(this.#client === null ? [] : [this.#client])];
     this.#client = null;
     this.#reason = 'the connector has stopped';
@@ -140,11 +187,27 @@ export class Connector {
     await Promise.all(clients.map((client) => client.stop()));
   }
 
+  /** Calls under way end under the client that they began with. */
+  #retire(): void {
+    const previous = this.#client;
+    this.#client = null;
+    if (previous !== null) {
+      this.#retired.add(previous);
+      void previous.retire().then(() => this.#retired.delete(previous));
+    }
+  }
+
+  #release(): void {
+    this.#hold?.end();
+    this.#hold = null;
+    this.#queue.resume();
+  }
+
   #check({ texts, isTooLong, problem }: Question): CheckedCall {
-    if (this.#client === null) {
+    if (this.settings === undefined) {
       throw new Refusal('not_configured', this.#reason);
     }
-    return checkCall(texts, isTooLong, this.#client.config.namespaces, problem);
+    return checkCall(texts, isTooLong, this.settings.namespaces, problem);
   }
 
   #accept(call: CheckedCall, caller: string | undefined): string {
@@ -153,6 +216,9 @@ export class Connector {
     }
     if (this.#queue.isFull) {
       throw new Refusal('busy', `${CONNECTOR_MAX_WAITING} calls wait already`);
+    }
+    if (this.#hold !== null && this.#hold.over !== null) {
+      throw new Refusal('unavailable', this.#hold.over);
     }
     if (this.#client !== null && !this.#client.breaker.admit()) {
       throw new Refusal('unavailable', this.#client.breaker.refusal);
@@ -187,15 +253,15 @@ export class Connector {
   }
 
   #settle(id: string, call: CheckedCall, result: Result, acceptedAt: number): void {
-    const config = this.#client?.config;
-    if (config !== undefined) {
-      this.#results.settle(id, result, RESULT_LIFETIME_MS + 4 * config.timeoutMs);
-      this.#slowCalls.note(call, this.#options.timers.elapsed() - acceptedAt, config.slowCallMs);
+    const { settings } = this;
+    if (settings !== undefined) {
+      this.#results.settle(id, result, RESULT_LIFETIME_MS + 4 * settings.timeoutMs);
+      this.#slowCalls.note(call, this.#options.timers.elapsed() - acceptedAt, settings.slowCallMs);
     }
   }
 
   #dropped(): Result {
-    return errorResult('unavailable', this.#client?.breaker.refusal ?? this.#reason);
+    return errorResult('unavailable', this.#hold?.over ?? this.#client?.breaker.refusal ?? this.#reason);
   }
 
   /** A client that a `db-reload` has replaced no longer speaks for what waits. */

@@ -16,7 +16,12 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
     async run(_args, reply) {
       const { client } = connector;
       if (client === null) {
-        reply(`not configured: ${connector.reason}; mend that, then type db-reload`, 'bad');
+        reply(
+          connector.isHolding
+            ? connector.reason
+            : `not configured: ${connector.reason}; mend that, then type db-reload`,
+          'bad',
+        );
         return;
       }
       if (!isHostAllowed(client.config)) {

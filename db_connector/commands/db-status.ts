@@ -14,6 +14,8 @@ interface Status {
   readonly clockOffsetSeconds: number;
   /** Only where there is no configuration: why. */
   readonly notConfigured?: string;
+  /** Only while this server's own sidecar is not up. */
+  readonly sidecar?: string;
 }
 
 export function dbStatus(connector: Connector): Command {
@@ -34,22 +36,27 @@ export function dbStatus(connector: Connector): Command {
 }
 
 function statusOf(connector: Connector): Status {
-  const { client, waiting, inFlight } = connector;
+  const { client, settings, waiting, inFlight } = connector;
   return {
     url: client?.config.target.url ?? null,
-    keyId: client?.config.keyId ?? null,
-    namespaces: [...(client?.config.namespaces ?? [])],
+    keyId: settings?.keyId ?? null,
+    namespaces: [...(settings?.namespaces ?? [])],
     queued: waiting,
     inFlight,
     circuit: client?.breaker.state ?? 'closed',
     clockOffsetSeconds: client?.clock.offsetSeconds ?? 0,
-    ...(client === null ? { notConfigured: connector.reason } : {}),
+    ...(client === null ? { [connector.isHolding ? 'sidecar' : 'notConfigured']: connector.reason } : {}),
   };
 }
 
 function rowsOf(status: Status, { client }: Connector): [string, string][] {
   if (client === null) {
-    return [['not configured', status.notConfigured ?? '']];
+    return status.sidecar === undefined
+      ? [['not configured', status.notConfigured ?? '']]
+      : [
+          ['sidecar', status.sidecar],
+          ['queued', String(status.queued)],
+        ];
   }
   const circuit = client.breaker.state === 'closed' ? 'closed' : `${client.breaker.state}: ${client.breaker.refusal}`;
   return [

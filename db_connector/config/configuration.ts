@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { importSecret } from '../protocol/signing.ts';
 import type { SigningKey } from '../protocol/signing-key.ts';
 import { ConfigError } from './config-error.ts';
-import { type DatabaseConfig, parseDatabaseConfig } from './database-config.ts';
+import { type DatabaseConfig, type EmbeddedConfig, parseDatabaseConfig } from './database-config.ts';
 
 /** Everything that a connection to the API needs. */
 export interface Configuration {
@@ -38,17 +38,35 @@ export interface ConfigurationSource extends ConfigurationFiles {
   readonly file: string;
   /** The host's protected store; undefined where it holds none. */
   readonly storedSecret: () => string | undefined;
+  /** Whether the bundle's folder holds a sidecar that it can run itself. */
+  readonly hasSidecar: () => boolean;
+}
+
+/** What needs nothing to be configured: a sidecar of its own. */
+const NOTHING_CONFIGURED = '{"sidecar":{"mode":"embedded"}}';
+
+/**
+ * Reads `database.json`. Where there is none, and no address is given otherwise, a bundle that carries its own sidecar
+ * needs none.
+ *
+ * @throws ConfigError
+ */
+export function readDatabaseConfig(source: ConfigurationSource): DatabaseConfig | EmbeddedConfig {
+  const { file, hasSidecar } = source;
+  const overrides = source.overrides?.() ?? [];
+  const mayBeMissing = hasSidecar() && !overrides.some(({ field }) => field === 'url');
+  const text = mayBeMissing && isMissing(source, file) ? NOTHING_CONFIGURED : readText(source, file, file);
+  return parseConfig(overrides, text.replace(/^\uFEFF/, ''));
 }
 
 /**
- * Reads the file, the secret and the certificate. The secret comes from the host's protected store, else from
+ * Adds the secret and the certificate. The secret comes from the host's protected store, else from
  * `DB_CONNECTOR_SECRET`, else from `secretFile` (contract section 8).
  *
  * @throws ConfigError
  */
-export function loadConfiguration(source: ConfigurationSource): Configuration {
+export function completeConfiguration(source: ConfigurationSource, config: DatabaseConfig): Configuration {
   const folder = dirname(source.file);
-  const config = parseConfig(source, readText(source, source.file, source.file).replace(/^\uFEFF/, ''));
   const { key, isFromFile } = importKey(source, config, folder);
   return {
     config,
@@ -62,8 +80,7 @@ const SHARED_SECRET =
   'the secret lies in a file that every other resource can read; take it out of secretFile and put it into server.cfg: set db_connector_secret "…" and add_convar_permission db_connector read db_connector_secret';
 
 /** @throws ConfigError that names the override where it is one that cannot be used */
-function parseConfig(source: ConfigurationSource, text: string): DatabaseConfig {
-  const overrides = source.overrides?.() ?? [];
+function parseConfig(overrides: readonly ConfigOverride[], text: string): DatabaseConfig | EmbeddedConfig {
   try {
     return parseDatabaseConfig(text, Object.fromEntries(overrides.map(({ field, value }) => [field, value])));
   } catch (error) {
@@ -112,13 +129,30 @@ function within(folder: string, path: string): string {
   return isAbsolute(path) ? path : join(folder, path);
 }
 
+function isMissing(source: ConfigurationSource, path: string): boolean {
+  try {
+    read(source, path);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
+}
+
 function readText(source: ConfigurationSource, path: string, field: string): string {
   try {
-    return source.readFile === undefined ? readFileSync(path, 'utf8') : source.readFile(path);
+    return read(source, path);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const code = codeOf(error);
     const where = field === path ? path : `${field}: expected a readable file at ${path}`;
     throw new ConfigError(`${where}: ${code === 'ENOENT' ? 'it does not exist' : code}`);
   }
+}
+
+function read({ readFile }: ConfigurationSource, path: string): string {
+  return readFile === undefined ? readFileSync(path, 'utf8') : readFile(path);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
 }

@@ -1,6 +1,6 @@
 import { KID_PATTERN } from '../protocol/envelope.ts';
 import { isNamespace } from '../protocol/identifiers.ts';
-import { isJsonObject, type Json, JsonError, parseJson } from '../protocol/json.ts';
+import { isJsonObject, type Json, JsonError, type JsonObject, parseJson } from '../protocol/json.ts';
 import {
   CONNECTOR_DEFAULT_MAX_ANSWER_BYTES,
   CONNECTOR_DEFAULT_MAX_CONCURRENT,
@@ -11,23 +11,37 @@ import { ConfigError } from './config-error.ts';
 import { Fields } from './fields.ts';
 import { isLoopback, parseTarget, type Target } from './target.ts';
 
-/** `vfs/database.json`, checked and complete (contract section 8). */
-export interface DatabaseConfig {
-  readonly target: Target;
+/** What calls need of `vfs/database.json`, wherever the API is. */
+export interface CallSettings {
   readonly keyId: string;
-  /** As written: relative to the folder of the file. */
-  readonly secretFile: string | null;
+  /** `*` in it: every namespace. */
   readonly namespaces: ReadonlySet<string>;
   /** For one attempt. */
   readonly timeoutMs: number;
   readonly maxConcurrent: number;
   readonly maxAnswerBytes: number;
-  /** Host names in lower case, without port. */
-  readonly allowedHosts: readonly string[];
   /** A call that takes longer is a line on the console; 0 switches that off. */
   readonly slowCallMs: number;
+}
+
+/** `vfs/database.json` for an API at an address, checked and complete (contract section 8). */
+export interface DatabaseConfig extends CallSettings {
+  readonly target: Target;
+  /** As written: relative to the folder of the file. */
+  readonly secretFile: string | null;
+  /** Host names in lower case, without port. */
+  readonly allowedHosts: readonly string[];
   /** As written: relative to the folder of the file. */
   readonly caFile: string | null;
+}
+
+/** The same for a sidecar that the connector runs itself: where it listens is known once it does. */
+export interface EmbeddedConfig extends CallSettings {
+  readonly target: null;
+  /** Node.js that runs it: a command on the path, or a file. */
+  readonly node: string;
+  /** As written; null: the host's own place. */
+  readonly folder: string | null;
 }
 
 const FIELDS = [
@@ -43,6 +57,9 @@ const FIELDS = [
   'caFile',
   'sidecar',
 ];
+/** Of a key that needs no name: the sidecar has only this one. */
+const EMBEDDED_KEY_ID = 'local';
+const SIDECAR = 'sidecar.';
 const HOST_NAME = /^[a-z0-9._:-]+$/i;
 /** Longest text that V8 holds; an answer beyond it could not be read at all. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024 - 1024;
@@ -50,19 +67,66 @@ const MAX_ANSWER_BYTES = 512 * 1024 * 1024 - 1024;
 /**
  * Reads the text of `database.json`.
  *
- * @param overrides stand in place of its fields
+ * @param overrides stand in place of its fields, and of those of its section `sidecar` (`sidecar.folder`)
  * @throws ConfigError `field: expected …, got …`
  */
-export function parseDatabaseConfig(text: string, overrides: Readonly<Record<string, string>> = {}): DatabaseConfig {
-  const fields = new Fields({ ...parseFile(text), ...overrides });
+export function parseDatabaseConfig(
+  text: string,
+  overrides: Readonly<Record<string, string>> = {},
+): DatabaseConfig | EmbeddedConfig {
+  const fields = new Fields(overlay(parseFile(text), overrides));
   fields.refuseOthers(FIELDS);
+  const sidecar = fields.section('sidecar');
+  return Object.freeze(isEmbedded(sidecar) ? parseEmbedded(fields, sidecar) : parseExternal(fields, sidecar));
+}
+
+function parseExternal(fields: Fields, sidecar: Fields): DatabaseConfig {
   const target = parseTarget(fields.text('url'));
-  refuseEmbedded(fields.section('sidecar'));
-  return Object.freeze({
+  sidecar.refuseOthers(['mode']);
+  return {
     target,
-    keyId: parseKeyId(fields),
+    keyId: parseKeyId(fields.text('keyId'), fields),
     secretFile: fields.optionalText('secretFile'),
     namespaces: parseNamespaces(fields),
+    ...parseLimits(fields),
+    allowedHosts: parseAllowedHosts(fields, target),
+    caFile: fields.optionalText('caFile'),
+  };
+}
+
+/** What belongs to an address may stay in the file, so that changing the mode is one line. */
+function parseEmbedded(fields: Fields, sidecar: Fields): EmbeddedConfig {
+  sidecar.refuseOthers(['mode', 'node', 'folder']);
+  for (const unused of ['url', 'secretFile', 'caFile']) {
+    fields.optionalText(unused);
+  }
+  parseAllowedHosts(fields, null);
+  return {
+    target: null,
+    node: sidecar.optionalText('node') ?? 'node',
+    folder: sidecar.optionalText('folder'),
+    keyId: parseKeyId(fields.optionalText('keyId') ?? EMBEDDED_KEY_ID, fields),
+    namespaces: parseEmbeddedNamespaces(fields),
+    ...parseLimits(fields),
+  };
+}
+
+/** Of a sidecar that listens now, on this machine. */
+export function configAt({ keyId, ...embedded }: EmbeddedConfig, address: string): DatabaseConfig {
+  const { namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs } = embedded;
+  const target = parseTarget(address);
+  return Object.freeze({
+    ...{ target, keyId, namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs },
+    secretFile: null,
+    allowedHosts: [target.host],
+    caFile: null,
+  });
+}
+
+function parseLimits(
+  fields: Fields,
+): Pick<CallSettings, 'timeoutMs' | 'maxConcurrent' | 'maxAnswerBytes' | 'slowCallMs'> {
+  return {
     timeoutMs: fields.integer('timeoutMs', { min: 100, max: 120_000, default: CONNECTOR_DEFAULT_TIMEOUT_MS }),
     maxConcurrent: fields.integer('maxConcurrent', { min: 1, max: 256, default: CONNECTOR_DEFAULT_MAX_CONCURRENT }),
     maxAnswerBytes: fields.integer('maxAnswerBytes', {
@@ -70,13 +134,25 @@ export function parseDatabaseConfig(text: string, overrides: Readonly<Record<str
       max: MAX_ANSWER_BYTES,
       default: CONNECTOR_DEFAULT_MAX_ANSWER_BYTES,
     }),
-    allowedHosts: parseAllowedHosts(fields, target),
     slowCallMs: fields.integer('slowCallMs', { min: 0, max: 600_000, default: CONNECTOR_DEFAULT_SLOW_CALL_MS }),
-    caFile: fields.optionalText('caFile'),
-  });
+  };
 }
 
-function parseFile(text: string) {
+function overlay(file: JsonObject, overrides: Readonly<Record<string, string>>): JsonObject {
+  const whole: Record<string, Json> = { ...file };
+  for (const [field, value] of Object.entries(overrides)) {
+    const name = field.startsWith(SIDECAR) ? field.slice(SIDECAR.length) : null;
+    const section = whole.sidecar ?? {};
+    if (name === null) {
+      whole[field] = value;
+    } else if (isJsonObject(section)) {
+      whole.sidecar = { ...section, [name]: value };
+    }
+  }
+  return whole;
+}
+
+function parseFile(text: string): JsonObject {
   const json = parseText(text);
   if (!isJsonObject(json)) {
     throw new ConfigError('database.json does not hold a JSON object');
@@ -96,8 +172,7 @@ function parseText(text: string): Json {
   }
 }
 
-function parseKeyId(fields: Fields): string {
-  const keyId = fields.text('keyId');
+function parseKeyId(keyId: string, fields: Fields): string {
   if (!KID_PATTERN.test(keyId)) {
     throw fields.wrong('keyId', '1 to 64 letters, digits, dots, hyphens or underscores', keyId);
   }
@@ -112,9 +187,15 @@ function parseNamespaces(fields: Fields): ReadonlySet<string> {
   return new Set(names);
 }
 
-function parseAllowedHosts(fields: Fields, target: Target): readonly string[] {
+/** The database is this server's own, so that nothing has to be named. */
+function parseEmbeddedNamespaces(fields: Fields): ReadonlySet<string> {
+  const names = fields.texts('namespaces', 'namespace name', (name) => name === '*' || isNamespace(name));
+  return new Set(names === undefined || names.length === 0 ? ['*'] : names);
+}
+
+function parseAllowedHosts(fields: Fields, target: Target | null): readonly string[] {
   const hosts = fields.texts('allowedHosts', 'host name without port', (host) => isHostName(host));
-  return hosts?.map((host) => host.toLowerCase()) ?? (isLoopback(target.host) ? [target.host] : []);
+  return hosts?.map((host) => host.toLowerCase()) ?? (target !== null && isLoopback(target.host) ? [target.host] : []);
 }
 
 /** A colon stands in an IPv6 address only; in anything else it would be a port. */
@@ -122,15 +203,12 @@ function isHostName(host: string): boolean {
   return HOST_NAME.test(host) && (!host.includes(':') || host.split(':').length > 2);
 }
 
-function refuseEmbedded(sidecar: Fields): void {
-  sidecar.refuseOthers(['mode']);
+function isEmbedded(sidecar: Fields): boolean {
   const mode = sidecar.optionalText('mode') ?? 'external';
-  if (mode === 'embedded') {
-    throw new ConfigError('sidecar.mode: "embedded" is not supported yet; expected "external"');
+  if (mode !== 'external' && mode !== 'embedded') {
+    throw sidecar.wrong('mode', '"external" or "embedded"', mode);
   }
-  if (mode !== 'external') {
-    throw sidecar.wrong('mode', '"external"', mode);
-  }
+  return mode === 'embedded';
 }
 
 /** Whether a connection may be made at all; a Unix socket leaves the machine nowhere. */

@@ -2,11 +2,14 @@ import type { ByteForm } from '../calls/records.ts';
 import type { Command } from '../commands/command.ts';
 import type { ConfigurationFiles } from '../config/configuration.ts';
 import type { Say } from '../config/say.ts';
+import type { EmbeddedPlace } from '../embedded/embedded-place.ts';
 
 /** What the connector needs of the game server that it runs in. One adapter a host, found by `detect.ts`. */
 export interface Host extends ConfigurationFiles {
   /** Path of `database.json`, as `readFile` takes it. */
   readonly configFile: string;
+  /** Where the connector may run a sidecar of its own. */
+  readonly embedded: EmbeddedPlace;
   /** How this host carries MessagePack bytes through exports. */
   readonly bytes: ByteForm;
   /** The secret from the host's protected store; undefined where it has none, or holds none. */

@@ -2,9 +2,10 @@ import { Connector } from '../calls/connector.ts';
 import { SYSTEM_TIMERS, type Timers } from '../client/timers.ts';
 import { UndiciTransport } from '../client/transport.ts';
 import { dbHealth } from '../commands/db-health.ts';
-import { dbReload, loadInto } from '../commands/db-reload.ts';
+import { dbReload } from '../commands/db-reload.ts';
 import { dbStatus } from '../commands/db-status.ts';
 import type { Say } from '../config/say.ts';
+import { ConfigurationLoader } from '../embedded/configuration-loader.ts';
 import type { Host } from './host.ts';
 
 /**
@@ -22,16 +23,18 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
     openTransport: (configuration) => new UndiciTransport(configuration, timers),
   });
   const source = { ...host, file: host.configFile };
+  const loader = new ConfigurationLoader({ connector, source, place: host.embedded, timers, log });
+  const stop = async () => void (await Promise.all([connector.stop(), loader.stop()]));
   host.registerExport('Call', (question, caller) => connector.call(question, caller));
   host.registerExport('TakeResult', (question, caller) => connector.takeResult(question, caller));
-  for (const command of [dbStatus(connector), dbHealth(connector, timers), dbReload(connector, source)]) {
+  for (const command of [dbStatus(connector), dbHealth(connector, timers), dbReload((say) => loader.load(say))]) {
     host.registerCommand(command);
   }
   host.onCallerStopped((caller) => connector.forget(caller));
   host.onShutdown((delayMs) => announceShutdown(connector, timers, log, delayMs));
-  host.onStop(() => void connector.stop());
-  void loadInto(connector, source, log);
-  return () => connector.stop();
+  host.onStop(() => void stop());
+  void loader.load(log);
+  return stop;
 }
 
 /**

@@ -30,6 +30,7 @@ const SIDECAR_PARTS = [
   'sidecar/moving/',
   'sidecar/importing/',
   'sidecar/commands/',
+  'sidecar/embedded/',
 ];
 
 export const ZONES: readonly Zone[] = [
@@ -40,7 +41,12 @@ export const ZONES: readonly Zone[] = [
   { path: 'db_connector/client/', zones: CONNECTOR.slice(0, 2), packages: ['undici', 'opossum'] },
   { path: 'db_connector/calls/', zones: CONNECTOR.slice(0, 3), packages: ['p-queue', '@msgpack/msgpack'] },
   { path: 'db_connector/commands/', zones: CONNECTOR.slice(0, 4), packages: [] },
-  { path: 'db_connector/host/', zones: CONNECTOR, packages: [] },
+  {
+    path: 'db_connector/embedded/',
+    zones: CONNECTOR.slice(0, 4),
+    packages: [],
+  },
+  { path: 'db_connector/host/', zones: [...CONNECTOR, 'db_connector/embedded/'], packages: [] },
   { path: 'db_connector/helper/', zones: [PROTOCOL], packages: ['@msgpack/msgpack'] },
 
   { path: 'sidecar/columns/', zones: [PROTOCOL], packages: [] },
@@ -71,8 +77,12 @@ export const ZONES: readonly Zone[] = [
     packages: ['mysql2'],
   },
   { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
-  // The log on the disk knows nothing of what is written in it; its lock is a file of SQLite.
-  { path: 'sidecar/write-behind/journal/', zones: ['sidecar/engine/', PROTOCOL], packages: ['better-sqlite3'] },
+  // The log on the disk knows nothing of what is written in it.
+  {
+    path: 'sidecar/write-behind/journal/',
+    zones: ['sidecar/folder-lock.ts', 'sidecar/engine/', PROTOCOL],
+    packages: [],
+  },
   {
     path: 'sidecar/write-behind/',
     zones: [
@@ -101,6 +111,12 @@ export const ZONES: readonly Zone[] = [
   },
   { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
+  { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
+  {
+    path: 'sidecar/embedded/',
+    zones: ['sidecar/', 'sidecar/config/', 'sidecar/security/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', PROTOCOL],
+    packages: ['zod'],
+  },
   { path: 'sidecar/commands/', zones: ['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', PROTOCOL], packages: [] },
   // main.ts and serve.ts put everything together.
   {
@@ -118,7 +134,8 @@ export const ZONES: readonly Zone[] = [
   { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },
   { path: 'scripts/soak.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/check/count-reporter.ts', zones: ['scripts/'], packages: ['vitest'] },
-  { path: 'scripts/', zones: [], packages: ['esbuild', 'oxc-parser'] },
+  // What a game server's console shows of the sidecar's log is what `npm start` shows of it.
+  { path: 'scripts/', zones: ['sidecar/embedded/'], packages: ['esbuild', 'oxc-parser'] },
 ];
 
 /** Files behind which details are hidden: only `openers` (and the folder itself) may import from `folder`. */

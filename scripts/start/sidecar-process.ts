@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { LogFile } from '../../sidecar/embedded/log-file.ts';
+import { importantLine, parseSidecarLine } from '../../sidecar/embedded/readable-line.ts';
+import { RequestLines } from '../../sidecar/embedded/request-lines.ts';
 import { type ChildProgram, startChild, stopChild } from './child-program.ts';
-import type { LogFile } from './log-file.ts';
-import { importantLine, parseSidecarLine } from './readable-line.ts';
-import { RequestLines } from './request-lines.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -78,7 +78,8 @@ export class SidecarProcess {
       return;
     }
     const important = importantLine(line);
-    if (important !== null) this.#sayImportant(important, this.#requests.leftOutBefore(line, performance.now()));
+    if (important !== null)
+      this.#sayImportant(`[sidecar] ${important}`, this.#requests.leftOutBefore(line, performance.now()));
     if (line.msg === MADE_A_FILE) this.#settings.say(`  made ${line.fields.file}`);
     if (line.msg === 'listening' && line.fields.service === 'api') this.#listens(String(line.fields.address));
   }

@@ -25,6 +25,16 @@ const FIRST_CONFIG = {
 export const FIRST_NAMESPACES: readonly string[] = ['game', 'stats'];
 
 /**
+ * Makes sidecar.json alone, for a sidecar that a game server runs: its key and its address are new at each start.
+ *
+ * @returns whether it was missing
+ */
+export function createEmbedded(file: string): boolean {
+  const { database, keys, writeBehind } = FIRST_CONFIG;
+  return writeNew(file, pretty({ database, keys, writeBehind }));
+}
+
+/**
  * Makes what is missing (contract section 1): sidecar.json with one key, its secret, a matching database.json; and a
  * `secretFile` that does not exist yet. sidecar.json comes last, so that a first start which was cut off is one again.
  * Nothing existing is overwritten. Returns the files that it made.

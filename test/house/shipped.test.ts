@@ -31,6 +31,7 @@ describe('dist/db_connector, the folder that an owner copies', () => {
       'helper.js',
       'server.fx.js',
       'server.js',
+      'sidecar',
       'vfs',
     ]);
     expect(readdirSync(join(DIST, 'db_connector/vfs'))).toEqual(['database.example.json']);

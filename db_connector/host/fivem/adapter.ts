@@ -5,12 +5,16 @@ import type { Say } from '../../config/say.ts';
 import type { Host } from '../host.ts';
 import { FX_BYTES } from './bytes.ts';
 import { coloured } from './colours.ts';
+import { embeddedPlace } from './embedded-place.ts';
 import type { FxServer } from './fx-server.ts';
 
 const CONFIG_FILE = 'vfs/database.json';
 const OVERRIDES = [
   { field: 'url', convar: 'db_connector_url' },
   { field: 'keyId', convar: 'db_connector_key_id' },
+  { field: 'sidecar.mode', convar: 'db_connector_sidecar' },
+  { field: 'sidecar.folder', convar: 'db_connector_folder' },
+  { field: 'sidecar.node', convar: 'db_connector_node' },
 ];
 const SECRET = 'db_connector_secret';
 /** What txAdmin announces where an owner changed nothing. */
@@ -27,6 +31,7 @@ export function fxHost(fx: FxServer): Host {
   const say: Say = (line, tone = 'plain') => fx.console.log(coloured(line, tone));
   return {
     configFile: CONFIG_FILE,
+    embedded: embeddedPlace(fx, resource),
     bytes: FX_BYTES,
     filesAreShared: true,
     readFile: (path) => readResourceFile(fx, resource, path),

@@ -1,6 +1,8 @@
 /** The part of FXServer's script environment that the connector uses; natives answer truth as 1, untruth as false. */
 export interface FxServer {
   GetCurrentResourceName(): string;
+  /** Absolute path of a resource's folder. */
+  GetResourcePath(resource: string): string;
   /** Text of a file of a resource; null where there is none. */
   LoadResourceFile(resource: string, path: string): string | null;
   GetConvar(name: string, otherwise: string): string;

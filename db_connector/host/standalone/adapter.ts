@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ByteForm } from '../../calls/records.ts';
 import type { Host } from '../host.ts';
@@ -15,8 +16,17 @@ const BYTES: ByteForm = {
 };
 
 export function standaloneHost(server: StandaloneServer): Host {
+  const program = join(server.folder, 'sidecar/main.js');
   return {
     configFile: join(server.vfs, 'database.json'),
+    embedded: {
+      program,
+      bundleFolder: server.folder,
+      hasProgram: () => existsSync(program),
+      folder: server.vfs,
+      base: server.vfs,
+      permissionHint: null,
+    },
     bytes: BYTES,
     storedSecret: () => undefined,
     registerExport(name, run) {

@@ -1,3 +1,7 @@
+import type { FolderLock } from '../../folder-lock.ts';
+
+export type { FolderLock };
+
 /** What the journal needs of a disk, so that a simulation can have its own. Failures are errors with a `code`. */
 export interface Disk {
   /** Made with its parents, readable by its owner only, where it is missing. */
@@ -16,10 +20,6 @@ export interface Disk {
    * another one has it.
    */
   lock(folder: string): Promise<FolderLock | null>;
-}
-
-export interface FolderLock {
-  release(): void;
 }
 
 export interface DiskFile {

@@ -1,21 +1,6 @@
-import {
-  close,
-  closeSync,
-  constants,
-  fdatasync,
-  fstat,
-  fsync,
-  mkdir,
-  open,
-  openSync,
-  read,
-  readdir,
-  rename,
-  unlink,
-  write,
-} from 'node:fs';
-import { join } from 'node:path';
-import type { Disk, DiskFile, FolderLock } from './disk.ts';
+import { close, constants, fdatasync, fstat, fsync, mkdir, open, read, readdir, rename, unlink, write } from 'node:fs';
+import { lockFolder } from '../../folder-lock.ts';
+import type { Disk, DiskFile } from './disk.ts';
 
 const OWNER_ONLY = 0o600;
 const FLAGS = {
@@ -94,34 +79,5 @@ export const NODE_DISK: Disk = {
       await done((then) => close(descriptor, then));
     }
   },
-  lock: lockFolder,
+  lock: (folder) => lockFolder(folder),
 };
-
-/**
- * The system frees SQLite's lock when its holder is gone, however that ended, and on every platform. The file is empty but
- * for that.
- */
-async function lockFolder(folder: string): Promise<FolderLock | null> {
-  const { default: Sqlite } = await import('better-sqlite3');
-  const path = join(folder, 'lock.sqlite');
-  makeForOwner(path);
-  const database = new Sqlite(path, { timeout: 0 });
-  try {
-    database.pragma('locking_mode = EXCLUSIVE');
-    database.exec('BEGIN EXCLUSIVE');
-    return { release: () => void database.close() };
-  } catch (error) {
-    database.close();
-    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return null;
-    throw error;
-  }
-}
-
-/** One that is there is not opened: to close it again would end a lock that this process holds. */
-function makeForOwner(path: string): void {
-  try {
-    closeSync(openSync(path, 'ax', OWNER_ONLY));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}

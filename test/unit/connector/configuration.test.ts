@@ -2,9 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { loadConfiguration } from '../../../db_connector/config/configuration.ts';
+import {
+  type ConfigurationSource,
+  completeConfiguration,
+  readDatabaseConfig,
+} from '../../../db_connector/config/configuration.ts';
 import { parseDatabaseConfig } from '../../../db_connector/config/database-config.ts';
 import { oracleSign } from '../../support/lying-server.ts';
+import { external } from './scripted.ts';
 
 const MINIMAL = { url: 'http://127.0.0.1:20771', keyId: 'local', namespaces: ['game'] };
 
@@ -37,7 +42,7 @@ describe('database.json', () => {
     ['https://db.example.org', []],
     ['http://127.0.0.1.example.org', []],
   ])('allows the host of %s by default only if it is this machine', (url, hosts) => {
-    expect(parse({ url }).allowedHosts).toEqual(hosts);
+    expect(external(parse({ url })).allowedHosts).toEqual(hosts);
   });
 
   it.each([
@@ -69,8 +74,14 @@ describe('database.json', () => {
     [{ secretFile: 1 }, 'secretFile: expected a text, got 1'],
     [{ caFile: {} }, 'caFile: expected a text, got an object'],
     [{ sidecar: 'external' }, 'sidecar: expected an object, got another text'],
-    [{ sidecar: { mode: 'embedded' } }, 'sidecar.mode: "embedded" is not supported yet; expected "external"'],
-    [{ sidecar: { mode: 'x' } }, 'sidecar.mode: expected "external", got another text'],
+    [{ sidecar: { mode: 'x' } }, 'sidecar.mode: expected "external" or "embedded", got another text'],
+    [{ sidecar: { mode: 'embedded', port: 1 } }, 'sidecar.port: expected no such property, got 1'],
+    [{ sidecar: { mode: 'embedded', node: '' } }, 'sidecar.node: expected a text, got an empty text'],
+    [
+      { sidecar: { mode: 'embedded' }, namespaces: ['A'] },
+      'namespaces[0]: expected a namespace name, got another text',
+    ],
+    [{ namespaces: ['*'] }, 'namespaces[0]: expected a namespace name, got another text'],
     [{ sidecar: { node: 'x' } }, 'sidecar.node: expected no such property, got another text'],
     [{ secret: 'hunter2' }, 'secret: expected no such property, got another text'],
   ])('%j is refused', (changes, message) => {
@@ -89,6 +100,58 @@ describe('database.json', () => {
   });
 });
 
+describe('of a sidecar that the connector runs itself', () => {
+  const embedded = (changes: object, overrides: Record<string, string> = {}) =>
+    parseDatabaseConfig(JSON.stringify({ sidecar: { mode: 'embedded' }, ...changes }), overrides);
+
+  it('needs nothing else, and allows every namespace', () => {
+    expect(embedded({})).toEqual({
+      target: null,
+      node: 'node',
+      folder: null,
+      keyId: 'local',
+      namespaces: new Set(['*']),
+      timeoutMs: 5000,
+      maxConcurrent: 16,
+      maxAnswerBytes: 16_777_216,
+      slowCallMs: 200,
+    });
+  });
+
+  it('may keep what belongs to an address, so that changing the mode is one line', () => {
+    expect(embedded({ ...MINIMAL, secretFile: 'secrets/x', allowedHosts: ['a'], caFile: 'ca.pem' })).toMatchObject({
+      target: null,
+      namespaces: new Set(['game']),
+    });
+  });
+
+  it('takes a host’s own values for single fields of the section', () => {
+    expect(embedded({}, { 'sidecar.folder': '/srv/data', 'sidecar.node': '/opt/node' })).toMatchObject({
+      folder: '/srv/data',
+      node: '/opt/node',
+    });
+    expect(external(parseDatabaseConfig(JSON.stringify(MINIMAL), { 'sidecar.mode': 'external' })).keyId).toBe('local');
+  });
+
+  it.each([
+    [true, [], null],
+    [false, [], /it does not exist$/],
+    [true, [{ field: 'url', name: 'convar', value: 'http://127.0.0.1:1' }], /it does not exist$/],
+  ])(
+    'is what no file at all means, where the sidecar is there (%s) and no address is given (%j)',
+    (isThere, overrides, error) => {
+      const source = {
+        file: '/nowhere/database.json',
+        storedSecret: () => undefined,
+        hasSidecar: () => isThere,
+        overrides: () => overrides,
+      };
+      if (error === null) expect(readDatabaseConfig(source).target).toBeNull();
+      else expect(() => readDatabaseConfig(source)).toThrow(error);
+    },
+  );
+});
+
 describe('the secret', () => {
   const folder = mkdtempSync(join(tmpdir(), 'connector-config-'));
   const file = join(folder, 'database.json');
@@ -103,8 +166,11 @@ describe('the secret', () => {
 
   function load(changes: object, storedSecret?: string) {
     writeFileSync(file, `\uFEFF${JSON.stringify({ ...MINIMAL, ...changes })}`);
-    const { key } = loadConfiguration({ file, storedSecret: () => storedSecret });
-    return key.sign('v1');
+    return complete({ file, storedSecret: () => storedSecret, hasSidecar: () => false }).key.sign('v1');
+  }
+
+  function complete(source: ConfigurationSource) {
+    return completeConfiguration(source, external(readDatabaseConfig(source)));
   }
 
   it('comes from the host, else the environment, else the file, without white space around it', () => {
@@ -135,7 +201,7 @@ describe('the secret', () => {
 
   it('or file that cannot be read is a reason, not a stack', () => {
     const missing = join(folder, 'nothing', 'database.json');
-    const { message } = caught(() => loadConfiguration({ file: missing, storedSecret: () => stored }));
+    const { message } = caught(() => complete({ file: missing, storedSecret: () => stored, hasSidecar: () => false }));
     expect(message).toBe(`${missing}: it does not exist`);
     expect(caught(() => load({ caFile: 'ca.pem' }, stored)).message).toMatch(/^caFile: expected a readable file/);
   });

@@ -3,7 +3,11 @@ import type { ExchangeResult } from '../../../db_connector/client/exchange.ts';
 import { SYSTEM_TIMERS } from '../../../db_connector/client/timers.ts';
 import type { HttpRequest, Transport } from '../../../db_connector/client/transport.ts';
 import type { Configuration } from '../../../db_connector/config/configuration.ts';
-import { parseDatabaseConfig } from '../../../db_connector/config/database-config.ts';
+import {
+  type DatabaseConfig,
+  type EmbeddedConfig,
+  parseDatabaseConfig,
+} from '../../../db_connector/config/database-config.ts';
 import { importSecret } from '../../../db_connector/protocol/signing.ts';
 import { type DbResult, SECRET, type Ticket } from '../../support/connector-rig.ts';
 import { signedAnswer, unsignedAnswer } from '../../support/lying-server.ts';
@@ -51,7 +55,13 @@ function answer(status: number, text: string): ExchangeResult {
 
 export function configuration(changes: Record<string, unknown> = {}): Configuration {
   const text = JSON.stringify({ url: 'http://127.0.0.1:1', keyId: 'local', namespaces: ['game'], ...changes });
-  return { config: parseDatabaseConfig(text), key: importSecret(SECRET), ca: null, warnings: [] };
+  return { config: external(parseDatabaseConfig(text)), key: importSecret(SECRET), ca: null, warnings: [] };
+}
+
+/** The configuration of a sidecar that somebody else runs. */
+export function external(config: DatabaseConfig | EmbeddedConfig): DatabaseConfig {
+  if (config.target === null) throw new Error('this is for a sidecar of its own');
+  return config;
 }
 
 /** A connector over scripted transports, one for each configuration. */

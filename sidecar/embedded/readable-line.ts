@@ -36,12 +36,12 @@ function titleOf({ level, msg }: SidecarLine): string | null {
   return ENDS_OF_TROUBLE.has(msg) ? '' : null;
 }
 
-/** Warnings and errors as a person reads them, `[sidecar] error: msg (field value, …)`; null for lines of every day. */
+/** Warnings and errors as a person reads them, `error: msg (field value, …)`; null for lines of every day. */
 export function importantLine(line: SidecarLine): string | null {
   const { msg, fields } = line;
   const title = titleOf(line);
   if (title === null) return null;
   const rest = Object.entries(fields).filter(([name, value]) => !QUIET_FIELDS.has(name) && value !== null);
   const details = rest.length === 0 ? '' : ` (${rest.map(([name, value]) => `${name} ${shown(value)}`).join(', ')})`;
-  return `[sidecar] ${title}${msg}${details}`;
+  return `${title}${msg}${details}`;
 }

@@ -1,0 +1,15 @@
+/** Where a host lets the connector run a sidecar of its own. */
+export interface EmbeddedPlace {
+  /** Absolute path of the sidecar's `main.js` in the bundle's own folder. */
+  readonly program: string;
+  /** Absolute. The next version replaces it, so that no data may lie in it. */
+  readonly bundleFolder: string;
+  /** Whether the program is there. */
+  readonly hasProgram: () => boolean;
+  /** Absolute; where data lies unless `sidecar.folder` says otherwise. */
+  readonly folder: string;
+  /** Absolute; a relative `sidecar.folder` starts here. */
+  readonly base: string;
+  /** What the owner has to do so that this host lets the connector start a program; null: nothing. */
+  readonly permissionHint: string | null;
+}

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import type { EmbeddedPlace } from './embedded-place.ts';
+
+const LEAST = [22, 19] as const;
+const INSTALL =
+  'install Node.js 24 from https://nodejs.org, or name another one as sidecar.node in database.json; then type db-reload';
+
+/** The sidecar cannot be started, and trying again would not help. The message says what the owner has to do. */
+export class CannotStartError extends Error {
+  override readonly name = 'CannotStartError';
+}
+
+/** @throws CannotStartError where `node` is missing, too old, or may not be started */
+export async function checkNode(node: string, { permissionHint }: EmbeddedPlace): Promise<void> {
+  const output = await versionOf(node, permissionHint);
+  const version = /^v(\d+)\.(\d+)\./.exec(output);
+  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
+  if (!(major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1]))) {
+    const what = version === null ? 'is no Node.js' : `is Node.js ${output.trim().slice(1)}`;
+    throw new CannotStartError(
+      `the sidecar needs Node.js ${LEAST.join('.')} or newer, and "${node}" ${what}: ${INSTALL}`,
+    );
+  }
+}
+
+function versionOf(node: string, permissionHint: string | null): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: unknown) => reject(explain(error, node, permissionHint));
+    try {
+      const options = { timeout: 20_000, windowsHide: true, env: environmentOfChild() };
+      execFile(node, ['--version'], options, (error, output) => (error === null ? resolve(output) : refuse(error)));
+    } catch (error) {
+      // A host that forbids programs throws in the call itself.
+      refuse(error);
+    }
+  });
+}
+
+function explain(error: unknown, node: string, permissionHint: string | null): CannotStartError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  if (code === 'ERR_ACCESS_DENIED' && permissionHint !== null) {
+    return new CannotStartError(`this resource may not start its sidecar: ${permissionHint}`);
+  }
+  const what = code === 'ENOENT' ? 'was not found' : `cannot be started (${code ?? String(error)})`;
+  return new CannotStartError(`the sidecar needs Node.js, and "${node}" ${what}: ${INSTALL}`);
+}
+
+/** Flags for the game server's own Node.js would reach the child too; the connector's secret is nothing to it. */
+export function environmentOfChild(): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _flags, DB_CONNECTOR_SECRET: _secret, ...rest } = process.env;
+  return rest;
+}

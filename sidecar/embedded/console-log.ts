@@ -1,0 +1,35 @@
+import type { LogSink } from '../log.ts';
+import type { LogFile } from './log-file.ts';
+import { importantLine, parseSidecarLine } from './readable-line.ts';
+import { RequestLines } from './request-lines.ts';
+
+/**
+ * The log of a sidecar that a game server runs: all of it to a file, and to the parent only what its owner has to read,
+ * in words, so that the game thread parses nothing. Lines `listening` go out as they are: they carry the address.
+ */
+export class ConsoleLog implements LogSink {
+  readonly #file: LogFile;
+  readonly #parent: LogSink;
+  readonly #requests = new RequestLines();
+
+  constructor(file: LogFile, parent: LogSink) {
+    this.#file = file;
+    this.#parent = parent;
+  }
+
+  write(text: string): void {
+    this.#file.write(text);
+    const line = parseSidecarLine(text);
+    if (line === null) return;
+    if (line.msg === 'listening') {
+      this.#parent.write(text);
+      return;
+    }
+    const important = importantLine(line);
+    const leftOut = important === null ? null : this.#requests.leftOutBefore(line, performance.now());
+    if (leftOut === null) return;
+    this.#parent.write(
+      leftOut === 0 ? `${important}` : `${important}, and ${leftOut} more with this code since the last such line`,
+    );
+  }
+}
