@@ -119,6 +119,11 @@ export class Connector {
     return reply({ Id: id, State: taken.state, Status: taken.status, Code: taken.code, Json: taken.json });
   }
 
+  /** Export `ClockOffset`: how many milliseconds the API's clock is ahead; 0 while that is not known. */
+  clockOffset(): number {
+    return this.#client?.clock.offsetMs ?? 0;
+  }
+
   /** Takes a configuration over: calls under way end under the one that they began with. Resolves once the clock is set. */
   configure(configuration: Configuration): Promise<void> {
     const { timers, log, openTransport } = this.#options;

@@ -31,6 +31,11 @@ export class ApiClock {
     return Math.round(this.#offsetMs / 1000) || 0;
   }
 
+  /** The same in whole milliseconds. */
+  get offsetMs(): number {
+    return Math.round(this.#offsetMs) || 0;
+  }
+
   /** Unix seconds of the API. */
   seconds(): number {
     return Math.floor((this.#options.timers.now() + this.#offsetMs) / 1000);

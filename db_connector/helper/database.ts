@@ -1,70 +1,72 @@
-import { AsyncDatabase } from './async-database.ts';
+import { AsyncDatabase, type OperationName } from './async-database.ts';
+import { setClock } from './clock.ts';
 import { Deliveries } from './deliveries.ts';
-import type { Filter, JsonText } from './filters.ts';
+import type { Filter } from './filters.ts';
+import type { AllQuery } from './find-all.ts';
+import type { Relation } from './find-with.ts';
 import type { DatabaseHost } from './host.ts';
+import type { Operation } from './operations.ts';
+import type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
 import {
-  type Change,
-  callPayload,
-  countPayload,
-  deletePayload,
-  findPayload,
-  insertPayload,
-  namespacePayload,
-  type Query,
-  type Selection,
-  type SyncOptions,
-  syncPayload,
-  updatePayload,
-  upsertPayload,
-  type WriteOptions,
-} from './payloads.ts';
-import {
-  type DbRow,
-  type DbValue,
   type Flushed,
   readErrorMessage,
+  readFailedIndex,
   readFlushed,
   readHasMore,
   readInsertedIds,
   readIsQueued,
   readNumber,
+  readResults,
   readRows,
 } from './readers.ts';
 import { awaitSidecar } from './readiness.ts';
-import { type DbCallback, type DbResult, type DbTicket, refusedTicket } from './result.ts';
-import type { Row } from './rows.ts';
+import { type Request, requests } from './request.ts';
+import {
+  type DbCallback,
+  type DbResult,
+  type DbTicket,
+  type FirstResult,
+  type InsertAllResult,
+  refusedTicket,
+  UNNAMED_TICKET,
+  type ValueResult,
+} from './result.ts';
 import type { Schema } from './schema.ts';
 import { pollerOf, type TicketPoller } from './ticket-poller.ts';
+import type {
+  AggregateRow,
+  ColumnOf,
+  DbRow,
+  DbValue,
+  Declared,
+  Insertable,
+  NamespaceOf,
+  Read,
+  Related,
+  Settable,
+  TableOf,
+} from './typed-rows.ts';
+import { erased, type JsonText } from './typed-text.ts';
+import type { Change, Selection } from './writes.ts';
 
-/** The names that the connector knows; later versions may know more. */
-export type OperationName =
-  | 'health'
-  | 'schema.sync'
-  | 'schema.describe'
-  | 'insert'
-  | 'find'
-  | 'update'
-  | 'upsert'
-  | 'delete'
-  | 'count'
-  | 'flush'
-  | (string & {});
-
-/** Either the argument before the callback, or the callback in its place. */
-type OptionsOrCallback<T> = T | DbCallback | undefined;
+/** The end of a method's arguments: options, callback, both in this order, or nothing. */
+type Tail<O, R extends DbResult = DbResult> =
+  | [callback?: DbCallback<R> | undefined]
+  | [options: O | undefined, callback?: DbCallback<R> | undefined];
 
 /**
- * The database, for one bundle: `const db = new Database(host)`.
+ * The database, for one bundle: `const db = new Database(host)`; with the types of its rows,
+ * `new Database<typeof SCHEMA>(host)`, or of several namespaces, `new Database<{ game: typeof SCHEMA }>(host)`.
  *
  * A method returns at once, with a ticket. The callback is called exactly once, on a later tick, also when the
  * connector stops in between. **Errors do not throw**: look at `State` of the result. The same methods below `async`
- * return promises, which never reject.
+ * return promises, which never reject; there each is explained.
  */
-export class Database {
+export class Database<S extends Declared = string> {
   /** Name of the connector's folder among the bundles. */
   connector = 'db_connector';
   /** The same methods without callbacks: `const result = await db.async.Find('game', 'characters')`. */
-  readonly async: AsyncDatabase = new AsyncDatabase(this);
+  readonly async: AsyncDatabase<S>;
   readonly #host: DatabaseHost;
   readonly #poller: TicketPoller;
   readonly #deliveries: Deliveries;
@@ -77,150 +79,170 @@ export class Database {
     this.#host = host;
     this.#poller = pollerOf(host);
     this.#deliveries = new Deliveries(host);
-  }
-
-  /** Any operation, with a payload of your own: an object, or JSON text. */
-  Call(operation: OperationName, payload: JsonText | object, callback?: DbCallback): DbTicket {
-    return this.#send(operation, String(operation), () => callPayload(payload), callback);
-  }
-
-  /**
-   * Declares the whole schema of a namespace; the sidecar changes only the difference. Each bundle that owns a
-   * namespace does this at its start.
-   */
-  Sync(namespace: string, schema: Schema, callback?: DbCallback): DbTicket;
-  Sync(namespace: string, schema: Schema, options: SyncOptions | undefined, callback?: DbCallback): DbTicket;
-  Sync(namespace: string, schema: Schema, options?: OptionsOrCallback<SyncOptions>, callback?: DbCallback): DbTicket {
-    const [given, deliverTo] = split(options, callback);
-    return this.#send('schema.sync', `Sync ${namespace}`, () => syncPayload(namespace, schema, given ?? {}), deliverTo);
-  }
-
-  /** The schema that is stored: `{ namespace, hash, schema, updatedAt }` in `Json`. */
-  Describe(namespace: string, callback?: DbCallback): DbTicket {
-    return this.#send('schema.describe', `Describe ${namespace}`, () => namespacePayload(namespace), callback);
-  }
-
-  /** One row, or a list of rows, of which all are inserted or none. Adds an idempotency key of its own if none is given. */
-  Insert(namespace: string, table: string, rows: Row | readonly Row[], callback?: DbCallback): DbTicket;
-  Insert(
-    namespace: string,
-    table: string,
-    rows: Row | readonly Row[],
-    options: WriteOptions | undefined,
-    callback?: DbCallback,
-  ): DbTicket;
-  Insert(
-    namespace: string,
-    table: string,
-    rows: Row | readonly Row[],
-    options?: OptionsOrCallback<WriteOptions>,
-    callback?: DbCallback,
-  ): DbTicket {
-    const [given, deliverTo] = split(options, callback);
-    const payload = () => insertPayload(namespace, table, rows, given ?? {});
-    return this.#send('insert', `Insert ${namespace}.${table}`, payload, deliverTo);
-  }
-
-  /** Rows by filter, sorted, a page at a time: read them with `Rows` and `HasMore`. */
-  Find(namespace: string, table: string, callback?: DbCallback): DbTicket;
-  Find(namespace: string, table: string, query: Query | undefined, callback?: DbCallback): DbTicket;
-  Find(namespace: string, table: string, query?: OptionsOrCallback<Query>, callback?: DbCallback): DbTicket {
-    const [given, deliverTo] = split(query, callback);
-    return this.#send(
-      'find',
-      `Find ${namespace}.${table}`,
-      () => findPayload(namespace, table, given ?? {}),
-      deliverTo,
+    this.async = new AsyncDatabase<S>(
+      (request) => new Promise((resolve) => this.#send(request, resolve)),
+      () => new Promise((resolve) => this.#awaitSidecar(resolve)),
     );
+    setClock(() => host.exports.call(this.connector, 'ClockOffset'));
   }
 
-  /** How many rows match: read it with `Number`. */
-  Count(namespace: string, table: string, callback?: DbCallback): DbTicket;
-  Count(namespace: string, table: string, filter: Filter | undefined, callback?: DbCallback): DbTicket;
-  Count(namespace: string, table: string, filter?: OptionsOrCallback<Filter>, callback?: DbCallback): DbTicket {
-    const [given, deliverTo] = split(filter, callback);
-    return this.#send('count', `Count ${namespace}.${table}`, () => countPayload(namespace, table, given), deliverTo);
+  Call(operation: OperationName, payload: JsonText | object, callback?: DbCallback): DbTicket {
+    return this.#deliver(requests.Call(operation, payload), callback);
   }
 
-  /**
-   * Sets and adds in all rows that match; `Number` tells how many did. Give an `idempotencyKey` where there is an `inc`,
-   * so that a lost answer can be asked for again.
-   */
-  Update(namespace: string, table: string, change: Change, callback?: DbCallback): DbTicket;
-  Update(
-    namespace: string,
-    table: string,
-    change: Change,
-    options: WriteOptions | undefined,
-    callback?: DbCallback,
-  ): DbTicket;
-  Update(
-    namespace: string,
-    table: string,
-    change: Change,
-    options?: OptionsOrCallback<WriteOptions>,
-    callback?: DbCallback,
+  Sync(namespace: NamespaceOf<S>, schema: Schema, ...tail: Tail<SyncOptions>): DbTicket {
+    const [options, callback] = split<SyncOptions>(tail);
+    return this.#deliver(requests.Sync(namespace, schema, options), callback);
+  }
+
+  Extend(namespace: NamespaceOf<S>, part: string, schema: Schema, ...tail: Tail<SyncOptions>): DbTicket {
+    const [options, callback] = split<SyncOptions>(tail);
+    return this.#deliver(requests.Extend(namespace, part, schema, options), callback);
+  }
+
+  Describe(namespace: NamespaceOf<S>, ...tail: Tail<string>): DbTicket {
+    const [part, callback] = split<string>(tail);
+    return this.#deliver(requests.Describe(namespace, part), callback);
+  }
+
+  Insert<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
+    namespace: N,
+    table: T,
+    rows: JsonText | Insertable<S, N, T> | readonly (JsonText | Insertable<S, N, T>)[],
+    ...tail: Tail<WriteOptions>
   ): DbTicket {
-    const [given, deliverTo] = split(options, callback);
-    const payload = () => updatePayload(namespace, table, change, given ?? {});
-    return this.#send('update', `Update ${namespace}.${table}`, payload, deliverTo);
+    const [options, callback] = split<WriteOptions>(tail);
+    return this.#deliver(requests.Insert(namespace, table, rows, options), callback);
   }
 
-  /**
-   * Inserts the row, or sets its other columns where one with these keys is there. `keys` are the columns of the primary
-   * key or of one unique index. Adds an idempotency key of its own if none is given.
-   */
-  Upsert(namespace: string, table: string, row: Row, keys: readonly string[], callback?: DbCallback): DbTicket;
-  Upsert(
-    namespace: string,
-    table: string,
-    row: Row,
-    keys: readonly string[],
-    options: WriteOptions | undefined,
-    callback?: DbCallback,
-  ): DbTicket;
-  Upsert(
-    namespace: string,
-    table: string,
-    row: Row,
-    keys: readonly string[],
-    options?: OptionsOrCallback<WriteOptions>,
-    callback?: DbCallback,
+  InsertAll<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
+    namespace: N,
+    table: T,
+    rows: readonly (JsonText | Insertable<S, N, T>)[],
+    ...tail: Tail<WriteOptions, InsertAllResult>
   ): DbTicket {
-    const [given, deliverTo] = split(options, callback);
-    const payload = () => upsertPayload(namespace, table, row, keys, given ?? {});
-    return this.#send('upsert', `Upsert ${namespace}.${table}`, payload, deliverTo);
+    const [options, callback] = split<WriteOptions, InsertAllResult>(tail);
+    const inserted = this.async.InsertAll(namespace, table, rows, options);
+    return this.#deliverAll(`InsertAll ${namespace}.${table}`, inserted, callback);
   }
 
-  /** Removes all rows that match the filter; `Number` tells how many there were. */
-  Delete(namespace: string, table: string, selection: Selection, callback?: DbCallback): DbTicket;
-  Delete(
-    namespace: string,
-    table: string,
-    selection: Selection,
-    options: WriteOptions | undefined,
-    callback?: DbCallback,
-  ): DbTicket;
-  Delete(
-    namespace: string,
-    table: string,
-    selection: Selection,
-    options?: OptionsOrCallback<WriteOptions>,
-    callback?: DbCallback,
+  Find<
+    N extends NamespaceOf<S>,
+    T extends TableOf<S, N>,
+    const F extends ColumnOf<Read<S, N, T>> = ColumnOf<Read<S, N, T>>,
+  >(namespace: N, table: T, ...tail: Tail<Query<Read<S, N, T>, F>, DbResult<Pick<Read<S, N, T>, F>>>): DbTicket {
+    const [query, callback] = split<Query, DbResult<Pick<Read<S, N, T>, F>>>(tail);
+    return this.#deliver(requests.Find(namespace, table, query), callback);
+  }
+
+  First<
+    N extends NamespaceOf<S>,
+    T extends TableOf<S, N>,
+    const F extends ColumnOf<Read<S, N, T>> = ColumnOf<Read<S, N, T>>,
+  >(namespace: N, table: T, ...tail: Tail<Query<Read<S, N, T>, F>, FirstResult<Pick<Read<S, N, T>, F>>>): DbTicket {
+    const [query, callback] = split<Query<Read<S, N, T>, F>, FirstResult<Pick<Read<S, N, T>, F>>>(tail);
+    return this.#deliverAll(`First ${namespace}.${table}`, this.async.First(namespace, table, query), callback);
+  }
+
+  Value<N extends NamespaceOf<S>, T extends TableOf<S, N>, const F extends ColumnOf<Read<S, N, T>>>(
+    namespace: N,
+    table: T,
+    field: F,
+    ...tail: Tail<Query<Read<S, N, T>>, ValueResult<Read<S, N, T>[F]>>
   ): DbTicket {
-    const [given, deliverTo] = split(options, callback);
-    const payload = () => deletePayload(namespace, table, selection, given ?? {});
-    return this.#send('delete', `Delete ${namespace}.${table}`, payload, deliverTo);
+    const [query, callback] = split<Query<Read<S, N, T>>, ValueResult<Read<S, N, T>[F]>>(tail);
+    return this.#deliverAll(`Value ${namespace}.${table}`, this.async.Value(namespace, table, field, query), callback);
   }
 
-  /** Applies queued writes now, where the owner buffers the namespace; `Flushed` reads what is left. */
-  Flush(namespace: string, callback?: DbCallback): DbTicket {
-    return this.#send('flush', `Flush ${namespace}`, () => namespacePayload(namespace), callback);
+  FindAll<
+    N extends NamespaceOf<S>,
+    T extends TableOf<S, N>,
+    const F extends ColumnOf<Read<S, N, T>> = ColumnOf<Read<S, N, T>>,
+  >(namespace: N, table: T, ...tail: Tail<AllQuery<Read<S, N, T>, F>, DbResult<Pick<Read<S, N, T>, F>>>): DbTicket {
+    const [query, callback] = split<AllQuery<Read<S, N, T>, F>, DbResult<Pick<Read<S, N, T>, F>>>(tail);
+    return this.#deliverAll(`FindAll ${namespace}.${table}`, this.async.FindAll(namespace, table, query), callback);
   }
 
-  /** What the sidecar says of itself. */
+  FindWith<N extends NamespaceOf<S>, T extends TableOf<S, N>, const A extends Relation | readonly Relation[]>(
+    namespace: N,
+    table: T,
+    query: Query<Read<S, N, T>> | undefined,
+    relations: A,
+    callback?: DbCallback<DbResult<Read<S, N, T> & Related<A>>>,
+  ): DbTicket {
+    const found = this.async.FindWith(namespace, table, query, relations);
+    return this.#deliverAll(`FindWith ${namespace}.${table}`, found, callback);
+  }
+
+  Aggregate<
+    N extends NamespaceOf<S>,
+    T extends TableOf<S, N>,
+    const G extends ColumnOf<Read<S, N, T>> = never,
+    const A extends string = never,
+  >(
+    namespace: N,
+    table: T,
+    query: AggregateQuery<Read<S, N, T>, G, A>,
+    callback?: DbCallback<DbResult<AggregateRow<Read<S, N, T>, G, A>>>,
+  ): DbTicket {
+    return this.#deliver(requests.Aggregate(namespace, table, erased(query)), callback);
+  }
+
+  Count<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
+    namespace: N,
+    table: T,
+    ...tail: Tail<Filter<Read<S, N, T>>>
+  ): DbTicket {
+    const [filter, callback] = split<Filter>(tail);
+    return this.#deliver(requests.Count(namespace, table, filter), callback);
+  }
+
+  Update<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
+    namespace: N,
+    table: T,
+    change: Change<Read<S, N, T>, Settable<S, N, T>>,
+    ...tail: Tail<WriteOptions>
+  ): DbTicket {
+    const [options, callback] = split<WriteOptions>(tail);
+    return this.#deliver(requests.Update(namespace, table, erased(change), options), callback);
+  }
+
+  Upsert<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
+    namespace: N,
+    table: T,
+    row: JsonText | Insertable<S, N, T>,
+    keys: readonly ColumnOf<Read<S, N, T>>[],
+    ...tail: Tail<UpsertOptions<Read<S, N, T>>>
+  ): DbTicket {
+    const [options, callback] = split<UpsertOptions>(tail);
+    return this.#deliver(requests.Upsert(namespace, table, row, keys, options), callback);
+  }
+
+  Delete<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
+    namespace: N,
+    table: T,
+    selection: Selection<Read<S, N, T>>,
+    ...tail: Tail<WriteOptions>
+  ): DbTicket {
+    const [options, callback] = split<WriteOptions>(tail);
+    return this.#deliver(requests.Delete(namespace, table, erased(selection), options), callback);
+  }
+
+  Batch(
+    namespace: NamespaceOf<S>,
+    operations: readonly (JsonText | Operation)[],
+    ...tail: Tail<BatchOptions>
+  ): DbTicket {
+    const [options, callback] = split<BatchOptions>(tail);
+    return this.#deliver(requests.Batch(namespace, operations, options), callback);
+  }
+
+  Flush(namespace: NamespaceOf<S>, callback?: DbCallback): DbTicket {
+    return this.#deliver(requests.Flush(namespace), callback);
+  }
+
   Health(callback?: DbCallback): DbTicket {
-    return this.#send('health', 'Health', () => '{}', callback);
+    return this.#deliver(requests.Health(), callback);
   }
 
   /**
@@ -228,20 +250,14 @@ export class Database {
    * Its ticket names no call, since many may be made.
    */
   Ready(callback?: DbCallback): DbTicket {
-    const deliver = this.#deliveries.to('Ready', callback ?? (() => {}));
-    awaitSidecar(
-      {
-        ask: (answer) => this.Health(answer),
-        isStopped: () => this.#poller.isStopped,
-        log: (line) => this.#host.log(line),
-      },
-      deliver,
-    );
-    return { Id: '', Accepted: true, Error: '' };
+    this.#awaitSidecar(this.#deliveries.to('Ready', callback ?? (() => {})));
+    return UNNAMED_TICKET;
   }
 
-  /** The rows of a `Find`; none after an error. Integers past 2^53 are BigInt, decimals that no double holds are text. */
-  Rows<T extends object = DbRow>(result: DbResult): T[] {
+  /** The rows of a `Find` and its kin; none after an error. Integers past 2^53 are BigInt, decimals that no double holds text. */
+  Rows<T extends object = DbRow>(result: DbResult<T>): T[];
+  Rows<T extends object = DbRow>(result: DbResult): T[];
+  Rows<T extends object>(result: DbResult): T[] {
     return readRows<T>(result);
   }
 
@@ -260,6 +276,16 @@ export class Database {
     return readInsertedIds(result) as T[];
   }
 
+  /** The results of a `Batch`, one an operation, each for the readers and with a `State` of its own; none after an error. */
+  Results(result: DbResult): DbResult[] {
+    return readResults(result);
+  }
+
+  /** Which operation of a `Batch`, counted from 0, its error is about; undefined where it is about none. */
+  FailedIndex(result: DbResult): number | undefined {
+    return readFailedIndex(result);
+  }
+
   /** The write waits in the write-behind queue; how many rows it will change, and which ids they get, is not known yet. */
   IsQueued(result: DbResult): boolean {
     return readIsQueued(result);
@@ -275,26 +301,41 @@ export class Database {
     return readErrorMessage(result);
   }
 
-  #send(operation: string, what: string, payloadOf: () => JsonText, callback: DbCallback | undefined): DbTicket {
-    const deliver = this.#deliveries.to(what, callback);
+  #deliver<R extends DbResult>(request: Request, callback: DbCallback<R> | undefined): DbTicket {
+    return this.#send(request, this.#deliveries.to(request.what, callback as DbCallback | undefined));
+  }
+
+  /** Several calls, of which the script hears once. */
+  #deliverAll<R extends DbResult>(what: string, results: Promise<R>, callback: DbCallback<R> | undefined): DbTicket {
+    void results.then(this.#deliveries.to(what, callback as DbCallback | undefined));
+    return UNNAMED_TICKET;
+  }
+
+  #send({ operation, payload }: Request, deliver: (result: DbResult) => void): DbTicket {
     let json: JsonText;
     try {
-      json = payloadOf();
+      json = payload();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       return this.#poller.refuse(refusedTicket('invalid_request', message), deliver);
     }
     return this.#poller.call(this.connector, operation, json, deliver);
   }
+
+  #awaitSidecar(deliver: (result: DbResult) => void): void {
+    awaitSidecar(
+      {
+        ask: (answer) => this.#send(requests.Health(), answer),
+        isStopped: () => this.#poller.isStopped,
+        log: (line) => this.#host.log(line),
+      },
+      deliver,
+    );
+  }
 }
 
-function split<T>(
-  given: OptionsOrCallback<T>,
-  callback: DbCallback | undefined,
-): [T | undefined, DbCallback | undefined] {
-  return isCallback(given) ? [undefined, given] : [given, callback];
-}
-
-function isCallback(given: unknown): given is DbCallback {
-  return typeof given === 'function';
+function split<O, R extends DbResult = DbResult>(tail: readonly unknown[]): [O | undefined, DbCallback<R> | undefined] {
+  const [given, callback] = tail;
+  if (typeof given === 'function') return [undefined, given as DbCallback<R>];
+  return [(given ?? undefined) as O | undefined, callback as DbCallback<R> | undefined];
 }

@@ -1,55 +1,75 @@
 import type { ExactNumber } from './exact-number.ts';
 import { isPlainObject, jsonText, objectText } from './json-text.ts';
-
-/** JSON text as a builder returns it. Wherever it is expected, a plain object does as well. */
-export type JsonText = string;
+import type { ResultReference } from './operations.ts';
+import type { ColumnOf, Comparand, DbRow } from './typed-rows.ts';
+import type { DescribedBy, JsonText, Text } from './typed-text.ts';
 
 /** A single value: what a column can be compared with. */
-export type Scalar = string | number | bigint | boolean | Date | Uint8Array | ExactNumber;
+export type Scalar = string | number | bigint | boolean | Date | Uint8Array | ExactNumber | ResultReference;
 
-export interface Condition {
-  readonly field: string;
-  readonly op: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'nin' | 'isNull' | 'startsWith' | 'contains';
-  readonly value?: Scalar | null | readonly Scalar[];
+type Operator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'nin' | 'isNull' | 'startsWith' | 'contains';
+
+/** What the text of a filter asks of one column. */
+export interface Asks<F extends string = string, V = unknown> {
+  readonly field: F;
+  readonly value: V;
 }
 
+/** All that filters on rows like `R` may ask. */
+type AsksOf<R> = string extends keyof R
+  ? unknown
+  : { [K in ColumnOf<R>]: Asks<K, Comparand<R[K]> | (null extends R[K] ? null : never)> }[ColumnOf<R>];
+
+export type Condition<R = DbRow> = {
+  readonly [K in ColumnOf<R>]: {
+    readonly field: K;
+    readonly op: Operator;
+    readonly value?: Comparand<R[K]> | boolean | null | readonly Comparand<R[K]>[];
+  };
+}[ColumnOf<R>];
+
 /** Text from a builder (`Q.Eq('id', 7)`), or the same as a plain object (`{ field: 'id', op: 'eq', value: 7 }`). */
-export type Filter =
-  | JsonText
-  | Condition
-  | { readonly and: readonly Filter[] }
-  | { readonly or: readonly Filter[] }
-  | { readonly not: Filter };
+export type Filter<R = DbRow> =
+  | Text<AsksOf<R>>
+  | Condition<R>
+  | { readonly and: readonly Filter<R>[] }
+  | { readonly or: readonly Filter<R>[] }
+  | { readonly not: Filter<R> };
+
+type Part = Filter | readonly Filter[];
+type AskedBy<T> = T extends readonly (infer E)[] ? DescribedBy<E> : DescribedBy<T>;
+/** What several filters ask together. */
+type AskedByAll<T extends readonly Part[]> = Text<AskedBy<T[number]>>;
 
 export interface FilterBuilders {
   /** The column has this value. With null: the column is NULL. */
-  Eq(field: string, value: Scalar | null): JsonText;
+  Eq<const F extends string, const V extends Scalar | null>(field: F, value: V): Text<Asks<F, V>>;
   /** The column has another value; NULL does not match. With null: the column is not NULL. */
-  Ne(field: string, value: Scalar | null): JsonText;
+  Ne<const F extends string, const V extends Scalar | null>(field: F, value: V): Text<Asks<F, V>>;
   /** Greater than. NULL never matches a comparison. */
-  Gt(field: string, value: Scalar): JsonText;
+  Gt<const F extends string, const V extends Scalar>(field: F, value: V): Text<Asks<F, V>>;
   /** Greater than, or equal. */
-  Gte(field: string, value: Scalar): JsonText;
+  Gte<const F extends string, const V extends Scalar>(field: F, value: V): Text<Asks<F, V>>;
   /** Less than. */
-  Lt(field: string, value: Scalar): JsonText;
+  Lt<const F extends string, const V extends Scalar>(field: F, value: V): Text<Asks<F, V>>;
   /** Less than, or equal. */
-  Lte(field: string, value: Scalar): JsonText;
+  Lte<const F extends string, const V extends Scalar>(field: F, value: V): Text<Asks<F, V>>;
   /** One of 1 to 1000 values. */
-  In(field: string, values: readonly Scalar[]): JsonText;
+  In<const F extends string, const V extends Scalar>(field: F, values: readonly V[]): Text<Asks<F, V>>;
   /** None of 1 to 1000 values; NULL does not match. */
-  NotIn(field: string, values: readonly Scalar[]): JsonText;
+  NotIn<const F extends string, const V extends Scalar>(field: F, values: readonly V[]): Text<Asks<F, V>>;
   /** The column is NULL; with false: it is not. */
-  IsNull(field: string, isNull?: boolean): JsonText;
+  IsNull<const F extends string>(field: F, isNull?: boolean): Text<Asks<F, never>>;
   /** The text begins with this one. Upper and lower case count; `%` and `_` mean themselves. */
-  StartsWith(field: string, text: string): JsonText;
+  StartsWith<const F extends string>(field: F, text: string): Text<Asks<F, never>>;
   /** The text holds this one. Upper and lower case count; `%` and `_` mean themselves. */
-  Contains(field: string, text: string): JsonText;
+  Contains<const F extends string>(field: F, text: string): Text<Asks<F, never>>;
   /** All of these. A list does as well as several arguments. */
-  And(...filters: readonly (Filter | readonly Filter[])[]): JsonText;
+  And<const T extends readonly Part[]>(...filters: T): AskedByAll<T>;
   /** At least one of these. A list does as well as several arguments. */
-  Or(...filters: readonly (Filter | readonly Filter[])[]): JsonText;
+  Or<const T extends readonly Part[]>(...filters: T): AskedByAll<T>;
   /** The opposite. As in SQL, what is neither true nor false because of a NULL stays so. */
-  Not(filter: Filter): JsonText;
+  Not<const T extends Filter>(filter: T): Text<AskedBy<T>>;
 }
 
 const HINT = 'a filter such as Q.Eq(…), or a plain object';
@@ -71,7 +91,7 @@ function memberText(name: string, member: unknown, path: string): JsonText {
   return jsonText(member, `${path}.${name}`);
 }
 
-function condition(builder: string, op: Condition['op'], field: string, value: unknown): JsonText {
+function condition(builder: string, op: Operator, field: string, value: unknown): JsonText {
   if (typeof field !== 'string')
     throw new TypeError(`Q.${builder}: expected the name of a column, got ${typeof field}`);
   return `{"field":${JSON.stringify(field)},"op":"${op}","value":${jsonText(value, `Q.${builder}: ${field}`)}}`;

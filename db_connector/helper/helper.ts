@@ -1,9 +1,14 @@
 /** What a bundle imports: `import { Database, Q } from '../db_connector/helper.js'`. */
-export type { AsyncDatabase } from './async-database.ts';
+
+export type { AggregateValue } from './aggregates.ts';
+export type { AsyncDatabase, OperationName } from './async-database.ts';
 export { type Builders, Q } from './builders.ts';
-export { Database, type OperationName } from './database.ts';
+export type { DbConnectorExports } from './connector-exports.ts';
+export { Database } from './database.ts';
 export type { ExactNumber } from './exact-number.ts';
-export type { Condition, Filter, JsonText, Scalar } from './filters.ts';
+export type { Condition, Filter, Scalar } from './filters.ts';
+export type { AllQuery } from './find-all.ts';
+export type { Relation } from './find-with.ts';
 export type {
   BundleEvent,
   BundleState,
@@ -13,17 +18,19 @@ export type {
   HostCommands,
   HostExports,
 } from './host.ts';
-export type { Change, Query, Selection, SyncOptions, WriteOptions } from './payloads.ts';
-export type { DbRow, DbValue, Flushed } from './readers.ts';
-export type { DbCallback, DbResult, DbTicket } from './result.ts';
+export type { Expectation, Operation, ResultReference } from './operations.ts';
+export type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
+export type { Flushed } from './readers.ts';
+export type { DbCallback, DbResult, DbTicket, FirstResult, InsertAllResult, ValueResult } from './result.ts';
 export type { Row, Sort, SortField, SortTerm } from './rows.ts';
+export type { IndexDeclaration, Schema, TableDeclaration, TableOptions } from './schema.ts';
 export type {
   AnyColumnOptions,
   ColumnDeclaration,
   ColumnOptions,
   ColumnTypeName,
-  IndexDeclaration,
-  Schema,
-  TableDeclaration,
-  TableOptions,
-} from './schema.ts';
+  DerivedOptions,
+} from './schema-columns.ts';
+export type { DbRow, DbValue, NewRowOf, RowOf } from './typed-rows.ts';
+export type { JsonText, Text } from './typed-text.ts';
+export type { Change, Existing, Increments, Selection } from './writes.ts';

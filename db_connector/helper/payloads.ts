@@ -1,36 +1,50 @@
-import type { ExactNumber } from './exact-number.ts';
-import { type Filter, filterText, type JsonText } from './filters.ts';
-import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
-import { type Row, rowsText, rowText, type Sort, sortText } from './rows.ts';
+import { type AggregateValue, valuesText } from './aggregates.ts';
+import type { Filter } from './filters.ts';
+import { jsonText, objectText } from './json-text.ts';
+import { type Operation, operationsText } from './operations.ts';
+import { filterMember, type Member, optional, parts, payload, plainMember } from './payload-parts.ts';
+import { type Row, type Sort, sortText } from './rows.ts';
 import { type Schema, schemaText } from './schema.ts';
+import type { ColumnOf, DbRow } from './typed-rows.ts';
+import type { JsonText, Text } from './typed-text.ts';
+import {
+  type Change,
+  deleteMembers,
+  type Existing,
+  insertMembers,
+  type Selection,
+  updateMembers,
+  upsertMembers,
+} from './writes.ts';
 
 /** What a `Find` may say; all of it may be left out. */
-export interface Query {
+export interface Query<R = DbRow, F = ColumnOf<R>> {
   /** Which rows; all if left out. */
-  readonly filter?: Filter | undefined;
+  readonly filter?: Filter<R> | undefined;
   /** Which columns; all if left out. */
-  readonly fields?: readonly string[] | undefined;
+  readonly fields?: readonly F[] | undefined;
   /** By primary key if left out. */
-  readonly sort?: Sort | undefined;
+  readonly sort?: Sort<R> | undefined;
   /** The most rows to get, at most (and if left out) the owner's setting, 1000. */
   readonly limit?: number | undefined;
   /** Rows to skip. For long lists go on after the last key instead. */
   readonly offset?: number | undefined;
 }
 
-/** What an `Update` does: a filter or `all`, and `set` or `inc` or both. */
-export interface Change {
-  readonly filter?: Filter | undefined;
-  /** New values by column. */
-  readonly set?: Row | undefined;
-  /** What is added, by column; negative takes away. NULL counts as 0. */
-  readonly inc?: JsonText | Readonly<Record<string, number | bigint | ExactNumber>> | undefined;
-  /** Every row, in place of a filter. The owner must have allowed it for the key. */
-  readonly all?: boolean | undefined;
+/** What an `Aggregate` asks: values, of all rows or by group. */
+export interface AggregateQuery<R = DbRow, G = ColumnOf<R>, A extends string = string> {
+  readonly filter?: Filter<R> | undefined;
+  /** A row in the answer for each combination of values in these columns, at most four. */
+  readonly groupBy?: G | readonly G[] | undefined;
+  /** One value or several, at most eight. */
+  readonly values?: AggregateText<A> | AggregateValue | readonly (AggregateText<A> | AggregateValue)[] | undefined;
+  /** By columns of the answer. Without it in the order of the groups. */
+  readonly sort?: Sort | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
 }
 
-/** What a `Delete` removes: a filter, or `{ filter }`, or `{ all: true }`, which the owner must have allowed. */
-export type Selection = Filter | { readonly filter?: Filter | undefined; readonly all?: boolean | undefined };
+type AggregateText<A extends string> = Text<{ readonly as: A }>;
 
 export interface WriteOptions {
   /** The same key with the same payload within ten minutes is the same write: it happens once. */
@@ -39,58 +53,32 @@ export interface WriteOptions {
   readonly immediate?: boolean | undefined;
 }
 
+export interface UpsertOptions<R = DbRow> extends WriteOptions, Existing<R> {}
+
+export interface BatchOptions extends WriteOptions {
+  /** All or nothing, which is the default; false: in order, each for itself. */
+  readonly atomic?: boolean | undefined;
+}
+
 export interface SyncOptions {
   /** Only say what would be done. */
   readonly dryRun?: boolean | undefined;
 }
 
-type Member = readonly [name: string, text: JsonText | undefined];
-
-/** undefined and null: not said. */
-function optional<T>(value: T, textOf: (value: NonNullable<T>) => JsonText): JsonText | undefined {
-  return value === undefined || value === null ? undefined : textOf(value);
-}
-
-function payload(members: readonly Member[]): JsonText {
-  let text = '';
-  for (const [name, value] of members) {
-    if (value !== undefined) text += `${text === '' ? '' : ','}"${name}":${value}`;
-  }
-  return `{${text}}`;
-}
-
-function place(namespace: string, table: string): readonly Member[] {
-  return [
-    ['namespace', jsonText(namespace, 'namespace')],
-    ['table', jsonText(table, 'table')],
-  ];
+function namespaceMember(namespace: string): Member {
+  return ['namespace', jsonText(namespace, 'namespace')];
 }
 
 function durability(options: WriteOptions): readonly Member[] {
   return [
     ['durability', options.immediate === true ? '"immediate"' : undefined],
-    ['idempotencyKey', optional(options.idempotencyKey, (key) => jsonText(key, 'idempotencyKey'))],
+    plainMember('idempotencyKey', options.idempotencyKey),
   ];
 }
 
 /** So that a retry by the connector, or by the script with the same options, is the same write. */
-function withKey(options: WriteOptions): WriteOptions {
+function withKey<O extends WriteOptions>(options: O): O {
   return { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
-}
-
-function filterMember(filter: Filter | undefined): Member {
-  return ['filter', optional(filter, (given) => filterText(given, 'filter'))];
-}
-
-function allMember(all: boolean | undefined): Member {
-  return ['all', optional(all, (given) => jsonText(given, 'all'))];
-}
-
-/** An object that holds more than one part; other kinds of arguments are a mistake of the script. */
-function parts<T extends object>(value: T | undefined | null, what: string): Partial<T> {
-  if (value === undefined || value === null) return {};
-  if (!isPlainObject(value)) throw new TypeError(`${what}: expected an object, got ${kindOf(value)}`);
-  return value;
 }
 
 /** A payload of the script's own: text as it is, or an object. */
@@ -99,47 +87,79 @@ export function callPayload(given: JsonText | object): JsonText {
 }
 
 export function namespacePayload(namespace: string): JsonText {
-  return payload([['namespace', jsonText(namespace, 'namespace')]]);
+  return payload([namespaceMember(namespace)]);
 }
 
 export function syncPayload(namespace: string, schema: Schema, options: SyncOptions): JsonText {
   return payload([
-    ['namespace', jsonText(namespace, 'namespace')],
-    ['dryRun', optional(parts(options, 'options').dryRun, (dryRun) => jsonText(dryRun, 'dryRun'))],
+    namespaceMember(namespace),
+    plainMember('dryRun', parts(options, 'options').dryRun),
     ['schema', schemaText(schema)],
   ]);
 }
 
-export function insertPayload(namespace: string, table: string, rows: Row | readonly Row[], options: WriteOptions) {
+export function extendPayload(namespace: string, part: string, schema: Schema, options: SyncOptions): JsonText {
+  return payload([
+    namespaceMember(namespace),
+    ['part', jsonText(part, 'part')],
+    plainMember('dryRun', parts(options, 'options').dryRun),
+    ['schema', schemaText(schema)],
+  ]);
+}
+
+export function describePayload(namespace: string, part: string | undefined): JsonText {
+  return payload([namespaceMember(namespace), plainMember('part', part)]);
+}
+
+export function insertPayload(
+  namespace: string,
+  table: string,
+  rows: Row | readonly Row[],
+  options: WriteOptions,
+): JsonText {
   const given = withKey(parts(options, 'options'));
-  return payload([...place(namespace, table), ['rows', rowsText(rows)], ...durability(given)]);
+  return payload([namespaceMember(namespace), ...insertMembers(table, rows), ...durability(given)]);
 }
 
 export function findPayload(namespace: string, table: string, query: Query): JsonText {
   const { filter, fields, sort, limit, offset } = parts(query, 'query');
   return payload([
-    ...place(namespace, table),
+    namespaceMember(namespace),
+    ['table', jsonText(table, 'table')],
     filterMember(filter),
-    ['fields', optional(fields, (given) => jsonText(given, 'fields'))],
+    plainMember('fields', fields),
     ['sort', optional(sort, sortText)],
-    ['limit', optional(limit, (given) => jsonText(given, 'limit'))],
-    ['offset', optional(offset, (given) => jsonText(given, 'offset'))],
+    plainMember('limit', limit),
+    plainMember('offset', offset),
+  ]);
+}
+
+export function aggregatePayload(namespace: string, table: string, query: AggregateQuery): JsonText {
+  const { filter, groupBy, values, sort, limit, offset } = parts(query, 'query');
+  return payload([
+    namespaceMember(namespace),
+    ['table', jsonText(table, 'table')],
+    filterMember(filter),
+    plainMember('groupBy', typeof groupBy === 'string' ? [groupBy] : groupBy),
+    ['values', optional(values, valuesText)],
+    ['sort', optional(sort, sortText)],
+    plainMember('limit', limit),
+    plainMember('offset', offset),
   ]);
 }
 
 export function countPayload(namespace: string, table: string, filter: Filter | undefined): JsonText {
-  return payload([...place(namespace, table), filterMember(filter)]);
+  return payload([namespaceMember(namespace), ['table', jsonText(table, 'table')], filterMember(filter)]);
 }
 
+/** What only sets may happen twice; what adds must not, so it gets a key. */
 export function updatePayload(namespace: string, table: string, change: Change, options: WriteOptions): JsonText {
-  const { filter, set, inc, all } = parts(change, 'change');
+  const given = parts(options, 'options');
+  const hasInc = parts(change, 'change').inc !== undefined;
   return payload([
-    ...place(namespace, table),
-    filterMember(filter),
-    ['set', optional(set, (given) => rowText(given, 'set'))],
-    ['inc', optional(inc, (given) => objectText(given, 'inc', 'an object with numbers by column'))],
-    allMember(all),
-    ...durability(parts(options, 'options')),
+    namespaceMember(namespace),
+    ...updateMembers(table, change),
+    ...durability(hasInc ? withKey(given) : given),
   ]);
 }
 
@@ -148,28 +168,30 @@ export function upsertPayload(
   table: string,
   row: Row,
   keys: readonly string[],
-  options: WriteOptions,
+  options: UpsertOptions,
 ): JsonText {
-  return payload([
-    ...place(namespace, table),
-    ['row', rowText(row, 'row')],
-    ['keys', jsonText(keys, 'keys')],
-    ...durability(withKey(parts(options, 'options'))),
-  ]);
+  const given = withKey(parts(options, 'options'));
+  return payload([namespaceMember(namespace), ...upsertMembers(table, row, keys, given), ...durability(given)]);
 }
 
 export function deletePayload(namespace: string, table: string, selection: Selection, options: WriteOptions): JsonText {
-  const { filter, all } = selectionParts(selection);
   return payload([
-    ...place(namespace, table),
-    filterMember(filter),
-    allMember(all),
+    namespaceMember(namespace),
+    ...deleteMembers(table, selection),
     ...durability(parts(options, 'options')),
   ]);
 }
 
-/** An object with neither `filter` nor `all` is taken for a filter, so that a mistake is refused and deletes nothing. */
-function selectionParts(selection: Selection): { filter?: Filter | undefined; all?: boolean | undefined } {
-  if (isPlainObject(selection) && ('filter' in selection || 'all' in selection)) return selection;
-  return { filter: selection as Filter };
+export function batchPayload(
+  namespace: string,
+  operations: readonly (JsonText | Operation)[],
+  options: BatchOptions,
+): JsonText {
+  const given = withKey(parts(options, 'options'));
+  return payload([
+    namespaceMember(namespace),
+    ['operations', operationsText(operations)],
+    plainMember('atomic', given.atomic),
+    ...durability(given),
+  ]);
 }

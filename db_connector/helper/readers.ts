@@ -1,11 +1,7 @@
+import { jsonText } from './json-text.ts';
 import { readJson } from './read-json.ts';
 import type { DbResult } from './result.ts';
-
-/** A value as `Rows` gives it: integers past 2^53 are BigInt, decimals that no double holds are text. */
-export type DbValue = null | boolean | number | bigint | string | DbValue[] | { [name: string]: DbValue };
-
-/** A row as it comes when a script does not say more about it. */
-export type DbRow = Record<string, DbValue>;
+import type { DbValue } from './typed-rows.ts';
 
 /** Results are read more than once (`Rows`, then `HasMore`), so what was read is kept as long as the result is. */
 const bodies = new WeakMap<DbResult, Readonly<Record<string, unknown>>>();
@@ -17,6 +13,12 @@ function bodyOf(result: DbResult): Readonly<Record<string, unknown>> {
   const body = readBody(result.Json);
   bodies.set(result, body);
   return body;
+}
+
+/** A result whose readers find this body, whatever its text says. */
+export function withBody<R extends DbResult>(result: R, body: Readonly<Record<string, unknown>>): R {
+  bodies.set(result, body);
+  return result;
 }
 
 function readBody(text: string): Readonly<Record<string, unknown>> {
@@ -80,6 +82,34 @@ export function readFlushed(result: DbResult): Flushed {
     remaining: count(remaining),
     halted: halted === true,
   };
+}
+
+/** The results of a batch, each as that of an operation by itself; none after an error, or where the batch waits. */
+export function readResults(result: DbResult): DbResult[] {
+  const { results } = okBody(result);
+  return Array.isArray(results) ? results.map((body: unknown) => partOf(result, body)) : [];
+}
+
+function partOf({ Id, Status }: DbResult, body: unknown): DbResult {
+  const content = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+  const error: unknown = content.error;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const part = {
+    Id,
+    State: code === '' ? 'ok' : 'error',
+    Status,
+    Code: code,
+    Json: jsonText(content, 'result'),
+  } as const;
+  return withBody(part, content);
+}
+
+/** Which operation of a batch, counted from 0, its error is about; undefined where there is no error, or it is about none. */
+export function readFailedIndex(result: DbResult): number | undefined {
+  if (result.State === 'ok') return undefined;
+  const { error } = bodyOf(result);
+  const index: unknown = typeof error === 'object' && error !== null && 'index' in error ? error.index : undefined;
+  return typeof index === 'number' ? index : undefined;
 }
 
 export function readErrorMessage(result: DbResult): string {

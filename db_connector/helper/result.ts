@@ -7,8 +7,14 @@ export interface DbTicket {
   readonly Error: string;
 }
 
-/** The answer to a call. Look at `State` each time; the readers of `Database` take the rest out of it. */
-export interface DbResult {
+declare const rowType: unique symbol;
+
+/**
+ * The answer to a call. Look at `State` each time; the readers of `Database` take the rest out of it.
+ * `R` is what the compiler knows of its rows.
+ */
+export interface DbResult<R = unknown> {
+  readonly [rowType]?: R;
   /** That of the ticket; empty where the call was refused. */
   readonly Id: string;
   readonly State: 'ok' | 'error';
@@ -20,8 +26,26 @@ export interface DbResult {
   readonly Json: string;
 }
 
+/** Of a `First`: the row, or null where there is none, and after an error. */
+export interface FirstResult<R = unknown> extends DbResult<R> {
+  readonly Row: R | null;
+}
+
+/** Of a `Value`: the value, or null where there is no such row, where it is NULL, and after an error. */
+export interface ValueResult<V = unknown> extends DbResult {
+  readonly Value: V | null;
+}
+
+/** Of an `InsertAll`. After an error: how far it came. */
+export interface InsertAllResult extends DbResult {
+  /** How many rows are surely there, or surely wait in the write-behind queue: the first ones of the list. */
+  readonly Done: number;
+  /** How many rows after those the failed part held; `Code` tells whether they are there. The rest was not sent. */
+  readonly Failed: number;
+}
+
 /** Called exactly once, on a later tick. */
-export type DbCallback = (result: DbResult) => unknown;
+export type DbCallback<T extends DbResult = DbResult> = (result: T) => unknown;
 
 export function errorResult(code: string, message: string, id = ''): DbResult {
   return { Id: id, State: 'error', Status: 0, Code: code, Json: JSON.stringify({ error: { code, message } }) };
@@ -31,6 +55,9 @@ export function errorResult(code: string, message: string, id = ''): DbResult {
 export function refusedTicket(code: string, message: string): DbTicket {
   return { Id: '', Accepted: false, Error: `${code}: ${message}` };
 }
+
+/** Of what is not one call, or waits in the helper: nothing could be collected with it. */
+export const UNNAMED_TICKET: DbTicket = Object.freeze({ Id: '', Accepted: true, Error: '' });
 
 /** The error that a refused ticket stands for. */
 export function resultOfRefusal(ticket: DbTicket): DbResult {

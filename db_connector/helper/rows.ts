@@ -1,21 +1,27 @@
 import { JsonNumber, parseJson, writeJson } from '../protocol/json.ts';
 import type { ExactNumber } from './exact-number.ts';
-import type { JsonText } from './filters.ts';
 import { checkText, isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
+import type { ColumnOf, DbRow } from './typed-rows.ts';
+import type { JsonText, Text } from './typed-text.ts';
 
 /** Values by column: text from `Q.Row`, or a plain object. Properties that are `undefined` are left out. */
 export type Row = JsonText | object;
 
-export interface SortField {
-  readonly field: string;
+/** What the text of a sort term says. */
+export interface SortsBy<F extends string> {
+  readonly sortsBy: F;
+}
+
+export interface SortField<F = string> {
+  readonly field: F;
   readonly dir?: 'asc' | 'desc';
 }
 
 /** `Q.Sort(…)`, or the same as a plain object. */
-export type SortTerm = JsonText | SortField;
+export type SortTerm<R = DbRow> = Text<SortsBy<ColumnOf<R>>> | SortField<ColumnOf<R>>;
 
 /** One term, or several, the most important first. */
-export type Sort = SortTerm | readonly SortTerm[];
+export type Sort<R = DbRow> = SortTerm<R> | readonly SortTerm<R>[];
 
 export interface RowBuilders {
   /**
@@ -26,7 +32,7 @@ export interface RowBuilders {
    */
   Row(values: object): JsonText;
   /** Order by a column, `asc` if nothing is said. Several: a list of these. */
-  Sort(field: string, dir?: 'asc' | 'desc'): JsonText;
+  Sort<const F extends string>(field: F, dir?: 'asc' | 'desc'): Text<SortsBy<F>>;
   /** The same payload of a write, which does not wait in the write-behind queue; for `Call`. */
   Immediate(payload: JsonText | object): JsonText;
   /** A number digit for digit, as text says it: `Q.Number('123.45')`. @throws TypeError where the text is no number */

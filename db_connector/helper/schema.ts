@@ -1,87 +1,24 @@
-import type { ExactNumber } from './exact-number.ts';
-import type { JsonText, Scalar } from './filters.ts';
 import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
-
-export type ColumnTypeName =
-  | 'int32'
-  | 'int64'
-  | 'decimal'
-  | 'float64'
-  | 'bool'
-  | 'string'
-  | 'text'
-  | 'json'
-  | 'datetime'
-  | 'date'
-  | 'uuid'
-  | 'bytes';
-
-/** What every column may say. Without any of it a column is required. */
-export interface ColumnOptions {
-  /** NULL is allowed. */
-  readonly nullable?: boolean;
-  /** Stored where a new row leaves the column out. Existing rows get it too when the column is added. */
-  readonly default?: Scalar | object | null;
-  /** No two rows have the same value; many NULLs may stand beside each other. Makes an index. */
-  readonly unique?: boolean;
-  /** The column's name until now. Keeps the data; may stay for good. */
-  readonly renamedFrom?: string;
-}
-
-export interface IntegerOptions extends ColumnOptions {
-  readonly default?: number | bigint | ExactNumber | null;
-  /** Counts from 1 by itself, never the same number twice. The column must be the whole primary key. */
-  readonly autoIncrement?: boolean;
-}
-
-export interface TextOptions extends ColumnOptions {
-  readonly default?: string | null;
-  /** Characters, 1 to 4000; 255 if not said. */
-  readonly length?: number;
-}
-
-export interface LongTextOptions extends ColumnOptions {
-  readonly default?: string | null;
-}
-
-export interface DecimalOptions extends ColumnOptions {
-  readonly default?: number | bigint | string | ExactNumber | null;
-  /** Digits in all, 1 to 34; 18 if not said. */
-  readonly precision?: number;
-  /** Digits after the point, 0 to precision; 4 if not said. More are refused, never rounded. */
-  readonly scale?: number;
-}
-
-export interface DoubleOptions extends ColumnOptions {
-  readonly default?: number | ExactNumber | null;
-}
-
-export interface BoolOptions extends ColumnOptions {
-  readonly default?: boolean | null;
-}
-
-export interface TimeOptions extends ColumnOptions {
-  /** `'now'`: the moment of the insert, by the sidecar's clock. */
-  readonly default?: 'now' | (string & {}) | Date | null;
-}
-
-export interface UuidOptions extends ColumnOptions {
-  /** `'random'`: a new one with each insert. */
-  readonly default?: 'random' | (string & {}) | null;
-}
-
-/** All of them; for `Q.Column`. */
-export interface AnyColumnOptions extends ColumnOptions {
-  readonly length?: number;
-  readonly precision?: number;
-  readonly scale?: number;
-  readonly autoIncrement?: boolean;
-}
-
-export interface ColumnDeclaration extends AnyColumnOptions {
-  readonly name: string;
-  readonly type: ColumnTypeName;
-}
+import type {
+  AnyColumnOptions,
+  BoolOptions,
+  ColumnDeclaration,
+  ColumnOptions,
+  ColumnText,
+  ColumnTypeName,
+  DecimalOptions,
+  DerivedColumnText,
+  DerivedOptions,
+  DoubleOptions,
+  IntegerOptions,
+  JsonColumnText,
+  LongTextOptions,
+  TextOptions,
+  TimeOptions,
+  UuidOptions,
+} from './schema-columns.ts';
+import type { ColumnShape, SchemaShape, TableShape } from './typed-rows.ts';
+import type { DescribedBy, JsonText, Text } from './typed-text.ts';
 
 export interface IndexDeclaration {
   readonly name: string;
@@ -105,42 +42,83 @@ export interface TableDeclaration extends TableOptions {
 /** Text from `Q.Schema`, or the same as a plain object. */
 export type Schema = JsonText | { readonly tables: readonly (JsonText | TableDeclaration)[] };
 
+type TableParts = readonly (JsonText | TableDeclaration | readonly (JsonText | TableDeclaration)[])[];
+
+type Flat<T> = T extends readonly (infer E)[] ? E : T;
+/** Columns by name, of a list of column texts. */
+type ColumnsIn<C extends readonly unknown[]> = {
+  readonly [X in DescribedBy<C[number]> as X extends ColumnShape<infer N> ? N : never]: X;
+};
+/** Tables by name, of what was given to `Q.Schema`. */
+type TablesIn<T extends TableParts> = {
+  readonly [X in DescribedBy<Flat<T[number]>> as X extends TableShape<infer N> ? N : never]: X extends TableShape<
+    string,
+    infer C
+  >
+    ? C
+    : never;
+};
+
+type TypedColumn<T extends ColumnTypeName, Options> = <const N extends string, const O extends Options>(
+  name: N,
+  options?: O,
+) => ColumnText<N, T, O>;
+
 export interface SchemaBuilders {
   /** All tables of a namespace; for `Sync`. A list does as well as several arguments. */
-  Schema(...tables: readonly (JsonText | TableDeclaration | readonly (JsonText | TableDeclaration)[])[]): JsonText;
+  Schema<const T extends TableParts>(...tables: T): Text<SchemaShape<TablesIn<T>>>;
   /** A table: `Q.Table('vehicles', [Q.Int64('id'), …], { primaryKey: ['id'], indexes: [Q.Index(…)] })`. */
-  Table(name: string, columns: readonly (JsonText | ColumnDeclaration)[], options?: TableOptions): JsonText;
+  Table<const N extends string, const C extends readonly (JsonText | ColumnDeclaration)[]>(
+    name: N,
+    columns: C,
+    options?: TableOptions,
+  ): Text<TableShape<N, ColumnsIn<C>>>;
   /** What is filtered and sorted by in a large table wants one. */
   Index(name: string, columns: readonly string[], options?: { readonly unique?: boolean }): JsonText;
   /** Whole numbers from -2,147,483,648 to 2,147,483,647. */
-  Int32(name: string, options?: IntegerOptions): JsonText;
+  readonly Int32: TypedColumn<'int32', IntegerOptions>;
   /** Whole numbers of 64 bits. Past 2^53 `Rows` gives a BigInt. */
-  Int64(name: string, options?: IntegerOptions): JsonText;
+  readonly Int64: TypedColumn<'int64', IntegerOptions>;
   /** Text of at most `length` characters, 255 if not said. Compared by its bytes: case and accents count. */
-  Text(name: string, options?: TextOptions): JsonText;
+  readonly Text: TypedColumn<'string', TextOptions>;
   /** Text of at most 1,000,000 characters; cannot stand in an index. */
-  LongText(name: string, options?: LongTextOptions): JsonText;
+  readonly LongText: TypedColumn<'text', LongTextOptions>;
   /** True or false. */
-  Bool(name: string, options?: BoolOptions): JsonText;
+  readonly Bool: TypedColumn<'bool', BoolOptions>;
   /** Exact numbers with `scale` digits after the point: money. */
-  Decimal(name: string, options?: DecimalOptions): JsonText;
+  readonly Decimal: TypedColumn<'decimal', DecimalOptions>;
   /** Measurements: coordinates, fuel. Not for money. */
-  Double(name: string, options?: DoubleOptions): JsonText;
+  readonly Double: TypedColumn<'float64', DoubleOptions>;
   /** Anything that JSON can say; comes back as it went in. */
-  Json(name: string, options?: ColumnOptions): JsonText;
+  readonly Json: TypedColumn<'json', ColumnOptions>;
+  /** A json column whose values have a type: `Q.JsonOf<Position>()('position')`. Only the compiler knows of it. */
+  JsonOf<V>(): <const N extends string, const O extends ColumnOptions>(name: N, options?: O) => JsonColumnText<N, V, O>;
   /** A moment, to the millisecond. Comes back as ISO text in UTC. */
-  DateTime(name: string, options?: TimeOptions): JsonText;
+  readonly DateTime: TypedColumn<'datetime', TimeOptions>;
   /** A day: `'2026-01-31'`. */
-  Date(name: string, options?: TimeOptions): JsonText;
+  readonly Date: TypedColumn<'date', TimeOptions>;
   /** An id such as `crypto.randomUUID()` makes. */
-  Uuid(name: string, options?: UuidOptions): JsonText;
+  readonly Uuid: TypedColumn<'uuid', UuidOptions>;
   /** Bytes, at most 1,000,000. Comes back as base64. */
-  Bytes(name: string, options?: ColumnOptions): JsonText;
+  readonly Bytes: TypedColumn<'bytes', ColumnOptions>;
   /** A column of any type with any option. */
-  Column(name: string, type: ColumnTypeName, options?: AnyColumnOptions): JsonText;
+  Column<const N extends string, const T extends ColumnTypeName, const O extends AnyColumnOptions>(
+    name: N,
+    type: T,
+    options?: O,
+  ): ColumnText<N, T, O>;
+  /**
+   * A column that the sidecar writes out of another one, with every write: a value inside of a json column
+   * (`Q.Derived('gang', 'string', { from: 'data', path: ['gang', 'name'], length: 40 })`), or a text without accents and
+   * case to search in (`{ from: 'name', fold: true }`). It may be filtered, sorted and indexed by, and is NULL where
+   * there is no such value.
+   */
+  Derived<const N extends string, const T extends ColumnTypeName>(
+    name: N,
+    type: T,
+    options: DerivedOptions,
+  ): DerivedColumnText<N, T>;
 }
-
-type Options = AnyColumnOptions | undefined;
 
 /** Members of a JSON object, those that are absent left out. */
 function objectOf(members: Readonly<Record<string, JsonText | undefined>>): JsonText {
@@ -187,13 +165,18 @@ export function schemaText(schema: unknown): JsonText {
 }
 
 function columnBuilder(builder: string, type: ColumnTypeName) {
-  return (name: string, options?: Options) =>
+  return (name: string, options?: object): JsonText =>
     declarationOf(builder, name, { type, ...checkedOptions(builder, options) });
 }
 
-function checkedOptions(builder: string, options: Options): Options {
+function checkedOptions<O extends object>(builder: string, options: O | undefined): O | undefined {
   if (options === undefined || isPlainObject(options)) return options;
   throw new TypeError(`Q.${builder}: expected options as an object, got ${kindOf(options)}`);
+}
+
+function derivedColumn(name: string, type: ColumnTypeName, options: DerivedOptions): JsonText {
+  const { from, path, fold, ...rest } = checkedOptions('Derived', options) ?? {};
+  return declarationOf('Derived', name, { type, ...rest, derived: { from, path, fold } });
 }
 
 export const schemaBuilders: SchemaBuilders = {
@@ -208,9 +191,11 @@ export const schemaBuilders: SchemaBuilders = {
   Decimal: columnBuilder('Decimal', 'decimal'),
   Double: columnBuilder('Double', 'float64'),
   Json: columnBuilder('Json', 'json'),
+  JsonOf: () => columnBuilder('JsonOf', 'json'),
   DateTime: columnBuilder('DateTime', 'datetime'),
   Date: columnBuilder('Date', 'date'),
   Uuid: columnBuilder('Uuid', 'uuid'),
   Bytes: columnBuilder('Bytes', 'bytes'),
   Column: (name, type, options) => declarationOf('Column', name, { type, ...checkedOptions('Column', options) }),
+  Derived: (name, type, options) => derivedColumn(name, type, options),
 };

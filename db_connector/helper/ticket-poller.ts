@@ -1,5 +1,6 @@
 import type { BundleEvent, DatabaseHost } from './host.ts';
-import { type DbResult, type DbTicket, errorResult, refusedTicket, resultOfRefusal } from './result.ts';
+import { type DbResult, type DbTicket, errorResult, refusedTicket, resultOfRefusal, UNNAMED_TICKET } from './result.ts';
+import { type Call, WaitingCalls } from './waiting-calls.ts';
 
 /** A tick of the standalone server. */
 const TICK_MS = 20;
@@ -30,6 +31,7 @@ export class TicketPoller {
   readonly #pending = new Map<string, Pending>();
   /** Answers that are known already, to be delivered with the next poll. */
   #known: Known[] = [];
+  readonly #waiting = new WaitingCalls();
   #timer: ReturnType<typeof setInterval> | undefined;
   #isStopped = false;
 
@@ -43,9 +45,26 @@ export class TicketPoller {
     return this.#isStopped;
   }
 
-  /** @param deliver must not throw */
+  /**
+   * A call for which the connector has no place waits here, and so do those that come after it.
+   *
+   * @param deliver must not throw
+   */
   call(connector: string, operation: string, json: string, deliver: (result: DbResult) => void): DbTicket {
-    const ticket = this.#send(connector, operation, json);
+    const call = { connector, operation, json, deliver };
+    if (this.#waiting.isEmpty) {
+      const ticket = this.#send(call);
+      if (!isBusy(ticket)) return this.#follow(ticket, call);
+    }
+    if (!this.#waiting.add(call)) {
+      return this.refuse(refusedTicket('busy', `${this.#waiting.size} calls of this bundle wait already`), deliver);
+    }
+    this.#wake();
+    return UNNAMED_TICKET;
+  }
+
+  /** What became of a call that the connector was given. */
+  #follow(ticket: DbTicket, { connector, deliver }: Call): DbTicket {
     if (!ticket.Accepted) return this.refuse(ticket, deliver);
     const now = performance.now();
     this.#pending.set(ticket.Id, { connector, deliver, beganAt: now, dueAt: now });
@@ -60,7 +79,7 @@ export class TicketPoller {
     return ticket;
   }
 
-  #send(connector: string, operation: string, json: string): DbTicket {
+  #send({ connector, operation, json }: Call): DbTicket {
     try {
       const ticket = this.#host.exports.call(connector, 'Call', { Operation: operation, Json: json });
       return isTicket(ticket) ? ticket : refusedTicket('internal', 'the connector answered with no ticket');
@@ -77,6 +96,7 @@ export class TicketPoller {
     const now = performance.now();
     const isOverBudget = () => performance.now() - now > BUDGET_MS;
     this.#deliverKnown(isOverBudget);
+    this.#sendWaiting(now, isOverBudget);
     for (const [id, pending] of this.#pending) {
       // What a callback has just begun waits for the next tick.
       if (pending.dueAt >= now) continue;
@@ -84,13 +104,29 @@ export class TicketPoller {
       if (result === null) {
         pending.dueAt = now + Math.min((now - pending.beganAt) / AGE_PER_PAUSE, LONGEST_PAUSE_MS);
       } else if (this.#pending.delete(id)) {
+        this.#waiting.expectPlace();
         pending.deliver(result);
         if (isOverBudget()) break;
       }
     }
-    if (this.#pending.size === 0 && this.#known.length === 0) {
+    if (this.#pending.size === 0 && this.#known.length === 0 && this.#waiting.isEmpty) {
       clearInterval(this.#timer);
       this.#timer = undefined;
+    }
+  }
+
+  /** In the order in which they came, as long as there are places. */
+  #sendWaiting(now: number, isOverBudget: () => boolean): void {
+    while (this.#waiting.isDue(now) && !isOverBudget()) {
+      const call = this.#waiting.first();
+      if (call === undefined) return;
+      const ticket = this.#send(call);
+      if (isBusy(ticket)) {
+        this.#waiting.postpone(now);
+        return;
+      }
+      this.#waiting.removeFirst();
+      this.#follow(ticket, call);
     }
   }
 
@@ -121,6 +157,7 @@ export class TicketPoller {
 
   #onBundle({ bundle, state }: BundleEvent): void {
     if (bundle === this.#host.name) this.#isStopped = state === 'stopped' || state === 'failed';
+    this.#waiting.expectPlace();
     if (state === 'started') return;
     for (const [id, { connector, deliver }] of this.#pending) {
       if (connector !== bundle) continue;
@@ -133,6 +170,10 @@ export class TicketPoller {
 /** Whether the database did what was asked is not known then. */
 function lost(id: string, why: string): DbResult {
   return errorResult('bundle_unavailable', `${why}; the outcome of the call is unknown`, id);
+}
+
+function isBusy({ Accepted, Error: refusal }: DbTicket): boolean {
+  return !Accepted && refusal.startsWith('busy:');
 }
 
 function isTicket(value: unknown): value is DbTicket {

@@ -27,6 +27,7 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
   const stop = async () => void (await Promise.all([connector.stop(), loader.stop()]));
   host.registerExport('Call', (question, caller) => connector.call(question, caller));
   host.registerExport('TakeResult', (question, caller) => connector.takeResult(question, caller));
+  host.registerExport('ClockOffset', () => connector.clockOffset());
   for (const command of [dbStatus(connector), dbHealth(connector, timers), dbReload((say) => loader.load(say))]) {
     host.registerCommand(command);
   }

@@ -34,6 +34,12 @@ export class FakeServer implements DatabaseHost {
   polls = 0;
   /** Set: calls are refused with it. */
   refusal = '';
+  /** How often a call was refused. */
+  refused = 0;
+  /** So many calls may be on their way at once; what is beyond is busy. */
+  places = Number.POSITIVE_INFINITY;
+  /** How many milliseconds the sidecar's clock is ahead. */
+  clockOffset: unknown = 0;
   /** Set: calls are answered at once. */
   reply: ((call: Call) => Answer) | undefined;
   readonly #answers = new Map<string, Answer | null>();
@@ -42,6 +48,7 @@ export class FakeServer implements DatabaseHost {
   readonly exports = {
     call: (bundle: string, name: string, ...args: readonly unknown[]): unknown => {
       if (!this.isRunning || bundle !== this.connector) throw new Error(`No such export ${name} in bundle ${bundle}`);
+      if (name === 'ClockOffset') return this.clockOffset;
       const [record] = args as [Record<string, string>];
       return name === 'Call' ? this.#call(record) : this.#take(record);
     },
@@ -66,6 +73,11 @@ export class FakeServer implements DatabaseHost {
     this.#answers.set(this.calls[index]?.id ?? '', answer);
   }
 
+  /** Of all calls that wait for an answer. */
+  answerAll(answer: Answer): void {
+    for (const [id, known] of this.#answers) if (known === null) this.#answers.set(id, answer);
+  }
+
   /** As after a restart of the connector. */
   forgetAll(): void {
     this.#answers.clear();
@@ -76,7 +88,11 @@ export class FakeServer implements DatabaseHost {
   }
 
   #call({ Operation = '', Json = '' }: Record<string, string>): unknown {
-    if (this.refusal !== '') return { Id: '', Accepted: false, Error: this.refusal };
+    const refusal = this.#answers.size >= this.places ? 'busy: no place' : this.refusal;
+    if (refusal !== '') {
+      this.refused += 1;
+      return { Id: '', Accepted: false, Error: refusal };
+    }
     const call = { operation: Operation, payload: JSON.parse(Json), text: Json, id: `ticket-${this.calls.length}` };
     this.calls.push(call);
     this.#answers.set(call.id, this.reply?.(call) ?? null);

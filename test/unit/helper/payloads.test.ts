@@ -52,9 +52,9 @@ describe('each method sends its operation and payload', () => {
     ['Count with a filter', () => db.Count('game', 'cars', filter, done), 'count', { ...place, filter: condition }],
     [
       'Update',
-      () => db.Update('game', 'cars', { filter, set: Q.Row({ a: 'b' }), inc: { n: -5 } }, done),
+      () => db.Update('game', 'cars', { filter, set: Q.Row({ a: 'b' }) }, done),
       'update',
-      { ...place, filter: condition, set: { a: 'b' }, inc: { n: -5 } },
+      { ...place, filter: condition, set: { a: 'b' } },
     ],
     [
       'Update of all, at once, with a key',
@@ -89,6 +89,94 @@ describe('each method sends its operation and payload', () => {
       { ...place, rows: [{ a: 1 }], idempotencyKey: 'mine' },
     ],
     [
+      'Describe of a part',
+      () => db.Describe('game', 'garage', done),
+      'schema.describe',
+      { namespace: 'game', part: 'garage' },
+    ],
+    [
+      'Extend',
+      () => db.Extend('game', 'garage', Q.Schema(), { dryRun: true }, done),
+      'schema.extend',
+      { namespace: 'game', part: 'garage', dryRun: true, schema: { tables: [] } },
+    ],
+    [
+      'Upsert that counts',
+      () => db.Upsert('game', 'cars', { id: 1 }, ['id'], { update: [], inc: { n: 1n }, idempotencyKey: 'k' }, done),
+      'upsert',
+      { ...place, row: { id: 1 }, keys: ['id'], update: [], inc: { n: 1 }, idempotencyKey: 'k' },
+    ],
+    [
+      'Aggregate',
+      () =>
+        db.Aggregate(
+          'game',
+          'cars',
+          { filter, groupBy: 'model', values: [Q.CountRows('n'), Q.Sum('price', 'total')], sort: Q.Sort('n', 'desc') },
+          done,
+        ),
+      'aggregate',
+      {
+        ...place,
+        filter: condition,
+        groupBy: ['model'],
+        values: [
+          { as: 'n', fn: 'count' },
+          { as: 'total', fn: 'sum', field: 'price' },
+        ],
+        sort: [{ field: 'n', dir: 'desc' }],
+      },
+    ],
+    [
+      'Aggregate of one value as an object',
+      () => db.Aggregate('game', 'cars', { groupBy: ['a', 'b'], values: { as: 'n', fn: 'max', field: 'c' } }, done),
+      'aggregate',
+      { ...place, groupBy: ['a', 'b'], values: [{ as: 'n', fn: 'max', field: 'c' }] },
+    ],
+    [
+      'Batch',
+      () =>
+        db.Batch(
+          'game',
+          [
+            Q.Op.Insert('cars', { a: 1 }),
+            Q.Op.Update('cars', { filter, inc: { n: 1 } }, { expect: 1 }),
+            Q.Op.Upsert('cars', { id: 1, owner: Q.Result(0) }, ['id'], { update: ['owner'], inc: { n: 2 } }),
+            Q.Op.Delete('cars', filter, { expect: { affected: 0 } }),
+            { op: 'insert', table: 'cars', rows: [Q.Row({ a: 2 })] },
+            { op: 'update', table: 'cars', all: true, set: { a: 3 }, expect: 2 },
+            { op: 'upsert', table: 'cars', row: { id: 1 }, keys: ['id'] },
+            { op: 'delete', table: 'cars', filter: { not: filter } },
+          ],
+          { atomic: true, immediate: true, idempotencyKey: 'k' },
+          done,
+        ),
+      'batch',
+      {
+        namespace: 'game',
+        operations: [
+          { op: 'insert', table: 'cars', rows: [{ a: 1 }] },
+          { op: 'update', table: 'cars', filter: condition, inc: { n: 1 }, expect: { affected: 1 } },
+          {
+            op: 'upsert',
+            table: 'cars',
+            row: { id: 1, owner: { $result: [0, 0] } },
+            keys: ['id'],
+            update: ['owner'],
+            inc: { n: 2 },
+          },
+          { op: 'delete', table: 'cars', filter: condition, expect: { affected: 0 } },
+          { op: 'insert', table: 'cars', rows: [{ a: 2 }] },
+          { op: 'update', table: 'cars', all: true, set: { a: 3 }, expect: { affected: 2 } },
+          { op: 'upsert', table: 'cars', row: { id: 1 }, keys: ['id'] },
+          { op: 'delete', table: 'cars', filter: { not: condition } },
+        ],
+        atomic: true,
+        durability: 'immediate',
+        idempotencyKey: 'k',
+      },
+    ],
+    [
       'Call with an object',
       () => db.Call('count', { ...place, filter: condition }, done),
       'count',
@@ -99,6 +187,18 @@ describe('each method sends its operation and payload', () => {
     expect(call()).toMatchObject({ Accepted: true });
     expect(server.last.operation).toBe(operation);
     expect(server.last.payload).toEqual(payload);
+  });
+});
+
+describe('what must not happen twice', () => {
+  it('gets a key of its own: Batch, and Update where it adds', () => {
+    const { server, db } = setUp();
+    db.Batch('game', [Q.Op.Delete('cars', Q.Eq('id', 1))], () => {});
+    expect(server.last.payload.idempotencyKey).toMatch(UUID);
+    db.Update('game', 'cars', { filter: Q.Eq('id', 1), inc: { n: 1 } }, () => {});
+    expect(server.last.payload.idempotencyKey).toMatch(UUID);
+    db.Update('game', 'cars', { filter: Q.Eq('id', 1), set: { n: 1 } }, () => {});
+    expect(server.last.payload).not.toHaveProperty('idempotencyKey');
   });
 });
 
@@ -140,6 +240,9 @@ describe('what a mistake in the script leads to', () => {
     ['a query that is none', (db) => db.Find('game', 'cars', 'id' as never, () => {})],
     ['options that are none', (db) => db.Update('game', 'cars', { set: {} }, true as never, () => {})],
     ['a table without a name', (db) => db.Find('game', undefined as never, {}, () => {})],
+    ['a batch that is no list', (db) => db.Batch('game', {} as never, () => {})],
+    ['an operation that is none', (db) => db.Batch('game', [{ op: 'find', table: 'cars' } as never], () => {})],
+    ['values that are none', (db) => db.Aggregate('game', 'cars', { values: 'sum' as never }, () => {})],
     ['a schema that is none', (db) => db.Sync('game', undefined as never, () => {})],
   ])('%s: nothing is sent, and the ticket says why', (_name, call) => {
     const { server, db } = setUp();

@@ -35,20 +35,20 @@ describe('a callback', () => {
 
   it('is called once with the error of a refused call, on a later tick', async () => {
     const { server, db } = setUp();
-    server.refusal = 'busy: too many calls wait already';
+    server.refusal = 'unavailable: the circuit is open';
     const results: DbResult[] = [];
     const ticket = db.Health((result) => results.push(result));
-    expect(ticket).toEqual({ Id: '', Accepted: false, Error: 'busy: too many calls wait already' });
+    expect(ticket).toEqual({ Id: '', Accepted: false, Error: 'unavailable: the circuit is open' });
     expect(results).toEqual([]);
     await ticks(3);
     expect(results).toHaveLength(1);
-    expect(results[0]).toMatchObject({ Id: '', State: 'error', Status: 0, Code: 'busy' });
-    expect(db.ErrorMessage(results[0] as DbResult)).toBe('busy: too many calls wait already');
+    expect(results[0]).toMatchObject({ Id: '', State: 'error', Status: 0, Code: 'unavailable' });
+    expect(db.ErrorMessage(results[0] as DbResult)).toBe('unavailable: the circuit is open');
   });
 
   it('that calls again after each refusal does not hold the game up', async () => {
     const { server, db } = setUp();
-    server.refusal = 'busy: full';
+    server.refusal = 'unavailable: away';
     let refusals = 0;
     const again = (): void => {
       refusals += 1;
@@ -191,6 +191,61 @@ describe('a callback', () => {
   });
 });
 
+describe('calls for which there is no place', () => {
+  it('wait, and go out in their order as places come free: 600 at once lose nothing', async () => {
+    const { server, db } = setUp();
+    server.places = 16;
+    const delivered: number[] = [];
+    for (let i = 0; i < 600; i++) {
+      expect(db.Upsert('game', 'cars', { id: i }, ['id'], () => delivered.push(i)).Accepted).toBe(true);
+    }
+    expect(server.calls).toHaveLength(16);
+    for (let round = 0; delivered.length < 600 && round < 600; round++) {
+      server.answerAll(ok({ affected: 1 }));
+      await ticks(1);
+    }
+    expect(delivered).toEqual([...Array(600).keys()]);
+    expect(server.calls.map(({ payload }) => (payload.row as { id: number }).id)).toEqual(delivered);
+    await ticks(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are asked for less and less often while nothing of the bundle comes back', async () => {
+    const { server, db } = setUp();
+    server.refusal = 'busy: others hold all places';
+    db.Health(() => {});
+    await ticks(500);
+    expect(server.refused).toBeLessThan(70);
+    server.refusal = '';
+    server.reply = () => ok({ status: 'ok' });
+    await ticks(12);
+    expect(server.calls).toHaveLength(1);
+  });
+
+  it('are ten thousand at most; what comes then is busy', async () => {
+    const { server, db } = setUp();
+    server.refusal = 'busy: full';
+    for (let i = 0; i < 10_000; i++) db.Health(() => {});
+    const codes: string[] = [];
+    expect(db.Health((result) => codes.push(result.Code))).toMatchObject({ Accepted: false, Id: '' });
+    await ticks(2);
+    expect(codes).toEqual(['busy']);
+  });
+
+  it('get bundle_unavailable where the connector goes away', async () => {
+    const { server, db } = setUp();
+    server.refusal = 'busy: full';
+    const codes: string[] = [];
+    for (let i = 0; i < 3; i++) db.Health((result) => codes.push(result.Code));
+    await ticks(20);
+    server.isRunning = false;
+    server.tell('db_connector', 'stopped');
+    await ticks(2);
+    expect(codes).toEqual(Array(3).fill('bundle_unavailable'));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 describe('polling', () => {
   it('happens once a tick for what is pending, and not at all while nothing is', async () => {
     const { server, db } = setUp();
@@ -238,7 +293,7 @@ describe('polling', () => {
   it.each(['answers', 'refusals'])('goes on with the next tick where callbacks of %s take long', async (what) => {
     const { server, db } = setUp();
     if (what === 'answers') server.reply = () => ok({});
-    else server.refusal = 'busy: full';
+    else server.refusal = 'unavailable: away';
     const deliveredAt: number[] = [];
     for (let i = 0; i < 3; i++) {
       db.Health(() => {

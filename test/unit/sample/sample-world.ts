@@ -3,24 +3,7 @@ import { Gate } from '../../../bundles/sample_roleplay/gate.ts';
 import { Statistics } from '../../../bundles/sample_roleplay/statistics.ts';
 import { Tally } from '../../../bundles/sample_roleplay/tally.ts';
 import { AsyncDatabase } from '../../../db_connector/helper/async-database.ts';
-import {
-  type Change,
-  Database,
-  type DbResult,
-  type Query,
-  type Row,
-  type Schema,
-  type SyncOptions,
-  type WriteOptions,
-} from '../../../db_connector/helper/helper.ts';
-import {
-  findPayload,
-  insertPayload,
-  namespacePayload,
-  syncPayload,
-  updatePayload,
-  upsertPayload,
-} from '../../../db_connector/helper/payloads.ts';
+import { Database, type DbResult } from '../../../db_connector/helper/helper.ts';
 import { type Answer, MemorySidecar } from './memory-sidecar.ts';
 
 /** The game server process has died. */
@@ -159,49 +142,9 @@ class MemoryDatabase extends Database {
 
   constructor(run: Run) {
     super({ name: 'sample_roleplay', log: () => {}, on: () => {}, exports: { call: () => undefined } });
-    this.async = new MemoryCalls(this, run);
-  }
-}
-
-class MemoryCalls extends AsyncDatabase {
-  readonly #run: Run;
-
-  constructor(db: Database, run: Run) {
-    super(db);
-    this.#run = run;
-  }
-
-  override Find(namespace: string, table: string, query: Query = {}): Promise<DbResult> {
-    return this.#run('find', findPayload(namespace, table, query));
-  }
-
-  override Insert(namespace: string, table: string, rows: Row | readonly Row[], options: WriteOptions = {}) {
-    return this.#run('insert', insertPayload(namespace, table, rows, options));
-  }
-
-  override Upsert(
-    namespace: string,
-    table: string,
-    row: Row,
-    keys: readonly string[],
-    options: WriteOptions = {},
-  ): Promise<DbResult> {
-    return this.#run('upsert', upsertPayload(namespace, table, row, keys, options));
-  }
-
-  override Sync(namespace: string, schema: Schema, options: SyncOptions = {}): Promise<DbResult> {
-    return this.#run('schema.sync', syncPayload(namespace, schema, options));
-  }
-
-  override Describe(namespace: string): Promise<DbResult> {
-    return this.#run('schema.describe', namespacePayload(namespace));
-  }
-
-  override Flush(namespace: string): Promise<DbResult> {
-    return this.#run('flush', namespacePayload(namespace));
-  }
-
-  override Update(namespace: string, table: string, change: Change, options: WriteOptions = {}): Promise<DbResult> {
-    return this.#run('update', updatePayload(namespace, table, change, options));
+    this.async = new AsyncDatabase(
+      async ({ operation, payload }) => run(operation, payload()),
+      () => run('health', '{}'),
+    );
   }
 }

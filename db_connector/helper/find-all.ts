@@ -1,0 +1,184 @@
+import type { Filter } from './filters.ts';
+import { jsonText } from './json-text.ts';
+import type { Query } from './payloads.ts';
+import { readErrorMessage, readHasMore, readRows, withBody } from './readers.ts';
+import { requests, type Send } from './request.ts';
+import { type DbResult, errorResult } from './result.ts';
+import { type OrderedBy, rowsAfter, totalOrder } from './row-order.ts';
+import type { ColumnOf, DbRow } from './typed-rows.ts';
+
+/** More rows than this are refused where a script has not said how many it can bear. */
+const DEFAULT_MAX = 100_000;
+
+/** What a `FindAll` may say. */
+export interface AllQuery<R = DbRow, F = ColumnOf<R>> extends Pick<Query<R, F>, 'filter' | 'fields' | 'sort'> {
+  /** More rows than this are an error, `too_many_rows`; 100,000 if left out. */
+  readonly max?: number | undefined;
+}
+
+/** Where a page goes on: after a row by key, or so many rows from the start in a table without one. */
+interface Place {
+  readonly last: DbRow;
+  readonly offset: number;
+}
+
+interface Plan {
+  /** Empty for a table without a key. */
+  readonly order: readonly OrderedBy[];
+  /** What is asked for: the script's own columns, and those that are needed to go on. */
+  readonly fields: readonly string[] | undefined;
+  /** What was asked for only to go on, and is taken away again. */
+  readonly extra: readonly string[];
+}
+
+/** Ends the pages with a result that is no page. */
+export class FindFailed extends Error {
+  override readonly name = 'FindFailed';
+  readonly result: DbResult;
+
+  constructor(result: DbResult) {
+    super(readErrorMessage(result));
+    this.result = result;
+  }
+}
+
+function must(result: DbResult): DbResult {
+  if (result.State !== 'ok') throw new FindFailed(result);
+  return result;
+}
+
+/** All rows of a query, a page after the other. @throws FindFailed */
+export async function* pagesOf(
+  send: Send,
+  namespace: string,
+  table: string,
+  query: AllQuery,
+): AsyncGenerator<readonly DbRow[]> {
+  const { filter, sort, fields } = checked(query);
+  // A short table is one call: its key matters only where it goes on, or where columns have to be asked for.
+  let plan = fields === undefined ? undefined : await planOf(send, namespace, table, query);
+  let page = must(await send(requests.Find(namespace, table, { filter, sort, fields: plan?.fields })));
+  let offset = 0;
+  for (;;) {
+    const rows = readRows<DbRow>(page);
+    // A copy, since what is asked for only to go on is taken out of the rows.
+    const last = { ...rows.at(-1) };
+    const hasMore = readHasMore(page) && rows.length > 0;
+    if (hasMore) plan ??= await planOf(send, namespace, table, query);
+    yield plan === undefined ? rows : without(rows, plan.extra);
+    if (!hasMore || plan === undefined) return;
+    offset += rows.length;
+    const next = await nextPage(send, namespace, table, query, plan, { last, offset });
+    if (next === null) return;
+    page = next;
+  }
+}
+
+function checked(query: AllQuery): AllQuery {
+  for (const name of ['limit', 'offset']) {
+    if (Reflect.get(query, name) !== undefined) {
+      throw new TypeError(`${name}: all rows are asked for; use Find for a part of them, or max for an upper bound`);
+    }
+  }
+  return query;
+}
+
+async function planOf(send: Send, namespace: string, table: string, { sort, fields }: AllQuery): Promise<Plan> {
+  const described = must(await send(requests.Describe(namespace)));
+  const key = keyOf(described, table);
+  const order = key === undefined ? [] : totalOrder(sort, key);
+  const extra = fields === undefined ? [] : order.map(({ field }) => field).filter((field) => !fields.includes(field));
+  return { order, extra, fields: fields === undefined ? undefined : [...fields, ...extra] };
+}
+
+/** undefined where the table has none, or is not there, which the next page tells better. */
+function keyOf(described: DbResult, table: string): readonly string[] | undefined {
+  const { schema } = JSON.parse(described.Json) as {
+    schema?: { tables?: readonly { name: string; primaryKey?: readonly string[] }[] } | null;
+  };
+  return schema?.tables?.find(({ name }) => name === table)?.primaryKey;
+}
+
+/** null where nothing can follow. */
+async function nextPage(
+  send: Send,
+  namespace: string,
+  table: string,
+  { filter, sort }: AllQuery,
+  { order, fields }: Plan,
+  { last, offset }: Place,
+): Promise<DbResult | null> {
+  if (order.length === 0) return pageByOffset(send, namespace, table, { filter, sort, fields }, { last, offset });
+  const after = rowsAfter(last, order);
+  if (after === null) return null;
+  const both: Filter = filter === undefined || filter === null ? after : { and: [filter, after] };
+  return must(await send(requests.Find(namespace, table, { filter: both, sort, fields })));
+}
+
+/**
+ * A table without a key is read by offset. Each page begins with the last row of the one before: where another one
+ * stands there, rows have come or gone in front of it, and the next ones would be missed or come twice.
+ */
+async function pageByOffset(
+  send: Send,
+  namespace: string,
+  table: string,
+  query: Query,
+  { last, offset }: Place,
+): Promise<DbResult> {
+  const page = must(await send(requests.Find(namespace, table, { ...query, offset: offset - 1 })));
+  const [first, ...rows] = readRows<DbRow>(page);
+  if (textOf(first) !== textOf(last)) {
+    const message = `rows of ${table} came or went while it was read, and it has no primary key; ask again`;
+    throw new FindFailed(errorResult('conflict_retry', message));
+  }
+  return withBody(page, { rows, hasMore: readHasMore(page) && rows.length > 0 });
+}
+
+function textOf(row: DbRow | undefined): string {
+  return JSON.stringify(row, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)) ?? '';
+}
+
+function without(rows: readonly DbRow[], extra: readonly string[]): readonly DbRow[] {
+  for (const row of rows) for (const field of extra) delete row[field];
+  return rows;
+}
+
+/** All rows in one result, at most `max`. */
+export async function findAll(send: Send, namespace: string, table: string, query: AllQuery): Promise<DbResult> {
+  const max = query.max ?? DEFAULT_MAX;
+  const rows: DbRow[] = [];
+  try {
+    for await (const page of pagesOf(send, namespace, table, query)) {
+      rows.push(...page);
+      if (rows.length > max) return errorResult('too_many_rows', `${table} has more than ${max} such rows; ${HINT}`);
+    }
+  } catch (error) {
+    return failureOf(error);
+  }
+  return okResult({ rows, hasMore: false });
+}
+
+const HINT = 'give a filter, a larger max, or walk through them with FindEach';
+
+/** A result that was put together here. Its text is written only where somebody reads it. */
+export function okResult(body: Readonly<Record<string, unknown>>): DbResult {
+  return withBody(
+    {
+      Id: '',
+      State: 'ok',
+      Status: 200,
+      Code: '',
+      get Json() {
+        return jsonText(body, 'result');
+      },
+    },
+    body,
+  );
+}
+
+export function failureOf(error: unknown): DbResult {
+  if (error instanceof FindFailed) return error.result;
+  if (error instanceof TypeError) return errorResult('invalid_request', error.message);
+  throw error;
+}

@@ -1,0 +1,75 @@
+import { jsonText } from './json-text.ts';
+import type { WriteOptions } from './payloads.ts';
+import { readInsertedIds, readIsQueued, withBody } from './readers.ts';
+import { requests, type Send } from './request.ts';
+import { type DbResult, errorResult, type InsertAllResult } from './result.ts';
+import { type Row, rowText } from './rows.ts';
+import type { DbValue } from './typed-rows.ts';
+
+/** What the sidecar takes in one insert, unless its owner said otherwise. */
+const MAX_ROWS = 1000;
+/** A payload holds 1,000,000 characters; the rest is for the names and the key. */
+const MAX_CHARS = 990_000;
+
+interface Progress {
+  done: number;
+  readonly ids: DbValue[];
+  queued: { readonly queued: true } | undefined;
+}
+
+/**
+ * A list of any length, in as many inserts as it takes, one after the other. It ends with the first that fails, and tells how far
+ * it came; with the same `idempotencyKey` the same list may be sent again, and what is there is not inserted twice.
+ */
+export async function insertAll(
+  send: Send,
+  namespace: string,
+  table: string,
+  rows: readonly Row[],
+  options: WriteOptions,
+): Promise<InsertAllResult> {
+  let texts: string[];
+  try {
+    if (!Array.isArray(rows)) throw new TypeError('rows: expected a list');
+    texts = rows.map((row, index) => rowText(row, `rows[${index}]`));
+  } catch (error) {
+    return { ...errorResult('invalid_request', (error as Error).message), Done: 0, Failed: 0 };
+  }
+  const key = options.idempotencyKey ?? crypto.randomUUID();
+  const progress: Progress = { done: 0, ids: [], queued: undefined };
+  let maxRows = MAX_ROWS;
+  while (progress.done < texts.length) {
+    const count = partLength(texts, progress.done, maxRows);
+    const part = texts.slice(progress.done, progress.done + count);
+    const partOptions = { ...options, idempotencyKey: `${key}:${progress.done}-${progress.done + count}` };
+    const result = await send(requests.Insert(namespace, table, `[${part.join(',')}]`, partOptions));
+    if (result.Code === 'too_many_rows' && count > 1) maxRows = Math.ceil(count / 2);
+    else if (result.State !== 'ok') return { ...result, Done: progress.done, Failed: count };
+    else note(progress, result, count);
+  }
+  return finished(progress);
+}
+
+/** As many rows as one payload holds; a row that is too long by itself goes alone and is refused by its name. */
+function partLength(texts: readonly string[], start: number, maxRows: number): number {
+  let chars = 0;
+  let count = 0;
+  while (count < maxRows && start + count < texts.length) {
+    chars += (texts[start + count]?.length ?? 0) + 1;
+    if (chars > MAX_CHARS && count > 0) break;
+    count += 1;
+  }
+  return count;
+}
+
+function note(progress: Progress, result: DbResult, count: number): void {
+  progress.done += count;
+  if (readIsQueued(result)) progress.queued = { queued: true };
+  else for (const id of readInsertedIds(result)) progress.ids.push(id);
+}
+
+function finished({ done, ids, queued }: Progress): InsertAllResult {
+  const body = queued ?? { inserted: done, ids };
+  const result = { Id: '', State: 'ok', Status: 200, Code: '', Json: jsonText(body, 'result') } as const;
+  return withBody({ ...result, Done: done, Failed: 0 }, body);
+}

@@ -1,0 +1,139 @@
+import type { Filter } from './filters.ts';
+import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
+import { type Member, optional, parts, payload } from './payload-parts.ts';
+import type { Row } from './rows.ts';
+import type { JsonText } from './typed-text.ts';
+import {
+  type Change,
+  deleteMembers,
+  type Existing,
+  insertMembers,
+  type Selection,
+  updateMembers,
+  upsertMembers,
+} from './writes.ts';
+
+/** Stands for an id that an earlier operation of the same atomic batch has made: what `Q.Result` makes. */
+export interface ResultReference {
+  readonly $result: readonly [operation: number, row: number];
+}
+
+/** What must come of an operation, or the whole batch is undone with `expectation_failed`. */
+export interface Expectation {
+  /** How many rows it must insert, change or delete. */
+  readonly expect?: number | { readonly affected: number } | undefined;
+}
+
+interface InsertOperation extends Expectation {
+  readonly op: 'insert';
+  readonly table: string;
+  readonly rows: Row | readonly Row[];
+}
+
+interface UpdateOperation extends Expectation, Change {
+  readonly op: 'update';
+  readonly table: string;
+}
+
+interface UpsertOperation extends Expectation, Existing {
+  readonly op: 'upsert';
+  readonly table: string;
+  readonly row: Row;
+  readonly keys: readonly string[];
+}
+
+interface DeleteOperation extends Expectation {
+  readonly op: 'delete';
+  readonly table: string;
+  readonly filter?: Filter | undefined;
+  readonly all?: boolean | undefined;
+}
+
+/** One write of a batch as a plain object; `Q.Op` makes the same as text. */
+export type Operation = InsertOperation | UpdateOperation | UpsertOperation | DeleteOperation;
+
+/** The writes of a batch, each with the arguments of the method of that name, less the namespace. */
+export interface OperationBuilders {
+  /** `Q.Op.Insert('bank_log', { from_id: 1, to_id: 2, amount: 50 })` */
+  Insert(table: string, rows: Row | readonly Row[], options?: Expectation): JsonText;
+  /** `Q.Op.Update('characters', { filter: Q.Eq('id', 1), inc: { money: -50 } }, { expect: 1 })` */
+  Update(table: string, change: Change, options?: Expectation): JsonText;
+  /** `Q.Op.Upsert('settings', { name: 'weather', value: 'rain' }, ['name'])` */
+  Upsert(table: string, row: Row, keys: readonly string[], options?: Expectation & Existing): JsonText;
+  /** `Q.Op.Delete('vehicles', Q.Eq('owner_id', 7))` */
+  Delete(table: string, selection: Selection, options?: Expectation): JsonText;
+}
+
+export interface BatchBuilders {
+  readonly Op: OperationBuilders;
+  /**
+   * The id of row `row` that operation `operation` of the same atomic batch inserts, both counted from 0:
+   * `Q.Op.Insert('vehicles', { owner_id: Q.Result(0) })`.
+   */
+  Result(operation: number, row?: number): ResultReference;
+}
+
+function operationText(op: Operation['op'], members: readonly Member[], { expect }: Expectation): JsonText {
+  return payload([['op', `"${op}"`], ...members, ['expect', optional(expect, expectationText)]]);
+}
+
+function expectationText(expect: number | { readonly affected: number }): JsonText {
+  return jsonText(typeof expect === 'number' ? { affected: expect } : expect, 'expect');
+}
+
+/** One operation of a batch, as text from `Q.Op` or a plain object. Throws `TypeError` where it is none. */
+function givenText(given: unknown, path: string): JsonText {
+  if (!isPlainObject(given)) return objectText(given, path, 'an operation such as Q.Op.Insert(…)');
+  try {
+    return plainOperationText(given as Operation);
+  } catch (error) {
+    throw new TypeError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function plainOperationText(given: Operation): JsonText {
+  switch (given.op) {
+    case 'insert':
+      return operationText('insert', insertMembers(given.table, given.rows), given);
+    case 'update':
+      return operationText('update', updateMembers(given.table, given), given);
+    case 'upsert':
+      return operationText('upsert', upsertMembers(given.table, given.row, given.keys, given), given);
+    case 'delete':
+      return operationText('delete', deleteMembers(given.table, { filter: given.filter, all: given.all }), given);
+    default:
+      throw new TypeError(
+        `op: expected insert, update, upsert or delete, got ${String((given as { op?: unknown }).op)}`,
+      );
+  }
+}
+
+/** JSON text of the list of operations. */
+export function operationsText(operations: unknown): JsonText {
+  if (!Array.isArray(operations)) {
+    throw new TypeError(`operations: expected a list of Q.Op.Insert(…) and others, got ${kindOf(operations)}`);
+  }
+  return `[${operations.map((given, index) => givenText(given, `operations[${index}]`)).join(',')}]`;
+}
+
+function reference(operation: number, row = 0): ResultReference {
+  for (const place of [operation, row]) {
+    if (!Number.isInteger(place) || place < 0) throw new TypeError(`Q.Result: expected places from 0, got ${place}`);
+  }
+  return { $result: [operation, row] };
+}
+
+export const batchBuilders: BatchBuilders = {
+  Op: Object.freeze<OperationBuilders>({
+    Insert: (table, rows, options) => operationText('insert', insertMembers(table, rows), parts(options, 'options')),
+    Update: (table, change, options) =>
+      operationText('update', updateMembers(table, change), parts(options, 'options')),
+    Upsert: (table, row, keys, options) => {
+      const given = parts(options, 'options');
+      return operationText('upsert', upsertMembers(table, row, keys, given), given);
+    },
+    Delete: (table, selection, options) =>
+      operationText('delete', deleteMembers(table, selection), parts(options, 'options')),
+  }),
+  Result: reference,
+};

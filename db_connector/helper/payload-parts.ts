@@ -1,0 +1,41 @@
+import { type Filter, filterText } from './filters.ts';
+import { isPlainObject, jsonText, kindOf } from './json-text.ts';
+import type { JsonText } from './typed-text.ts';
+
+/** A property of a payload; undefined: left out. */
+export type Member = readonly [name: string, text: JsonText | undefined];
+
+/** undefined and null: not said. */
+export function optional<T>(value: T, textOf: (value: NonNullable<T>) => JsonText): JsonText | undefined {
+  return value === undefined || value === null ? undefined : textOf(value);
+}
+
+/** A property whose value is written as it is, where it was said. */
+export function plainMember(name: string, value: unknown): Member {
+  return [name, optional(value, (given) => jsonText(given, name))];
+}
+
+export function filterMember(filter: Filter | undefined | null): Member {
+  return ['filter', optional(filter, (given) => filterText(given, 'filter'))];
+}
+
+export function payload(members: readonly Member[]): JsonText {
+  let text = '';
+  for (const [name, value] of members) {
+    if (value !== undefined) text += `${text === '' ? '' : ','}"${name}":${value}`;
+  }
+  return `{${text}}`;
+}
+
+/** An object that holds more than one part; other kinds of arguments are a mistake of the script. */
+export function parts<T extends object>(value: T | undefined | null, what: string): Partial<T> {
+  if (value === undefined || value === null) return {};
+  if (!isPlainObject(value)) throw new TypeError(`${what}: expected an object, got ${kindOf(value)}`);
+  return value;
+}
+
+/** JSON text of a list, each member by its own rule. Text of a whole list is not taken. */
+export function listText(items: unknown, path: string, itemText: (item: unknown, path: string) => JsonText): JsonText {
+  if (!Array.isArray(items)) throw new TypeError(`${path}: expected a list, got ${kindOf(items)}`);
+  return `[${items.map((item, index) => itemText(item, `${path}[${index}]`)).join(',')}]`;
+}

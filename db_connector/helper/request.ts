@@ -1,0 +1,116 @@
+import type { Filter } from './filters.ts';
+import type { Operation } from './operations.ts';
+import {
+  type AggregateQuery,
+  aggregatePayload,
+  type BatchOptions,
+  batchPayload,
+  callPayload,
+  countPayload,
+  deletePayload,
+  describePayload,
+  extendPayload,
+  findPayload,
+  insertPayload,
+  namespacePayload,
+  type Query,
+  type SyncOptions,
+  syncPayload,
+  type UpsertOptions,
+  updatePayload,
+  upsertPayload,
+  type WriteOptions,
+} from './payloads.ts';
+import type { DbResult } from './result.ts';
+import type { Row } from './rows.ts';
+import type { Schema } from './schema.ts';
+import type { JsonText } from './typed-text.ts';
+import type { Change, Selection } from './writes.ts';
+
+/** One call, not yet sent. */
+export interface Request {
+  readonly operation: string;
+  /** Names the call in a console line, such as `Find game.characters`. */
+  readonly what: string;
+  /** @throws TypeError where an argument cannot be sent */
+  readonly payload: () => JsonText;
+}
+
+/** Sends a call; never rejects because of what the database says. */
+export type Send = (request: Request) => Promise<DbResult>;
+
+/** The calls by the method's arguments, for callbacks and promises alike. */
+export const requests = {
+  Call: (operation: string, payload: JsonText | object): Request => ({
+    operation,
+    what: String(operation),
+    payload: () => callPayload(payload),
+  }),
+  Sync: (namespace: string, schema: Schema, options: SyncOptions = {}): Request => ({
+    operation: 'schema.sync',
+    what: `Sync ${namespace}`,
+    payload: () => syncPayload(namespace, schema, options),
+  }),
+  Extend: (namespace: string, part: string, schema: Schema, options: SyncOptions = {}): Request => ({
+    operation: 'schema.extend',
+    what: `Extend ${namespace} ${part}`,
+    payload: () => extendPayload(namespace, part, schema, options),
+  }),
+  Describe: (namespace: string, part?: string): Request => ({
+    operation: 'schema.describe',
+    what: `Describe ${namespace}`,
+    payload: () => describePayload(namespace, part),
+  }),
+  Insert: (namespace: string, table: string, rows: Row | readonly Row[], options: WriteOptions = {}): Request => ({
+    operation: 'insert',
+    what: `Insert ${namespace}.${table}`,
+    payload: () => insertPayload(namespace, table, rows, options),
+  }),
+  Find: (namespace: string, table: string, query: Query = {}): Request => ({
+    operation: 'find',
+    what: `Find ${namespace}.${table}`,
+    payload: () => findPayload(namespace, table, query),
+  }),
+  Aggregate: (namespace: string, table: string, query: AggregateQuery): Request => ({
+    operation: 'aggregate',
+    what: `Aggregate ${namespace}.${table}`,
+    payload: () => aggregatePayload(namespace, table, query),
+  }),
+  Count: (namespace: string, table: string, filter?: Filter): Request => ({
+    operation: 'count',
+    what: `Count ${namespace}.${table}`,
+    payload: () => countPayload(namespace, table, filter),
+  }),
+  Update: (namespace: string, table: string, change: Change, options: WriteOptions = {}): Request => ({
+    operation: 'update',
+    what: `Update ${namespace}.${table}`,
+    payload: () => updatePayload(namespace, table, change, options),
+  }),
+  Upsert: (
+    namespace: string,
+    table: string,
+    row: Row,
+    keys: readonly string[],
+    options: UpsertOptions = {},
+  ): Request => ({
+    operation: 'upsert',
+    what: `Upsert ${namespace}.${table}`,
+    payload: () => upsertPayload(namespace, table, row, keys, options),
+  }),
+  Delete: (namespace: string, table: string, selection: Selection, options: WriteOptions = {}): Request => ({
+    operation: 'delete',
+    what: `Delete ${namespace}.${table}`,
+    payload: () => deletePayload(namespace, table, selection, options),
+  }),
+  Batch: (namespace: string, operations: readonly (JsonText | Operation)[], options: BatchOptions = {}): Request => ({
+    operation: 'batch',
+    what: `Batch ${namespace}`,
+    payload: () => batchPayload(namespace, operations, options),
+  }),
+  Flush: (namespace: string): Request => ({
+    operation: 'flush',
+    what: `Flush ${namespace}`,
+    payload: () => namespacePayload(namespace),
+  }),
+  Health: (): Request => ({ operation: 'health', what: 'Health', payload: () => '{}' }),
+} as const;

@@ -1,0 +1,19 @@
+declare const described: unique symbol;
+
+/** JSON text as a builder returns it. Wherever it is expected, a plain object does as well. */
+export type JsonText = string;
+
+/** JSON text that carries, for the compiler alone, what it says. Text that says nothing about itself is not checked. */
+export type Text<D> = string & { readonly [described]?: D };
+
+/** What a text says of itself; `never` where it says nothing. */
+export type DescribedBy<T> = T extends string & { readonly [described]?: infer D }
+  ? unknown extends D
+    ? never
+    : Exclude<D, undefined>
+  : never;
+
+/** What was checked against the types of declared rows: from here on it is a value like any other. */
+export function erased(checked: unknown): never {
+  return checked as never;
+}

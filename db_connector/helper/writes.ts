@@ -1,0 +1,82 @@
+import type { ExactNumber } from './exact-number.ts';
+import type { Filter } from './filters.ts';
+import { isPlainObject, jsonText, objectText } from './json-text.ts';
+import { filterMember, type Member, optional, parts, plainMember } from './payload-parts.ts';
+import { type Row, rowsText, rowText } from './rows.ts';
+import type { ColumnOf, DbRow, NumericColumnOf } from './typed-rows.ts';
+import type { JsonText } from './typed-text.ts';
+
+/** What is added, by column; negative takes away. NULL counts as 0. */
+export type Increments<R = DbRow> =
+  | JsonText
+  | { readonly [K in NumericColumnOf<R>]?: number | bigint | ExactNumber | undefined };
+
+/** What an `Update` does: a filter or `all`, and `set` or `inc` or both. */
+export interface Change<R = DbRow, C = object> {
+  readonly filter?: Filter<R> | undefined;
+  /** New values by column. */
+  readonly set?: JsonText | C | undefined;
+  /** What is added, by column; negative takes away. NULL counts as 0. */
+  readonly inc?: Increments<R> | undefined;
+  /** Every row, in place of a filter. The owner must have allowed it for the key. */
+  readonly all?: boolean | undefined;
+}
+
+/** What a `Delete` removes: a filter, or `{ filter }`, or `{ all: true }`, which the owner must have allowed. */
+export type Selection<R = DbRow> =
+  | Filter<R>
+  | { readonly filter?: Filter<R> | undefined; readonly all?: boolean | undefined };
+
+/** What an `Upsert` does where there is such a row already; without any of it all columns of the row are set. */
+export interface Existing<R = DbRow> {
+  /** Only these columns are set; an empty list inserts if missing, and otherwise does nothing. */
+  readonly update?: readonly ColumnOf<R>[] | undefined;
+  /** Added to the row that is there; where it is new, to its own or default value. */
+  readonly inc?: Increments<R> | undefined;
+}
+
+const INCREMENTS = 'an object with numbers by column';
+
+function incrementsMember(inc: Increments<never> | undefined): Member {
+  return ['inc', optional(inc, (given) => objectText(given, 'inc', INCREMENTS))];
+}
+
+function tableMember(table: string): Member {
+  return ['table', jsonText(table, 'table')];
+}
+
+export function insertMembers(table: string, rows: Row | readonly Row[]): readonly Member[] {
+  return [tableMember(table), ['rows', rowsText(rows)]];
+}
+
+export function updateMembers(table: string, change: Change): readonly Member[] {
+  const { filter, set, inc, all } = parts(change, 'change');
+  return [
+    tableMember(table),
+    filterMember(filter),
+    ['set', optional(set, (given) => rowText(given, 'set'))],
+    incrementsMember(inc),
+    plainMember('all', all),
+  ];
+}
+
+export function upsertMembers(table: string, row: Row, keys: readonly string[], existing: Existing): readonly Member[] {
+  return [
+    tableMember(table),
+    ['row', rowText(row, 'row')],
+    ['keys', jsonText(keys, 'keys')],
+    plainMember('update', existing.update),
+    incrementsMember(existing.inc),
+  ];
+}
+
+export function deleteMembers(table: string, selection: Selection): readonly Member[] {
+  const { filter, all } = selectionParts(selection);
+  return [tableMember(table), filterMember(filter), plainMember('all', all)];
+}
+
+/** An object with neither `filter` nor `all` is taken for a filter, so that a mistake is refused and deletes nothing. */
+function selectionParts(selection: Selection): { filter?: Filter | undefined; all?: boolean | undefined } {
+  if (isPlainObject(selection) && ('filter' in selection || 'all' in selection)) return selection;
+  return { filter: selection as Filter };
+}
