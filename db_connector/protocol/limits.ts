@@ -6,6 +6,8 @@ export const ENVELOPE_VERSION = 1;
 export const MAX_NAMESPACE_LENGTH = 24;
 export const MAX_TABLE_LENGTH = 36;
 export const MAX_COLUMN_LENGTH = 48;
+/** Of the name of a part (`schema.extend`). */
+export const MAX_PART_LENGTH = 48;
 
 export const MAX_KID_LENGTH = 64;
 export const MAX_NONCE_LENGTH = 64;
@@ -34,6 +36,8 @@ export const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 export const IDEMPOTENCY_MEMORY_MS = 600_000;
 /** How long an operation waits for a running sync of its namespace (contract section 5). */
 export const MAX_SYNC_WAIT_MS = 3000;
+/** How long `schema.extend` waits for a running sync, and for what it extends (contract section 11). */
+export const MAX_EXTEND_WAIT_MS = 30_000;
 
 export const MAX_FILTER_DEPTH = 8;
 export const MAX_FILTER_CONDITIONS = 128;

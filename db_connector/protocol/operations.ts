@@ -27,6 +27,12 @@ export const OPERATIONS = {
     summary: "Makes the declared schema the namespace's whole schema",
     timeoutMs: LONG_OPERATION_TIMEOUT_MS,
   },
+  'schema.extend': {
+    ...READ,
+    path: '/v1/schema/extend',
+    summary: "Declares one part of the namespace's schema, beside the main part and other parts",
+    timeoutMs: LONG_OPERATION_TIMEOUT_MS,
+  },
   'schema.describe': { ...READ, path: '/v1/schema/describe', summary: 'Answers the stored schema and its hash' },
   insert: { ...WRITE, path: '/v1/data/insert', summary: 'Inserts rows, all or none' },
   find: { ...READ, path: '/v1/data/find', summary: 'Reads a page of rows' },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ApiError, type ApiErrorCode } from './errors.ts';
-import { IDENTIFIER_PATTERN, isNamespace, isTable } from './identifiers.ts';
+import { IDENTIFIER_PATTERN, isNamespace, isPart, isTable } from './identifiers.ts';
 import { parseJson } from './json-reader.ts';
 import { isJsonObject, type Json, JsonError, JsonNumber, type JsonObject } from './json-value.ts';
-import { MAX_IDEMPOTENCY_KEY_LENGTH, MAX_NAMESPACE_LENGTH, MAX_TABLE_LENGTH } from './limits.ts';
+import { MAX_IDEMPOTENCY_KEY_LENGTH, MAX_NAMESPACE_LENGTH, MAX_PART_LENGTH, MAX_TABLE_LENGTH } from './limits.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { isStorableText } from './value-texts.ts';
 
@@ -31,6 +31,11 @@ function isCount(value: unknown): boolean {
 
 const namespace = z.string().meta({ maxLength: MAX_NAMESPACE_LENGTH, pattern: IDENTIFIER_PATTERN.source });
 const table = z.string().meta({ maxLength: MAX_TABLE_LENGTH, pattern: IDENTIFIER_PATTERN.source });
+const part = z.string().meta({
+  maxLength: MAX_PART_LENGTH,
+  pattern: IDENTIFIER_PATTERN.source,
+  description: 'Of a namespace; `main` is what schema.sync declares',
+});
 const schema = content(isJsonObject, 'an object', { $ref: '#/components/schemas/Schema' });
 const filter = content(isJsonObject, 'an object', { $ref: '#/components/schemas/Filter' }).optional();
 const sort = content(isJsonArray, 'an array', {
@@ -74,7 +79,8 @@ export const PAYLOADS = {
   health: z.object({}),
   // Loose: what is unknown is not dropped, as the result names it in its warnings.
   'schema.sync': z.looseObject({ namespace, dryRun: z.boolean().optional(), schema }),
-  'schema.describe': z.object({ namespace }),
+  'schema.extend': z.looseObject({ namespace, part, dryRun: z.boolean().optional(), schema }),
+  'schema.describe': z.object({ namespace, part: part.optional() }),
   insert: z.object({ ...write, rows: z.array(object('Column name to value')).min(1, 'expected at least one row') }),
   find: z.object({
     namespace,
@@ -180,7 +186,7 @@ function firstOf<T>(items: Iterable<T>, find: (item: T) => string | null): strin
 
 /**
  * Checks the properties' types, then the names. Throws `invalid_request` or `invalid_identifier` that names the field.
- * Unknown properties are left out of the result, but for `schema.sync`.
+ * Unknown properties are left out of the result, but for `schema.sync` and `schema.extend`.
  */
 export function parsePayload<Op extends OperationName>(operation: Op, payload: JsonObject): PayloadOf<Op> {
   const given: JsonObject = {};
@@ -201,6 +207,9 @@ function checkNames(payload: JsonObject): void {
   }
   if (typeof payload.table === 'string' && !isTable(payload.table)) {
     throw new ApiError('invalid_identifier', 'table: not a name that is allowed');
+  }
+  if (typeof payload.part === 'string' && !isPart(payload.part)) {
+    throw new ApiError('invalid_identifier', 'part: not a name that is allowed');
   }
 }
 

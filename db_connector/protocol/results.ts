@@ -33,7 +33,7 @@ const planEntry = z
 const syncResult = z
   .object({
     namespace: z.string(),
-    hash: z.string().meta({ description: 'SHA-256 of the canonical JSON of the declared, normalised schema, hex' }),
+    hash: z.string().meta({ description: 'SHA-256 of the canonical JSON of what was declared, normalised, hex' }),
     changed: z.boolean(),
     dryRun: z.boolean(),
     status: z.enum(['unchanged', 'planned', 'applied', 'denied']),
@@ -110,6 +110,7 @@ const healthResult = z
 export const RESULTS = {
   health: healthResult,
   'schema.sync': syncResult,
+  'schema.extend': syncResult,
   'schema.describe': describeResult,
   insert: z.union([insertResult, queuedAck]),
   find: findResult,

@@ -17,13 +17,16 @@ import { kindOf } from './value-fault.ts';
 const TABLE_PROPERTIES = ['name', 'primaryKey', 'columns', 'indexes', 'renamedFrom'] as const;
 const INDEX_PROPERTIES = ['name', 'columns', 'unique'] as const;
 
+/** Whether a declaration must be a whole table, or may be what a part adds to somebody else's. */
+export type TableKind = 'whole' | 'extension';
+
 export interface ParsedTable {
   readonly table: Table;
   readonly renamedFrom: string | null;
   readonly columnRenames: ReadonlyMap<string, string>;
 }
 
-export function parseTable(reader: SchemaReader, json: Json, path: string): ParsedTable {
+export function parseTable(reader: SchemaReader, json: Json, path: string, kind: TableKind): ParsedTable {
   const object = reader.object(json, path, TABLE_PROPERTIES);
   const name = reader.name(object.name, `${path}.name`, isTable);
   const renamedFrom = object.renamedFrom ?? null;
@@ -33,11 +36,13 @@ export function parseTable(reader: SchemaReader, json: Json, path: string): Pars
     if (parsed.renamedFrom !== null) columnRenames.set(parsed.column.name, parsed.renamedFrom);
     return parsed.column;
   });
-  checkColumns(columns, `${path}.columns`);
+  const isOpen = kind === 'extension' && isExtension({ primaryKey: object.primaryKey, columns });
+  const hasIndexes = Array.isArray(object.indexes) && object.indexes.length > 0;
+  checkColumns(columns, `${path}.columns`, isOpen && hasIndexes ? 0 : 1);
   reader.checkNames(columns, columnRenames, `${path}.columns`);
   const primaryKey = parsePrimaryKey(reader, object.primaryKey, columns, `${path}.primaryKey`);
   checkAutoIncrement(columns, primaryKey, `${path}.columns`);
-  const indexes = parseIndexes(reader, object.indexes, columns, `${path}.indexes`);
+  const indexes = parseIndexes(reader, object.indexes, columns, `${path}.indexes`, isOpen);
   return {
     table: { name, ...(primaryKey === null ? {} : { primaryKey }), columns, indexes },
     renamedFrom: renamedFrom === null ? null : reader.name(renamedFrom, `${path}.renamedFrom`, isTable),
@@ -45,8 +50,20 @@ export function parseTable(reader: SchemaReader, json: Json, path: string): Pars
   };
 }
 
-function checkColumns(columns: readonly Column[], path: string): void {
-  if (columns.length < 1 || columns.length > MAX_TABLE_COLUMNS) {
+/**
+ * Whether a part's table can be what it adds to somebody else's: without key, and with columns that rows which are there
+ * and others that insert can do without.
+ */
+export function isExtension({ primaryKey, columns }: { primaryKey?: unknown; columns: readonly Column[] }): boolean {
+  return (primaryKey ?? null) === null && columns.every(isOptional);
+}
+
+export function isOptional(column: Column): boolean {
+  return column.nullable || column.default !== undefined;
+}
+
+function checkColumns(columns: readonly Column[], path: string, min: number): void {
+  if (columns.length < min || columns.length > MAX_TABLE_COLUMNS) {
     throw schemaFault(path, `expected 1 to ${MAX_TABLE_COLUMNS} columns, got ${columns.length}`);
   }
   let bytes = 0;
@@ -77,14 +94,20 @@ function parsePrimaryKey(
 }
 
 /** The columns of a key or index, checked for what the narrowest engine carries. */
-function keyColumns(names: readonly string[], columns: readonly Column[], path: string): readonly Column[] {
+function keyColumns(
+  names: readonly string[],
+  columns: readonly Column[],
+  path: string,
+  isOpen = false,
+): readonly Column[] {
   if (names.length < 1 || names.length > MAX_INDEX_COLUMNS) {
     throw schemaFault(path, `expected 1 to ${MAX_INDEX_COLUMNS} columns, got ${names.length}`);
   }
-  const found = names.map((name, i) => {
-    const column = columns.find((candidate) => candidate.name === name);
-    if (column === undefined) throw schemaFault(`${path}[${i}]`, 'no column of that name in the table');
+  const found = names.flatMap((name, i) => {
     if (names.indexOf(name) !== i) throw schemaFault(`${path}[${i}]`, `column ${name} stands twice`);
+    const column = columns.find((candidate) => candidate.name === name);
+    if (column === undefined && isOpen && isColumn(name)) return [];
+    if (column === undefined) throw schemaFault(`${path}[${i}]`, 'no column of that name in the table');
     if (!COLUMN_TYPES[column.type].isIndexable) {
       throw schemaFault(`${path}[${i}]`, `column ${name} of type ${column.type} cannot be indexed`);
     }
@@ -113,9 +136,10 @@ function parseIndexes(
   json: Json | undefined,
   columns: readonly Column[],
   path: string,
+  isOpen: boolean,
 ): readonly Index[] {
   if (json === undefined || json === null) return [];
-  const indexes = reader.list(json, path).map((item, i) => parseIndex(reader, item, columns, `${path}[${i}]`));
+  const indexes = reader.list(json, path).map((item, i) => parseIndex(reader, item, columns, `${path}[${i}]`, isOpen));
   reader.checkNames(indexes, new Map(), path);
   if (indexes.length > MAX_TABLE_INDEXES) {
     throw schemaFault(path, `expected at most ${MAX_TABLE_INDEXES} indexes, got ${indexes.length}`);
@@ -127,7 +151,13 @@ function parseIndexes(
   return indexes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function parseIndex(reader: SchemaReader, json: Json, columns: readonly Column[], path: string): Index {
+function parseIndex(
+  reader: SchemaReader,
+  json: Json,
+  columns: readonly Column[],
+  path: string,
+  isOpen: boolean,
+): Index {
   const object = reader.object(json, path, INDEX_PROPERTIES);
   const name = object.name;
   if (typeof name !== 'string' || !isColumn(name)) {
@@ -135,6 +165,6 @@ function parseIndex(reader: SchemaReader, json: Json, columns: readonly Column[]
     throw schemaFault(`${path}.name`, `expected a name by the rule of columns, got ${got}`);
   }
   const names = reader.names(object.columns, `${path}.columns`);
-  keyColumns(names, columns, `${path}.columns`);
+  keyColumns(names, columns, `${path}.columns`, isOpen);
   return { name, columns: names, unique: reader.flag(object.unique, `${path}.unique`) };
 }

@@ -17,4 +17,24 @@ export interface Table {
 /** Normalised: tables by name. */
 export interface Schema {
   readonly tables: readonly Table[];
+  /** Of a stored schema: what of it `schema.extend` has declared, by name; all else is the main part's. */
+  readonly parts?: readonly Part[];
+}
+
+/** The part that `schema.sync` declares: all that no other part has declared. */
+export const MAIN_PART = 'main';
+
+/** What one part declares of a namespace's schema (contract section 11), by names; the tables hold the rest. */
+export interface Part {
+  readonly name: string;
+  /** Tables of its own, whatever others have added to them. */
+  readonly tables: readonly string[];
+  /** On tables of others, by table. */
+  readonly extensions: readonly Extension[];
+}
+
+export interface Extension {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly indexes: readonly string[];
 }

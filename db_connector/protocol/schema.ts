@@ -3,11 +3,12 @@ import type { Column } from './columns.ts';
 import { ApiError } from './errors.ts';
 import type { Json, JsonObject } from './json-value.ts';
 import { SchemaReader } from './schema-reader.ts';
-import { parseTable } from './schema-table.ts';
+import { parseTable, type TableKind } from './schema-table.ts';
 import type { Schema, Table } from './schema-types.ts';
 
 export type { Column } from './columns.ts';
-export type { Index, Schema, Table } from './schema-types.ts';
+export { isExtension, isOptional } from './schema-table.ts';
+export { type Index, MAIN_PART, type Part, type Schema, type Table } from './schema-types.ts';
 
 /** What `renamedFrom` says: new name to old name; columns below the new name of their table. */
 export interface Renames {
@@ -27,6 +28,18 @@ export interface DeclaredSchema {
  * name of a table or column, with the path of what is wrong: "schema.tables[0].columns[2].length: expected …".
  */
 export function parseSchema(json: Json, path = 'schema'): DeclaredSchema {
+  return parseTables(json, 'whole', path);
+}
+
+/**
+ * The same for a part (contract section 11): what may be an extension of somebody else's table may have indexes over
+ * columns that it does not declare, and no columns at all.
+ */
+export function parsePart(json: Json, path = 'schema'): DeclaredSchema {
+  return parseTables(json, 'extension', path);
+}
+
+function parseTables(json: Json, kind: TableKind, path: string): DeclaredSchema {
   const reader = new SchemaReader();
   const object = reader.object(json, path, ['tables']);
   const declared = reader.list(object.tables, `${path}.tables`);
@@ -34,7 +47,7 @@ export function parseSchema(json: Json, path = 'schema'): DeclaredSchema {
   const tableRenames = new Map<string, string>();
   const columnRenames = new Map<string, ReadonlyMap<string, string>>();
   for (const [i, item] of declared.entries()) {
-    const parsed = parseTable(reader, item, `${path}.tables[${i}]`);
+    const parsed = parseTable(reader, item, `${path}.tables[${i}]`, kind);
     tables.push(parsed.table);
     if (parsed.renamedFrom !== null) tableRenames.set(parsed.table.name, parsed.renamedFrom);
     if (parsed.columnRenames.size > 0) columnRenames.set(parsed.table.name, parsed.columnRenames);
@@ -57,7 +70,7 @@ export function schemaHash(schema: Schema): string {
   return sha256Hex(canonicalJson(schemaToJson(schema)));
 }
 
-/** The normalised form that `describe` answers, from which anybody can compute the hash. */
+/** The normalised form that `describe` answers, from which anybody can compute the hash; whose part it is does not count. */
 export function schemaToJson(schema: Schema): JsonObject {
   return { tables: schema.tables.map(tableToJson) };
 }

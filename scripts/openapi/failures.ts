@@ -37,6 +37,7 @@ const SYNC = [
 const OWN: Record<OperationName, readonly ApiErrorCode[]> = {
   health: [],
   'schema.sync': SYNC,
+  'schema.extend': [...SYNC, 'unknown_table', 'unknown_column'],
   'schema.describe': [],
   insert: [...WITH_TABLE, ...WITH_VALUES, 'missing_value', 'too_many_rows'],
   find: [...WITH_TABLE, ...WITH_FILTER, 'invalid_sort'],

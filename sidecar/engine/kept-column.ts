@@ -21,15 +21,17 @@ export interface KeptColumn {
   readonly goneWith: number | null;
   /** The table has had another key since: the old one tells its rows no more, even where it comes back. */
   readonly isKeyLost: boolean;
+  /** The part that declared it, to which it comes back; absent for the main part. */
+  readonly part?: string;
 }
 
 /** `goneWith` of columns whose table was dropped. */
 export const DROPPED = 0;
 
 /** A column of a table that is in the schema, at the moment in which it is kept. */
-export function keptOf(table: Table, column: Column): KeptColumn {
+export function keptOf(table: Table, column: Column, part: string | undefined): KeptColumn {
   const key = table.primaryKey?.map((name) => columnOf(table, name, 'primaryKey')) ?? null;
-  return { column, key, goneWith: null, isKeyLost: false };
+  return { column, key, goneWith: null, isKeyLost: false, ...(part === undefined ? {} : { part }) };
 }
 
 /** After its table has changed: it knows the key by its new names. */
@@ -42,8 +44,8 @@ export function followed(kept: KeptColumn, change: TableTransition): KeptColumn 
   };
 }
 
-export function textOfKept({ column, key, goneWith, isKeyLost }: KeptColumn): string {
-  return writeJson({ column: { ...column }, key: key?.map((part) => ({ ...part })) ?? null, goneWith, isKeyLost });
+export function textOfKept({ column, key, ...rest }: KeptColumn): string {
+  return writeJson({ column: { ...column }, key: key?.map((keyColumn) => ({ ...keyColumn })) ?? null, ...rest });
 }
 
 export function keptOfText(text: string): KeptColumn {
@@ -54,6 +56,7 @@ export function keptOfText(text: string): KeptColumn {
     key: Array.isArray(json.key) ? json.key.map(readColumn) : null,
     goneWith: typeof json.goneWith === 'number' ? json.goneWith : null,
     isKeyLost: json.isKeyLost === true,
+    ...(typeof json.part === 'string' ? { part: json.part } : {}),
   };
 }
 

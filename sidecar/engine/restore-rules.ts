@@ -9,8 +9,10 @@ import {
   type Table,
 } from '../../db_connector/protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '../../db_connector/protocol/value-numbers.ts';
-import type { KeptColumn } from './kept-column.ts';
+import { type KeptColumn, keptOfText } from './kept-column.ts';
+import { partOfKeptTable } from './kept-table.ts';
 import type { QuarantinedObject } from './schema-change.ts';
+import { restoredSchema } from './schema-parts.ts';
 import { schemaOfText } from './schema-text.ts';
 
 /** A whole schema with an object out of quarantine in it. */
@@ -81,10 +83,12 @@ export function restoredNote(lacking: number): string | null {
   return lacking === 0 ? null : `it is nullable now, because ${rows} no value for it`;
 }
 
-/** The schema with a table in it that was not, or in another form. Throws `unsupported_change`. */
-export function schemaWith(object: QuarantinedObject, schema: Schema, table: Table): Schema {
+/** The schema with a table in it that was not, or with a column more; `definition` is that of the object. Throws `unsupported_change`. */
+export function schemaWith(object: QuarantinedObject, definition: string, schema: Schema, table: Table): Schema {
   const others = schema.tables.filter(({ name }) => name !== table.name);
-  return checkedSchema(object, { tables: [...others, table] });
+  const { tables } = checkedSchema(object, { tables: [...others, table] });
+  const part = object.kind === 'table' ? partOfKeptTable(definition, object.table) : keptOfText(definition).part;
+  return restoredSchema(tables, schema, object, part);
 }
 
 /** The whole schema must obey the rules of a declared one: it may have come to its limits since. */

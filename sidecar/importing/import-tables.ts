@@ -1,5 +1,6 @@
-import { byName, findTable, type Schema } from '../../db_connector/protocol/schema.ts';
+import { findTable, type Schema } from '../../db_connector/protocol/schema.ts';
 import type { Engine, EngineLog, Row, StoredSchema } from '../engine/engine.ts';
+import { withTables } from '../engine/schema-parts.ts';
 import { grouped } from '../moving/grouped.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
 import { lastRow, readPages } from '../moving/pages.ts';
@@ -80,7 +81,8 @@ async function emptied({ engine, namespace, proposal, report }: ImportWork): Pro
     same.filter((table) => !left.includes(table)),
   );
   if (mark !== null) report.say(`${namespace}: deletes what an import that was cut off has left`);
-  const others = { tables: stored.schema.tables.filter((table) => !same.includes(table) && !left.includes(table)) };
+  const staying = stored.schema.tables.filter((table) => !same.includes(table) && !left.includes(table));
+  const others = withTables(stored.schema, staying);
   if (others.tables.length < stored.schema.tables.length) await applyWhole(engine, namespace, others);
   return others;
 }
@@ -97,7 +99,7 @@ async function refuseOccupied(engine: Engine, stored: StoredSchema, tables: Sche
 }
 
 function merged(before: Schema, added: Schema): Schema {
-  return { tables: [...before.tables, ...added.tables].toSorted(byName) };
+  return withTables(before, [...before.tables, ...added.tables]);
 }
 
 /** Of what fails there, the failure itself is told and not this one: the mark stays then, and the next run deletes. */

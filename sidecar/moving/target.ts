@@ -1,5 +1,6 @@
 import { type Schema, schemaHash } from '../../db_connector/protocol/schema.ts';
 import type { Engine, StoredSchema } from '../engine/engine.ts';
+import { withTables } from '../engine/schema-parts.ts';
 import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
 import { letterCount } from './copy-queue.ts';
 import { MoveRefused } from './move-refused.ts';
@@ -72,7 +73,8 @@ async function refuseOccupied(engine: Engine, namespace: string, found: StoredSc
 async function removeTables(engine: Engine, namespace: string, names: readonly string[]): Promise<void> {
   // A change that was cut off is finished first, so that what is stored is what is there.
   const { schema } = await growRevision(engine, namespace);
-  await applyWhole(engine, namespace, { tables: schema.tables.filter((table) => !names.includes(table.name)) });
+  const left = schema.tables.filter((table) => !names.includes(table.name));
+  await applyWhole(engine, namespace, withTables(schema, left));
 }
 
 async function clear(engine: Engine, namespace: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { MAX_SYNC_WAIT_MS } from '../../db_connector/protocol/limits.ts';
 
-/** The place of the one sync that a namespace has at a time. */
+/** The place of the one schema change that a namespace has at a time. */
 export interface SyncPlace {
   /** Holds back new operations and resolves when those under way have ended. */
   close(): Promise<void>;
@@ -15,6 +15,8 @@ interface State {
   isClosed: boolean;
   /** Resolvers of operations that wait for the gate to open. */
   waiting: Set<() => void>;
+  /** Those who wait for the place, the longest first. */
+  syncs: ((place: SyncPlace) => void)[];
   /** Called when the last operation under way has ended. */
   onIdle: (() => void) | null;
 }
@@ -57,9 +59,28 @@ export class NamespaceGate {
   /** Null while another sync has the place. Operations go on until the place is closed. */
   beginSync(namespace: string): SyncPlace | null {
     const state = this.#state(namespace);
-    if (state.hasSync) {
-      return null;
-    }
+    return state.hasSync ? null : this.#place(namespace, state);
+  }
+
+  /** As `beginSync`, but waits for the place, in the order of asking; null where it takes longer than `waitMs`. */
+  async awaitSync(namespace: string, waitMs: number): Promise<SyncPlace | null> {
+    const place = this.beginSync(namespace);
+    if (place !== null) return place;
+    const state = this.#state(namespace);
+    return new Promise((resolve) => {
+      const take = (given: SyncPlace): void => {
+        clearTimeout(timer);
+        resolve(given);
+      };
+      const timer = setTimeout(() => {
+        state.syncs = state.syncs.filter((waiting) => waiting !== take);
+        resolve(null);
+      }, waitMs);
+      state.syncs.push(take);
+    });
+  }
+
+  #place(namespace: string, state: State): SyncPlace {
     state.hasSync = true;
     let isReleased = false;
     return {
@@ -79,7 +100,7 @@ export class NamespaceGate {
   #state(namespace: string): State {
     let state = this.#states.get(namespace);
     if (state === undefined) {
-      state = { operations: 0, hasSync: false, isClosed: false, waiting: new Set(), onIdle: null };
+      state = { operations: 0, hasSync: false, isClosed: false, waiting: new Set(), syncs: [], onIdle: null };
       this.#states.set(namespace, state);
     }
     return state;
@@ -104,6 +125,7 @@ export class NamespaceGate {
     for (const resume of waiting) {
       resume();
     }
+    state.syncs.shift()?.(this.#place(namespace, state));
     if (waiting.length === 0) {
       this.#tidy(namespace, state);
     }

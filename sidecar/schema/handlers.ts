@@ -1,7 +1,9 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { writeJson } from '../../db_connector/protocol/json.ts';
 import { type PayloadOf, unknownProperties } from '../../db_connector/protocol/payloads.ts';
-import { schemaToJson } from '../../db_connector/protocol/schema.ts';
+import { MAIN_PART, schemaHash, schemaToJson } from '../../db_connector/protocol/schema.ts';
 import type { StoredSchema } from '../engine/engine.ts';
+import { declarationOf } from './parts.ts';
 import { SchemaSync, type SyncOptions } from './sync.ts';
 
 /** What the handlers need to know of a call. */
@@ -17,27 +19,48 @@ export interface SchemaOptions extends SyncOptions {
   readonly onSynced: (namespace: string, call: SchemaCall) => Promise<void>;
 }
 
-/** The operations `schema.sync` and `schema.describe`; each gives the JSON text of its result. */
+/** The operations `schema.sync`, `schema.extend` and `schema.describe`; each gives the JSON text of its result. */
 export function createSchemaHandlers(options: SchemaOptions) {
   const sync = new SchemaSync(options);
   const { engine, gate, statementTimeoutMs } = options;
+  const declare = async (
+    operation: 'schema.sync' | 'schema.extend',
+    payload: PayloadOf<'schema.extend'>,
+    { deadline }: SchemaCall,
+  ): Promise<string> => {
+    const { namespace, part, schema, dryRun } = payload;
+    const result = await sync.sync({ namespace, part, schema, dryRun: dryRun ?? false, deadline });
+    await options.onSynced(namespace, { deadline });
+    const warnings = [...unknownProperties(operation, payload), ...(result.warnings ?? [])];
+    return JSON.stringify(warnings.length === 0 ? result : { ...result, warnings });
+  };
   return {
-    async 'schema.sync'(payload: PayloadOf<'schema.sync'>, { deadline }: SchemaCall) {
-      const { namespace, schema, dryRun } = payload;
-      const result = await sync.sync({ namespace, schema, dryRun: dryRun ?? false, deadline });
-      await options.onSynced(namespace, { deadline });
-      const warnings = [...unknownProperties('schema.sync', payload), ...(result.warnings ?? [])];
-      return JSON.stringify(warnings.length === 0 ? result : { ...result, warnings });
+    'schema.sync': (payload: PayloadOf<'schema.sync'>, call: SchemaCall) =>
+      declare('schema.sync', { ...payload, part: MAIN_PART }, call),
+    async 'schema.extend'(payload: PayloadOf<'schema.extend'>, call: SchemaCall) {
+      if (payload.part === MAIN_PART) {
+        throw new ApiError('invalid_request', `part: ${MAIN_PART} is the part that schema.sync declares`);
+      }
+      return declare('schema.extend', payload, call);
     },
-    async 'schema.describe'({ namespace }: PayloadOf<'schema.describe'>, { deadline }: SchemaCall) {
+    async 'schema.describe'({ namespace, part }: PayloadOf<'schema.describe'>, { deadline }: SchemaCall) {
       const bounds = { deadline: Math.min(deadline, performance.now() + statementTimeoutMs) };
-      return describeText(namespace, await gate.run(namespace, () => engine.schemas.readSchema(namespace, bounds)));
+      const stored = await gate.run(namespace, () => engine.schemas.readSchema(namespace, bounds));
+      return part === undefined ? describeText(namespace, stored) : describeText(namespace, partOf(stored, part));
     },
   };
 }
 
+type Described = Pick<StoredSchema, 'hash' | 'schema' | 'updatedAt'>;
+
+/** Null where there is no such part. */
+function partOf(stored: StoredSchema | null, part: string): Described | null {
+  const schema = stored === null ? null : declarationOf(stored.schema, part);
+  return stored === null || schema === null ? null : { schema, hash: schemaHash(schema), updatedAt: stored.updatedAt };
+}
+
 /** Before the first sync everything is null (the specification's "States and transitions"). */
-function describeText(namespace: string, stored: StoredSchema | null): string {
+function describeText(namespace: string, stored: Described | null): string {
   return writeJson({
     namespace,
     hash: stored?.hash ?? null,

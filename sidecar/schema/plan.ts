@@ -2,12 +2,14 @@ import {
   byName,
   type Column,
   type Index,
+  MAIN_PART,
   type Renames,
   type Schema,
   type Table,
 } from '../../db_connector/protocol/schema.ts';
 import { compareColumns } from '../engine/column-change.ts';
 import type { PlanStep } from '../engine/plan-step.ts';
+import { type Ownership, ownershipOf } from '../engine/schema-parts.ts';
 import { entryOf, type PlanEntry, typeName } from './plan-entry.ts';
 
 /** What becomes of tables and columns that are no longer declared; `schema.removed` of the configuration. */
@@ -29,7 +31,7 @@ export function planSchema(
   renames: Renames,
   removed: RemovedMode,
 ): SchemaPlan {
-  const planner = new Planner(renames, removed === 'quarantine');
+  const planner = new Planner(renames, removed === 'quarantine', ownershipOf(stored ?? { tables: [] }));
   planner.plan(stored?.tables ?? [], declared.tables);
   const entries = planner.steps.map(entryOf);
   return {
@@ -45,10 +47,12 @@ class Planner {
   readonly unsupported: string[] = [];
   readonly #renames: Renames;
   readonly #keepsRemoved: boolean;
+  readonly #ownership: Ownership;
 
-  constructor(renames: Renames, keepsRemoved: boolean) {
+  constructor(renames: Renames, keepsRemoved: boolean, ownership: Ownership) {
     this.#renames = renames;
     this.#keepsRemoved = keepsRemoved;
+    this.#ownership = ownership;
   }
 
   plan(stored: readonly Table[], declared: readonly Table[]): void {
@@ -65,7 +69,9 @@ class Planner {
     }
     this.steps.push(...created.map((table) => ({ kind: 'createTable', table }) as const));
     const kind = this.#keepsRemoved ? 'quarantineTable' : 'dropTable';
-    this.steps.push(...[...left.values()].toSorted(byName).map((table) => ({ kind, table }) as const));
+    for (const table of [...left.values()].toSorted(byName)) {
+      this.steps.push({ kind, table, ...ofPart(this.#ownership.ofTable(table.name)) });
+    }
   }
 
   #sourceTable(stored: ReadonlyMap<string, Table>, to: Table): Table | undefined {
@@ -119,7 +125,8 @@ class Planner {
   #removeColumns(from: Table, to: Table, newNames: ReadonlyMap<string, string>): void {
     const kind = this.#keepsRemoved ? 'quarantineColumn' : 'dropColumn';
     for (const column of from.columns) {
-      if (!newNames.has(column.name)) this.steps.push({ kind, table: to.name, column });
+      if (newNames.has(column.name)) continue;
+      this.steps.push({ kind, table: to.name, column, ...ofPart(this.#ownership.ofColumn(from.name, column.name)) });
     }
   }
 
@@ -159,6 +166,10 @@ function changedIndexes(from: Table, to: Table, newNames: ReadonlyMap<string, st
   const dropped = from.indexes.filter((index) => !kept(index));
   const staying = new Set(from.indexes.filter(kept).map((index) => index.name));
   return [dropped.toSorted(byName), to.indexes.filter((index) => !staying.has(index.name)).toSorted(byName)];
+}
+
+function ofPart(part: string): { readonly part?: string } {
+  return part === MAIN_PART ? {} : { part };
 }
 
 function unsupportedText(table: string, from: Column, to: Column): string {

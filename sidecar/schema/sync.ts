@@ -1,17 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { canonicalJson } from '../../db_connector/protocol/canonical-json.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { JsonObject } from '../../db_connector/protocol/json-value.ts';
-import { type DeclaredSchema, parseSchema, schemaHash } from '../../db_connector/protocol/schema.ts';
+import { MAX_EXTEND_WAIT_MS } from '../../db_connector/protocol/limits.ts';
+import {
+  type DeclaredSchema,
+  MAIN_PART,
+  parsePart,
+  parseSchema,
+  type Schema,
+  schemaHash,
+} from '../../db_connector/protocol/schema.ts';
 import { type Engine, type EngineLog, StaleSchemaError, type StoredSchema } from '../engine/engine.ts';
 import type { SchemaCatalog } from './catalog.ts';
+import { declarePart } from './declare-part.ts';
 import type { NamespaceGate, SyncPlace } from './gate.ts';
 import { checkMoveMark, readMoveMark } from './move-mark.ts';
 import { NamespaceLock } from './namespace-lock.ts';
+import { declarationOf } from './parts.ts';
 import { planSchema, type RemovedMode, type SchemaPlan } from './plan.ts';
 import type { PlanEntry } from './plan-entry.ts';
 
 /** A sync whose caller is gone runs on (contract section 2); what stops it at last is this. */
 const APPLY_TIMEOUT_MS = 3_600_000;
+/** How often a part that waits looks whether another sidecar has changed the schema. */
+const LOOK_EVERY_MS = 200;
 /** Another process may change the schema between reading and changing it. */
 const MAX_ATTEMPTS = 5;
 
@@ -30,10 +43,14 @@ export interface SyncOptions {
    * @throws ApiError `write_buffer_halted`
    */
   readonly drain: (namespace: string, call: { readonly deadline: number }) => Promise<void>;
+  /** How long a part waits for others; default 30 s. */
+  readonly extendWaitMs?: number;
 }
 
 export interface SyncRequest {
   readonly namespace: string;
+  /** `MAIN_PART` for `schema.sync`. */
+  readonly part: string;
   readonly schema: JsonObject;
   readonly dryRun: boolean;
   /** Until when it may wait for others, `performance.now()` milliseconds. */
@@ -42,6 +59,7 @@ export interface SyncRequest {
 
 export interface SyncResult {
   readonly namespace: string;
+  /** Of what the part declares. */
   readonly hash: string;
   readonly changed: boolean;
   readonly dryRun: boolean;
@@ -61,26 +79,68 @@ interface Declared extends DeclaredSchema {
   readonly hash: string;
 }
 
-/** schema.sync (contract section 6). At most one a namespace; the same declaration sent again joins it. */
+/**
+ * schema.sync (contract section 6) and schema.extend (section 11). At most one change a namespace at a time; the same
+ * declaration sent again joins it. A second sync is refused, a part waits, and a sync waits for a part.
+ */
 export class SchemaSync {
   readonly #options: SyncOptions;
+  /** The latest of each part, by namespace and part. */
   readonly #running = new Map<string, Running>();
 
   constructor(options: SyncOptions) {
     this.#options = options;
   }
 
-  /** @throws ApiError `invalid_schema`, `sync_in_progress` and the refusals of contract section 6. */
+  /** @throws ApiError `invalid_schema`, `sync_in_progress` and the refusals of contract sections 6 and 11. */
   async sync(request: SyncRequest): Promise<SyncResult> {
-    const parsed = parseSchema(request.schema);
+    const isMain = request.part === MAIN_PART;
+    const parsed = isMain ? parseSchema(request.schema) : parsePart(request.schema);
     const declaration = canonicalJson({ dryRun: request.dryRun, schema: request.schema });
-    const running = this.#running.get(request.namespace);
+    const key = `${request.namespace} ${request.part}`;
+    const running = this.#running.get(key);
     if (running?.declaration === declaration) return running.result;
-    const place = running === undefined ? this.#options.gate.beginSync(request.namespace) : null;
-    if (place === null) throw inProgress(request.namespace);
-    const result = this.#run(request, { ...parsed, hash: schemaHash(parsed.schema) }, place);
-    this.#running.set(request.namespace, { declaration, result });
-    return result;
+    if (isMain && running !== undefined) throw inProgress(request.namespace);
+    const declared = { ...parsed, hash: schemaHash(parsed.schema) };
+    const isLatest = (): boolean => this.#running.get(key) === latest;
+    const result = isMain ? this.#main(request, declared) : this.#extend(request, declared, isLatest);
+    const latest = { declaration, result };
+    this.#running.set(key, latest);
+    try {
+      return await result;
+    } finally {
+      if (isLatest()) this.#running.delete(key);
+    }
+  }
+
+  async #main(request: SyncRequest, declared: Declared): Promise<SyncResult> {
+    const { extendWaitMs = MAX_EXTEND_WAIT_MS } = this.#options;
+    return this.#run(request, declared, await this.#place(request, performance.now() + extendWaitMs));
+  }
+
+  /**
+   * Waits for what runs, and for what the part extends and nobody has declared yet, so that bundles start in any order.
+   * While it waits it keeps nobody away.
+   */
+  async #extend(request: SyncRequest, declared: Declared, isLatest: () => boolean): Promise<SyncResult> {
+    const { namespace, deadline } = request;
+    const { extendWaitMs = MAX_EXTEND_WAIT_MS } = this.#options;
+    const until = Math.min(deadline, performance.now() + extendWaitMs);
+    for (;;) {
+      try {
+        return await this.#run(request, declared, await this.#place(request, until));
+      } catch (error) {
+        if (!isPassing(error) || performance.now() >= until) throw error;
+      }
+      await delay(LOOK_EVERY_MS);
+      if (!isLatest()) throw new ApiError('sync_in_progress', `part ${request.part} of ${namespace} was declared anew`);
+    }
+  }
+
+  async #place({ namespace }: SyncRequest, until: number): Promise<SyncPlace> {
+    const place = await this.#options.gate.awaitSync(namespace, Math.max(0, until - performance.now()));
+    if (place === null) throw inProgress(namespace);
+    return place;
   }
 
   async #run(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
@@ -89,11 +149,11 @@ export class SchemaSync {
     try {
       await drain(namespace, request);
       const stored = await engine.schemas.readSchema(namespace, { deadline });
-      if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
+      if (isCurrent(stored, request, declared)) return resultOf(request, declared, 'unchanged', []);
+      checkLacking(stored, request, declared);
       return await this.#locked(request, () => this.#change(request, declared, place));
     } finally {
       catalog.forget(namespace);
-      this.#running.delete(namespace);
       place.release();
     }
   }
@@ -126,8 +186,9 @@ export class SchemaSync {
     const { engine, removed, drain } = this.#options;
     const { namespace, dryRun, deadline } = request;
     const stored = await engine.schemas.readSchema(namespace, { deadline });
-    if (isCurrent(stored, declared)) return resultOf(request, declared, 'unchanged', []);
-    const plan = planSchema(stored?.schema ?? null, declared.schema, declared.renames, removed);
+    if (isCurrent(stored, request, declared)) return resultOf(request, declared, 'unchanged', []);
+    const { schema, renames } = declarePart(stored?.schema ?? null, request.part, declared);
+    const plan = planSchema(stored?.schema ?? null, schema, renames, removed);
     if (plan.unsupported.length > 0) throw new ApiError('unsupported_change', plan.unsupported.join('; '));
     if (removed === 'deny' && plan.isDestructive) {
       if (dryRun) return resultOf(request, declared, 'denied', plan.entries);
@@ -137,27 +198,45 @@ export class SchemaSync {
       await place.close();
       await drain(namespace, request);
     }
-    await this.#apply(request, declared, stored, plan);
+    await this.#apply(request, schema, stored, plan);
     return resultOf(request, declared, dryRun ? 'planned' : 'applied', plan.entries);
   }
 
   async #apply(
     { namespace, dryRun, deadline }: SyncRequest,
-    { schema: to, hash }: Declared,
+    to: Schema,
     from: StoredSchema | null,
     { steps }: SchemaPlan,
   ): Promise<void> {
     const { engine, now, log } = this.#options;
     const startedAt = performance.now();
-    const change = { namespace, from, to, hash, steps, dryRun, now: now() };
+    const change = { namespace, from, to, hash: schemaHash(to), steps, dryRun, now: now() };
     await engine.schemas.applySchema(change, { deadline: dryRun ? deadline : startedAt + APPLY_TIMEOUT_MS });
     if (dryRun) return;
     log('info', 'schema applied', { namespace, steps: steps.length, ms: Math.round(performance.now() - startedAt) });
   }
 }
 
-function isCurrent(stored: StoredSchema | null, declared: Declared): boolean {
-  return stored !== null && stored.isUnfinished !== true && stored.hash === declared.hash;
+/** Whether the part has been declared so already; one that is given up was never there. */
+function isCurrent(stored: StoredSchema | null, { part }: SyncRequest, { schema, hash }: Declared): boolean {
+  if (stored === null) return part !== MAIN_PART && schema.tables.length === 0;
+  if (stored.isUnfinished === true) return false;
+  return schemaHash(declarationOf(stored.schema, part) ?? { tables: [] }) === hash;
+}
+
+/** Before the lock is taken, so that a part that waits is in nobody's way, in another sidecar either. */
+function checkLacking(stored: StoredSchema | null, { part }: SyncRequest, declared: Declared): void {
+  try {
+    declarePart(stored?.schema ?? null, part, declared);
+  } catch (error) {
+    if (isPassing(error)) throw error;
+  }
+}
+
+/** What may be otherwise in a moment: a change runs elsewhere, or what a part extends is not declared yet. */
+function isPassing(error: unknown): boolean {
+  const codes: readonly string[] = ['sync_in_progress', 'unknown_table', 'unknown_column'];
+  return error instanceof ApiError && codes.includes(error.code);
 }
 
 function resultOf(

@@ -92,6 +92,7 @@ function recordingHandlers(calls: HandledCall[], handle: (call: HandledCall) => 
   };
   const names = [
     'schema.sync',
+    'schema.extend',
     'schema.describe',
     'insert',
     'find',

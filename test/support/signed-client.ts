@@ -8,6 +8,7 @@ import { Agent, request } from 'undici';
 export const OPERATION_PATHS: Readonly<Record<string, string>> = {
   health: '/v1/health',
   'schema.sync': '/v1/schema/sync',
+  'schema.extend': '/v1/schema/extend',
   'schema.describe': '/v1/schema/describe',
   insert: '/v1/data/insert',
   find: '/v1/data/find',

@@ -11,7 +11,7 @@ import { reserveQuarantineIds } from './schema-generators.ts';
 import type { Others } from './schema-lease.ts';
 import { finishPending, runPending } from './schema-pending.ts';
 import { isKeeping, type SyncPlan, textOfPlan } from './schema-plan.ts';
-import { announce, readDocument, storedSchema, storePending, withdraw } from './schema-store.ts';
+import { announce, raiseFormat, readDocument, storedSchema, storePending, withdraw } from './schema-store.ts';
 import { isTaken } from './schema-whole.ts';
 
 /** Checks that every row fits and changes nothing. Throws `data_does_not_fit`, `sync_in_progress`, `StaleSchemaError`. */
@@ -42,6 +42,7 @@ export async function applySchema(work: SchemaWork, others: Others, change: Sche
   const revision = change.from?.revision ?? null;
   const pending = await prepared(work, others, namespace, revision, async () => {
     await checkRows(work, change, from);
+    await raiseFormat(work, change.to);
     return { kind: 'sync', plan: textOfPlan(await planOf(work, change)) };
   });
   await runPending(work, namespace, from, pending);

@@ -2,9 +2,6 @@ import type { Collection, Db, Long } from 'mongodb';
 import type { CallBounds } from '../engine.ts';
 import type { MongoSession } from './session.ts';
 
-/** Version of the `_` collections. A database of a newer one is refused and never touched. */
-export const FORMAT_VERSION = 1;
-
 /** What a schema job works with. Nearly all that it does may be done again, so it sends its statements by itself. */
 export type SchemaWork = Pick<MongoSession, 'db' | 'time' | 'look'>;
 

@@ -1,8 +1,8 @@
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../kept-column.ts';
+import { textOfKeptTable } from '../kept-table.ts';
 import { physicalTable, quarantineName } from '../physical-names.ts';
-import { textOfSchema } from '../schema-text.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { ORDER_FIELD } from './documents.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './schema-collections.ts';
@@ -14,6 +14,8 @@ export interface KeepingPlace {
   readonly id: number;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Whose it was; absent for the main part. */
+  readonly part?: string;
 }
 
 /**
@@ -25,7 +27,7 @@ export async function keepTable(work: SchemaWork, place: KeepingPlace, table: Ta
   const kept = quarantineName(place.id, physical, null);
   await renameCollection(work, physical, kept);
   const rows = await countRows(work, kept, {});
-  const definition = textOfSchema({ tables: [table] });
+  const definition = textOfKeptTable(table, place.part);
   await register(work, place, { kind: 'table', table: table.name, column: null, physical: kept, definition, rows });
   await detachColumns(work, place.namespace, table.name, place.id);
 }
@@ -55,7 +57,7 @@ export async function keepColumn(work: SchemaWork, place: KeepingPlace, table: T
   const key = new Map(names.map((name) => [name, 1 as const]));
   await work.db.collection(kept).createIndexes([{ name: '_key', key }], work.time());
   const rows = await countRows(work, kept, {});
-  const definition = textOfKept(keptOf(table, column));
+  const definition = textOfKept(keptOf(table, column, place.part));
   const about = { kind: 'column', table: table.name, column: column.name, physical: kept, definition, rows } as const;
   await register(work, place, about);
 }

@@ -30,10 +30,10 @@ export async function checkRestorable(work: SchemaWork, document: QuarantineDocu
   if (document.kind === 'column') {
     const kept = keptOfText(document.definition);
     const table = tableOfKept(object, kept, from);
-    schemaWith(object, from, withColumn(table, restoredColumn(kept, 0)));
+    schemaWith(object, document.definition, from, withColumn(table, restoredColumn(kept, 0)));
     return;
   }
-  schemaWith(object, from, restorableTable(object, document.definition, from));
+  schemaWith(object, document.definition, from, restorableTable(object, document.definition, from));
   const physical = physicalTable(document.namespace, document.table);
   if (await isTaken(work, physical)) {
     const name = `table ${document.namespace}.${document.table} (${document._id})`;
@@ -67,7 +67,7 @@ function tableJob(document: QuarantineDocument, from: Schema): Omit<Job, 'now'> 
       (work) => attachColumns(work, namespace, name, document._id),
       (work) => remakeIndexes(work, physical, table),
     ],
-    result: () => Promise.resolve({ schema: schemaWith(object, from, table), note: null }),
+    result: () => Promise.resolve({ schema: schemaWith(object, document.definition, from, table), note: null }),
   };
 }
 
@@ -89,7 +89,7 @@ function columnJob(document: QuarantineDocument, from: Schema, now: number): Omi
     ],
     result: async (work): Promise<Restored> => {
       const { lacking, table: back } = await restored(work);
-      return { schema: schemaWith(object, from, back), note: restoredNote(lacking) };
+      return { schema: schemaWith(object, document.definition, from, back), note: restoredNote(lacking) };
     },
   };
 }

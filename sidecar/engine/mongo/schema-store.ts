@@ -2,8 +2,9 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type Schema, schemaHash } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError, type StoredSchema } from '../engine.ts';
 import { physicalTable } from '../physical-names.ts';
+import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
-import { type PendingChange, type SchemaDocument, type SchemaWork, schemasOf } from './schema-collections.ts';
+import { metaOf, type PendingChange, type SchemaDocument, type SchemaWork, schemasOf } from './schema-collections.ts';
 import { isDuplicateKey } from './schema-locks.ts';
 
 export function readDocument(work: Pick<SchemaWork, 'db' | 'time'>, namespace: string): Promise<SchemaDocument | null> {
@@ -98,6 +99,7 @@ export async function finish(
   schema: Schema,
   now: number,
 ): Promise<void> {
+  await raiseFormat(work, schema);
   const { matchedCount } = await schemasOf(work.db).updateOne(
     { _id: namespace, 'pending.token': token },
     {
@@ -112,4 +114,11 @@ export async function finish(
 
 function takenOver(namespace: string): ApiError {
   return new ApiError('conflict_retry', `another sidecar has taken over the schema change of namespace ${namespace}`);
+}
+
+/** Before a schema is stored, or a change that leads to it, that an older program would not understand. */
+export async function raiseFormat(work: SchemaWork, schema: Schema): Promise<void> {
+  const value = formatOf(schema);
+  if (value === FIRST_FORMAT_VERSION) return;
+  await metaOf(work.db).updateOne({ _id: 'format', value: { $lt: value } }, { $set: { value } }, work.time());
 }

@@ -1,5 +1,6 @@
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../schema-format.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { FORMAT_VERSION, metaOf, quarantineOf, type SchemaWork } from './schema-collections.ts';
+import { metaOf, quarantineOf, type SchemaWork } from './schema-collections.ts';
 import { isTaken } from './schema-whole.ts';
 
 const SYSTEM_COLLECTIONS = [
@@ -33,7 +34,7 @@ export async function prepareSystemCollections(work: SchemaWork): Promise<void> 
   // Last of all, so that a database that has it has everything; of two sidecars that start at once the first one wins.
   await metaOf(work.db).updateOne(
     { _id: 'format' },
-    { $setOnInsert: { value: FORMAT_VERSION } },
+    { $setOnInsert: { value: FIRST_FORMAT_VERSION } },
     { upsert: true, ...work.time() },
   );
 }

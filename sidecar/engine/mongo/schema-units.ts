@@ -5,7 +5,7 @@ import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import type { SchemaWork } from './schema-collections.ts';
 import { followGenerators } from './schema-generators.ts';
 import { dropIndexes, indexesOf, makeIndexes } from './schema-indexes.ts';
-import { detachColumns, followChange, keepColumn, keepTable } from './schema-keep.ts';
+import { detachColumns, followChange, type KeepingPlace, keepColumn, keepTable } from './schema-keep.ts';
 import { isKeeping, type SyncPlan } from './schema-plan.ts';
 import { rewriteRows } from './schema-rows.ts';
 import { createCollection, dropCollection, renameCollection } from './schema-whole.ts';
@@ -19,18 +19,21 @@ export type Unit = (work: SchemaWork) => Promise<void>;
 /** The same list for the same plan. A name is given and taken once at most in a plan, so that no unit undoes another. */
 export function unitsOf(from: Schema, plan: SyncPlan): Unit[] {
   const ids = new Map(plan.steps.filter(isKeeping).map((step, position) => [step, plan.firstId + position]));
-  const placeOf = (step: PlanStep) => ({ namespace: plan.namespace, id: Number(ids.get(step)), now: plan.now });
+  const placeOf = (step: PlanStep, part: string | undefined): KeepingPlace => ({
+    ...{ namespace: plan.namespace, id: Number(ids.get(step)), now: plan.now },
+    ...(part === undefined ? {} : { part }),
+  });
   const units: Unit[] = [];
   for (const transition of transitionsOf(from, plan.to, plan.steps)) {
     for (const step of plan.steps) {
       if (step.kind !== 'quarantineColumn' || step.table !== transition.to.name) continue;
-      units.push((work) => keepColumn(work, placeOf(step), transition.from, step.column));
+      units.push((work) => keepColumn(work, placeOf(step, step.part), transition.from, step.column));
     }
     units.push(...transitionUnits(plan, transition));
   }
   for (const step of plan.steps) {
     if (step.kind === 'createTable') units.push((work) => createTable(work, plan.namespace, step.table));
-    if (step.kind === 'quarantineTable') units.push((work) => keepTable(work, placeOf(step), step.table));
+    if (step.kind === 'quarantineTable') units.push((work) => keepTable(work, placeOf(step, step.part), step.table));
     if (step.kind === 'dropTable') units.push((work) => dropTable(work, plan.namespace, step.table));
   }
   return units;

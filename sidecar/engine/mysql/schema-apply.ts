@@ -2,11 +2,13 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError } from '../engine.ts';
 import { keptOf, textOfKept } from '../kept-column.ts';
+import { textOfKeptTable } from '../kept-table.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import { textOfSchema } from '../schema-text.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { checkedTransitions, checkRevision } from '../sql/schema-fit.ts';
 import { register } from '../sql/schema-quarantine.ts';
+import { raiseFormat } from '../sql/schema-store.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { carryOut, type SchemaTools } from './schema-carry-out.ts';
 import { schemaError } from './schema-errors.ts';
@@ -69,6 +71,7 @@ export async function begin(
       const locked = await readRow(connection, namespace, { lock: true });
       if ((locked?.stored.revision ?? null) !== fromRevision || locked?.pending) throw new StaleSchemaError(namespace);
       const pending = await plan();
+      if (pending.target !== null) await raiseFormat(connection, pending.target);
       const text = textOfPending(pending);
       if (locked === null) {
         const insert = `INSERT INTO _schemas (namespace, revision, hash, \`schema\`, updated_at, pending)
@@ -102,21 +105,21 @@ async function unitsOf(
     for (const step of steps) {
       if (step.kind !== 'quarantineColumn' || step.table !== change.to.name) continue;
       const { name } = step.column;
-      const definition = textOfKept(keptOf(change.from, step.column));
+      const definition = textOfKept(keptOf(change.from, step.column, step.part));
       const about = { namespace, table: change.from.name, column: name, definition, rows: 0, quarantinedAt };
       keep.push({ column: name, ...(await register(connection, about)) });
     }
     units.push({ kind: 'change', change, keep });
   }
-  const keptTable = (table: Table) => {
-    const definition = textOfSchema({ tables: [table] });
+  const keptTable = (table: Table, part?: string) => {
+    const definition = textOfKeptTable(table, part);
     return register(connection, { namespace, table: table.name, column: null, definition, rows: 0, quarantinedAt });
   };
   for (const step of steps) {
     if (step.kind === 'createTable') units.push({ kind: 'create', table: step.table });
     if (step.kind === 'dropTable') units.push({ kind: 'drop', table: step.table });
     if (step.kind === 'quarantineTable') {
-      units.push({ kind: 'quarantine', table: step.table, ...(await keptTable(step.table)) });
+      units.push({ kind: 'quarantine', table: step.table, ...(await keptTable(step.table, step.part)) });
     }
   }
   await checkKeptNames(connection, units);

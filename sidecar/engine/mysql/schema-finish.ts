@@ -1,6 +1,7 @@
-import { byName, type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
+import { type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
 import { physicalTable } from '../physical-names.ts';
 import { restoredColumn } from '../restore-rules.ts';
+import { restoredSchema, settledSchema, withTables } from '../schema-parts.ts';
 import { attachColumns, detachColumns, followChange, forgetQuarantine } from '../sql/schema-quarantine.ts';
 import { writeStored } from '../sql/schema-store.ts';
 import type { ChangeContext } from './schema-context.ts';
@@ -22,10 +23,10 @@ export async function finish(
 ): Promise<void> {
   const { connection, namespace, revision } = context;
   await inTransaction(connection, async () => {
-    let { schema } = row.stored;
+    let { tables } = row.stored.schema;
     for (const unit of pending.units) {
       if (done.has(unit)) {
-        schema = withTable(schema, await recorded(context, unit));
+        tables = withTable(tables, await recorded(context, unit));
       } else {
         await forget(context, unit);
       }
@@ -34,7 +35,7 @@ export async function finish(
       await leaveAsItWas(context, row);
       return;
     }
-    if (done.size === pending.units.length && pending.target !== null) schema = pending.target;
+    const schema = settled(row, pending, tables, done.size === pending.units.length);
     const updatedAt = new Date(pending.now).toISOString();
     await writeStored(connection, { namespace, revision, hash: schemaHash(schema), schema, updatedAt });
     await connection.run('UPDATE _schemas SET pending = NULL WHERE namespace = ?', [namespace]);
@@ -53,9 +54,22 @@ interface Replaced {
   readonly table: Table | null;
 }
 
-function withTable(schema: Schema, { old, table }: Replaced): Schema {
-  const others = schema.tables.filter(({ name }) => name !== old);
-  return { tables: (table === null ? others : [...others, table]).toSorted(byName) };
+function withTable(tables: readonly Table[], { old, table }: Replaced): readonly Table[] {
+  const others = tables.filter(({ name }) => name !== old);
+  return table === null ? others : [...others, table];
+}
+
+/** What the tables are now, each thing with its owner. */
+function settled({ stored }: StoredRow, pending: Pending, tables: readonly Table[], isWhole: boolean): Schema {
+  const { target } = pending;
+  if (target !== null) return isWhole ? target : settledSchema(tables, stored.schema, target);
+  const [unit] = pending.units;
+  if (unit?.kind === 'restoreColumn') {
+    const place = { table: unit.table.name, column: unit.kept.column.name };
+    return restoredSchema(tables, stored.schema, place, unit.kept.part);
+  }
+  if (unit?.kind !== 'restoreTable') return withTables(stored.schema, tables);
+  return restoredSchema(tables, stored.schema, { table: unit.table.name, column: null }, unit.part);
 }
 
 /** What is in quarantine follows. */

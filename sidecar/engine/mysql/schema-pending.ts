@@ -1,8 +1,8 @@
 import { parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../db_connector/protocol/json-value.ts';
-import { columnOf, parseSchema, type Schema, schemaToJson, type Table } from '../../../db_connector/protocol/schema.ts';
+import { columnOf, type Schema, type Table } from '../../../db_connector/protocol/schema.ts';
 import { type KeptColumn, keptOfText, textOfKept } from '../kept-column.ts';
-import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import { schemaOfText, storedSchemaOf, storedSchemaToJson, textOfSchema } from '../schema-text.ts';
 import type { TableTransition } from '../table-transition.ts';
 
 /** A column that is copied before its table loses it. */
@@ -27,6 +27,8 @@ export type Unit =
       readonly table: Table;
       readonly id: number;
       readonly physical: string;
+      /** To which a table comes back. */
+      readonly part?: string;
     }
   | {
       readonly kind: 'restoreColumn';
@@ -47,7 +49,7 @@ export interface Pending {
 }
 
 export function textOfPending({ units, target, now }: Pending): string {
-  return writeJson({ units: units.map(unitToJson), target: target === null ? null : schemaToJson(target), now });
+  return writeJson({ units: units.map(unitToJson), target: target === null ? null : storedSchemaToJson(target), now });
 }
 
 function unitToJson(unit: Unit): JsonObject {
@@ -57,7 +59,10 @@ function unitToJson(unit: Unit): JsonObject {
       return { kind: unit.kind, table: textOfTable(unit.table) };
     case 'quarantine':
     case 'restoreTable':
-      return { kind: unit.kind, table: textOfTable(unit.table), id: unit.id, physical: unit.physical };
+      return {
+        ...{ kind: unit.kind, table: textOfTable(unit.table), id: unit.id, physical: unit.physical },
+        ...(unit.part === undefined ? {} : { part: unit.part }),
+      };
     case 'restoreColumn': {
       const { kind, table, kept, id, physical } = unit;
       return { kind, table: textOfTable(table), kept: textOfKept(kept), id, physical };
@@ -83,7 +88,7 @@ export function pendingOfText(text: string): Pending {
   const { units, target, now } = objectOf(parseJson(text));
   return {
     units: listOf(units).map((unit) => unitOf(objectOf(unit))),
-    target: target === null ? null : parseSchema(target ?? null).schema,
+    target: target === null ? null : storedSchemaOf(target ?? null),
     now: Number(now),
   };
 }
@@ -96,7 +101,10 @@ function unitOf(json: JsonObject): Unit {
       return { kind, table: tableOfText(json.table) };
     case 'quarantine':
     case 'restoreTable':
-      return { kind, table: tableOfText(json.table), id: Number(json.id), physical: String(json.physical) };
+      return {
+        ...{ kind, table: tableOfText(json.table), id: Number(json.id), physical: String(json.physical) },
+        ...(typeof json.part === 'string' ? { part: json.part } : {}),
+      };
     case 'restoreColumn': {
       const kept = keptOfText(String(json.kept));
       return { kind, table: tableOfText(json.table), kept, id: Number(json.id), physical: String(json.physical) };

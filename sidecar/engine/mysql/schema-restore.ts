@@ -1,5 +1,6 @@
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
 import { keptOfText } from '../kept-column.ts';
+import { partOfKeptTable } from '../kept-table.ts';
 import { refusal, restorableTable, restoredColumn, restoredNote, schemaWith, tableOfKept } from '../restore-rules.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { nameFault } from '../sql/schema-fit.ts';
@@ -55,12 +56,12 @@ async function restoringUnit(
     const table = restorableTable(object, definition, schema);
     const fault = await nameFault(connection, object.namespace, object.table);
     if (fault !== null) throw refusal(object, fault);
-    schemaWith(object, schema, table);
-    return { kind: 'restoreTable', table, id: object.id, physical };
+    schemaWith(object, definition, schema, table);
+    return { kind: 'restoreTable', table, id: object.id, physical, part: partOfKeptTable(definition, object.table) };
   }
   const kept = keptOfText(definition);
   const table = tableOfKept(object, kept, schema);
-  schemaWith(object, schema, { ...table, columns: [...table.columns, restoredColumn(kept, 0)] });
+  schemaWith(object, definition, schema, { ...table, columns: [...table.columns, restoredColumn(kept, 0)] });
   return { kind: 'restoreColumn', table, kept, id: object.id, physical };
 }
 

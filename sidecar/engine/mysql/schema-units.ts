@@ -129,7 +129,7 @@ async function keepColumn(context: ChangeContext, table: Table, keep: Keep): Pro
   const column = table.columns.find(({ name }) => name === keep.column);
   if (column === undefined) throw new Error(`a change keeps column ${keep.column}, which its table lacks`);
   await connection.run(`DROP TABLE IF EXISTS ${quoted(keep.physical)}`);
-  const form = keptColumnForm(keep.physical, keptOf(table, column).key, column);
+  const form = keptColumnForm(keep.physical, keptOf(table, column, undefined).key, column);
   await connection.run(createTableSql({ physical: keep.physical, table: form, flavour, revision, nextId: 1n }));
   await connection.run(copyKeptSql(connection, keep.physical, physicalTable(namespace, table.name), table, column));
 }

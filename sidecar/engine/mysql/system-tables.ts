@@ -1,10 +1,8 @@
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../schema-format.ts';
 import type { Session } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { quoted, tableOptions } from './schema-ddl.ts';
 import type { Flavour } from './schema-types.ts';
-
-/** Version of the `_` tables. A database of a newer one is refused and never touched. */
-export const FORMAT_VERSION = 1;
 
 /** By which a table of ours is told from one of another program that has the same name. */
 const MARK = 'sidecar system table';
@@ -94,7 +92,7 @@ export async function prepareSystemTables(session: Session, flavour: Flavour): P
     );
   }
   if (made.has('_meta')) return;
-  await session.query('INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)', ['format', String(FORMAT_VERSION)]);
+  await session.query('INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)', ['format', String(FIRST_FORMAT_VERSION)]);
   await checkFormatVersion(session);
 }
 
@@ -119,7 +117,10 @@ async function checkFormatVersion(session: Session): Promise<void> {
   const { rows } = await session.query("SELECT value FROM _meta WHERE name = 'format'");
   // Between the making of the table and that of its row a crash may lie.
   if (rows.length === 0) {
-    await session.query('INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)', ['format', String(FORMAT_VERSION)]);
+    await session.query('INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)', [
+      'format',
+      String(FIRST_FORMAT_VERSION),
+    ]);
     return;
   }
   const version = Number(rows[0]?.[0]);

@@ -127,7 +127,7 @@ async function applyChecked(
   for (const transition of transitions) {
     for (const step of steps) {
       if (step.kind === 'quarantineColumn' && step.table === transition.to.name) {
-        await keepColumn(connection, namespace, transition.from, step.column, now);
+        await keepColumn(connection, namespace, transition.from, step.column, now, step.part);
       }
     }
     await followChange(connection, namespace, transition);
@@ -135,7 +135,7 @@ async function applyChecked(
   }
   for (const step of steps) {
     if (step.kind === 'createTable') await createTable(connection, namespace, step.table);
-    if (step.kind === 'quarantineTable') await keepTable(connection, namespace, step.table, now);
+    if (step.kind === 'quarantineTable') await keepTable(connection, namespace, step.table, now, step.part);
     if (step.kind === 'dropTable') await dropTable(connection, namespace, step.table);
   }
 }

@@ -75,7 +75,7 @@ async function restoreTable(
   await raiseRemembered(connection, namespace, table);
   await makeIndexes(connection, place, table);
   await attachColumns(connection, namespace, name, object.id);
-  return { schema: schemaWith(object, schema, table), note: null };
+  return { schema: schemaWith(object, definition, schema, table), note: null };
 }
 
 async function restoreColumn(
@@ -92,7 +92,7 @@ async function restoreColumn(
   await putBack(connection, namespace, table, kept.column, physical);
   const lacking = kept.column.nullable ? 0 : await fillLacking(connection, namespace, table, kept.column, now);
   const whole = { ...table, columns: [...table.columns, restoredColumn(kept, lacking)] };
-  const all = schemaWith(object, schema, whole);
+  const all = schemaWith(object, definition, schema, whole);
   await changeTable(connection, namespace, transitionTo(withEmpty, whole), now);
   await connection.run(dropTableSql(physical));
   return { schema: all, note: restoredNote(lacking) };

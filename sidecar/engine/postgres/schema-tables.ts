@@ -1,8 +1,8 @@
 import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
 import { keptOf, textOfKept } from '../kept-column.ts';
+import { textOfKeptTable } from '../kept-table.ts';
 import { hasGenerator, physicalIndexes } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
-import { textOfSchema } from '../schema-text.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { rememberedLastId } from '../sql/schema-generators.ts';
 import { copyKeptSql, createKeptSql } from '../sql/schema-keep.ts';
@@ -40,12 +40,13 @@ export async function keepTable(
   namespace: string,
   table: Table,
   now: number,
+  part?: string,
 ): Promise<void> {
   const physical = physicalTable(namespace, table.name);
   await rememberGenerator(connection, namespace, table);
   for (const { name } of physicalIndexes(physical, table)) await connection.run(dropIndexSql(name));
   const rows = await connection.number(`SELECT count(*) FROM ${connection.quoted(physical)}`);
-  const definition = textOfSchema({ tables: [table] });
+  const definition = textOfKeptTable(table, part);
   const quarantinedAt = new Date(now).toISOString();
   const about = { namespace, table: table.name, column: null, definition, rows, quarantinedAt };
   const kept = await register(connection, about);
@@ -60,10 +61,11 @@ export async function keepColumn(
   table: Table,
   column: Column,
   now: number,
+  part?: string,
 ): Promise<void> {
   const physical = physicalTable(namespace, table.name);
   const count = `SELECT count(${connection.quoted(column.name)}) FROM ${connection.quoted(physical)}`;
-  const definition = keptOf(table, column);
+  const definition = keptOf(table, column, part);
   const kept = await register(connection, {
     namespace,
     table: table.name,

@@ -1,8 +1,6 @@
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../schema-format.ts';
 import type { Session } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-
-/** Version of the `_` tables. A database of a newer one is refused and never touched. */
-const FORMAT_VERSION = 1;
 
 /** Texts compare by bytes, whatever the database's own collation is. */
 const SYSTEM_TABLES = `
@@ -46,7 +44,7 @@ const SYSTEM_TABLES = `
     last_id bigint NOT NULL,     -- highest id ever given; survives the table (its sequence does not)
     PRIMARY KEY (namespace, table_name)
   );
-  INSERT INTO _meta (name, value) VALUES ('format', '${FORMAT_VERSION}');
+  INSERT INTO _meta (name, value) VALUES ('format', '${FIRST_FORMAT_VERSION}');
 `;
 
 /** Younger than the others of the same format: a database that has those may lack these. */

@@ -1,4 +1,6 @@
+import type { Schema } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError, type StoredSchema } from '../engine.ts';
+import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 
@@ -32,6 +34,7 @@ export async function writeStored(
   before: number | null = stored.revision,
 ): Promise<void> {
   const { namespace, revision, hash, schema, updatedAt } = stored;
+  await raiseFormat(connection, schema);
   const text = connection.quoted('schema');
   const values = [revision, hash, textOfSchema(schema), updatedAt, namespace];
   if (before === null) {
@@ -42,4 +45,14 @@ export async function writeStored(
   const update = `UPDATE _schemas SET revision = ?, hash = ?, ${text} = ?, updated_at = ?
     WHERE namespace = ? AND revision = ?`;
   if ((await connection.run(update, [...values, before])) === 0) throw new StaleSchemaError(namespace);
+}
+
+/** In the transaction that stores the schema, or a change that leads to it. */
+export async function raiseFormat(connection: SchemaConnection, schema: Schema): Promise<void> {
+  const format = formatOf(schema);
+  if (format === FIRST_FORMAT_VERSION) return;
+  const older = Array.from({ length: format - FIRST_FORMAT_VERSION }, (_, i) => String(FIRST_FORMAT_VERSION + i));
+  const places = older.map(() => '?').join(', ');
+  const update = `UPDATE _meta SET value = ? WHERE name = 'format' AND value IN (${places})`;
+  await connection.run(update, [String(format), ...older]);
 }

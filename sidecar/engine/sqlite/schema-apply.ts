@@ -2,12 +2,12 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
 import { StaleSchemaError } from '../engine.ts';
 import type { PlanStep } from '../plan-step.ts';
-import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import { schemaOfText } from '../schema-text.ts';
 import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import type { JobContext } from './jobs.ts';
 import { misfits } from './schema-checks.ts';
 import { detachColumns, followChange, keepColumn, keepTable } from './schema-keep.ts';
-import { readSchemaRow, writeSchemaRow } from './schema-store.ts';
+import { readSchemaRow, writeSchema } from './schema-store.ts';
 import { changeTable, createTable, dropTable } from './schema-tables.ts';
 
 /** A `SchemaChange` as it arrives in the writer's thread. */
@@ -53,7 +53,7 @@ function applyChecked(context: JobContext, change: ReceivedChange, transitions: 
     context.checkDeadline();
     for (const step of steps) {
       if (step.kind === 'quarantineColumn' && step.table === transition.to.name) {
-        keepColumn(db, namespace, transition.from, step.column, now);
+        keepColumn(db, namespace, transition.from, step.column, now, step.part);
       }
     }
     followChange(db, namespace, transition);
@@ -62,17 +62,17 @@ function applyChecked(context: JobContext, change: ReceivedChange, transitions: 
   for (const step of steps) {
     context.checkDeadline();
     if (step.kind === 'createTable') createTable(db, namespace, step.table);
-    if (step.kind === 'quarantineTable') keepTable(db, namespace, step.table, now);
+    if (step.kind === 'quarantineTable') keepTable(db, namespace, step.table, now, step.part);
     if (step.kind === 'dropTable') {
       dropTable(db, namespace, step.table);
       detachColumns(db, namespace, step.table.name);
     }
   }
-  writeSchemaRow(db, {
+  writeSchema(db, {
     namespace,
     revision: (change.fromRevision ?? 0) + 1,
     hash: change.hash,
-    schema: textOfSchema(change.to),
+    schema: change.to,
     updatedAt: new Date(now).toISOString(),
   });
 }

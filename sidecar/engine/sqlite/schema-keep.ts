@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
 import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../kept-column.ts';
+import { textOfKeptTable } from '../kept-table.ts';
 import { identityOf } from '../physical-indexes.ts';
 import { quarantineName } from '../physical-names.ts';
-import { textOfSchema } from '../schema-text.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { physicalTable, quoted } from './names.ts';
 import { columnList } from './schema-ddl.ts';
@@ -11,7 +11,7 @@ import { dropAllIndexes, rememberGenerator } from './schema-tables.ts';
 import { sqlType } from './storage.ts';
 
 /** Takes a table out of the schema with its rows and its generator; its indexes can be made again. */
-export function keepTable(db: Database, namespace: string, table: Table, now: number): void {
+export function keepTable(db: Database, namespace: string, table: Table, now: number, part?: string): void {
   const physical = physicalTable(namespace, table.name);
   rememberGenerator(db, namespace, table);
   dropAllIndexes(db, physical);
@@ -21,7 +21,7 @@ export function keepTable(db: Database, namespace: string, table: Table, now: nu
       .pluck()
       .get(),
   );
-  const definition = textOfSchema({ tables: [table] });
+  const definition = textOfKeptTable(table, part);
   const quarantinedAt = new Date(now).toISOString();
   const kept = register(db, { namespace, table: table.name, column: null, definition, rows, quarantinedAt });
   db.exec(`ALTER TABLE ${quoted(physical)} RENAME TO ${quoted(kept.physical)}`);
@@ -32,11 +32,18 @@ export function keepTable(db: Database, namespace: string, table: Table, now: nu
  * Copies what a column holds, with the identity of its rows, into a table with the columns `k0`, `k1`, … and `value`. The
  * caller then drops the column itself.
  */
-export function keepColumn(db: Database, namespace: string, table: Table, column: Column, now: number): void {
+export function keepColumn(
+  db: Database,
+  namespace: string,
+  table: Table,
+  column: Column,
+  now: number,
+  part?: string,
+): void {
   const physical = quoted(physicalTable(namespace, table.name));
   const value = quoted(column.name);
   const rows = Number(db.prepare(`SELECT count(${value}) FROM ${physical}`).pluck().get());
-  const definition = keptOf(table, column);
+  const definition = keptOf(table, column, part);
   const quarantinedAt = new Date(now).toISOString();
   const name = { namespace, table: table.name, column: column.name };
   const about = { ...name, definition: textOfKept(definition), rows, quarantinedAt };

@@ -13,14 +13,14 @@ import {
   tableOfKept,
 } from '../restore-rules.ts';
 import type { RestoredObject } from '../schema-change.ts';
-import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import { schemaOfText } from '../schema-text.ts';
 import { transitionTo } from '../table-transition.ts';
 import { physicalTable, quoted } from './names.ts';
 import { defineRandom, RANDOM } from './schema-fill.ts';
 import { rememberedLastId, setLastId } from './schema-generators.ts';
 import { attachColumns } from './schema-keep.ts';
 import { forgetQuarantine, type QuarantineRow, quarantineRow } from './schema-quarantine.ts';
-import { readSchemaRow, writeSchemaRow } from './schema-store.ts';
+import { readSchemaRow, writeSchema } from './schema-store.ts';
 import { changeTable, makeIndexes } from './schema-tables.ts';
 import { toPhysical } from './storage.ts';
 
@@ -38,11 +38,11 @@ export function restoreQuarantine(db: Database, id: number, now: number): Restor
       const { schema: restored, note } =
         row.object.kind === 'table' ? restoreTable(db, row, schema) : restoreColumn(db, row, schema, now);
       forgetQuarantine(db, id);
-      writeSchemaRow(db, {
+      writeSchema(db, {
         namespace,
         revision: (stored?.revision ?? 0) + 1,
         hash: schemaHash(restored),
-        schema: textOfSchema(restored),
+        schema: restored,
         updatedAt: new Date(now).toISOString(),
       });
       return { ...row.object, note };
@@ -58,7 +58,7 @@ function restoreTable(db: Database, { object, physical, definition }: Quarantine
   if (hasGenerator(table)) setLastId(db, restored, rememberedLastId(db, namespace, name));
   makeIndexes(db, namespace, table);
   attachColumns(db, namespace, name, object.id);
-  return { schema: schemaWith(object, schema, table), note: null };
+  return { schema: schemaWith(object, definition, schema, table), note: null };
 }
 
 function restoreColumn(
@@ -75,7 +75,7 @@ function restoreColumn(
   putBack(db, namespace, withEmpty, physical);
   const lacking = kept.column.nullable ? 0 : fillLacking(db, namespace, table, kept.column, now);
   const restored = { ...table, columns: [...table.columns, restoredColumn(kept, lacking)] };
-  const all = schemaWith(object, schema, restored);
+  const all = schemaWith(object, definition, schema, restored);
   changeTable(db, namespace, transitionTo(withEmpty, restored), now);
   db.exec(`DROP TABLE ${quoted(physical)}`);
   return { schema: all, note: restoredNote(lacking) };

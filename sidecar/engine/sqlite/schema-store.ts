@@ -1,4 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import { formatOf } from '../schema-format.ts';
+import { textOfSchema } from '../schema-text.ts';
 
 /** A row of `_schemas`. */
 export interface SchemaRow {
@@ -16,7 +19,16 @@ export function readSchemaRow(db: Database, namespace: string): SchemaRow | null
   return row === undefined ? null : { ...row, revision: Number(row.revision) };
 }
 
-export function writeSchemaRow(db: Database, row: SchemaRow): void {
+export function writeSchema(db: Database, row: Omit<SchemaRow, 'schema'> & { readonly schema: Schema }): void {
+  const format = formatOf(row.schema);
+  db.prepare("UPDATE _meta SET value = ? WHERE name = 'format' AND CAST(value AS INTEGER) < ?").run(
+    String(format),
+    format,
+  );
+  writeSchemaRow(db, { ...row, schema: textOfSchema(row.schema) });
+}
+
+function writeSchemaRow(db: Database, row: SchemaRow): void {
   db.prepare(
     `INSERT INTO _schemas (namespace, revision, hash, schema, updated_at) VALUES (@namespace, @revision, @hash, @schema, @updatedAt)
      ON CONFLICT (namespace) DO UPDATE SET

@@ -1,8 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../schema-format.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-
-/** Version of the `_` tables. A file of a newer one is refused and never touched. */
-export const FORMAT_VERSION = 1;
 
 const SYSTEM_TABLES = `
   CREATE TABLE _meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -87,7 +85,7 @@ function createSystemTables(db: Database): void {
       throw new UnusableDatabaseError('the file holds tables of another program; nothing was changed');
     }
     db.exec(SYSTEM_TABLES);
-    db.prepare("INSERT INTO _meta (name, value) VALUES ('format', ?)").run(String(FORMAT_VERSION));
+    db.prepare("INSERT INTO _meta (name, value) VALUES ('format', ?)").run(String(FIRST_FORMAT_VERSION));
   }).immediate();
 }
 

@@ -1,5 +1,6 @@
 import { type Document, MongoClient } from 'mongodb';
 import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
+import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
 import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
@@ -137,6 +138,7 @@ export function syncer(engine: Engine, owner = 'me') {
   return (namespace: string, tables: Declared, dryRun = false): Promise<SyncResult> =>
     sync.sync({
       namespace,
+      part: MAIN_PART,
       schema: { tables } as unknown as JsonObject,
       dryRun,
       deadline: performance.now() + 20_000,

@@ -189,8 +189,8 @@ describe('the database', () => {
   it('of a newer format is refused and not touched', async () => {
     const newer = await MongoWorld.open();
     try {
-      await newer.collection('_meta').insertOne({ _id: 'format' as never, value: 2 });
-      await expect(newer.engine()).rejects.toThrow(/format version 2, and this program knows 1/);
+      await newer.collection('_meta').insertOne({ _id: 'format' as never, value: 3 });
+      await expect(newer.engine()).rejects.toThrow(/format version 3, and this program knows 2/);
       const names = (await newer.client.db().listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
       expect(names).toEqual(['_meta']);
     } finally {

@@ -319,9 +319,9 @@ describe('system tables', () => {
   it('of a newer format are refused, and left alone', async () => {
     const own = await schemaWorld();
     try {
-      await own.sql("UPDATE _meta SET value = '2' WHERE name = 'format'");
+      await own.sql("UPDATE _meta SET value = '3' WHERE name = 'format'");
       await own.sql('DROP TABLE _locks');
-      await expect(prepare(own.url)).rejects.toThrow(/format version 2, and this program knows 1/);
+      await expect(prepare(own.url)).rejects.toThrow(/format version 3, and this program knows 2/);
       expect(await own.sql("SHOW TABLES LIKE '\\_locks'")).toEqual([]);
     } finally {
       await own.drop();

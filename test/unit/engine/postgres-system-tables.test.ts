@@ -46,8 +46,8 @@ describe('the tables of the sidecar', () => {
 
   it('of a newer version are refused and stay as they are', async () => {
     await (await world.open()).ping(within(5000));
-    await world.client.query(`UPDATE _meta SET value = '2' WHERE name = 'format'`);
-    await expect(world.open()).rejects.toThrow('format version 2, and this program knows 1: use a newer sidecar');
+    await world.client.query(`UPDATE _meta SET value = '3' WHERE name = 'format'`);
+    await expect(world.open()).rejects.toThrow('format version 3, and this program knows 2: use a newer sidecar');
     expect(await world.column('SELECT value FROM _meta')).toEqual(['2']);
   });
 

@@ -55,7 +55,7 @@ const problems = ({ log }: TestEngine): string[] =>
 
 describe('a file that must not be used', () => {
   it.each([
-    ['a newer format', "UPDATE _meta SET value = '2'", /format version 2/],
+    ['a newer format', "UPDATE _meta SET value = '3'", /format version 3/],
     ['no readable format', "UPDATE _meta SET value = 'x'", /no readable format version/],
   ])('%s is refused and not touched', async (_, change, message) => {
     const { engine } = await openSqlite(file);

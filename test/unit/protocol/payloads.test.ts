@@ -118,7 +118,8 @@ test('rows keep their own objects, digits included', () => {
 const ENDPOINTS: Record<OperationName, [path: string, retried: boolean, required: string[], optional: string[]]> = {
   health: ['/v1/health', true, [], []],
   'schema.sync': ['/v1/schema/sync', true, ['namespace', 'schema'], ['dryRun']],
-  'schema.describe': ['/v1/schema/describe', true, ['namespace'], []],
+  'schema.extend': ['/v1/schema/extend', true, ['namespace', 'part', 'schema'], ['dryRun']],
+  'schema.describe': ['/v1/schema/describe', true, ['namespace'], ['part']],
   insert: ['/v1/data/insert', false, ['namespace', 'table', 'rows'], ['durability', 'idempotencyKey']],
   find: ['/v1/data/find', true, ['namespace', 'table'], ['filter', 'fields', 'sort', 'limit', 'offset']],
   update: [
@@ -156,6 +157,6 @@ describe('the table of operations is the specification', () => {
     expect([...OPERATION_NAMES].toSorted()).toEqual(Object.keys(ENDPOINTS).toSorted());
     expect(Object.keys(RESULTS).toSorted()).toEqual(Object.keys(ENDPOINTS).toSorted());
     const long = OPERATION_NAMES.filter((name) => OPERATIONS[name].timeoutMs === 120_000);
-    expect(long).toEqual(['schema.sync', 'flush']);
+    expect(long).toEqual(['schema.sync', 'schema.extend', 'flush']);
   });
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
 import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
@@ -31,6 +32,7 @@ function syncOf(owner: string, now: () => number) {
   return (namespace: string, ...tables: string[]) =>
     sync.sync({
       namespace,
+      part: MAIN_PART,
       schema: { tables: tables.map((name) => ({ name, columns: [{ name: 'c', type: 'int32' }] })) },
       dryRun: false,
       deadline: performance.now() + 10_000,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
 import { type Engine, StaleSchemaError, type StoredSchema } from '../../../sidecar/engine/engine.ts';
 import type { SchemaChange } from '../../../sidecar/engine/schema-change.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
@@ -50,6 +51,7 @@ function scripted() {
   const declare = (table: string, dryRun = false) =>
     sync.sync({
       namespace: 'game',
+      part: MAIN_PART,
       schema: { tables: [{ name: table, columns: [{ name: 'c', type: 'int32' }] }] },
       dryRun,
       deadline: performance.now() + 10_000,
