@@ -25,10 +25,11 @@ export function createSchemaHandlers(options: SchemaOptions) {
   const { engine, gate, statementTimeoutMs } = options;
   const declare = async (
     operation: 'schema.sync' | 'schema.extend',
-    payload: PayloadOf<'schema.extend'>,
+    payload: PayloadOf<'schema.sync'>,
+    part: string,
     { deadline }: SchemaCall,
   ): Promise<string> => {
-    const { namespace, part, schema, dryRun } = payload;
+    const { namespace, schema, dryRun } = payload;
     const result = await sync.sync({ namespace, part, schema, dryRun: dryRun ?? false, deadline });
     await options.onSynced(namespace, { deadline });
     const warnings = [...unknownProperties(operation, payload), ...(result.warnings ?? [])];
@@ -36,12 +37,12 @@ export function createSchemaHandlers(options: SchemaOptions) {
   };
   return {
     'schema.sync': (payload: PayloadOf<'schema.sync'>, call: SchemaCall) =>
-      declare('schema.sync', { ...payload, part: MAIN_PART }, call),
+      declare('schema.sync', payload, MAIN_PART, call),
     async 'schema.extend'(payload: PayloadOf<'schema.extend'>, call: SchemaCall) {
       if (payload.part === MAIN_PART) {
         throw new ApiError('invalid_request', `part: ${MAIN_PART} is the part that schema.sync declares`);
       }
-      return declare('schema.extend', payload, call);
+      return declare('schema.extend', payload, payload.part, call);
     },
     async 'schema.describe'({ namespace, part }: PayloadOf<'schema.describe'>, { deadline }: SchemaCall) {
       const bounds = { deadline: Math.min(deadline, performance.now() + statementTimeoutMs) };
