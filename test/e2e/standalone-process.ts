@@ -55,7 +55,7 @@ export class StandaloneProcess {
       const timer = setTimeout(() => {
         this.#onLine.delete(check);
         reject(new Error(`no line ${pattern} in:\n${this.lines.slice(from).join('\n')}`));
-      }, 15_000);
+      }, 60_000);
       const check = () => {
         const found = this.lines.slice(from).find((line) => pattern.test(line));
         if (found === undefined) return;
