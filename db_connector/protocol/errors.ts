@@ -28,6 +28,11 @@ export const API_ERRORS = {
   data_does_not_fit: { status: 409, meaning: 'rows that exist do not fit the declared schema' },
   unsupported_change: { status: 409, meaning: 'the stored schema cannot be changed into the declared one' },
   sync_in_progress: { status: 409, meaning: 'the schema of the namespace is being changed' },
+  expectation_failed: {
+    status: 409,
+    meaning: 'an operation of a batch did not do what `expect` says; nothing was changed',
+  },
+  unsupported_operation: { status: 409, meaning: 'this database cannot do that; see `capabilities` of health' },
   conflict_retry: { status: 409, meaning: 'other writes were in the way again and again; repeat the call' },
   payload_too_large: { status: 413, meaning: 'body or payload over the limit' },
   too_many_rows: { status: 413, meaning: 'more rows than one insert may carry' },
@@ -73,6 +78,8 @@ export interface ApiErrorOptions {
   /** Only where the code may come with another status than its own (`also` in the table). */
   readonly status?: number;
   readonly cause?: unknown;
+  /** Of the operation of a batch that failed. */
+  readonly index?: number | undefined;
 }
 
 /** Paths in messages hold names that a caller chose, of any length. */
@@ -83,6 +90,8 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ApiErrorCode;
   readonly status: number;
+  /** Which operation of a batch failed, from 0; absent for whatever is not about one of them. */
+  readonly index: number | undefined;
 
   constructor(code: ApiErrorCode, message: string, options: ApiErrorOptions = {}) {
     const isLong = message.length > MAX_MESSAGE_LENGTH;
@@ -92,5 +101,12 @@ export class ApiError extends Error {
     );
     this.code = code;
     this.status = options.status ?? API_ERRORS[code].status;
+    this.index = options.index;
+  }
+
+  /** The same of an operation of a batch. */
+  inOperation(index: number): ApiError {
+    const { code, status, message, cause } = this;
+    return new ApiError(code, `operations[${index}]: ${message}`, { status, cause, index });
   }
 }

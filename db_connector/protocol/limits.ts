@@ -32,6 +32,9 @@ export const DEFAULT_PER_ADDRESS_PER_SECOND = 10_000;
 export const DEFAULT_AUTH_FAILURES_PER_MINUTE = 20;
 export const DEFAULT_LOCKOUT_SECONDS = 60;
 
+/** In one batch (contract section 11). */
+export const MAX_BATCH_OPERATIONS = 1000;
+
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 export const IDEMPOTENCY_MEMORY_MS = 600_000;
 /** How long an operation waits for a running sync of its namespace (contract section 5). */

@@ -40,6 +40,7 @@ export const OPERATIONS = {
   upsert: { ...WRITE, path: '/v1/data/upsert', summary: 'Inserts a row, or updates the one with the same keys' },
   // Its second run finds nothing left to delete, so the specification has it retried without a key.
   delete: { ...WRITE, path: '/v1/data/delete', summary: 'Deletes the rows that match', retry: 'always' },
+  batch: { ...WRITE, path: '/v1/data/batch', summary: 'Makes several writes, all or nothing or each for itself' },
   count: { ...READ, path: '/v1/data/count', summary: 'Counts the rows that match' },
   flush: {
     ...READ,

@@ -3,7 +3,13 @@ import { ApiError, type ApiErrorCode } from './errors.ts';
 import { IDENTIFIER_PATTERN, isNamespace, isPart, isTable } from './identifiers.ts';
 import { parseJson } from './json-reader.ts';
 import { isJsonObject, type Json, JsonError, JsonNumber, type JsonObject } from './json-value.ts';
-import { MAX_IDEMPOTENCY_KEY_LENGTH, MAX_NAMESPACE_LENGTH, MAX_PART_LENGTH, MAX_TABLE_LENGTH } from './limits.ts';
+import {
+  MAX_BATCH_OPERATIONS,
+  MAX_IDEMPOTENCY_KEY_LENGTH,
+  MAX_NAMESPACE_LENGTH,
+  MAX_PART_LENGTH,
+  MAX_TABLE_LENGTH,
+} from './limits.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { isStorableText } from './value-texts.ts';
 
@@ -69,10 +75,45 @@ const idempotencyKey = z
 
 const write = {
   namespace,
-  table,
   durability: z.literal('immediate').optional(),
   idempotencyKey: idempotencyKey.optional(),
 } as const;
+
+/** Properties of the operations that change rows, by themselves and inside a batch. */
+const WRITES = {
+  insert: { table, rows: z.array(object('Column name to value')).min(1, 'expected at least one row') },
+  update: {
+    table,
+    filter,
+    set: object('Column name to the new value').optional(),
+    inc: object('Column name to the number that is added').optional(),
+    all,
+  },
+  upsert: {
+    table,
+    row: object('Column name to value'),
+    keys: names,
+    update: updated,
+    inc: object(
+      'Column name to the number that is added to an existing row, and to what a new one begins with',
+    ).optional(),
+  },
+  delete: { table, filter, all },
+} as const;
+
+const expectation = z
+  .object({ affected: count('Rows that the operation must match, or insert') })
+  .optional()
+  .meta({ description: 'Else nothing of the batch is done. Only in an atomic one that is not buffered.' });
+
+const member = <Op extends keyof typeof WRITES>(op: Op) =>
+  z.object({ op: z.literal(op), ...WRITES[op], expect: expectation });
+
+const batchOperation = z.discriminatedUnion(
+  'op',
+  [member('insert'), member('update'), member('upsert'), member('delete')],
+  { error: 'expected an object with op: insert, update, upsert or delete' },
+);
 
 /** Payload of each operation. Types of the properties and names only; what they hold is checked later. */
 export const PAYLOADS = {
@@ -81,7 +122,7 @@ export const PAYLOADS = {
   'schema.sync': z.looseObject({ namespace, dryRun: z.boolean().optional(), schema }),
   'schema.extend': z.looseObject({ namespace, part, dryRun: z.boolean().optional(), schema }),
   'schema.describe': z.object({ namespace, part: part.optional() }),
-  insert: z.object({ ...write, rows: z.array(object('Column name to value')).min(1, 'expected at least one row') }),
+  insert: z.object({ ...write, ...WRITES.insert }),
   find: z.object({
     namespace,
     table,
@@ -91,28 +132,28 @@ export const PAYLOADS = {
     limit: count('Left out or above maxRows it is maxRows').optional(),
     offset: count('Rows to leave out first').optional(),
   }),
-  update: z.object({
+  update: z.object({ ...write, ...WRITES.update }),
+  upsert: z.object({ ...write, ...WRITES.upsert }),
+  delete: z.object({ ...write, ...WRITES.delete }),
+  batch: z.object({
     ...write,
-    filter,
-    set: object('Column name to the new value').optional(),
-    inc: object('Column name to the number that is added').optional(),
-    all,
+    operations: z
+      .array(batchOperation)
+      .min(1, 'expected at least one operation')
+      .max(MAX_BATCH_OPERATIONS, `expected at most ${MAX_BATCH_OPERATIONS} operations`),
+    atomic: z
+      .boolean()
+      .optional()
+      .meta({ description: 'All or nothing, the default; false: each for itself, in order' }),
   }),
-  upsert: z.object({
-    ...write,
-    row: object('Column name to value'),
-    keys: names,
-    update: updated,
-    inc: object(
-      'Column name to the number that is added to an existing row, and to what a new one begins with',
-    ).optional(),
-  }),
-  delete: z.object({ ...write, filter, all }),
   count: z.object({ namespace, table, filter }),
   flush: z.object({ namespace }),
 } as const satisfies Record<OperationName, z.ZodObject>;
 
 export type PayloadOf<Op extends OperationName> = z.output<(typeof PAYLOADS)[Op]>;
+
+/** One operation of a batch: that operation's own properties, and `expect`. */
+export type BatchMember = PayloadOf<'batch'>['operations'][number];
 
 /** null means left out, but for what carries values (contract section 3). */
 const NULL_IS_A_VALUE: readonly string[] = ['set', 'row', 'rows'];
@@ -159,8 +200,10 @@ function overflowFault(text: string): ApiError | null {
     const payload = parseJson(text, { overflow: 'keep' });
     if (!isJsonObject(payload)) return null;
     const path = overflowPath(payload, '') ?? 'payload';
-    const [property = ''] = path.split(/[.[]/, 1);
-    return new ApiError(CONTENT_CODES.get(property) ?? 'invalid_request', `${path}: a number that no double holds`);
+    const [, operation, property = ''] = /^(?:operations\[(\d+)\]\.)?(\w*)/.exec(path) ?? [];
+    const index = operation === undefined ? undefined : Number(operation);
+    const code = CONTENT_CODES.get(property) ?? 'invalid_request';
+    return new ApiError(code, `${path}: a number that no double holds`, { index });
   } catch (error) {
     if (error instanceof JsonError) return null;
     throw error;
@@ -189,16 +232,39 @@ function firstOf<T>(items: Iterable<T>, find: (item: T) => string | null): strin
  * Unknown properties are left out of the result, but for `schema.sync` and `schema.extend`.
  */
 export function parsePayload<Op extends OperationName>(operation: Op, payload: JsonObject): PayloadOf<Op> {
+  const given = withoutNulls(payload);
+  if (operation === 'batch' && Array.isArray(given.operations)) given.operations = given.operations.map(withoutNullsIn);
+  const result = PAYLOADS[operation].safeParse(given);
+  if (!result.success) throw shapeFault(result.error.issues[0]);
+  if (OPERATIONS[operation].namespace) checkNames(given);
+  if (operation === 'batch') checkTablesOf(given);
+  // The table's rows are what TypeScript cannot follow through a lookup by a type parameter.
+  return result.data as PayloadOf<Op>;
+}
+
+function withoutNulls(payload: JsonObject): JsonObject {
   const given: JsonObject = {};
   for (const name of Object.keys(payload)) {
     const value = payload[name] ?? null;
     if (value !== null || NULL_IS_A_VALUE.includes(name)) given[name] = value;
   }
-  const result = PAYLOADS[operation].safeParse(given);
-  if (!result.success) throw shapeFault(result.error.issues[0]);
-  if (OPERATIONS[operation].namespace) checkNames(given);
-  // The table's rows are what TypeScript cannot follow through a lookup by a type parameter.
-  return result.data as PayloadOf<Op>;
+  return given;
+}
+
+function withoutNullsIn(operation: Json): Json {
+  return isJsonObject(operation) ? withoutNulls(operation) : operation;
+}
+
+/** What a payload would do beside its own operation, for which a key needs the permission too. */
+export function operationsIn(payload: { readonly operations?: readonly BatchMember[] }): readonly OperationName[] {
+  return payload.operations?.map(({ op }) => op) ?? [];
+}
+
+function checkTablesOf({ operations }: JsonObject): void {
+  (operations as JsonObject[]).forEach(({ table }, index) => {
+    if (typeof table === 'string' && isTable(table)) return;
+    throw new ApiError('invalid_identifier', `operations[${index}].table: not a name that is allowed`, { index });
+  });
 }
 
 function checkNames(payload: JsonObject): void {
@@ -215,7 +281,10 @@ function checkNames(payload: JsonObject): void {
 
 function shapeFault(issue: z.core.$ZodIssue | undefined): ApiError {
   if (issue === undefined) return requestFault('payload: not what the operation takes');
-  return new ApiError(SHAPE_CODES.get(String(issue.path[0])) ?? 'invalid_request', describeIssue(issue));
+  const [first, second, third] = issue.path;
+  const index = first === 'operations' && typeof second === 'number' ? second : undefined;
+  const property = index === undefined ? first : third;
+  return new ApiError(SHAPE_CODES.get(String(property)) ?? 'invalid_request', describeIssue(issue), { index });
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

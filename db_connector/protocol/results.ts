@@ -70,6 +70,15 @@ const affectedResult = z
   .object({ affected: wholeNumber.meta({ description: 'The rows that matched' }) })
   .meta({ id: 'AffectedResult' });
 
+/** What one operation of a batch that is not atomic came to where it failed. */
+const failedResult = z
+  .object({ error: z.object({ code: z.string(), message: z.string() }) })
+  .meta({ id: 'FailedResult' });
+
+const batchResult = z
+  .object({ results: z.array(z.union([insertResult, affectedResult, failedResult])) })
+  .meta({ id: 'BatchResult', description: 'One result for each operation, in their order' });
+
 const countResult = z.object({ count: wholeNumber }).meta({ id: 'CountResult' });
 
 const queuedAck = z
@@ -91,7 +100,9 @@ const healthResult = z
     status: z.enum(['ok', 'degraded']),
     provider: z.string(),
     database: z.boolean().meta({ description: 'Whether the database answers' }),
-    capabilities: z.record(z.string(), z.boolean()).optional(),
+    capabilities: z.record(z.string(), z.boolean()).optional().meta({
+      description: '`transactions`: an atomic batch works; `filterableJson`: json columns may stand in a filter',
+    }),
     writeBuffer: z
       .object({
         enabled: z.boolean(),
@@ -117,11 +128,18 @@ export const RESULTS = {
   update: z.union([affectedResult, queuedAck]),
   upsert: z.union([affectedResult, queuedAck]),
   delete: z.union([affectedResult, queuedAck]),
+  batch: z.union([batchResult, queuedAck]),
   count: countResult,
   flush: flushResult,
 } as const satisfies Record<OperationName, z.ZodType>;
 
 /** The payload of every failure. */
 export const ERROR_PAYLOAD = z
-  .object({ error: z.object({ code: z.string(), message: z.string() }) })
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      index: wholeNumber.optional().meta({ description: 'Which operation of a batch failed' }),
+    }),
+  })
   .meta({ id: 'ErrorPayload' });

@@ -44,6 +44,16 @@ const OWN: Record<OperationName, readonly ApiErrorCode[]> = {
   update: [...WITH_TABLE, ...WITH_FILTER, ...WITH_VALUES, 'filter_required'],
   upsert: [...WITH_TABLE, ...WITH_VALUES, 'missing_value'],
   delete: [...WITH_TABLE, ...WITH_FILTER, 'filter_required'],
+  batch: [
+    ...WITH_TABLE,
+    ...WITH_FILTER,
+    ...WITH_VALUES,
+    'missing_value',
+    'filter_required',
+    'too_many_rows',
+    'expectation_failed',
+    'unsupported_operation',
+  ],
   count: [...WITH_TABLE, ...WITH_FILTER],
   flush: ['namespace_unknown'],
 };

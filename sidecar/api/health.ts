@@ -1,4 +1,5 @@
 import type { WriteBufferHealth } from '../data/write-queue.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { DatabaseCheck } from './database-check.ts';
 
 /**
@@ -6,14 +7,21 @@ import type { DatabaseCheck } from './database-check.ts';
  * Degraded is also a service whose queue cannot go on.
  */
 export function createHealthHandler(
-  provider: string,
+  { provider, capabilities }: Pick<Engine, 'provider' | 'capabilities'>,
   check: DatabaseCheck,
   readWriteBuffer: () => WriteBufferHealth | undefined,
 ): () => Promise<string> {
+  const { transactions, filterableJson } = capabilities;
   return async () => {
     const database = await check.isReachable();
     const writeBuffer = readWriteBuffer();
     const isWell = database && (writeBuffer === undefined || (writeBuffer.available && !writeBuffer.halted));
-    return JSON.stringify({ status: isWell ? 'ok' : 'degraded', provider, database, writeBuffer });
+    return JSON.stringify({
+      status: isWell ? 'ok' : 'degraded',
+      provider,
+      database,
+      capabilities: { transactions, filterableJson },
+      writeBuffer,
+    });
   };
 }

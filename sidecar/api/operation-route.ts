@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { OPERATIONS, type OperationName } from '../../db_connector/protocol/operations.ts';
-import { type PayloadOf, parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
+import { operationsIn, type PayloadOf, parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
 import type { CallContext } from '../data/call-context.ts';
 import { type Log, traceOf } from '../log.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
@@ -104,6 +104,10 @@ export class OperationRoute<Op extends OperationName> {
     if (!key.mayUseOperation(this.#operation)) {
       throw new ApiError('forbidden', `the key may not use ${this.#operation}`);
     }
+    operationsIn(payload as Parameters<typeof operationsIn>[0]).forEach((operation, index) => {
+      if (key.mayUseOperation(operation)) return;
+      throw new ApiError('forbidden', `operations[${index}]: the key may not use ${operation}`, { index });
+    });
     const { namespace } = payload as { namespace?: string };
     if (namespace !== undefined && OPERATIONS[this.#operation].namespace && !key.mayUseNamespace(namespace)) {
       throw new ApiError('forbidden', 'the key may not use this namespace');

@@ -46,8 +46,8 @@ export function replyError(
 }
 
 export function errorEnvelope(error: ApiError, seal: ReplySeal | null = null): string {
-  const { code, status, message } = error;
-  const payload = JSON.stringify({ error: { code, message } });
+  const { code, status, message, index } = error;
+  const payload = JSON.stringify({ error: { code, message, index } });
   const sig = seal === null ? undefined : signResponse(seal.secret, seal.nonce, status, payload);
   return writeResponseEnvelope({ v: 1, ok: false, status, code, payload, ...(sig === undefined ? {} : { sig }) });
 }

@@ -54,7 +54,7 @@ export interface WriteBufferReport {
 
 export interface ApiOptions {
   readonly config: ApiConfig;
-  readonly engine: Pick<Engine, 'provider' | 'ping' | 'stats'>;
+  readonly engine: Pick<Engine, 'provider' | 'capabilities' | 'ping' | 'stats'>;
   readonly handlers: Omit<OperationHandlers, 'health'>;
   /** Left out where write-behind is off. */
   readonly writeBuffer?: WriteBufferReport | null;
@@ -129,7 +129,7 @@ function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; me
     bodies: new BodyReader(limits.maxBodyBytes),
     handlers: {
       ...options.handlers,
-      health: createHealthHandler(options.engine.provider, database, () => options.writeBuffer?.health()),
+      health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health()),
     },
     requestLog: new RequestLog(options.log, parts.monotonicNow),
     requestTimeoutMs: api.requestTimeoutMs,

@@ -2,6 +2,7 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type CallBounds, type Engine, StaleSchemaError, type TableTarget } from '../engine/engine.ts';
 import { isAway, type SchemaCatalog } from '../schema/catalog.ts';
 import type { NamespaceGate } from '../schema/gate.ts';
+import type { BatchTables } from './batch-of.ts';
 import type { CallContext } from './call-context.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -65,6 +66,30 @@ export class DataCalls {
     });
   }
 
+  /** The same on several tables, by one and the same schema. A table that is not declared is its error. */
+  onTables<T>(
+    namespace: string,
+    names: ReadonlySet<string>,
+    context: CallContext,
+    work: (tables: BatchTables, bounds: CallBounds) => Promise<T>,
+  ): Promise<T> {
+    const { gate, catalog } = this.#options;
+    return gate.run(namespace, () => {
+      const bounds = this.bounds(context);
+      return this.#attempt(namespace, bounds, async () =>
+        work(await tablesOf(namespace, names, (name) => catalog.table(namespace, name, bounds, 'write')), bounds),
+      );
+    });
+  }
+
+  /** @throws StaleSchemaError where a refusal among those of several operations may be of a schema that is out of date */
+  async checkRefusals(namespace: string, refusals: readonly ApiError[], bounds: CallBounds): Promise<void> {
+    const doubtful = refusals.find(({ code }) => MAY_BE_OUT_OF_DATE.includes(code));
+    if (doubtful !== undefined && (await this.#isOutOfDate(doubtful, namespace, bounds))) {
+      throw new StaleSchemaError(namespace);
+    }
+  }
+
   /** The same for a write that is queued: what is known of the schema will do where the database does not answer. */
   onTableForQueue<T>(
     { namespace, table }: TableName,
@@ -108,6 +133,26 @@ export class DataCalls {
     const stored = await this.#options.engine.schemas.readSchema(namespace, bounds);
     return stored?.revision !== known.revision;
   }
+}
+
+async function tablesOf(
+  namespace: string,
+  names: ReadonlySet<string>,
+  targetOf: (name: string) => Promise<TableTarget>,
+): Promise<BatchTables> {
+  const tables = new Map<string, TableTarget | ApiError>();
+  let revision: number | null = null;
+  for (const name of names) {
+    const target = await targetOf(name).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'unknown_table') return error;
+      throw error;
+    });
+    tables.set(name, target);
+    if (target instanceof ApiError) continue;
+    if (revision !== null && target.revision !== revision) throw new StaleSchemaError(namespace);
+    ({ revision } = target);
+  }
+  return tables;
 }
 
 function rethrow(failure: unknown): never {

@@ -59,6 +59,13 @@ export function createDataHandlers(options: DataOptions) {
       return writes.run('delete', payload, context);
     },
 
+    async batch(payload: PayloadOf<'batch'>, context: CallContext): Promise<string> {
+      payload.operations.forEach((operation, index) => {
+        if ('all' in operation) inOperation(index, () => checkSelection(operation, context));
+      });
+      return writes.batch(payload, context);
+    },
+
     /** Without write-behind there is nothing to apply (the specification's rule 10). */
     async flush({ namespace }: PayloadOf<'flush'>, context: CallContext): Promise<string> {
       const bounds = calls.bounds(context);
@@ -88,8 +95,19 @@ function parseFind(payload: PayloadOf<'find'>, table: Table, { limits, engine }:
   };
 }
 
+function inOperation(index: number, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof ApiError ? error.inOperation(index) : error;
+  }
+}
+
 /** The permission for unfiltered writes comes before 404, as all permissions do. */
-function checkSelection({ filter, all }: PayloadOf<'update' | 'delete'>, context: CallContext): void {
+function checkSelection(
+  { filter, all }: Pick<PayloadOf<'update' | 'delete'>, 'filter' | 'all'>,
+  context: CallContext,
+): void {
   if (all !== true) return;
   if (filter !== undefined) throw new ApiError('invalid_request', 'all: expected either a filter or all, not both');
   if (!context.allowUnfilteredWrites) throw new ApiError('forbidden', 'the key may not write without a filter');

@@ -1,9 +1,11 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
 import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import { batchResult, failedResult } from '../engine/batch.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine/engine.ts';
 import { rememberedAnswer } from '../engine/remembered-answer.ts';
 import { isAway } from '../schema/catalog.ts';
+import { batchOf, checkNoExpect } from './batch-of.ts';
 import type { CallContext } from './call-context.ts';
 import type { DataCalls, DataOptions } from './data-calls.ts';
 import { drainDeadline } from './drain-deadline.ts';
@@ -15,11 +17,14 @@ import type { WriteQueue } from './write-queue.ts';
 const RECALL_MS = 1000;
 
 /** A write of one call. */
-interface Call<Op extends WriteName> {
-  readonly op: Op;
-  readonly payload: PayloadOf<Op>;
+interface Call {
+  readonly namespace: string;
   readonly context: CallContext;
   readonly slot: IdempotencySlot | null;
+  /** Runs it at once. */
+  live(): Promise<string>;
+  /** Validates it and puts it into the queue. */
+  accept(queue: WriteQueue): Promise<string>;
 }
 
 /** Runs writes: at once, or into the queue where their namespace is buffered (contract sections 5 and 7). */
@@ -36,13 +41,56 @@ export class Writes {
   }
 
   run<Op extends WriteName>(op: Op, payload: PayloadOf<Op>, context: CallContext): Promise<string> {
-    const { queue } = this.#options;
-    const call = { op, payload, context, slot: slotOf(op, payload, context) };
-    const { slot } = call;
-    if (queue === null) {
-      return slot === null ? this.#live(call) : this.#twins.run(slot, () => this.#keyedLive(call, slot));
+    const { namespace } = payload;
+    const slot = slotOf(op, payload, context);
+    const meaning = this.#meaning(context);
+    const live = (): Promise<string> =>
+      this.#calls.onTable(payload, 'write', context, async (target, bounds) =>
+        this.#options.engine.write(target, writeOf(op, payload, target.table, meaning), slot, bounds),
+      );
+    const accept = (queue: WriteQueue): Promise<string> =>
+      this.#calls.onTableForQueue(payload, context, (target) => {
+        const work = { target, write: writeOf(op, payload, target.table, meaning) };
+        return queue.accept({ namespace, kid: context.kid, op, payload: context.text, work, slot });
+      });
+    return this.#run({ namespace, context, slot, live, accept }, payload.durability === undefined);
+  }
+
+  /** @throws ApiError `unsupported_operation` for an atomic one without transactions, before anything is looked up */
+  batch(payload: PayloadOf<'batch'>, context: CallContext): Promise<string> {
+    const { engine, queue } = this.#options;
+    const { namespace } = payload;
+    const isQueued = payload.durability === undefined && queue?.isBuffered(namespace) === true;
+    if (payload.atomic !== false && !engine.capabilities.transactions) {
+      const message = 'this database has no transactions: send atomic: false, each operation is for itself then';
+      throw new ApiError('unsupported_operation', message);
     }
-    const isQueued = payload.durability === undefined && queue.isBuffered(payload.namespace);
+    if (payload.atomic === false || isQueued) checkNoExpect(payload);
+    const slot = slotOf('batch', payload, context);
+    const tables = new Set(payload.operations.map(({ table }) => table));
+    const live = (): Promise<string> =>
+      this.#calls.onTables(namespace, tables, context, async (targets, bounds) => {
+        const batch = batchOf(payload, targets, this.#meaning(context));
+        const refusals = batch.operations.filter((operation) => operation instanceof ApiError);
+        await this.#calls.checkRefusals(namespace, refusals, bounds);
+        // Nothing of it is done, and failures are not remembered.
+        if (refusals.length === batch.operations.length) return batchResult(refusals.map(failedResult));
+        return engine.batch(batch, slot, bounds);
+      });
+    const accept = (): Promise<string> => {
+      const message = 'a batch is not queued yet: send durability: immediate';
+      return Promise.reject(new ApiError('unsupported_operation', message));
+    };
+    return this.#run({ namespace, context, slot, live, accept }, payload.durability === undefined);
+  }
+
+  #run(call: Call, mayWait: boolean): Promise<string> {
+    const { queue } = this.#options;
+    const { slot, namespace } = call;
+    if (queue === null) {
+      return slot === null ? call.live() : this.#twins.run(slot, () => this.#keyedLive(call, slot));
+    }
+    const isQueued = mayWait && queue.isBuffered(namespace);
     if (slot === null) return isQueued ? this.#accept(call, queue) : this.#drained(call, queue);
     return this.#twins.run(slot, async () => {
       const known = queue.recall(slot);
@@ -51,51 +99,38 @@ export class Writes {
     });
   }
 
-  #live<Op extends WriteName>({ op, payload, context, slot }: Call<Op>): Promise<string> {
-    const { engine, limits } = this.#options;
-    return this.#calls.onTable(payload, 'write', context, async (target, bounds) => {
-      const write = writeOf(op, payload, target.table, this.#meaning(context, limits.maxInsertRows));
-      return engine.write(target, write, slot, bounds);
-    });
-  }
-
-  #keyedLive<Op extends WriteName>(call: Call<Op>, slot: IdempotencySlot): Promise<string> {
-    return recallOnRefusal(this.#options.engine, slot, this.#calls.bounds(call.context), () => this.#live(call));
+  #keyedLive(call: Call, slot: IdempotencySlot): Promise<string> {
+    return recallOnRefusal(this.#options.engine, slot, this.#calls.bounds(call.context), () => call.live());
   }
 
   /** The write comes after what was queued before it. */
-  async #drained<Op extends WriteName>(call: Call<Op>, queue: WriteQueue): Promise<string> {
+  async #drained(call: Call, queue: WriteQueue): Promise<string> {
     await this.#drain(call, queue);
-    return this.#live(call);
+    return call.live();
   }
 
-  async #keyedDrained<Op extends WriteName>(call: Call<Op>, slot: IdempotencySlot, queue: WriteQueue): Promise<string> {
+  async #keyedDrained(call: Call, slot: IdempotencySlot, queue: WriteQueue): Promise<string> {
     await this.#drain(call, queue);
     const result = await this.#keyedLive(call, slot);
     if (queue.isBuffered(slot.namespace)) queue.note(slot, result);
     return result;
   }
 
-  async #drain({ payload, context }: Call<WriteName>, queue: WriteQueue): Promise<void> {
-    if (queue.mustDrain(payload.namespace)) await queue.drain(payload.namespace, drainDeadline(context));
+  async #drain({ namespace, context }: Call, queue: WriteQueue): Promise<void> {
+    if (queue.mustDrain(namespace)) await queue.drain(namespace, drainDeadline(context));
   }
 
-  async #accept<Op extends WriteName>({ op, payload, context, slot }: Call<Op>, queue: WriteQueue): Promise<string> {
-    const { limits } = this.#options;
-    const { namespace } = payload;
+  async #accept(call: Call, queue: WriteQueue): Promise<string> {
     try {
-      return await this.#calls.onTableForQueue(payload, context, (target) => {
-        const write = writeOf(op, payload, target.table, this.#meaning(context, limits.maxInsertRows));
-        return queue.accept({ namespace, kid: context.kid, op, payload: context.text, work: { target, write }, slot });
-      });
+      return await call.accept(queue);
     } catch (error) {
       if (!isAway(error)) throw error;
-      const reason = `the database does not answer, and the schema of namespace ${namespace} is not known without it`;
+      const reason = `the database does not answer, and the schema of namespace ${call.namespace} is not known without it`;
       throw new ApiError('write_buffer_unavailable', `${reason}; the write was not accepted`);
     }
   }
 
-  async #keyedAccept<Op extends WriteName>(call: Call<Op>, slot: IdempotencySlot, queue: WriteQueue): Promise<string> {
+  async #keyedAccept(call: Call, slot: IdempotencySlot, queue: WriteQueue): Promise<string> {
     const ownedMs = slot.now - queue.ownedSince(slot.namespace);
     const older = ownedMs < IDEMPOTENCY_MEMORY_MS ? await this.#recallOlder(slot, call.context) : null;
     return older === null ? this.#accept(call, queue) : rememberedAnswer(older, slot);
@@ -118,7 +153,8 @@ export class Writes {
     }
   }
 
-  #meaning({ now }: CallContext, maxInsertRows: number): WriteContext {
-    return { capabilities: this.#options.engine.capabilities, maxInsertRows, now };
+  #meaning({ now }: CallContext): WriteContext {
+    const { engine, limits } = this.#options;
+    return { capabilities: engine.capabilities, maxInsertRows: limits.maxInsertRows, now };
   }
 }

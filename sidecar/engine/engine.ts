@@ -2,6 +2,7 @@ import type { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
+import type { Batch } from './batch.ts';
 import type { QueueCalls } from './queues.ts';
 import type { QuarantinedObject, RestoredObject, SchemaChange } from './schema-change.ts';
 import type { Transfer } from './transfer.ts';
@@ -175,6 +176,14 @@ export interface Engine {
    * nothing is written: the remembered result, or `idempotency_conflict` for another fingerprint.
    */
   write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string>;
+  /**
+   * Several writes, in order; durable when it resolves. JSON text of `{"results":[…]}`: what `write` gives for each, in a
+   * batch that is not atomic also `{"error":{"code","message"}}`. With `transactions` they are one transaction, also where
+   * each is for itself. Without it there are no atomic batches, and a failure that may pass ends the call: operations
+   * before its index are done, and the same call with its slot goes on where it ended.
+   * @throws ApiError with the index of the operation that failed
+   */
+  batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string>;
   recall(
     kid: string,
     namespace: string,

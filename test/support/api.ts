@@ -38,8 +38,15 @@ export interface TestApi {
 
 const STATS = { waitingReads: 0, runningReads: 0, waitingWrites: 0, commits: 0, committedWrites: 0, timeouts: 0 };
 
+const CAPABILITIES = { transactionalSchema: true, transactions: true, filterableJson: true };
+
 /** An engine that does nothing but answer pings. */
-export const IDLE_ENGINE: ApiOptions['engine'] = { provider: 'sqlite', ping: async () => {}, stats: () => STATS };
+export const IDLE_ENGINE: ApiOptions['engine'] = {
+  provider: 'sqlite',
+  capabilities: CAPABILITIES,
+  ping: async () => {},
+  stats: () => STATS,
+};
 
 /** The signed API as it is, over handlers that only take down what reached them. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {

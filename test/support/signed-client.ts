@@ -15,6 +15,7 @@ export const OPERATION_PATHS: Readonly<Record<string, string>> = {
   update: '/v1/data/update',
   upsert: '/v1/data/upsert',
   delete: '/v1/data/delete',
+  batch: '/v1/data/batch',
   count: '/v1/data/count',
   flush: '/v1/data/flush',
 };

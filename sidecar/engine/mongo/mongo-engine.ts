@@ -1,4 +1,5 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import { type Batch, targetOf } from '../batch.ts';
 import type {
   CallBounds,
   Capabilities,
@@ -26,6 +27,7 @@ import { Operations } from './operations.ts';
 import { Places } from './places.ts';
 import { createQueueCalls } from './queue-calls.ts';
 import { count, find } from './read.ts';
+import { runBatch } from './run-batch.ts';
 import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
 import { metaOf, type RunSchemaWork } from './schema-collections.ts';
 import { SchemaLease } from './schema-lease.ts';
@@ -33,6 +35,7 @@ import { prepareSystemCollections } from './schema-system.ts';
 import { createTransfer } from './schema-transfer.ts';
 import type { MongoSession } from './session.ts';
 import { applyWrite } from './write.ts';
+import type { KeyedOperation } from './write-call.ts';
 
 const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: false, filterableJson: false };
 
@@ -123,15 +126,43 @@ export class MongoEngine implements Engine {
   }
 
   async write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
-    const result = await this.#onTable('write', target, bounds, async (session, inner) => {
-      const call = { session, target, known: this.#known };
-      if (slot === null) return (await applyWrite({ ...call, operation: null }, write)).result;
+    const result = await this.#onTable('write', target, bounds, (session, inner) =>
+      this.#write(session, target, write, slot, inner),
+    );
+    this.#writes += 1;
+    return result;
+  }
+
+  async #write(
+    session: MongoSession,
+    target: TableTarget,
+    write: Write,
+    slot: IdempotencySlot | null,
+    bounds: CallBounds,
+  ): Promise<string> {
+    const call = { session, target, known: this.#known };
+    if (slot === null) return (await applyWrite({ ...call, operation: null }, write)).result;
+    const keyed = {
+      slot,
+      collection: collectionOf(target),
+      marks: write.op === 'update' || write.op === 'upsert',
+      run: (operation: KeyedOperation) => applyWrite({ ...call, operation }, write),
+    };
+    return this.#operations.run(session, keyed, bounds);
+  }
+
+  async batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
+    if (batch.isAtomic) throw new Error('there are no transactions');
+    const result = await this.#onTable('write', targetOf(batch), bounds, (session, inner) => {
+      const run = (id: string | null) =>
+        runBatch(batch, slot, id, ({ target, write }, own) => this.#write(session, target, write as Write, own, inner));
+      if (slot === null) return run(null);
       const keyed = {
         slot,
-        collection: collectionOf(target),
-        marks: write.op === 'update' || write.op === 'upsert',
-        run: (operation: Parameters<Parameters<Operations['run']>[1]['run']>[0]) =>
-          applyWrite({ ...call, operation }, write),
+        collection: '',
+        marks: false,
+        isBatch: true,
+        run: async ({ id }: KeyedOperation) => ({ result: await run(id.toHexString()), marked: null }),
       };
       return this.#operations.run(session, keyed, inner);
     });

@@ -27,6 +27,8 @@ export interface KeyedWrite {
   readonly collection: string;
   /** It marks the documents that it changes. */
   readonly marks: boolean;
+  /** Of several writes: one may be done when the next one fails. */
+  readonly isBatch?: boolean;
   run(operation: KeyedOperation): Promise<WriteOutcome>;
 }
 
@@ -175,12 +177,12 @@ async function isKnown(session: MongoSession, { _id, operation }: Begun['claim']
  */
 async function settleFailure(
   session: MongoSession,
-  { collection, marks }: KeyedWrite,
+  { collection, marks, isBatch }: KeyedWrite,
   { operation: { id, isResumed }, claim }: Begun,
   error: unknown,
 ): Promise<void> {
   const refusal = refusalOf(error);
-  if (refusal === null) return;
+  if (refusal === null || isBatch === true) return;
   if (refusal instanceof PartialInsertError) {
     const failure = { code: refusal.code, message: refusal.message };
     await session.send((db, time) => operationsOf(db).updateOne(claim, { $set: { state: 'done', failure } }, time));

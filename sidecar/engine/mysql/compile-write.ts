@@ -59,7 +59,7 @@ function guardedWhere(target: TableTarget, filter: Filter | null, params: SqlPar
   return ` WHERE ${condition}${currentSql(target, params)}`;
 }
 
-function currentSql({ namespace, revision }: TableTarget, params: SqlParams): string {
+export function currentSql({ namespace, revision }: TableTarget, params: SqlParams): string {
   return `EXISTS (SELECT 1 FROM _schemas WHERE namespace = ${params.add(namespace)} AND revision = ${revision})`;
 }
 

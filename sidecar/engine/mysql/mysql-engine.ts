@@ -1,6 +1,7 @@
 import type { ColumnType } from '../../../db_connector/protocol/columns.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Batch } from '../batch.ts';
 import type {
   CallBounds,
   Capabilities,
@@ -22,11 +23,13 @@ import { rememberedAnswer } from '../remembered-answer.ts';
 import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/compile-read.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
+import { runBatch } from '../sql/run-batch.ts';
 import type { Session } from '../sql/session.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { MYSQL_BATCH } from './batch-dialect.ts';
 import { LONG_SORT_ROWS, longSortSql, MYSQL_DIALECT } from './dialect.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
 import { MysqlDriver } from './mysql-driver.ts';
@@ -188,6 +191,10 @@ export class MysqlEngine implements Engine {
       throw error;
     }
     return rememberedAnswer(remembered, slot);
+  }
+
+  batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
+    return runBatch(this.#sessions, MYSQL_BATCH, batch, slot, bounds);
   }
 
   recall(

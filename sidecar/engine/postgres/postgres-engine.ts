@@ -1,4 +1,5 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Batch } from '../batch.ts';
 import {
   type CallBounds,
   type Capabilities,
@@ -22,11 +23,13 @@ import { ReadCompiler } from '../sql/compile-read.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
+import { runBatch } from '../sql/run-batch.ts';
 import type { SqlBounds } from '../sql/session.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { POSTGRES_BATCH } from './batch-dialect.ts';
 import type { PostgresConnection } from './connection.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 import { PostgresDriver } from './driver.ts';
@@ -148,6 +151,10 @@ export class PostgresEngine implements Engine {
       return null;
     }
     return rememberedAnswer(remembered, slot);
+  }
+
+  batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
+    return runBatch(this.#sessions, POSTGRES_BATCH, batch, slot, bounds);
   }
 
   recall(

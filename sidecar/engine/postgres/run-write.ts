@@ -95,11 +95,15 @@ async function send(session: Session, { sql, params }: CompiledStatement): Promi
 
 /** Why a statement has changed nothing; returns where there is no other reason than that nothing matched. */
 async function checkUndone(session: Session, target: TableTarget, slot: IdempotencySlot | null): Promise<void> {
-  const { namespace, revision } = target;
+  await checkCurrent(session, target);
+  if (slot !== null) throw new SlotTakenError();
+}
+
+/** @throws StaleSchemaError */
+export async function checkCurrent(session: Session, { namespace, revision }: TableTarget): Promise<void> {
   const current = 'SELECT revision FROM _schemas WHERE namespace = $1';
   const { rows } = await session.prepared(current, [namespace]);
   if (Number(rows[0]?.[0]) !== revision) throw new StaleSchemaError(namespace);
-  if (slot !== null) throw new SlotTakenError();
 }
 
 function planInsert(target: TableTarget, rows: readonly Row[], slot: IdempotencySlot | null): WritePlan {

@@ -68,10 +68,11 @@ function rowParam(column: Column, row: Row): Physical {
 }
 
 function generatorOf(target: TableTarget): Generator | null {
-  const generated = target.table.columns.find((column) => column.autoIncrement);
+  const position = target.table.columns.findIndex((column) => column.autoIncrement);
+  const generated = target.table.columns[position];
   if (generated === undefined) return null;
   const maxId = generated.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
-  return { table: physicalOf(target), maxId };
+  return { table: physicalOf(target), maxId, position };
 }
 
 /** `ids` of an insert is for keys of a single column (the specification's InsertResult). */

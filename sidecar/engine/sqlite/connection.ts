@@ -162,3 +162,8 @@ function prepareForWriting(db: Database): void {
 export function expiredBeforeStart(): ApiError {
   return new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
 }
+
+/** A batch whose remaining operations were not told in time. */
+export function expiredInTheMiddle(): ApiError {
+  return new ApiError('database_timeout', 'the batch took too long; nothing was changed');
+}

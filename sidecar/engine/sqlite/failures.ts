@@ -32,7 +32,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 
 /** What an exception out of SQLite, a job or the worker's own code means. */
 export function diagnose(error: unknown): Diagnosis {
-  if (error instanceof ApiError) return harmless(error.code, error.message);
+  if (error instanceof ApiError) return harmless(error.code, error.message, error.index);
   if (error instanceof StaleSchemaError) {
     return { failure: { kind: 'stale', namespace: error.namespace }, isBroken: false, advice: null };
   }
@@ -57,8 +57,8 @@ function diagnoseSqlite(error: InstanceType<typeof SQLite.SqliteError>): Diagnos
   return broken(ADVICE.get(primary) ?? 'unexpected; if it goes on, report it');
 }
 
-function harmless(code: ApiErrorCode, message: string): Diagnosis {
-  return { failure: { kind: 'api', code, message }, isBroken: false, advice: null };
+function harmless(code: ApiErrorCode, message: string, index?: number): Diagnosis {
+  return { failure: { kind: 'api', code, message, index }, isBroken: false, advice: null };
 }
 
 function broken(advice: string): Diagnosis {

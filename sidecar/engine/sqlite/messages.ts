@@ -79,6 +79,8 @@ export interface Generator {
   /** Physical name. */
   readonly table: string;
   readonly maxId: bigint;
+  /** Of the generated column in a row. */
+  readonly position: number;
 }
 
 export interface InsertWork {
@@ -117,9 +119,35 @@ export type WriteWork =
       readonly insertFault: Refusal | null;
     };
 
+/** One operation of a batch. */
+export interface BatchStep {
+  readonly work: WriteWork;
+  /** Rows that it must match, or insert; null where any number will do. */
+  readonly expected: number | null;
+}
+
+export interface BatchWork {
+  readonly do: 'batch';
+  /** Of no statement: a batch is as slow as others of its kind. */
+  readonly statement: -1;
+  readonly isAtomic: boolean;
+  /** Null: it needs ids of earlier ones, and is asked for when it comes to that. */
+  readonly steps: readonly (BatchStep | Refusal | null)[];
+}
+
+/** What a worker asks in the middle of a batch: the operation it is at, and the results of those before it. */
+export interface BatchQuestion {
+  readonly operation: number;
+  /** JSON texts. */
+  readonly results: readonly string[];
+}
+
+/** Steps by their places; that of the operation asked about among them. */
+export type BatchReply = readonly (readonly [place: number, step: BatchStep | Refusal])[];
+
 export interface WriteCall extends CallBase, CompiledFor {
   readonly kind: 'write';
-  readonly work: WriteWork;
+  readonly work: WriteWork | BatchWork;
   readonly slot: IdempotencySlot | null;
 }
 
@@ -181,7 +209,7 @@ export interface Batch {
 }
 
 export type Failure =
-  | { readonly kind: 'api'; readonly code: ApiErrorCode; readonly message: string }
+  | { readonly kind: 'api'; readonly code: ApiErrorCode; readonly message: string; readonly index?: number | undefined }
   | { readonly kind: 'stale'; readonly namespace: string }
   /** Ended so as not to hold up others; it may be run again where nobody waits. */
   | { readonly kind: 'overBudget' };
@@ -200,6 +228,8 @@ export interface WorkerLog {
 }
 
 export type FromWorker =
+  /** In the middle of a batch; the worker waits for the reply. */
+  | ({ readonly type: 'ask'; readonly sequence: number } & BatchQuestion)
   /** `commits` says how many transactions of data made them. */
   | { readonly type: 'answers'; readonly answers: readonly Answer[]; readonly commits: number }
   | { readonly type: 'log'; readonly log: WorkerLog }
@@ -207,7 +237,14 @@ export type FromWorker =
   | { readonly type: 'opened'; readonly unusable: string | null }
   | { readonly type: 'closed' };
 
-export type ToWorker = ({ readonly type: 'batch' } & Batch) | { readonly type: 'close' };
+export interface Told {
+  readonly type: 'told';
+  readonly sequence: number;
+  readonly definitions: readonly StatementDefinition[];
+  readonly steps: BatchReply;
+}
+
+export type ToWorker = ({ readonly type: 'batch' } & Batch) | Told | { readonly type: 'close' };
 
 /** `workerData` of a worker. */
 export interface WorkerSettings {

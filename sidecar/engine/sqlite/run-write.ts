@@ -2,7 +2,8 @@ import SQLite from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { rememberedAnswer } from '../remembered-answer.ts';
 import type { Connection } from './connection.ts';
-import type { Generator, InsertWork, WriteCall, WriteWork } from './messages.ts';
+import type { BatchQuestion, BatchReply, Generator, InsertWork, WriteCall, WriteWork } from './messages.ts';
+import { runBatch } from './run-batch.ts';
 import { recall } from './run-read.ts';
 import type { Physical } from './storage.ts';
 
@@ -11,18 +12,23 @@ const REMEMBER = `
   ON CONFLICT (kid, namespace, key)
   DO UPDATE SET fingerprint = excluded.fingerprint, result = excluded.result, expires_at = excluded.expires_at`;
 
+/** Asks the API's thread for steps of a batch that need ids of earlier ones, and waits. @throws ApiError */
+export type AskSteps = (call: WriteCall, question: BatchQuestion) => BatchReply;
+
 /**
  * Runs one write inside the transaction of its group, and remembers its result there. What it throws has undone the
  * statement that failed; the caller undoes those before it.
  */
-export function runWrite(connection: Connection, call: WriteCall): string {
+export function runWrite(connection: Connection, call: WriteCall, ask: AskSteps): string {
   const { slot } = call;
   if (slot !== null) {
     const remembered = recall(connection, [slot.kid, slot.namespace, slot.key, slot.now]);
     if (remembered !== null) return rememberedAnswer(remembered, slot);
   }
   connection.checkRevision(call.namespace, call.revision);
-  const result = runWork(connection, call.work);
+  const { work } = call;
+  const result =
+    work.do === 'batch' ? runBatch(connection, work, (question) => ask(call, question)) : runWork(connection, work);
   if (slot !== null) {
     const { kid, namespace, key, fingerprint, expiresAt } = slot;
     connection.own(REMEMBER).run(kid, namespace, key, fingerprint, result, expiresAt);
@@ -32,29 +38,34 @@ export function runWrite(connection: Connection, call: WriteCall): string {
 
 /** Whether a failure in the middle may leave a part that SQLite itself does not undo. */
 export function needsSavepoint({ work, slot }: Pick<WriteCall, 'work' | 'slot'>): boolean {
-  if (slot !== null || work.do === 'upsert') return true;
+  if (slot !== null || work.do === 'upsert' || work.do === 'batch') return true;
   if (work.do === 'insert') return work.values.length > work.width || work.generator !== null;
   return work.isSingleRow;
 }
 
-function runWork(connection: Connection, work: WriteWork): string {
+/** @param ended tables whose generators have given their last id, where more may come in the same transaction */
+export function runWork(connection: Connection, work: WriteWork, ended: Set<string> | null = null): string {
   switch (work.do) {
     case 'insert':
-      return insert(connection, work);
+      return insert(connection, work, ended);
     case 'change':
       return change(connection, work);
     case 'upsert':
-      return upsert(connection, work);
+      return upsert(connection, work, ended);
     default:
       return work satisfies never;
   }
 }
 
-function insert(connection: Connection, { statement, values, width, ids, generator }: InsertWork): string {
+function insert(
+  connection: Connection,
+  { statement, values, width, ids, generator }: InsertWork,
+  ended: Set<string> | null,
+): string {
   const generated: bigint[] = [];
   for (let start = 0; start < values.length; start += width) {
     connection.guard.tick();
-    const id = insertRow(connection, statement, values.slice(start, start + width), generator, generated);
+    const id = insertRow(connection, statement, values.slice(start, start + width), generator, generated, ended);
     if (id !== null) generated.push(id);
   }
   return `{"inserted":${values.length / width},"ids":[${(ids ?? generated).join(',')}]}`;
@@ -93,16 +104,20 @@ function insertRow(
   statement: number,
   row: readonly Physical[],
   generator: Generator | null,
-  idsBefore: readonly bigint[] = [],
+  idsBefore: readonly bigint[],
+  ended: Set<string> | null,
 ): bigint | null {
   const { prepared } = connection.statement(statement);
   if (generator === null) {
     prepared.run(...row);
     return null;
   }
+  // Not left to SQLite, which would roll the whole transaction back.
+  if (row[generator.position] === null && ended?.has(generator.table)) throw generatorAtEnd();
   try {
     const id = BigInt(prepared.safeIntegers().run(...row).lastInsertRowid);
     if (id > generator.maxId) throw generatorAtEnd();
+    if (id === generator.maxId) ended?.add(generator.table);
     return id;
   } catch (error) {
     // SQLite reports a generator past its last 64-bit id as a full disk, and has rolled the transaction back by then.
@@ -116,7 +131,7 @@ function isFull(error: unknown): boolean {
   return error instanceof SQLite.SqliteError && error.code === 'SQLITE_FULL';
 }
 
-function isAtEnd(connection: Connection, { table, maxId }: Generator): boolean {
+export function isAtEnd(connection: Connection, { table, maxId }: Generator): boolean {
   return connection.own('SELECT 1 FROM sqlite_sequence WHERE name = ? AND seq = ?').get(table, maxId) !== undefined;
 }
 
@@ -133,13 +148,13 @@ function change(connection: Connection, work: WriteWork & { do: 'change' }): str
 }
 
 /** Update, else insert: nobody else writes meanwhile, and the order in which SQLite checks several keys is no matter. */
-function upsert(connection: Connection, work: WriteWork & { do: 'upsert' }): string {
+function upsert(connection: Connection, work: WriteWork & { do: 'upsert' }, ended: Set<string> | null): string {
   const { prepared } = connection.statement(work.statement);
   const exists = prepared.reader
     ? prepared.get(...work.params) !== undefined
     : prepared.run(...work.params).changes > 0;
   if (exists) return `{"affected":${work.affectedExisting}}`;
   if (work.insertFault !== null) throw new ApiError(work.insertFault.code, work.insertFault.message);
-  insertRow(connection, work.insert, work.row, work.generator);
+  insertRow(connection, work.insert, work.row, work.generator, [], ended);
   return '{"affected":1}';
 }

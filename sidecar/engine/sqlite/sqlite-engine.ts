@@ -1,4 +1,5 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Batch } from '../batch.ts';
 import type {
   CallBounds,
   Capabilities,
@@ -16,6 +17,7 @@ import type {
 import type { SqliteSettings } from '../open.ts';
 import type { QueueCalls } from '../queues.ts';
 import type { Transfer } from '../transfer.ts';
+import { batchCall } from './batch-call.ts';
 import { type CompiledRead, compileCount, compileFind } from './compile-read.ts';
 import { compileWrite } from './compile-write.ts';
 import { JOBS } from './job-registry.ts';
@@ -128,6 +130,13 @@ export class SqliteEngine implements Engine {
     });
     const body: CallBody = { kind: 'write', work, slot, namespace, revision };
     return this.#pool.write(pendingCall(body, deadline, statements)) as Promise<string>;
+  }
+
+  batch(batch: Batch, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
+    const { target, work, statements, tell } = batchCall(batch, (of, sql) => this.#book.get(scopeOf(of), sql, []));
+    const { namespace, revision } = target;
+    const body: CallBody = { kind: 'write', work, slot, namespace, revision };
+    return this.#pool.write({ ...pendingCall(body, deadline, statements), tell }) as Promise<string>;
   }
 
   recall(

@@ -2,7 +2,17 @@ import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type EngineLog, StaleSchemaError } from '../engine.ts';
 import { faultPlace } from '../fault-place.ts';
-import type { Answer, Call, Failure, FromWorker, StatementDefinition, WorkerSettings } from './messages.ts';
+import type {
+  Answer,
+  BatchQuestion,
+  BatchReply,
+  Call,
+  Failure,
+  FromWorker,
+  StatementDefinition,
+  Told,
+  WorkerSettings,
+} from './messages.ts';
 import { sharedDeadline } from './monotonic.ts';
 import type { BookedStatement } from './statement-book.ts';
 
@@ -10,6 +20,12 @@ import type { BookedStatement } from './statement-book.ts';
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 export type CallBody = DistributiveOmit<Call, 'sequence' | 'deadline' | 'budgetMs'>;
+
+/** Replies to what the worker asks; with all statements that the call needs from there on. */
+export type TellSteps = (question: BatchQuestion) => {
+  readonly steps: BatchReply;
+  readonly statements: Iterable<BookedStatement>;
+};
 
 /** A call before it is given to a worker. */
 export interface PendingCall {
@@ -19,6 +35,8 @@ export interface PendingCall {
   readonly isLong: boolean;
   /** Of `performance.now()`. */
   readonly deadline: number;
+  /** Of a batch with operations that need ids of earlier ones. */
+  readonly tell?: TellSteps;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -100,7 +118,8 @@ export class WorkerLink {
     const definitions: StatementDefinition[] = [];
     const numbered = calls.map((pending) => {
       // A batch may have more different statements than the worker keeps, so it brings all of them along.
-      const isWhole = pending.body.kind === 'apply';
+      const isWhole =
+        pending.body.kind === 'apply' || (pending.body.kind === 'write' && pending.body.work.do === 'batch');
       for (const statement of pending.statements) this.#define(statement, definitions, isWhole);
       const sequence = ++this.#sequence;
       this.#outstanding.set(sequence, { pending, isGivenUp: false });
@@ -120,6 +139,9 @@ export class WorkerLink {
       case 'answers':
         this.#settle(message.answers, message.commits);
         break;
+      case 'ask':
+        this.#tell(message.sequence, message);
+        break;
       case 'log':
         this.#events.log(message.log.level, message.log.message, message.log.fields);
         break;
@@ -131,6 +153,14 @@ export class WorkerLink {
       default:
         message satisfies never;
     }
+  }
+
+  #tell(sequence: number, question: BatchQuestion): void {
+    const told = this.#outstanding.get(sequence)?.pending.tell?.(question);
+    const definitions: StatementDefinition[] = [];
+    for (const statement of told?.statements ?? []) this.#define(statement, definitions, true);
+    const reply: Told = { type: 'told', sequence, definitions, steps: told?.steps ?? [] };
+    this.#worker.postMessage(reply);
   }
 
   #settle(answers: readonly Answer[], commits: number): void {
@@ -156,7 +186,7 @@ export class WorkerLink {
       return;
     }
     if (failure.code === 'database_timeout') this.#events.onTimeout();
-    pending.reject(new ApiError(failure.code, failure.message));
+    pending.reject(new ApiError(failure.code, failure.message, { index: failure.index }));
   }
 
   /** To be called now and then: answers those whose worker does not come back, which a wedged disk may cause. */

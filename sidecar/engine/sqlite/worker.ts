@@ -2,11 +2,12 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { Connection, expiredBeforeStart } from './connection.ts';
+import { Connection, expiredBeforeStart, expiredInTheMiddle } from './connection.ts';
 import { diagnose } from './failures.ts';
 import { JOBS } from './job-registry.ts';
 import type {
   Answer,
+  BatchReply,
   PingCall,
   PurgeCall,
   ReadCall,
@@ -33,6 +34,9 @@ const MAX_HELD_MS = 2;
 /** Expired idempotency records that one write removes. */
 const PURGE_ROWS = 500;
 const BACKGROUND_NICENESS = 10;
+/** Between looks at the port while the API's thread compiles the rest of a batch. */
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+const PAUSE_MS = 0.1;
 
 if (settings.isBackground) lowerPriority();
 announceOpened();
@@ -71,7 +75,7 @@ function close(): void {
 
 function serveReader(): void {
   port.on('message', (message: ToWorker) => {
-    if (message.type === 'close') return close();
+    if (message.type !== 'batch') return message.type === 'close' ? close() : undefined;
     connection.define(message.definitions);
     runReads(message.calls as readonly ReadCall[]);
   });
@@ -122,16 +126,29 @@ function failed(sequence: number, error: unknown, startedAt: number): Answer {
 }
 
 function serveWriter(): void {
-  const group = new WriteGroup(connection, voice);
   const queue: WriterCall[] = [];
   let isClosing = false;
+  const told = new Map<number, BatchReply>();
+  const group = new WriteGroup(connection, voice, ({ sequence, deadline }, { operation, results }) => {
+    voice.send({ type: 'ask', sequence, operation, results });
+    while (!told.has(sequence)) {
+      if (monotonicMs() >= deadline) throw expiredInTheMiddle();
+      takeWaiting();
+      if (!told.has(sequence)) Atomics.wait(PAUSE, 0, 0, PAUSE_MS);
+    }
+    const reply = told.get(sequence) as BatchReply;
+    told.delete(sequence);
+    if (reply.length === 0) throw expiredInTheMiddle();
+    return reply;
+  });
   const take = (message: ToWorker): void => {
     if (message.type === 'close') {
       isClosing = true;
       return;
     }
     connection.define(message.definitions);
-    queue.push(...(message.calls as readonly WriterCall[]));
+    if (message.type === 'told') told.set(message.sequence, message.steps);
+    else queue.push(...(message.calls as readonly WriterCall[]));
   };
   const takeWaiting = (): void => {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {

@@ -5,7 +5,7 @@ import { expiredBeforeStart } from './connection.ts';
 import { diagnose } from './failures.ts';
 import type { Answer, WriteCall } from './messages.ts';
 import { monotonicMs } from './monotonic.ts';
-import { needsSavepoint, runWrite } from './run-write.ts';
+import { type AskSteps, needsSavepoint, runWrite } from './run-write.ts';
 import type { WorkerVoice } from './worker-voice.ts';
 
 /** A group is committed when it is this old: those in it wait for its end. */
@@ -21,9 +21,11 @@ const QUICK_MS = 5;
 export class WriteGroup {
   readonly #connection: Connection;
   readonly #voice: WorkerVoice;
+  readonly #ask: AskSteps;
   readonly #slowMs = new Map<number, number>();
 
-  constructor(connection: Connection, voice: WorkerVoice) {
+  constructor(connection: Connection, voice: WorkerVoice, ask: AskSteps) {
+    this.#ask = ask;
     this.#connection = connection;
     this.#voice = voice;
   }
@@ -83,7 +85,7 @@ export class WriteGroup {
     try {
       if (startedAt >= call.deadline) throw expiredBeforeStart();
       if (hasSavepoint) db.exec('SAVEPOINT one');
-      const value = runWrite(this.#connection, call);
+      const value = runWrite(this.#connection, call, this.#ask);
       if (hasSavepoint) db.exec('RELEASE one');
       return { sequence: call.sequence, value, failure: null, ranMs: this.#noteTime(call, startedAt) };
     } catch (error) {

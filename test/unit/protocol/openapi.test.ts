@@ -29,7 +29,8 @@ const SPECIFIED: Record<number, string> = {
   403: 'forbidden https_required',
   404: 'unknown_table namespace_unknown invalid_request',
   405: 'invalid_request',
-  409: `constraint_violation destructive_denied data_does_not_fit unsupported_change sync_in_progress conflict_retry`,
+  409: `constraint_violation destructive_denied data_does_not_fit unsupported_change sync_in_progress conflict_retry
+    expectation_failed unsupported_operation`,
   413: 'payload_too_large too_many_rows',
   422: 'idempotency_conflict',
   429: 'rate_limited',

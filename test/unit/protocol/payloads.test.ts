@@ -135,6 +135,7 @@ const ENDPOINTS: Record<OperationName, [path: string, retried: boolean, required
     ['durability', 'idempotencyKey', 'update', 'inc'],
   ],
   delete: ['/v1/data/delete', true, ['namespace', 'table'], ['filter', 'all', 'durability', 'idempotencyKey']],
+  batch: ['/v1/data/batch', false, ['namespace', 'operations'], ['atomic', 'durability', 'idempotencyKey']],
   count: ['/v1/data/count', true, ['namespace', 'table'], ['filter']],
   flush: ['/v1/data/flush', true, ['namespace'], []],
 };

@@ -1,0 +1,126 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { type Json, parseJson } from '../../db_connector/protocol/json.ts';
+import { type BatchMember, countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import { writeValue } from '../columns/value.ts';
+import { type Batch, type BatchOperation, isDeferred } from '../engine/batch.ts';
+import type { TableTarget, Write } from '../engine/engine.ts';
+import { type ResultReference, withResults } from './batch-references.ts';
+import { type WriteContext, writeOf } from './write-of.ts';
+
+/** Each declared table that the batch names, or why it cannot be had. */
+export type BatchTables = ReadonlyMap<string, TableTarget | ApiError>;
+
+/** In place of an id that is yet to be generated: ids begin at 1. */
+const STAND_IN = 1;
+
+/**
+ * What a batch means on its tables (contract section 11); each operation means what it means alone. In one that is not
+ * atomic an operation that can never be done is its error.
+ * @throws ApiError with the operation's index
+ */
+export function batchOf(payload: PayloadOf<'batch'>, tables: BatchTables, context: WriteContext): Batch {
+  checkRows(payload, context.maxInsertRows);
+  return new BatchReader(payload, tables, context).read();
+}
+
+/** @throws ApiError `too_many_rows`, in either kind of batch */
+function checkRows({ operations }: PayloadOf<'batch'>, maxInsertRows: number): void {
+  let rows = 0;
+  operations.forEach((operation, index) => {
+    if (operation.op === 'insert') rows += operation.rows.length;
+    if (rows <= maxInsertRows) return;
+    throw new ApiError('too_many_rows', `expected at most ${maxInsertRows} rows in all`).inOperation(index);
+  });
+}
+
+/** @throws ApiError `invalid_request` where an operation has an `expect` that cannot be kept */
+export function checkNoExpect({ operations }: PayloadOf<'batch'>): void {
+  operations.forEach(({ expect }, index) => {
+    if (expect === undefined) return;
+    const message = `operations[${index}].expect: only in an atomic batch that is not buffered`;
+    throw new ApiError('invalid_request', message, { index });
+  });
+}
+
+class BatchReader {
+  readonly #payload: PayloadOf<'batch'>;
+  readonly #tables: BatchTables;
+  readonly #context: WriteContext;
+  readonly #isAtomic: boolean;
+  readonly #operations: (BatchOperation | ApiError)[] = [];
+  /** What the operations do, with stand-ins where ids are not known yet. */
+  readonly #trials: (Write | null)[] = [];
+
+  constructor(payload: PayloadOf<'batch'>, tables: BatchTables, context: WriteContext) {
+    this.#payload = payload;
+    this.#tables = tables;
+    this.#context = context;
+    this.#isAtomic = payload.atomic !== false;
+  }
+
+  read(): Batch {
+    const { namespace, operations } = this.#payload;
+    operations.forEach((member, index) => {
+      this.#operations.push(this.#operation(member, index));
+    });
+    return { namespace, isAtomic: this.#isAtomic, operations: this.#operations };
+  }
+
+  #operation(member: BatchMember, index: number): BatchOperation | ApiError {
+    try {
+      return this.#compiled(member, index);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.#isAtomic) throw error.inOperation(index);
+      this.#trials.push(null);
+      return error;
+    }
+  }
+
+  #compiled(member: BatchMember, index: number): BatchOperation {
+    const target = this.#tables.get(member.table);
+    if (target === undefined) throw new Error('a table of the batch was not looked up');
+    if (target instanceof ApiError) throw target;
+    let after = -1;
+    const known = withResults(member, target.table, (reference, path) => {
+      const { json, isFinal } = this.#resolved(reference, path, index);
+      if (!isFinal) after = Math.max(after, reference.operation);
+      return json;
+    });
+    const trial = this.#write(known, target);
+    this.#trials.push(trial);
+    const expected = member.expect === undefined ? null : countOf(member.expect.affected);
+    if (after < 0) return { target, write: trial, expected };
+    const compile = (idsOf: (operation: number) => readonly string[]) => {
+      const ofRun = ({ operation, row }: ResultReference): Json => parseJson(idsOf(operation)[row] ?? 'null');
+      return this.#write(withResults(member, target.table, ofRun), target);
+    };
+    return { target, write: { after, compile }, expected };
+  }
+
+  #write({ expect: _, op, ...own }: BatchMember, { namespace, table }: TableTarget): Write {
+    // The table's rows are what TypeScript cannot follow through a union.
+    return writeOf(op, { namespace, ...own } as Parameters<typeof writeOf>[1], table, this.#context);
+  }
+
+  /** The id, or a stand-in that is as good for all other checks. @throws ApiError `invalid_value` */
+  #resolved({ operation, row }: ResultReference, path: string, index: number): { json: Json; isFinal: boolean } {
+    const fault = (message: string) => new ApiError('invalid_value', `${path}: ${message}`);
+    if (!this.#isAtomic) throw fault('$result is only in an atomic batch that is not buffered');
+    const earlier = this.#operations[operation];
+    const trial = this.#trials[operation];
+    if (operation >= index || earlier === undefined || earlier instanceof ApiError || trial?.op !== 'insert') {
+      throw fault(`operation ${operation} is no insert before this one`);
+    }
+    const given = trial.rows[row];
+    if (given === undefined) throw fault(`operation ${operation} inserts ${trial.rows.length} rows, counted from 0`);
+    const { table } = earlier.target;
+    const [name, ...others] = table.primaryKey ?? [];
+    const column = table.columns.find((candidate) => candidate.name === name);
+    if (column === undefined || others.length > 0)
+      throw fault(`table ${table.name} has no key of one column, so no ids`);
+    const value = given.get(column.name);
+    const json = value === undefined ? STAND_IN : parseJson(writeValue(column, value));
+    return { json, isFinal: value !== undefined && !isDeferred(earlier.write) };
+  }
+}

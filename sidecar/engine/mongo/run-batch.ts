@@ -1,0 +1,45 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { type Batch, type BatchOperation, batchResult, failedResult, isDeferred } from '../batch.ts';
+import type { IdempotencySlot } from '../engine.ts';
+import { isLasting } from '../queues.ts';
+
+/** No request has it: the name of a key has other letters. */
+const OWN_KID = '~batch';
+/** The records of the operations outlive that of the batch, by which they are found. */
+const LONGER_MS = 60_000;
+
+/**
+ * Operations one after another, each for itself. What may pass ends the batch: those before are done. With a key each has
+ * a record of its own beside that of the batch, so that a call that is repeated goes on where the first one broke off, and
+ * does nothing twice.
+ * @param id of the batch's record; null without a key
+ * @param run one write, with the slot of its own record
+ */
+export async function runBatch(
+  { operations }: Batch,
+  slot: IdempotencySlot | null,
+  id: string | null,
+  run: (operation: BatchOperation, slot: IdempotencySlot | null) => Promise<string>,
+): Promise<string> {
+  const results: string[] = [];
+  for (const [place, operation] of operations.entries()) {
+    results.push(await resultOf(operation, place));
+  }
+  return batchResult(results);
+
+  async function resultOf(operation: BatchOperation | ApiError, place: number): Promise<string> {
+    if (operation instanceof ApiError) return failedResult(operation);
+    if (isDeferred(operation.write)) throw new Error('only an atomic batch has ids of earlier operations');
+    try {
+      return await run(operation, slot === null || id === null ? null : slotOf(slot, `${id}:${place}`));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (!isLasting(error)) throw error.inOperation(place);
+      return failedResult(error);
+    }
+  }
+}
+
+function slotOf(slot: IdempotencySlot, key: string): IdempotencySlot {
+  return { ...slot, kid: OWN_KID, key, expiresAt: slot.expiresAt + LONGER_MS };
+}

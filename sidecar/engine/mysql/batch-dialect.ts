@@ -1,0 +1,66 @@
+import type { TableTarget, Write } from '../engine.ts';
+import { rememberedAnswer } from '../remembered-answer.ts';
+import type { AlikeUpdates } from '../sql/alike-updates.ts';
+import { tableSql } from '../sql/compile-read.ts';
+import { SqlParams } from '../sql/dialect.ts';
+import type { BatchDialect } from '../sql/run-batch.ts';
+import type { Session } from '../sql/session.ts';
+import { currentSql } from './compile-write.ts';
+import { MYSQL_DIALECT } from './dialect.ts';
+import { classify } from './failures.ts';
+import { planWrite } from './run-write.ts';
+import { checkCurrent, send } from './send-statement.ts';
+import { recall, remember, SlotTakenError } from './slots.ts';
+
+export const MYSQL_BATCH: BatchDialect = {
+  runWrite: (session: Session, target: TableTarget, write: Write) => planWrite(target, write).run(session),
+  runAlike,
+  classify,
+  async recall(session, slot) {
+    const remembered = await recall(session, slot);
+    return remembered === null ? null : rememberedAnswer(remembered, slot);
+  },
+  remember,
+  isTaken: (error) => error instanceof SlotTakenError,
+};
+
+const { quoted } = MYSQL_DIALECT;
+
+async function runAlike(session: Session, updates: AlikeUpdates): Promise<readonly number[] | null> {
+  const { target, key, columns, rows } = updates;
+  const params = new SqlParams(MYSQL_DIALECT);
+  const name = quoted(key.name);
+  // Text is written from left to right, as its parameters are.
+  const changes = columns.map((column, place) => {
+    const cases = rows.map((row) => {
+      const when = params.value(key, row.key);
+      return `WHEN ${when} THEN ${params.typed(column, row.values[place] ?? null)}`;
+    });
+    return `${quoted(column.name)} = CASE ${name} ${cases.join(' ')} END`;
+  });
+  const sql = `UPDATE ${tableSql(MYSQL_DIALECT, target)} SET ${changes.join(', ')} WHERE ${keyIn(updates, params)}`;
+  const guarded = `${sql} AND ${currentSql(target, params)}`;
+  const { affected } = await send(session, target, { sql: guarded, params: params.values });
+  if (affected === rows.length) return rows.map(() => 1);
+  if (affected === 0) {
+    await checkCurrent(session, target);
+    return rows.map(() => 0);
+  }
+  return matched(session, updates, affected);
+}
+
+function keyIn({ key, rows }: AlikeUpdates, params: SqlParams): string {
+  return `${quoted(key.name)} IN (${rows.map((row) => params.value(key, row.key)).join(', ')})`;
+}
+
+/** Which rows are there; null where others have made one since, so that nobody can tell. */
+async function matched(session: Session, updates: AlikeUpdates, affected: number): Promise<number[] | null> {
+  const counts: number[] = [];
+  for (const row of updates.rows) {
+    const params = new SqlParams(MYSQL_DIALECT);
+    const where = keyIn({ ...updates, rows: [row] }, params);
+    const sql = `SELECT 1 FROM ${tableSql(MYSQL_DIALECT, updates.target)} WHERE ${where}`;
+    counts.push((await send(session, updates.target, { sql, params: params.values })).rows.length);
+  }
+  return counts.reduce((sum, count) => sum + count, 0) === affected ? counts : null;
+}
