@@ -3,6 +3,12 @@ import type { ApiOptions } from '../../sidecar/api/start-api.ts';
 import type { WriteBufferHealth } from '../../sidecar/data/write-queue.ts';
 import { IDLE_ENGINE, startTestApi, type TestApi } from '../support/api.ts';
 
+const DATABASE = {
+  provider: 'sqlite',
+  database: true,
+  capabilities: { transactions: true, filterableJson: true },
+};
+
 const WELL: WriteBufferHealth = {
   enabled: true,
   pending: 3,
@@ -32,7 +38,7 @@ describe('health with write-behind', () => {
   ];
   it.each(rows)('%s', async (_what, changes, status) => {
     const writeBuffer = { ...WELL, ...changes };
-    expect(await healthWith(writeBuffer)).toEqual({ status, provider: 'sqlite', database: true, writeBuffer });
+    expect(await healthWith(writeBuffer)).toEqual({ ...DATABASE, status, writeBuffer });
   });
 
   it('is degraded without its database, and tells what waits', async () => {
@@ -40,7 +46,7 @@ describe('health with write-behind', () => {
   });
 
   it('says nothing of it where it is off', async () => {
-    expect(await healthWith(undefined)).toEqual({ status: 'ok', provider: 'sqlite', database: true });
+    expect(await healthWith(undefined)).toEqual({ ...DATABASE, status: 'ok' });
   });
 
   it('the metrics have its figures', async () => {
