@@ -2,7 +2,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeHelperTypes } from './build/helper-types.ts';
+import { writeFxTypes, writeHelperTypes } from './build/helper-types.ts';
 import { hashInputs } from './build/input-hash.ts';
 import { writeLicences } from './build/licences.ts';
 import { bundlePrograms } from './build/programs.ts';
@@ -32,6 +32,7 @@ function completeConnector(folder: string): void {
   }
   copyFileSync(join(ROOT, 'vfs/database.example.json'), join(folder, 'vfs/database.example.json'));
   writeHelperTypes(ROOT, join(folder, 'helper.d.ts'));
+  writeFxTypes(join(folder, 'helper.fx.d.ts'));
 }
 
 /** better-sqlite3 carries its compiled binaries; only what runs is copied, its C sources are not. */

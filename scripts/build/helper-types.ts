@@ -168,3 +168,21 @@ export function writeHelperTypes(root: string, target: string): void {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const FX_TYPES = `// The types of helper.fx.js, for scripts of FXServer in TypeScript. Made by the build; not to be edited.
+// A reference to this file is enough: /// <reference path="../db_connector/helper.fx.d.ts" />
+
+import type { Builders, Database } from './helper.js';
+
+declare global {
+  /** The database, for this resource. With the types of its rows: \`const db = DB as Database<typeof SCHEMA>\`. */
+  const DB: Database;
+  /** The builders. */
+  const Q: Builders;
+}
+`;
+
+/** helper.fx.d.ts: what helper.fx.js puts beside the other globals. */
+export function writeFxTypes(target: string): void {
+  writeFileSync(target, FX_TYPES);
+}

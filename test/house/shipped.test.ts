@@ -19,6 +19,25 @@ function outsiders(file: string): string[] {
   return [...new Set(specifiers.filter((specifier) => !isBuiltin(specifier)))];
 }
 
+/** As a scripter's compiler does, with nothing else installed. */
+function compile(name: string, text: string) {
+  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');
+  const file = join(scratch, name);
+  writeFileSync(file, text);
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--ignoreConfig',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--types',
+    '',
+  ];
+  return spawnSync(process.execPath, [tsc, ...options, file], { encoding: 'utf8' });
+}
+
 describe('dist/db_connector, the folder that an owner copies', () => {
   it('is complete', () => {
     expect(readdirSync(join(DIST, 'db_connector')).toSorted()).toEqual([
@@ -27,6 +46,7 @@ describe('dist/db_connector, the folder that an owner copies', () => {
       'bundle.json',
       'fxmanifest.lua',
       'helper.d.ts',
+      'helper.fx.d.ts',
       'helper.fx.js',
       'helper.js',
       'server.fx.js',
@@ -47,6 +67,29 @@ describe('dist/db_connector, the folder that an owner copies', () => {
       expect(text).toContain(name);
   });
 
+  it('has types of declared rows: what a scripter writes compiles, and each mistake in it is noticed', () => {
+    const scripter = readFileSync(join(ROOT, 'test/types/scripter.ts'), 'utf8');
+    const shipped = scripter.replace('../../db_connector/helper/helper.ts', `${DIST}/db_connector/helper.js`);
+    expect(shipped).not.toBe(scripter);
+    expect(compile('scripter.mts', shipped).stdout).toBe('');
+    const careless = compile('careless.mts', shipped.replaceAll('@ts-expect-error', ''));
+    const mistakes = scripter.match(/@ts-expect-error/g)?.length;
+    expect(careless.stdout.match(/error TS/g)).toHaveLength(mistakes ?? 0);
+  });
+
+  it('has types of the globals and the exports that scripts of FXServer see', () => {
+    const script = `/// <reference path="${DIST}/db_connector/helper.fx.d.ts" />
+import type { Database, DbConnectorExports } from '${DIST}/db_connector/helper.js';
+declare const exports: { db_connector: DbConnectorExports };
+const SCHEMA = Q.Schema(Q.Table('cars', [Q.Int32('id'), Q.Text('plate')], { primaryKey: ['id'] }));
+const db = DB as Database<typeof SCHEMA>;
+db.First('game', 'cars', { filter: Q.Eq('id', 1) }, ({ Row }) => Row?.plate.length);
+const { Accepted } = exports.db_connector.Call({ Operation: 'health', Json: '{}' });
+`;
+    expect(compile('fx.mts', `${script}if (Accepted) DB.Health();`).stdout).toBe('');
+    expect(compile('fx-bad.mts', `${script}if (Accepted) DB.Helth();`).stdout).toContain('Helth');
+  });
+
   it('has types that a script in TypeScript compiles with, and that notice a mistake', () => {
     const consumer = `import { Database, type DbResult, type Host, Q } from '${DIST}/db_connector/helper.js';
 export default function start(host: Host): void {
@@ -56,23 +99,6 @@ export default function start(host: Host): void {
   });
 }
 `;
-    const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');
-    const compile = (name: string, text: string) => {
-      const file = join(scratch, name);
-      writeFileSync(file, text);
-      const options = [
-        '--noEmit',
-        '--strict',
-        '--ignoreConfig',
-        '--module',
-        'nodenext',
-        '--target',
-        'es2024',
-        '--types',
-        '',
-      ];
-      return spawnSync(process.execPath, [tsc, ...options, file], { encoding: 'utf8' });
-    };
     const good = compile('good.mts', consumer);
     expect(good.stdout).toBe('');
     expect(good.status).toBe(0);
