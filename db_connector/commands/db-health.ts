@@ -5,7 +5,7 @@ import type { Timers } from '../client/timers.ts';
 import { isHostAllowed } from '../config/database-config.ts';
 import { OPERATIONS } from '../protocol/operations.ts';
 import type { Command } from './command.ts';
-import { alignedLines } from './lines.ts';
+import { type Fact, sayFacts } from './lines.ts';
 import { writeBufferFacts } from './write-buffer-facts.ts';
 
 /** Sends one signed health check, past the queue and the circuit breaker, which it does not count for. */
@@ -28,14 +28,12 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
         reply(`not sent: the host ${client.config.target.host} is not in allowedHosts`, 'bad');
         return;
       }
-      for (const line of alignedLines(await checkHealth(client, timers))) {
-        reply(line);
-      }
+      sayFacts(await checkHealth(client, timers), reply);
     },
   };
 }
 
-async function checkHealth(client: ApiClient, timers: Timers): Promise<[string, string][]> {
+async function checkHealth(client: ApiClient, timers: Timers): Promise<Fact[]> {
   const begun = timers.elapsed();
   const result = await client.attemptOnce({
     path: OPERATIONS.health.path,
@@ -45,7 +43,9 @@ async function checkHealth(client: ApiClient, timers: Timers): Promise<[string, 
   });
   return [
     ['url', client.config.target.url],
-    ['answer', result.state === 'ok' ? 'signed, status 200' : `${result.code}: ${messageOf(result)}`],
+    result.state === 'ok'
+      ? ['answer', 'signed, status 200', 'good']
+      : ['answer', `${result.code}: ${messageOf(result)}`, 'bad'],
     ['took', `${Math.round(timers.elapsed() - begun)} ms`],
     ...(result.state === 'ok' ? factsOf(result.json) : []),
   ];
@@ -57,8 +57,8 @@ function messageOf(result: Result): string {
 }
 
 /** The API's own words, but for the write buffer, which an owner may have to read in a hurry. */
-function factsOf(json: string): [string, string][] {
-  const facts: [string, string][] = [];
+function factsOf(json: string): Fact[] {
+  const facts: Fact[] = [];
   for (const [name, value] of Object.entries(parseOrNull(json) ?? {})) {
     if (!isRecord(value)) facts.push([name, String(value)]);
     else if (name === 'writeBuffer') facts.push(...writeBufferFacts(value));

@@ -1,7 +1,7 @@
 import type { Connector } from '../calls/connector.ts';
 import type { CircuitState } from '../client/breaker.ts';
 import type { Command } from './command.ts';
-import { alignedLines } from './lines.ts';
+import { type Fact, sayFacts } from './lines.ts';
 
 /** What `db-status json` prints (contract section 8). Never the secret. */
 interface Status {
@@ -27,9 +27,7 @@ export function dbStatus(connector: Connector): Command {
       if (format === 'json') {
         reply(JSON.stringify(status));
       } else {
-        for (const line of alignedLines(rowsOf(status, connector))) {
-          reply(line);
-        }
+        sayFacts(factsOf(status, connector), reply);
       }
     },
   };
@@ -49,12 +47,12 @@ function statusOf(connector: Connector): Status {
   };
 }
 
-function rowsOf(status: Status, { client }: Connector): [string, string][] {
+function factsOf(status: Status, { client }: Connector): Fact[] {
   if (client === null) {
     return status.sidecar === undefined
-      ? [['not configured', status.notConfigured ?? '']]
+      ? [['not configured', status.notConfigured ?? '', 'bad']]
       : [
-          ['sidecar', status.sidecar],
+          ['sidecar', status.sidecar, 'warning'],
           ['queued', String(status.queued)],
         ];
   }
@@ -65,7 +63,7 @@ function rowsOf(status: Status, { client }: Connector): [string, string][] {
     ['namespaces', status.namespaces.join(', ')],
     ['queued', String(status.queued)],
     ['in flight', `${status.inFlight} of ${client.config.maxConcurrent}`],
-    ['circuit', circuit],
+    ['circuit', circuit, client.breaker.state === 'closed' ? 'good' : 'bad'],
     ['clock offset', `${status.clockOffsetSeconds} s`],
   ];
 }

@@ -1,5 +1,12 @@
-/** Rows of a label and a text, the texts aligned. */
-export function alignedLines(rows: readonly (readonly [label: string, text: string])[]): string[] {
-  const width = Math.max(...rows.map(([label]) => label.length)) + 2;
-  return rows.map(([label, text]) => `${label.padEnd(width)}${text}`);
+import type { Say, Tone } from '../config/say.ts';
+
+/** A label, a text, and what is to be thought of it. */
+export type Fact = readonly [label: string, text: string, tone?: Tone];
+
+/** One line a fact, the texts aligned. */
+export function sayFacts(facts: readonly Fact[], say: Say): void {
+  const width = Math.max(...facts.map(([label]) => label.length)) + 2;
+  for (const [label, text, tone] of facts) {
+    say(`${label.padEnd(width)}${text}`, tone);
+  }
 }

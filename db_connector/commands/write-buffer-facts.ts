@@ -1,10 +1,11 @@
+import type { Fact } from './lines.ts';
+
 /** HealthResult's `writeBuffer` in plain words: what waits, since when, whether it moves, and what to do. */
-export function writeBufferFacts(buffer: Readonly<Record<string, unknown>>): [string, string][] {
+export function writeBufferFacts(buffer: Readonly<Record<string, unknown>>): Fact[] {
   const deadLetters = countOf(buffer.deadLetters);
-  return [
-    ['write buffer', describe(buffer)],
-    ...(deadLetters === 0 ? [] : [['dead letters', describeDeadLetters(deadLetters)] satisfies [string, string]]),
-  ];
+  const isStanding = buffer.enabled === true && (buffer.available === false || buffer.halted === true);
+  const buffered: Fact = ['write buffer', describe(buffer), isStanding ? 'bad' : 'plain'];
+  return deadLetters === 0 ? [buffered] : [buffered, ['dead letters', describeDeadLetters(deadLetters), 'warning']];
 }
 
 function describe({ enabled, available, pending, oldestAgeSeconds, halted }: Readonly<Record<string, unknown>>) {
