@@ -20,6 +20,7 @@ const INPUTS = [
   'scripts/build',
   'scripts/build.ts',
   'vfs/database.example.json',
+  'vfs/sidecar.example.json',
   'package-lock.json',
   'LICENSE',
 ];
@@ -44,11 +45,20 @@ function placeSqlite(folder: string): void {
   }
 }
 
-async function build(target: string): Promise<void> {
+/** Beside the program: examples to start from, never a configuration. */
+function completeSidecar(folder: string): void {
+  placeSqlite(folder);
+  copyFileSync(join(ROOT, 'sidecar/README.md'), join(folder, 'README.md'));
+  copyFileSync(join(ROOT, 'vfs/sidecar.example.json'), join(folder, 'sidecar.example.json'));
+  cpSync(join(ROOT, 'sidecar/service'), join(folder, 'service'), { recursive: true });
+}
+
+/** Everything of dist/, into a folder that is empty or not there. */
+export async function build(target: string): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const packages = await bundlePrograms(ROOT, target, version);
   completeConnector(join(target, 'db_connector'));
-  placeSqlite(join(target, 'sidecar'));
+  completeSidecar(join(target, 'sidecar'));
   writeLicences(ROOT, join(target, 'db_connector'), packages.connector);
   writeLicences(ROOT, join(target, 'sidecar'), [...packages.sidecar, 'node_modules/better-sqlite3']);
   writeLicences(ROOT, join(target, 'standalone'), packages.standalone);

@@ -15,6 +15,7 @@ const TASKS = {
   start: 'scripts/start.ts',
   test: 'scripts/test.ts',
   build: 'scripts/build.ts',
+  package: 'scripts/package.ts',
   bench: 'bench/bench.ts',
   soak: 'scripts/soak.ts',
   servers: 'scripts/servers.ts',

@@ -1,0 +1,46 @@
+// `npm run package`: builds from the sources as they are and writes what owners download, with checksums, to packages/.
+// `-- --out DIR` writes elsewhere.
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from './build.ts';
+import { zipFolder } from './package/zip-folder.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SHIPPED = ['db_connector', 'sidecar'];
+
+function versionOf(root: string): string {
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+/** Always from a build of its own, so that nothing old can get in. */
+async function writePackages(out: string, say: (line: string) => void): Promise<void> {
+  mkdirSync(join(ROOT, '.cache'), { recursive: true });
+  const fresh = mkdtempSync(join(ROOT, '.cache/package-'));
+  try {
+    say('Building …');
+    await build(fresh);
+    mkdirSync(out, { recursive: true });
+    const sums = SHIPPED.map((name) => {
+      const file = `${name}-${versionOf(ROOT)}.zip`;
+      const bytes = zipFolder(join(fresh, name), name);
+      writeFileSync(join(out, file), bytes);
+      say(`  ${join(out, file)} (${(bytes.length / 1e6).toFixed(1)} MB)`);
+      return `${createHash('sha256').update(bytes).digest('hex')}  ${file}\n`;
+    });
+    writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
+    say(`  ${join(out, 'SHA256SUMS')}`);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+try {
+  const { values } = parseArgs({ options: { out: { type: 'string', default: join(ROOT, 'packages') } } });
+  await writePackages(resolve(values.out), console.log);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
