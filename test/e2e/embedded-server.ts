@@ -34,18 +34,15 @@ export default function start(host) {
 
 /** A standalone server with the shipped connector and nothing configured. */
 export class EmbeddedServer extends StandaloneProcess {
-  constructor(connector = SHIPPED) {
+  /** @param install puts the connector into the folder for bundles */
+  constructor(install = (bundles: string) => cpSync(SHIPPED, join(bundles, 'db_connector'), { recursive: true })) {
     super();
-    this.install(connector);
+    install(join(this.root, 'bundles'));
     this.bundle('shop', SHOP, { dependencies: ['db_connector'] });
   }
 
   get vfs(): string {
     return join(this.root, 'vfs');
-  }
-
-  install(connector: string): void {
-    cpSync(connector, join(this.root, 'bundles/db_connector'), { recursive: true });
   }
 
   /** Process id of the sidecar. */

@@ -1,0 +1,161 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makePackages, packageIn, unzip } from '../support/packages.ts';
+import { EmbeddedServer, gone } from './embedded-server.ts';
+
+const SLOW_MS = 240_000;
+const scratch = mkdtempSync(join(tmpdir(), 'package-'));
+const [first, second] = [join(scratch, 'first'), join(scratch, 'second')];
+
+beforeAll(async () => {
+  await makePackages(first, 'UTC', '022');
+  await makePackages(second, 'Pacific/Auckland', '077');
+}, SLOW_MS);
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const servers: EmbeddedServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.remove();
+});
+
+describe('npm run package', () => {
+  it('writes the same bytes again, wherever and under whatever rights', () => {
+    expect(readdirSync(first).toSorted()).toEqual([
+      'SHA256SUMS',
+      expect.stringMatching(/^db_connector-\d+\.\d+\.\d+\.zip$/),
+      expect.stringMatching(/^sidecar-\d+\.\d+\.\d+\.zip$/),
+    ]);
+    for (const name of readdirSync(first)) {
+      expect(readFileSync(join(second, name)).equals(readFileSync(join(first, name))), name).toBe(true);
+    }
+  });
+
+  it('names the checksum of each', () => {
+    const sums = readFileSync(join(first, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
+    const expected = readdirSync(first)
+      .filter((name) => name.endsWith('.zip'))
+      .map(
+        (name) =>
+          `${createHash('sha256')
+            .update(readFileSync(join(first, name)))
+            .digest('hex')}  ${name}`,
+      );
+    expect(sums.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it.each(['db_connector', 'sidecar'])('puts everything of %s into one folder, and no configuration', (name) => {
+    const paths = unzip(packageIn(first, name), join(scratch, `contents-${name}`));
+    expect(paths.filter((path) => !path.startsWith(`${name}/`))).toEqual([]);
+    const sidecar = name === 'sidecar' ? 'sidecar/' : 'db_connector/sidecar/';
+    const binaries = paths
+      .filter((path) => path.endsWith('.node'))
+      .map((path) => path.slice(path.lastIndexOf('/') + 1));
+    const machines = ['darwin', 'linux', 'linuxmusl', 'win32'].flatMap((system) => [
+      `${system}-arm64`,
+      `${system}-x64`,
+    ]);
+    expect(binaries).toEqual(machines.map((machine) => `${machine}.node`));
+    const expected = ['LICENSES.txt', 'README.md', 'main.js', 'service/sidecar.service', 'sidecar.example.json'];
+    expect(paths).toEqual(expect.arrayContaining(expected.map((path) => `${sidecar}${path}`)));
+    expect(paths).toContain(`${name}/LICENSES.txt`);
+    const json = paths.filter((path) => path.endsWith('.json') && !/package\.json$|bundle\.json$/.test(path));
+    expect(json.filter((path) => !path.endsWith('.example.json'))).toEqual([]);
+    expect(paths.filter((path) => /secret|\.sqlite|\.log$|\.map$/.test(path))).toEqual([]);
+  });
+});
+
+function quit(server: EmbeddedServer): Promise<unknown> {
+  server.type('quit');
+  return server.exit();
+}
+
+describe('db_connector-VERSION.zip', { timeout: SLOW_MS }, () => {
+  function newServer(): EmbeddedServer {
+    const server = new EmbeddedServer((bundles) => void unzip(packageIn(first, 'db_connector'), bundles));
+    servers.push(server);
+    return server;
+  }
+
+  it('unpacked where nothing else is, loads, serves, and leaves no process', async () => {
+    const server = await newServer().start();
+    expect(await server.line(/\] synced/)).toMatch(/ok$/);
+    expect(await server.ask('mark 1', /mark 1/)).toMatch(/ok$/);
+    expect(await server.ask('db-health', /provider/)).toContain('sqlite');
+    const child = server.sidecar;
+    expect(await quit(server)).toBe(0);
+    await gone(child);
+  });
+
+  it.each(['unpacked over it', 'put in its place'])('of the next version %s loses nothing', async (how) => {
+    const server = await newServer().start();
+    await server.line(/\] synced ok/);
+    await server.ask('mark 1', /mark 1 ok/);
+    expect(await quit(server)).toBe(0);
+
+    const connector = join(server.root, 'bundles/db_connector');
+    if (how === 'put in its place') rmSync(connector, { recursive: true });
+    unzip(packageIn(first, 'db_connector'), join(server.root, 'bundles'));
+    const manifest = join(connector, 'bundle.json');
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]*"/, '"version": "2.0.0"'));
+
+    const from = server.lines.length;
+    await server.start();
+    await server.line(/started db_connector 2\.0\.0/, from);
+    expect(await server.line(/\] synced/, from)).toMatch(/ok$/);
+    expect(await server.ask('mark 2', /mark 2/)).toMatch(/ok$/);
+    expect(await server.marks()).toEqual([1, 2]);
+  });
+});
+
+describe('sidecar-VERSION.zip', { timeout: SLOW_MS }, () => {
+  it('unpacked where nothing else is, serves and stops', async () => {
+    const folder = join(scratch, 'alone');
+    mkdirSync(folder);
+    unzip(packageIn(first, 'sidecar'), folder);
+    const config = join(folder, 'vfs/sidecar.json');
+    const child = spawn(process.execPath, ['sidecar/main.js', '--config', config], {
+      cwd: folder,
+      env: { ...process.env, SIDECAR_API_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const closed = once(child, 'close');
+    const lines = createInterface({ input: child.stdout });
+    const address = await new Promise<string>((resolve, reject) => {
+      lines.on('line', (line) => {
+        const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
+        if (msg === 'listening') resolve(String(address));
+      });
+      void closed.then(() => reject(new Error('it ended before it listened')));
+    });
+    const answer = await fetch(`${address}/readyz`);
+    expect(await answer.json()).toEqual({ status: 'ready', database: true });
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([0, null]);
+    expect(existsSync(config)).toBe(true);
+  });
+
+  const analyze = spawnSync('systemd-analyze', ['--version']);
+  it.skipIf(analyze.error !== undefined)(
+    'carries a unit that systemd understands (skipped where systemd-analyze is not installed)',
+    () => {
+      unzip(packageIn(first, 'sidecar'), join(scratch, 'unit'));
+      const unit = readFileSync(join(scratch, 'unit/sidecar/service/sidecar.service'), 'utf8');
+      const verify = (text: string) => {
+        const file = join(scratch, 'sidecar.service');
+        writeFileSync(file, text);
+        const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+        return `${status}${stdout}${stderr}`;
+      };
+      // It also looks whether the program is there; on this machine Node.js may lie elsewhere.
+      const here = unit.replace('/usr/bin/node', process.execPath);
+      expect(verify(here)).toBe('0');
+      expect(verify(here.replace('ProtectHome=', 'ProtectHouse='))).toContain('ProtectHouse');
+    },
+  );
+});
