@@ -101,6 +101,16 @@ export function isColumnType(name: unknown): name is ColumnType {
   return typeof name === 'string' && Object.hasOwn(COLUMN_TYPES, name);
 }
 
+/** Where a derived column takes its values from (contract section 11). */
+export interface Derivation {
+  /** A json, string or text column of the same table. */
+  readonly from: string;
+  /** Property names and indexes that lead to the value, for a json source only; absent for the whole value. */
+  readonly path?: readonly (string | number)[];
+  /** For a column of type string only. */
+  readonly fold?: boolean;
+}
+
 /** A column of a normalised schema: what does not apply is absent, what has a default is written out. */
 export interface Column {
   readonly name: string;
@@ -115,6 +125,16 @@ export interface Column {
   readonly autoIncrement: boolean;
   /** In the form in which it is returned; "now" and "random" are filled in at insert. */
   readonly default?: Json;
+  readonly derived?: Derivation;
+  /** `datetime` and `date` only. */
+  readonly onUpdate?: 'now';
+  /** `string` only: the values that it may hold, beside NULL. */
+  readonly oneOf?: readonly string[];
+  /**
+   * A derived column whose rows are still being filled: every write keeps it, nobody may read it yet, and neither the
+   * hash nor a description knows it. Only stored schemas have such a column.
+   */
+  readonly filling?: true;
 }
 
 /** Width of a column inside an index, in bytes of the narrowest engine (contract section 6). */

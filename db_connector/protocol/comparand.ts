@@ -1,6 +1,7 @@
 import type { Column } from './columns.ts';
 import { type Decimal, floorToScale, integerDigits, scaledText } from './decimal.ts';
 import { ApiError } from './errors.ts';
+import { foldText } from './fold.ts';
 import { isJsonObject, type Json, JsonNumber } from './json-value.ts';
 import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, MAX_BYTES_LENGTH, MAX_DECIMAL_PRECISION } from './limits.ts';
 import { kindOf, relabelled } from './value-fault.ts';
@@ -91,10 +92,16 @@ function decimalComparand(column: Column, json: Json, path: string): Comparand {
 
 function textComparand(column: Column, json: Json, path: string): Comparand {
   if (typeof json !== 'string') throw filterFault(path, `expected a string, got ${kindOf(json)}`);
-  if (isStorableText(json)) {
-    return { at: isAtMostLong(json, maxLength(column)) ? 'value' : 'unequal', value: json };
+  const text = searchedText(column, json);
+  if (isStorableText(text)) {
+    return { at: isAtMostLong(text, maxLength(column)) ? 'value' : 'unequal', value: text };
   }
-  return unstorableText(json);
+  return unstorableText(text);
+}
+
+/** As which a text is looked for: folded where the column's own values are (contract section 11). */
+export function searchedText(column: Column, text: string): string {
+  return column.derived?.fold === true ? foldText(text, maxLength(column)) : text;
 }
 
 /** In the order of UTF-8 bytes, all that goes on after a prefix is above U+0000, and a surrogate below U+E000. */

@@ -1,5 +1,5 @@
 import { COLUMN_TYPES, type Column, FILTER_OPS, type FilterOp } from './columns.ts';
-import { type Comparand, filterFault, parseComparand } from './comparand.ts';
+import { type Comparand, filterFault, parseComparand, searchedText } from './comparand.ts';
 import { isJsonObject, type Json, type JsonObject } from './json-value.ts';
 import { MAX_FILTER_CONDITIONS, MAX_FILTER_DEPTH, MAX_FILTER_LIST_VALUES } from './limits.ts';
 import { columnOf } from './schema.ts';
@@ -153,6 +153,9 @@ function readList(column: Column, negated: boolean, value: Json | undefined, pat
 
 function readText(column: Column, op: 'startsWith' | 'contains', value: Json | undefined, path: string): Filter {
   if (typeof value !== 'string' || value === '') throw filterFault(path, 'expected a string that is not empty');
-  const canMatch = isStorableText(value) && isAtMostLong(value, maxLength(column));
-  return canMatch ? { kind: 'text', column, op, value } : { kind: 'constant', column, value: false };
+  const text = searchedText(column, value);
+  // Folding has left nothing of it, and every text begins with nothing.
+  if (text === '') return { kind: 'constant', column, value: true };
+  const canMatch = isStorableText(text) && isAtMostLong(text, maxLength(column));
+  return canMatch ? { kind: 'text', column, op, value: text } : { kind: 'constant', column, value: false };
 }

@@ -65,6 +65,7 @@ export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
 /** What the narrowest engine carries; every engine refuses alike (contract section 6). */
+export const MAX_ONE_OF_VALUES = 1000;
 export const MAX_TABLE_COLUMNS = 200;
 export const MAX_TABLE_INDEXES = 32;
 export const MAX_INDEX_BYTES = 2600;

@@ -9,6 +9,7 @@ import {
   MAX_DECIMAL_PRECISION,
   MAX_STRING_LENGTH,
 } from './limits.ts';
+import { parseColumnOptions } from './schema-derived.ts';
 import { type SchemaReader, schemaFault } from './schema-reader.ts';
 import { kindOf, relabelled } from './value-fault.ts';
 import { parseValue, writeValue } from './values.ts';
@@ -24,7 +25,12 @@ const COLUMN_PROPERTIES = [
   'unique',
   'autoIncrement',
   'renamedFrom',
+  'derived',
+  'onUpdate',
+  'oneOf',
 ] as const;
+/** Of a stored column; a declared one has no such property. */
+const STORED_PROPERTIES = [...COLUMN_PROPERTIES, 'filling'] as const;
 
 export interface ParsedColumn {
   readonly column: Column;
@@ -32,18 +38,19 @@ export interface ParsedColumn {
 }
 
 export function parseColumn(reader: SchemaReader, json: Json, path: string): ParsedColumn {
-  const object = reader.object(json, path, COLUMN_PROPERTIES);
+  const object = reader.object(json, path, reader.isStored ? STORED_PROPERTIES : COLUMN_PROPERTIES);
   const name = reader.name(object.name, `${path}.name`, isColumn);
   const type = parseType(object.type, `${path}.type`);
-  const bare: Column = {
+  const sized: Column = {
     name,
     type,
     ...parseSize(reader, type, object, path),
-    nullable: reader.flag(object.nullable, `${path}.nullable`),
+    nullable: reader.flag(object.nullable, `${path}.nullable`) || (object.derived ?? null) !== null,
     unique: reader.flag(object.unique, `${path}.unique`),
     autoIncrement: reader.flag(object.autoIncrement, `${path}.autoIncrement`),
   };
-  checkUse(bare, path);
+  checkUse(sized, path);
+  const bare = { ...sized, ...parseColumnOptions(reader, object, sized, path) };
   const value = parseDefault(bare, object.default, `${path}.default`);
   const renamedFrom = object.renamedFrom ?? null;
   return {

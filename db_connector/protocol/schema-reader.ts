@@ -13,6 +13,12 @@ const MAX_WARNED_NAME_LENGTH = 100;
 /** Reads the properties of a declaration: null means left out, unknown ones are ignored with a warning. */
 export class SchemaReader {
   readonly warnings: string[] = [];
+  /** Whether this is a schema that the sidecar itself has stored. */
+  readonly isStored: boolean;
+
+  constructor(options: { readonly isStored?: boolean } = {}) {
+    this.isStored = options.isStored ?? false;
+  }
 
   object(json: Json | undefined, path: string, known: readonly string[]): JsonObject {
     if (!isJsonObject(json)) throw schemaFault(path, `expected an object, got ${kindOf(json)}`);

@@ -10,6 +10,7 @@ import {
   MAX_UNIQUE_COLUMNS_AND_INDEXES,
 } from './limits.ts';
 import { parseColumn } from './schema-column.ts';
+import { checkDerived } from './schema-derived.ts';
 import { type SchemaReader, schemaFault } from './schema-reader.ts';
 import type { Index, Table } from './schema-types.ts';
 import { kindOf } from './value-fault.ts';
@@ -41,6 +42,7 @@ export function parseTable(reader: SchemaReader, json: Json, path: string, kind:
   checkColumns(columns, `${path}.columns`, isOpen && hasIndexes ? 0 : 1);
   reader.checkNames(columns, columnRenames, `${path}.columns`);
   const primaryKey = parsePrimaryKey(reader, object.primaryKey, columns, `${path}.primaryKey`);
+  checkDerived(columns, primaryKey, `${path}.columns`, isOpen);
   checkAutoIncrement(columns, primaryKey, `${path}.columns`);
   const indexes = parseIndexes(reader, object.indexes, columns, `${path}.indexes`, isOpen);
   return {

@@ -1,5 +1,5 @@
 import { canonicalJson, sha256Hex } from './canonical-json.ts';
-import type { Column } from './columns.ts';
+import type { Column, Derivation } from './columns.ts';
 import { ApiError } from './errors.ts';
 import type { Json, JsonObject } from './json-value.ts';
 import { SchemaReader } from './schema-reader.ts';
@@ -28,7 +28,7 @@ export interface DeclaredSchema {
  * name of a table or column, with the path of what is wrong: "schema.tables[0].columns[2].length: expected …".
  */
 export function parseSchema(json: Json, path = 'schema'): DeclaredSchema {
-  return parseTables(json, 'whole', path);
+  return readSchema(new SchemaReader(), json, 'whole', path);
 }
 
 /**
@@ -36,11 +36,15 @@ export function parseSchema(json: Json, path = 'schema'): DeclaredSchema {
  * columns that it does not declare, and no columns at all.
  */
 export function parsePart(json: Json, path = 'schema'): DeclaredSchema {
-  return parseTables(json, 'extension', path);
+  return readSchema(new SchemaReader(), json, 'extension', path);
 }
 
-function parseTables(json: Json, kind: TableKind, path: string): DeclaredSchema {
-  const reader = new SchemaReader();
+/** What `schemaToJson` wrote for the sidecar itself. */
+export function parseStoredSchema(json: Json): Schema {
+  return readSchema(new SchemaReader({ isStored: true }), json, 'whole', 'schema').schema;
+}
+
+function readSchema(reader: SchemaReader, json: Json, kind: TableKind, path: string): DeclaredSchema {
   const object = reader.object(json, path, ['tables']);
   const declared = reader.list(object.tables, `${path}.tables`);
   const tables: Table[] = [];
@@ -67,10 +71,29 @@ export function byName(a: { readonly name: string }, b: { readonly name: string 
 
 /** Lower-case hex SHA-256 of the canonical JSON of the normalised schema (contract section 6). */
 export function schemaHash(schema: Schema): string {
-  return sha256Hex(canonicalJson(schemaToJson(schema)));
+  return sha256Hex(canonicalJson(schemaToJson(visibleSchema(schema))));
 }
 
-/** The normalised form that `describe` answers, from which anybody can compute the hash; whose part it is does not count. */
+/** Without the columns that are still being filled, which are not part of what was announced. */
+export function visibleSchema(schema: Schema): Schema {
+  if (!hasFilling(schema)) return schema;
+  const tables = schema.tables.map((table) => ({ ...table, columns: table.columns.filter(isVisible) }));
+  return { ...schema, tables };
+}
+
+/** Whether some derived column is still being filled. */
+export function hasFilling(schema: Schema): boolean {
+  return schema.tables.some((table) => !table.columns.every(isVisible));
+}
+
+function isVisible(column: Column): boolean {
+  return column.filling === undefined;
+}
+
+/**
+ * The normalised form; of a visible schema it is what `describe` answers, from which anybody can compute the hash. Whose
+ * part it is does not count.
+ */
 export function schemaToJson(schema: Schema): JsonObject {
   return { tables: schema.tables.map(tableToJson) };
 }
@@ -79,9 +102,21 @@ function tableToJson(table: Table): JsonObject {
   return {
     name: table.name,
     ...(table.primaryKey === undefined ? {} : { primaryKey: [...table.primaryKey] }),
-    columns: table.columns.map((column): JsonObject => ({ ...column })),
+    columns: table.columns.map(columnToJson),
     indexes: table.indexes.map((index) => ({ name: index.name, columns: [...index.columns], unique: index.unique })),
   };
+}
+
+export function columnToJson({ derived, oneOf, ...column }: Column): JsonObject {
+  return {
+    ...column,
+    ...(derived === undefined ? {} : { derived: derivedToJson(derived) }),
+    ...(oneOf === undefined ? {} : { oneOf: [...oneOf] }),
+  };
+}
+
+function derivedToJson({ path, ...derived }: Derivation): JsonObject {
+  return { ...derived, ...(path === undefined ? {} : { path: [...path] }) };
 }
 
 export function findTable(schema: Schema, name: string): Table | null {
@@ -92,5 +127,12 @@ export function findTable(schema: Schema, name: string): Table | null {
 export function columnOf(table: Table, name: string, path: string): Column {
   const column = table.columns.find((candidate) => candidate.name === name);
   if (column === undefined) throw new ApiError('unknown_column', `${path}: no column of that name in ${table.name}`);
+  checkFilled(column, path);
   return column;
+}
+
+/** @throws ApiError `sync_in_progress` for a column that cannot be used yet */
+export function checkFilled(column: Column, path: string): void {
+  if (column.filling === undefined) return;
+  throw new ApiError('sync_in_progress', `${path}: the column is still being filled by a schema sync; try again later`);
 }

@@ -41,7 +41,7 @@ function parsePresentValue(column: Column, json: Json, path: string): Value {
       throw invalidValue(path, 'true or false', 'something else');
     case 'string':
     case 'text':
-      return parseText(column, json, path);
+      return parseListedText(column, json, path);
     case 'json':
       return parseJsonColumn(json, path);
     case 'datetime':
@@ -55,6 +55,12 @@ function parsePresentValue(column: Column, json: Json, path: string): Value {
     default:
       return type satisfies never;
   }
+}
+
+function parseListedText(column: Column, json: Json, path: string): string {
+  const text = parseText(column, json, path);
+  if (column.oneOf === undefined || column.oneOf.includes(text)) return text;
+  throw invalidValue(path, 'one of the values that the column declares', 'another');
 }
 
 /** JSON text of a value as it is returned: numbers digit for digit, bytes as base64. */

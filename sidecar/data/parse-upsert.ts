@@ -4,10 +4,12 @@ import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import { addAmount, type Value } from '../columns/value.ts';
 import type { Row, Write } from '../engine/engine.ts';
-import { completeRow, parseInc } from './rows.ts';
+import { completeRow, parseInc, timeValue } from './rows.ts';
 import { columnAt, columnsOf, keyText, type TableColumns } from './table-columns.ts';
 
 type Payload = PayloadOf<'upsert'>;
+const NOTHING: Row = new Map();
+
 type Upsert = Write & { readonly op: 'upsert' };
 
 /**
@@ -24,10 +26,24 @@ export function parseUpsert(payload: Payload, table: Table, now: number): Upsert
   const inc = incOf(payload, columns);
   checkUpdate(payload, columns, isKept);
   const row = completeRow(columns, begun(columns, payload.row, inc), 'row', now);
-  const update = payload.update ?? Object.keys(payload.row).filter((name) => !isKept(name) && !inc.has(name));
-  const common = { op: 'upsert', keys: payload.keys, update } as const;
+  const given = payload.update ?? Object.keys(payload.row).filter((name) => !isKept(name) && !inc.has(name));
+  const isInsertOnly = payload.update?.length === 0 && inc.size === 0;
+  const update = [...given, ...derivedFrom(given, columns)];
+  const touch = isInsertOnly ? NOTHING : touched(columns, [...payload.keys, ...given], now);
+  const common = { op: 'upsert', keys: payload.keys, update, touch } as const;
   if (inc.size > 0) return { ...common, ...added(columns, row, inc), inc };
-  return { ...common, row, isInsertOnly: payload.update?.length === 0 };
+  return { ...common, row, isInsertOnly };
+}
+
+/** An existing row takes with a source what is derived from it. */
+function derivedFrom(names: readonly string[], { derived }: TableColumns): string[] {
+  return derived.filter(({ source }) => names.includes(source.name)).map(({ column }) => column.name);
+}
+
+/** The time of a change, for the columns that it does not set itself. */
+function touched({ setAtUpdate }: TableColumns, set: readonly string[], now: number): Row {
+  const left = setAtUpdate.filter(({ name }) => !set.includes(name));
+  return new Map(left.map((column) => [column.name, timeValue(column, now)]));
 }
 
 function checkKeys({ keys, row }: Payload, columns: TableColumns): void {

@@ -1,17 +1,22 @@
 import type { Column } from '../../db_connector/protocol/columns.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import { checkFilled, type Table } from '../../db_connector/protocol/schema.ts';
+import { type DerivedColumn, derivedOf } from '../columns/derive.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 
 /** What is asked of a table for every row, made once for each table object of the catalogue. */
 export interface TableColumns {
   readonly byName: ReadonlyMap<string, Column>;
+  /** Those that may be read: not the ones that are still being filled. */
   readonly names: readonly string[];
   readonly primaryKey: ReadonlySet<string>;
   /** Column lists, sorted, that identify a row: the primary key, unique columns, unique indexes. */
   readonly uniqueKeys: ReadonlySet<string>;
   /** Logical form of defaults that are values; "now" and "random" are made for each insert. */
   readonly defaults: ReadonlyMap<string, Value>;
+  readonly derived: readonly DerivedColumn[];
+  /** Those that every update sets which does not set them itself. */
+  readonly setAtUpdate: readonly Column[];
 }
 
 const known = new WeakMap<Table, TableColumns>();
@@ -38,10 +43,12 @@ function describe(table: Table): TableColumns {
   }
   return {
     byName: new Map(table.columns.map((column) => [column.name, column])),
-    names: table.columns.map((column) => column.name),
+    names: table.columns.filter((column) => column.filling === undefined).map((column) => column.name),
     primaryKey: new Set(table.primaryKey ?? []),
     uniqueKeys: new Set(uniqueKeys.map(keyText)),
     defaults,
+    derived: derivedOf(table.columns),
+    setAtUpdate: table.columns.filter((column) => column.onUpdate !== undefined),
   };
 }
 
@@ -57,7 +64,10 @@ export function keyText(columns: readonly string[]): string {
 
 export function columnAt(columns: TableColumns, name: string, path: string): Column {
   const column = columns.byName.get(name);
-  if (column !== undefined) return column;
+  if (column !== undefined) {
+    checkFilled(column, path);
+    return column;
+  }
   // The caller's own text, which may be of any length.
   throw new ApiError('unknown_column', `${path.slice(0, 100)}: no column of this name`);
 }

@@ -28,8 +28,8 @@ const COMPILE: { readonly [Op in WriteName]: Compile<Op> } = {
     const columns = columnsOf(table);
     return { op: 'insert', rows: rows.map((row, i) => completeRow(columns, row, `rows[${i}]`, now)) };
   },
-  update(payload, table, { capabilities }) {
-    return { ...parseUpdate(payload, table), filter: selectionOf(payload, table, capabilities) };
+  update(payload, table, { capabilities, now }) {
+    return { ...parseUpdate(payload, table, now), filter: selectionOf(payload, table, capabilities) };
   },
   upsert(payload, table, { now }) {
     return parseUpsert(payload, table, now);

@@ -11,6 +11,8 @@ export interface ColumnChange {
   readonly isSupported: boolean;
   /** Some value that the old column holds would not fit the new one: every row has to be looked at. */
   readonly narrows: boolean;
+  /** `oneOf` leaves out what the old column could hold. */
+  readonly narrowsValues: boolean;
   readonly becomesRequired: boolean;
   readonly becomesUnique: boolean;
   /** Some part of the declaration differs; the name does not count. */
@@ -22,10 +24,27 @@ export function compareColumns(from: Column, to: Column): ColumnChange {
   return {
     isSupported: isSupported(from, to),
     narrows: narrows(from, to),
+    narrowsValues: narrowsValues(from, to),
     becomesRequired: from.nullable && !to.nullable,
     becomesUnique: !from.unique && to.unique,
     isDifferent: declaration(from) !== declaration(to),
   };
+}
+
+/** Whether a derived column takes other values out of its source than another did. */
+export function isDerivedAlike(from: Column, to: Column): boolean {
+  return from.derived !== undefined && to.derived !== undefined && derivation(from) === derivation(to);
+}
+
+function derivation({ type, length, precision, scale, derived, oneOf }: Column): string {
+  return canonicalJson({
+    type,
+    length: length ?? null,
+    precision: precision ?? null,
+    scale: scale ?? null,
+    derived: derived === undefined ? null : { ...derived },
+    oneOf: oneOf ?? null,
+  });
 }
 
 function declaration(column: Column): string {
@@ -38,12 +57,25 @@ function declaration(column: Column): string {
     unique: column.unique,
     autoIncrement: column.autoIncrement,
     default: column.default ?? null,
+    derived: column.derived === undefined ? null : { ...column.derived },
+    onUpdate: column.onUpdate ?? null,
+    oneOf: column.oneOf ?? null,
+    filling: column.filling ?? null,
   });
 }
 
 function isSupported(from: Column, to: Column): boolean {
   if (from.autoIncrement !== to.autoIncrement) return false;
+  // Values of its own would be lost. A derived column that changes is computed anew, whatever it was.
+  if (to.derived !== undefined) return from.derived !== undefined;
   return from.type === to.type || (isExact(from) && isExact(to)) || (isText(from) && isText(to));
+}
+
+/** A list of a derived column says which values it takes out of its source, and no row is amiss. */
+function narrowsValues(from: Column, to: Column): boolean {
+  const { oneOf } = to;
+  if (oneOf === undefined || to.derived !== undefined) return false;
+  return from.oneOf === undefined || !from.oneOf.every((value) => oneOf.includes(value));
 }
 
 function isExact(column: Column): boolean {
@@ -55,6 +87,7 @@ function isText(column: Column): boolean {
 }
 
 function narrows(from: Column, to: Column): boolean {
+  if (to.derived !== undefined) return false;
   if (isText(from) && isText(to)) {
     return (to.length ?? Infinity) < (from.length ?? Infinity);
   }

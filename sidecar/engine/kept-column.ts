@@ -1,7 +1,7 @@
 import type { Column } from '../../db_connector/protocol/columns.ts';
 import { parseJson, writeJson } from '../../db_connector/protocol/json.ts';
 import { isJsonObject, type JsonObject } from '../../db_connector/protocol/json-value.ts';
-import { columnOf, type Table } from '../../db_connector/protocol/schema.ts';
+import { columnOf, columnToJson, type Table } from '../../db_connector/protocol/schema.ts';
 import { parseColumn } from '../../db_connector/protocol/schema-column.ts';
 import { SchemaReader } from '../../db_connector/protocol/schema-reader.ts';
 import { changesKey, type TableTransition } from './table-transition.ts';
@@ -45,7 +45,7 @@ export function followed(kept: KeptColumn, change: TableTransition): KeptColumn 
 }
 
 export function textOfKept({ column, key, ...rest }: KeptColumn): string {
-  return writeJson({ column: { ...column }, key: key?.map((keyColumn) => ({ ...keyColumn })) ?? null, ...rest });
+  return writeJson({ column: columnToJson(column), key: key?.map(columnToJson) ?? null, ...rest });
 }
 
 export function keptOfText(text: string): KeptColumn {

@@ -3,7 +3,7 @@ import {
   type Column,
   columnOf,
   findTable,
-  parseSchema,
+  parseStoredSchema,
   type Schema,
   schemaToJson,
   type Table,
@@ -94,7 +94,7 @@ export function schemaWith(object: QuarantinedObject, definition: string, schema
 /** The whole schema must obey the rules of a declared one: it may have come to its limits since. */
 function checkedSchema(object: QuarantinedObject, schema: Schema): Schema {
   try {
-    return parseSchema(schemaToJson(schema)).schema;
+    return parseStoredSchema(schemaToJson(schema));
   } catch (error) {
     if (error instanceof ApiError) throw refusal(object, error.message);
     throw error;

@@ -10,6 +10,13 @@ export type ColumnCheck =
   | { readonly kind: 'null'; readonly from: Column; readonly fault: (rows: number) => string }
   /** Rows whose value does not fit `to`; both are exact numbers, or both are text. */
   | { readonly kind: 'misfit'; readonly from: Column; readonly to: Column; readonly fault: (rows: number) => string }
+  /** Rows whose value is none of these. */
+  | {
+      readonly kind: 'unlisted';
+      readonly from: Column;
+      readonly values: readonly string[];
+      readonly fault: (rows: number) => string;
+    }
   /** Any row at all is a fault. */
   | { readonly kind: 'row'; readonly fault: (rows: number) => string };
 
@@ -44,6 +51,10 @@ function changeChecks(from: Column, to: Column, where: string): ColumnCheck[] {
   if (change.narrows) {
     const fault = (rows: number): string => `${where}: ${rowsText(rows)} a value that does not fit ${sizeText(to)}`;
     checks.push({ kind: 'misfit', from, to, fault });
+  }
+  if (change.narrowsValues) {
+    const fault = (rows: number): string => `${where}: ${rowsText(rows)} a value that oneOf does not list`;
+    checks.push({ kind: 'unlisted', from, values: to.oneOf ?? [], fault });
   }
   return checks;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
-import { type Part, parseSchema, type Schema, schemaToJson } from '../../db_connector/protocol/schema.ts';
+import { type Part, parseStoredSchema, type Schema, schemaToJson } from '../../db_connector/protocol/schema.ts';
 
 /** The inverse of `textOfSchema`; the digits of numbers stay. */
 export function schemaOfText(text: string): Schema {
@@ -20,7 +20,7 @@ export function storedSchemaToJson(schema: Schema): JsonObject {
 
 /** Of JSON that this program has written. */
 export function storedSchemaOf(json: Json): Schema {
-  const { schema } = parseSchema(json);
+  const schema = parseStoredSchema(json);
   const parts = isJsonObject(json) && Array.isArray(json.parts) ? json.parts.map(partOf) : [];
   return parts.length === 0 ? schema : { ...schema, parts };
 }

@@ -51,6 +51,12 @@ export function planned(
       source: column,
       column: columnNamed(table, renamed(own, column.name)),
     }));
+    const derived = columns.find(({ column }) => column.derived !== undefined);
+    if (derived !== undefined) {
+      throw new MoveRefused(
+        `column ${name}.${derived.column.name} is derived and takes nothing; rename one of the two`,
+      );
+    }
     const filled = new Set(columns.map(({ column }) => column.name));
     const empty = table.columns.find((column) => !filled.has(column.name) && !column.nullable);
     if (empty !== undefined) {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 import type { Row } from '../engine/engine.ts';
 import { converterOf, selectSql } from './convert.ts';
@@ -37,6 +38,7 @@ class RowReader {
   readonly #converters: readonly ((text: string | null) => Value)[];
   /** Of declared columns that the source does not have. */
   readonly #rest: readonly (readonly [string, Value])[];
+  readonly #derived: readonly DerivedColumn[];
   readonly #keyPositions: readonly (readonly [string, number])[];
   #rows = 0;
 
@@ -44,6 +46,7 @@ class RowReader {
     const { source, table, columns } = plan;
     this.#plan = plan;
     this.#converters = columns.map((column) => converterOf(column.source, column.column, zone));
+    this.#derived = derivedOf(table.columns);
     const filled = new Set(columns.map(({ column }) => column.name));
     const rest = table.columns.filter((column) => !filled.has(column.name));
     this.#rest = rest.map((column) => [column.name, parseValue(column, null)] as const);
@@ -66,7 +69,9 @@ class RowReader {
         misfits.push({ table: this.#plan.source.name, key: this.#keyText(texts), column: source.name, reason });
       }
     }
-    return misfits.length === 0 ? { row, misfits: null } : { row: null, misfits };
+    if (misfits.length > 0) return { row: null, misfits };
+    deriveInto(this.#derived, row);
+    return { row, misfits: null };
   }
 
   #keyText(texts: TextRow): string {

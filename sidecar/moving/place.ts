@@ -1,6 +1,7 @@
-import { type Column, columnOf, findTable, type Table } from '../../db_connector/protocol/schema.ts';
+import { type Column, findTable, type Table } from '../../db_connector/protocol/schema.ts';
 import type { StoredSchema, TableTarget } from '../engine/engine.ts';
 import { keptOfText } from '../engine/kept-column.ts';
+import { keyColumnsOf } from '../engine/key-order.ts';
 import { schemaOfText } from '../engine/schema-text.ts';
 import { keptColumnForm, storageForm } from '../engine/storage-form.ts';
 import type { KeptObject } from '../engine/transfer.ts';
@@ -37,6 +38,5 @@ export function keptShape({ kind, table: name, definition }: Pick<KeptObject, 'k
 }
 
 function placeOf(label: string, target: TableTarget): Place {
-  const { table } = target;
-  return { label, target, key: (table.primaryKey ?? []).map((name) => columnOf(table, name, 'primaryKey')) };
+  return { label, target, key: keyColumnsOf(target) };
 }

@@ -5,6 +5,8 @@ import { MAX_SYNC_WAIT_MS } from '../../db_connector/protocol/limits.ts';
 export interface SyncPlace {
   /** Holds back new operations and resolves when those under way have ended. */
   close(): Promise<void>;
+  /** Lets the operations that wait go on, while the place stays taken. */
+  open(): void;
   /** Lets the operations that wait go on and frees the place. May be called twice. */
   release(): void;
 }
@@ -88,6 +90,7 @@ export class NamespaceGate {
         state.isClosed = true;
         return idle(state);
       },
+      open: () => openGate(state),
       release: () => {
         if (!isReleased) {
           isReleased = true;
@@ -119,14 +122,9 @@ export class NamespaceGate {
 
   #open(namespace: string, state: State): void {
     state.hasSync = false;
-    state.isClosed = false;
-    const waiting = [...state.waiting];
-    state.waiting.clear();
-    for (const resume of waiting) {
-      resume();
-    }
+    const waiting = openGate(state);
     state.syncs.shift()?.(this.#place(namespace, state));
-    if (waiting.length === 0) {
+    if (waiting === 0) {
       this.#tidy(namespace, state);
     }
   }
@@ -137,6 +135,17 @@ export class NamespaceGate {
       this.#states.delete(namespace);
     }
   }
+}
+
+/** How many operations have waited. */
+function openGate(state: State): number {
+  state.isClosed = false;
+  const waiting = [...state.waiting];
+  state.waiting.clear();
+  for (const resume of waiting) {
+    resume();
+  }
+  return waiting.length;
 }
 
 function idle(state: State): Promise<void> {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { writeJson } from '../../db_connector/protocol/json.ts';
 import { type PayloadOf, unknownProperties } from '../../db_connector/protocol/payloads.ts';
-import { MAIN_PART, schemaHash, schemaToJson } from '../../db_connector/protocol/schema.ts';
+import { MAIN_PART, schemaHash, schemaToJson, visibleSchema } from '../../db_connector/protocol/schema.ts';
 import type { StoredSchema } from '../engine/engine.ts';
 import { declarationOf } from './parts.ts';
 import { SchemaSync, type SyncOptions } from './sync.ts';
@@ -65,7 +65,7 @@ function describeText(namespace: string, stored: Described | null): string {
   return writeJson({
     namespace,
     hash: stored?.hash ?? null,
-    schema: stored === null ? null : schemaToJson(stored.schema),
+    schema: stored === null ? null : schemaToJson(visibleSchema(stored.schema)),
     updatedAt: stored?.updatedAt ?? null,
   });
 }

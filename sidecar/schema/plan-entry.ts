@@ -1,5 +1,5 @@
 import type { Column, Index, Table } from '../../db_connector/protocol/schema.ts';
-import { compareColumns } from '../engine/column-change.ts';
+import { type ColumnChange, compareColumns, isDerivedAlike } from '../engine/column-change.ts';
 import type { PlanStep } from '../engine/plan-step.ts';
 
 /** A step as the caller of a sync reads it (contract section 6). */
@@ -31,13 +31,15 @@ export function entryOf(step: PlanStep): PlanEntry {
     case 'addColumn':
       return { kind, table: step.table, column: step.column.name, note: addNote(step.column), destructive: false };
     case 'alterColumn': {
-      const destructive = compareColumns(step.from, step.to).narrows;
+      const { narrows, narrowsValues } = compareColumns(step.from, step.to);
+      const destructive = narrows || narrowsValues;
       return { kind, table: step.table, column: step.to.name, note: alterNote(step.from, step.to), destructive };
     }
     case 'dropColumn':
     case 'quarantineColumn': {
-      const note = removalNote(kind === 'dropColumn');
-      return { kind, table: step.table, column: step.column.name, note, destructive: true };
+      const { name, derived } = step.column;
+      const note = derived === undefined ? removalNote(kind === 'dropColumn') : derivedRemovalNote(derived.from);
+      return { kind, table: step.table, column: name, note, destructive: true };
     }
     case 'changePrimaryKey':
       return { kind, table: step.table, note: keyNote(step.from, step.to), destructive: false };
@@ -63,7 +65,12 @@ function removalNote(isDropped: boolean): string {
     : 'no longer declared: put into quarantine with its data, from where the quarantine command restores it';
 }
 
+function derivedRemovalNote(from: string): string {
+  return `no longer declared: deleted; ${from}, from which it was derived, is not touched by that`;
+}
+
 function addNote(column: Column): string {
+  if (column.derived !== undefined) return `new derived column: computed from ${column.derived.from} in every row`;
   if (column.autoIncrement) return 'new column: rows that exist are numbered in their order';
   if (column.default === 'now' && (column.type === 'datetime' || column.type === 'date')) {
     return 'new column: rows that exist get the time of this sync';
@@ -78,7 +85,9 @@ function addNote(column: Column): string {
 function alterNote(from: Column, to: Column): string {
   const change = compareColumns(from, to);
   const notes: string[] = [];
-  if (typeName(from) !== typeName(to)) {
+  if (to.derived !== undefined && !isDerivedAlike(from, to)) {
+    notes.push(`computed anew from ${to.derived.from} in every row`);
+  } else if (typeName(from) !== typeName(to)) {
     const how = change.narrows ? 'narrower, every row must fit' : 'every row fits';
     notes.push(`${typeName(from)} becomes ${typeName(to)} (${how})`);
   }
@@ -89,7 +98,19 @@ function alterNote(from: Column, to: Column): string {
   if (JSON.stringify(from.default) !== JSON.stringify(to.default)) {
     notes.push(to.default === undefined ? 'has no default any more' : 'has another default for new rows');
   }
+  if (from.derived !== undefined && to.derived === undefined) {
+    notes.push(`no longer derived from ${from.derived.from}: keeps its values, and may be written`);
+  }
+  if (from.onUpdate !== to.onUpdate) {
+    notes.push(to.onUpdate === undefined ? 'is no longer set at updates' : 'is set at every update from now on');
+  }
+  if (to.derived === undefined && from.oneOf?.join('\0') !== to.oneOf?.join('\0')) notes.push(oneOfNote(change, to));
   return notes.join('; ');
+}
+
+function oneOfNote({ narrowsValues }: ColumnChange, to: Column): string {
+  if (to.oneOf === undefined) return 'may hold any text from now on';
+  return narrowsValues ? 'holds fewer values than before: every row must fit' : 'holds other values as well';
 }
 
 /** `string(60)`, `decimal(18,4)`, `int32`. */

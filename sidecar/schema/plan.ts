@@ -95,7 +95,7 @@ class Planner {
     this.#removeColumns(from, to, newNames);
     for (const column of to.columns) {
       const source = sources.get(column.name);
-      if (source !== undefined) this.#changeColumn(to.name, source, column);
+      if (source !== undefined) this.#changeColumn(to.name, followed(source, newNames), column);
     }
     for (const column of to.columns) {
       if (!sources.has(column.name)) this.steps.push({ kind: 'addColumn', table: to.name, column });
@@ -123,9 +123,11 @@ class Planner {
   }
 
   #removeColumns(from: Table, to: Table, newNames: ReadonlyMap<string, string>): void {
-    const kind = this.#keepsRemoved ? 'quarantineColumn' : 'dropColumn';
     for (const column of from.columns) {
       if (newNames.has(column.name)) continue;
+      // Nothing is lost with a derived one, and what came back would be out of date.
+      const isKept = this.#keepsRemoved && column.derived === undefined;
+      const kind = isKept ? 'quarantineColumn' : 'dropColumn';
       this.steps.push({ kind, table: to.name, column, ...ofPart(this.#ownership.ofColumn(from.name, column.name)) });
     }
   }
@@ -156,6 +158,13 @@ class Planner {
   }
 }
 
+/** A derived column by the new name of its source, under which it takes the same values. */
+export function followed(column: Column, newNames: ReadonlyMap<string, string>): Column {
+  const { derived } = column;
+  const from = derived === undefined ? undefined : newNames.get(derived.from);
+  return derived === undefined || from === undefined ? column : { ...column, derived: { ...derived, from } };
+}
+
 /** Those to drop, and those to add; an index only over renamed columns is neither. */
 function changedIndexes(from: Table, to: Table, newNames: ReadonlyMap<string, string>): [Index[], Index[]] {
   const kept = (index: Index): boolean => {
@@ -175,6 +184,9 @@ function ofPart(part: string): { readonly part?: string } {
 function unsupportedText(table: string, from: Column, to: Column): string {
   if (from.autoIncrement !== to.autoIncrement) {
     return `column ${table}.${to.name}: autoIncrement cannot be switched ${to.autoIncrement ? 'on' : 'off'}`;
+  }
+  if (to.derived !== undefined) {
+    return `column ${table}.${to.name}: has values of its own, which a derived column would replace; give the derived one another name`;
   }
   return `column ${table}.${to.name}: ${typeName(from)} cannot become ${typeName(to)}`;
 }

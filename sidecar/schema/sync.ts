@@ -5,20 +5,26 @@ import type { JsonObject } from '../../db_connector/protocol/json-value.ts';
 import { MAX_EXTEND_WAIT_MS } from '../../db_connector/protocol/limits.ts';
 import {
   type DeclaredSchema,
+  hasFilling,
   MAIN_PART,
   parsePart,
   parseSchema,
+  type Renames,
   type Schema,
   schemaHash,
+  visibleSchema,
 } from '../../db_connector/protocol/schema.ts';
 import { type Engine, type EngineLog, StaleSchemaError, type StoredSchema } from '../engine/engine.ts';
+import { applyDerived } from './apply-derived.ts';
 import type { SchemaCatalog } from './catalog.ts';
+import { checkDerivedUnique } from './check-derived.ts';
 import { declarePart } from './declare-part.ts';
+import { type DerivedStages, derivedStages, withoutFilling } from './derived-stages.ts';
 import type { NamespaceGate, SyncPlace } from './gate.ts';
 import { checkMoveMark, readMoveMark } from './move-mark.ts';
 import { NamespaceLock } from './namespace-lock.ts';
 import { declarationOf } from './parts.ts';
-import { planSchema, type RemovedMode, type SchemaPlan } from './plan.ts';
+import { planSchema, type RemovedMode } from './plan.ts';
 import type { PlanEntry } from './plan-entry.ts';
 
 /** A sync whose caller is gone runs on (contract section 2); what stops it at last is this. */
@@ -27,6 +33,8 @@ const APPLY_TIMEOUT_MS = 3_600_000;
 const LOOK_EVERY_MS = 200;
 /** Another process may change the schema between reading and changing it. */
 const MAX_ATTEMPTS = 5;
+/** For queued writes, at the end of a filling whose caller may be gone. */
+const DRAIN_MS = 30_000;
 
 export interface SyncOptions {
   readonly engine: Engine;
@@ -77,6 +85,12 @@ interface Running {
 /** What one sync declares, and what it found. */
 interface Declared extends DeclaredSchema {
   readonly hash: string;
+}
+
+/** What the whole schema of the namespace is to be. */
+interface Target {
+  readonly schema: Schema;
+  readonly renames: Renames;
 }
 
 /**
@@ -183,45 +197,100 @@ export class SchemaSync {
   }
 
   async #attempt(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
-    const { engine, removed, drain } = this.#options;
+    const { engine, removed } = this.#options;
     const { namespace, dryRun, deadline } = request;
     const stored = await engine.schemas.readSchema(namespace, { deadline });
     if (isCurrent(stored, request, declared)) return resultOf(request, declared, 'unchanged', []);
-    const { schema, renames } = declarePart(stored?.schema ?? null, request.part, declared);
-    const plan = planSchema(stored?.schema ?? null, schema, renames, removed);
+    // For the caller a column that an earlier sync has begun to fill is not there yet.
+    const known = stored === null ? null : visibleSchema(stored.schema);
+    const whole = declarePart(stored?.schema ?? null, request.part, declared);
+    const target = { schema: withoutFilling(whole.schema), renames: whole.renames };
+    const plan = planSchema(known, target.schema, target.renames, removed);
     if (plan.unsupported.length > 0) throw new ApiError('unsupported_change', plan.unsupported.join('; '));
     if (removed === 'deny' && plan.isDestructive) {
       if (dryRun) return resultOf(request, declared, 'denied', plan.entries);
       throw new ApiError('destructive_denied', deniedText(plan.entries));
     }
-    if (!dryRun) {
-      await place.close();
-      await drain(namespace, request);
-    }
-    await this.#apply(request, schema, stored, plan);
-    return resultOf(request, declared, dryRun ? 'planned' : 'applied', plan.entries);
+    await this.#apply(request, target, stored, plan.entries.length, place);
+    const isOnlyCleared = stored !== null && partHash(stored, request) === declared.hash;
+    return resultOf(request, declared, isOnlyCleared ? 'unchanged' : dryRun ? 'planned' : 'applied', plan.entries);
   }
 
   async #apply(
-    { namespace, dryRun, deadline }: SyncRequest,
-    to: Schema,
-    from: StoredSchema | null,
-    { steps }: SchemaPlan,
+    request: SyncRequest,
+    declared: Target,
+    stored: StoredSchema | null,
+    steps: number,
+    place: SyncPlace,
   ): Promise<void> {
-    const { engine, now, log } = this.#options;
+    const { namespace, dryRun } = request;
     const startedAt = performance.now();
-    const change = { namespace, from, to, hash: schemaHash(to), steps, dryRun, now: now() };
-    await engine.schemas.applySchema(change, { deadline: dryRun ? deadline : startedAt + APPLY_TIMEOUT_MS });
+    const stages = derivedStages(stored?.schema ?? null, declared.schema, declared.renames);
+    // What an earlier change has left half done is finished first, and then all is looked at anew.
+    if (stages !== null && stored !== null && stored.isUnfinished !== true) {
+      await this.#applyInStages(request, declared, stored, stages, place);
+    } else {
+      if (!dryRun) await this.#close(request, place);
+      await this.#applyAtOnce(request, declared, stored, declared.schema);
+    }
     if (dryRun) return;
-    log('info', 'schema applied', { namespace, steps: steps.length, ms: Math.round(performance.now() - startedAt) });
+    this.#options.log('info', 'schema applied', { namespace, steps, ms: Math.round(performance.now() - startedAt) });
+  }
+
+  async #applyInStages(
+    request: SyncRequest,
+    declared: Target,
+    stored: StoredSchema,
+    stages: DerivedStages,
+    place: SyncPlace,
+  ): Promise<void> {
+    const { engine, catalog, removed, now, log } = this.#options;
+    const { namespace, dryRun, deadline } = request;
+    const { schema, renames } = declared;
+    // A dry run over a million rows takes longer than its caller waits, and is joined as a real one is.
+    const bounds = () => ({ deadline: performance.now() + APPLY_TIMEOUT_MS });
+    await this.#applyAtOnce({ ...request, dryRun: true }, declared, stored, stages.before);
+    await checkDerivedUnique(engine, stored, stages, schema.tables, renames, bounds);
+    if (dryRun) return;
+    const close = async () => {
+      await this.#close({ ...request, deadline: Math.max(deadline, performance.now() + DRAIN_MS) }, place);
+    };
+    const open = () => {
+      catalog.forget(namespace);
+      place.open();
+    };
+    const change = { engine, namespace, removed, now, log, bounds, close, open };
+    await applyDerived(change, stored, schema, stages, renames);
+  }
+
+  async #close(request: SyncRequest, place: SyncPlace): Promise<void> {
+    await place.close();
+    await this.#options.drain(request.namespace, request);
+  }
+
+  async #applyAtOnce(
+    { namespace, dryRun, deadline }: SyncRequest,
+    { renames }: Target,
+    from: StoredSchema | null,
+    to: Schema,
+  ): Promise<void> {
+    const { engine, now, removed } = this.#options;
+    const { steps } = planSchema(from?.schema ?? null, to, renames, removed);
+    const change = { namespace, from, to, hash: schemaHash(to), steps, dryRun, now: now() };
+    const timeoutMs = performance.now() + APPLY_TIMEOUT_MS;
+    await engine.schemas.applySchema(change, { deadline: dryRun ? deadline : timeoutMs });
   }
 }
 
 /** Whether the part has been declared so already; one that is given up was never there. */
-function isCurrent(stored: StoredSchema | null, { part }: SyncRequest, { schema, hash }: Declared): boolean {
-  if (stored === null) return part !== MAIN_PART && schema.tables.length === 0;
-  if (stored.isUnfinished === true) return false;
-  return schemaHash(declarationOf(stored.schema, part) ?? { tables: [] }) === hash;
+function isCurrent(stored: StoredSchema | null, request: SyncRequest, { schema, hash }: Declared): boolean {
+  if (stored === null) return request.part !== MAIN_PART && schema.tables.length === 0;
+  if (stored.isUnfinished === true || hasFilling(declarationOf(stored.schema, request.part) ?? schema)) return false;
+  return partHash(stored, request) === hash;
+}
+
+function partHash(stored: StoredSchema, { part }: SyncRequest): string {
+  return schemaHash(declarationOf(stored.schema, part) ?? { tables: [] });
 }
 
 /** Before the lock is taken, so that a part that waits is in nobody's way, in another sidecar either. */

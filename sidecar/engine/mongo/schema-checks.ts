@@ -38,6 +38,8 @@ function conditionOf(check: ColumnCheck): Document {
       return { [check.from.name]: { $exists: false } };
     case 'misfit':
       return misfitCondition(check.from.name, check.to);
+    case 'unlisted':
+      return { [check.from.name]: { $exists: true, $nin: check.values } };
     case 'row':
       return {};
     default:

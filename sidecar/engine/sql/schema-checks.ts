@@ -17,7 +17,8 @@ export async function misfits(
   if ((await connection.rows(`SELECT 1 FROM ${table} LIMIT 1`)).length === 0) return [];
   const found: string[] = [];
   for (const check of columnChecks(namespace, change, now)) {
-    const count = await connection.number(`SELECT count(*) FROM ${table} WHERE ${conditionSql(connection, check)}`);
+    const sql = `SELECT count(*) FROM ${table} WHERE ${conditionSql(connection, check)}`;
+    const count = await connection.number(sql, check.kind === 'unlisted' ? check.values : []);
     if (count > 0) found.push(check.fault(count));
   }
   if (found.length > 0) return found;
@@ -34,6 +35,8 @@ function conditionSql(connection: SchemaConnection, check: ColumnCheck): string 
       return `${connection.quoted(check.from.name)} IS NULL`;
     case 'misfit':
       return misfitSql(connection, check.from, check.to);
+    case 'unlisted':
+      return `${connection.quoted(check.from.name)} NOT IN (${check.values.map(() => '?').join(', ')})`;
     case 'row':
       return '1 = 1';
     default:

@@ -14,7 +14,13 @@ export function misfits({ db }: JobContext, namespace: string, change: TableTran
   if (db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined) return [];
   const found = columnChecks(namespace, change, now).flatMap((check) => {
     const sql = `SELECT count(*) FROM ${table} WHERE guard() AND ${conditionSql(db, check)}`;
-    const count = Number(db.prepare(sql).pluck().get());
+    const params = check.kind === 'unlisted' ? check.values : [];
+    const count = Number(
+      db
+        .prepare(sql)
+        .pluck()
+        .get(...params),
+    );
     return count > 0 ? [check.fault(count)] : [];
   });
   if (found.length > 0) return found;
@@ -30,6 +36,8 @@ function conditionSql(db: Database, check: ColumnCheck): string {
       return `${quoted(check.from.name)} IS NULL`;
     case 'misfit':
       return misfitSql(db, check.from, check.to);
+    case 'unlisted':
+      return `${quoted(check.from.name)} NOT IN (${check.values.map(() => '?').join(', ')})`;
     case 'row':
       return '1';
     default:

@@ -1,0 +1,68 @@
+import type { Column } from '../../db_connector/protocol/columns.ts';
+import type { Filter } from '../../db_connector/protocol/filter.ts';
+import { isJsonObject, parseJson } from '../../db_connector/protocol/json.ts';
+import { columnOf } from '../../db_connector/protocol/schema.ts';
+import { parseValue, type Value } from '../../db_connector/protocol/values.ts';
+import type { CallBounds, Engine, Row, SortKey, TableTarget } from './engine.ts';
+
+/** Rows in the order of a key, asked for page by page. */
+export interface KeyPage {
+  /** In storage form (`storage-form.ts`). */
+  readonly target: TableTarget;
+  readonly key: readonly Column[];
+  /** What is read of each row. */
+  readonly columns: readonly Column[];
+  /** Null: from the first. */
+  readonly after: Row | null;
+  readonly dir: SortKey['dir'];
+  readonly limit: number;
+  readonly maxBytes: number;
+}
+
+export async function readKeyPage(engine: Engine, page: KeyPage, bounds: CallBounds): Promise<readonly Row[]> {
+  const { target, key, columns, after, dir, limit, maxBytes } = page;
+  const filter = after === null ? null : beyond(key, after);
+  const sort = key.map((column) => ({ column: column.name, dir }));
+  const fields = columns.map(({ name }) => name);
+  const found = await engine.find(target, { filter, fields, sort, limit, offset: 0, maxBytes }, bounds);
+  return rowsOf(columns, found.rows);
+}
+
+export function keyColumnsOf({ table }: TableTarget): readonly Column[] {
+  return (table.primaryKey ?? []).map((name) => columnOf(table, name, 'primaryKey'));
+}
+
+function rowsOf(columns: readonly Column[], text: string): Row[] {
+  const json = parseJson(text);
+  if (!Array.isArray(json)) throw new Error('a page of rows is no list');
+  return json.map((item) => {
+    if (!isJsonObject(item)) throw new Error('a row is no object');
+    return new Map<string, Value>(
+      columns.map((column) => [column.name, parseValue(column, item[column.name] ?? null)]),
+    );
+  });
+}
+
+/**
+ * `(k1, k2) > (v1, v2)` in the words of a filter. The condition on the first column alone stands before the rest, so
+ * that every engine begins to read the index there.
+ */
+function beyond(key: readonly Column[], row: Row): Filter {
+  const [column, ...rest] = key;
+  if (column === undefined) throw new Error('rows are read in the order of no key');
+  const value = row.get(column.name) ?? null;
+  if (rest.length === 0) return { kind: 'compare', column, op: 'gt', value };
+  return {
+    kind: 'and',
+    filters: [
+      { kind: 'compare', column, op: 'gte', value },
+      {
+        kind: 'or',
+        filters: [
+          { kind: 'compare', column, op: 'gt', value },
+          { kind: 'and', filters: [{ kind: 'compare', column, op: 'eq', value }, beyond(rest, row)] },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,138 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Filter } from '../../db_connector/protocol/filter.ts';
+import type { Column, Table } from '../../db_connector/protocol/schema.ts';
+import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
+import { type Value, writeValue } from '../columns/value.ts';
+import type { CallBounds, Engine, Row, StoredSchema, TableTarget } from '../engine/engine.ts';
+import { keyColumnsOf, readKeyPage } from '../engine/key-order.ts';
+import { storageForm } from '../engine/storage-form.ts';
+import { readFillMark, writeFillMark } from './fill-mark.ts';
+
+const PAGE_ROWS = 1000;
+const PAGE_BYTES = 4_194_304;
+const STATEMENT_MS = 60_000;
+/** Few, so that the connections of a pool are left to the game. */
+const WRITES_AT_ONCE = 4;
+/** More than others who write the very same rows can bring about. */
+const MAX_PASSES = 1000;
+
+/** A table of which columns are being filled, as the engine is asked for it. */
+interface Filling {
+  readonly target: TableTarget;
+  readonly key: readonly Column[];
+  readonly derived: readonly DerivedColumn[];
+  /** What is read: the key, the sources and the derived columns. */
+  readonly columns: readonly Column[];
+}
+
+/**
+ * Gives every row of a namespace what its columns that are being filled take out of their sources (contract section 11).
+ * Others write at the same time, in this process and in others, and each of their writes keeps the columns. A value that
+ * is written here may be out of date by then; but no page is left before it was read once with every value right, and
+ * who writes later keeps them so. Begun again after a crash, it goes on where the mark says.
+ */
+export async function fillDerived(
+  engine: Engine,
+  stored: StoredSchema,
+  onRows: (rows: number) => void = () => undefined,
+): Promise<number> {
+  let rows = 0;
+  for (const table of stored.schema.tables) {
+    const derived = derivedOf(table.columns).filter(({ column }) => column.filling !== undefined);
+    if (derived.length === 0) continue;
+    await fillTable(engine, fillingOf(stored, table, derived), (more) => {
+      rows += more;
+      onRows(rows);
+    });
+  }
+  return rows;
+}
+
+function fillingOf({ namespace, revision }: StoredSchema, table: Table, derived: readonly DerivedColumn[]): Filling {
+  const target = { namespace, revision, table: storageForm(table) };
+  const key = keyColumnsOf(target);
+  const needed = new Set(derived.flatMap(({ column, source }) => [column.name, source.name]));
+  const isRead = (column: Column): boolean => key.includes(column) || needed.has(column.name);
+  return { target, key, derived, columns: target.table.columns.filter(isRead) };
+}
+
+async function fillTable(engine: Engine, filling: Filling, onRows: (rows: number) => void): Promise<void> {
+  const { target, key, derived } = filling;
+  const { namespace } = target;
+  const place = { table: target.table.name, columns: derived.map(({ column }) => column.name), key };
+  let after = await readFillMark(engine.transfer, namespace, place, bounds());
+  for (;;) {
+    const page = await rightPage(engine, filling, after);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    onRows(page.length);
+    after = last;
+    await writeFillMark(engine.transfer, namespace, { ...place, after }, bounds());
+  }
+}
+
+/** The page after a key, as it was read with nothing in it wrong. */
+async function rightPage(engine: Engine, { target, key, derived, columns }: Filling, after: Row | null) {
+  for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
+    const page = { target, key, columns, after, dir: 'asc', limit: PAGE_ROWS, maxBytes: PAGE_BYTES } as const;
+    const rows = await readKeyPage(engine, page, bounds());
+    const changes = changesOf(rows, key, derived);
+    if (changes.length === 0) return rows;
+    await inTurn(changes, ({ set, filter }) =>
+      engine.write(target, { op: 'update', set, inc: new Map(), filter }, null, bounds()),
+    );
+  }
+  throw new ApiError('conflict_retry', `rows of ${target.namespace}.${target.table.name} change all the time`);
+}
+
+interface Change {
+  readonly set: Row;
+  readonly filter: Filter;
+}
+
+/** Rows that get the same values change together. */
+function changesOf(rows: readonly Row[], key: readonly Column[], derived: readonly DerivedColumn[]): Change[] {
+  const groups = new Map<string, { readonly set: Row; readonly rows: Row[] }>();
+  for (const row of rows) {
+    const right = new Map(row);
+    deriveInto(derived, right);
+    const set = new Map<string, Value>(derived.map(({ column }) => [column.name, right.get(column.name) ?? null]));
+    if (derived.every(({ column }) => isSame(column, row, set))) continue;
+    const text = derived.map(({ column }) => writeValue(column, set.get(column.name) ?? null)).join(',');
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, { set, rows: [row] });
+    else group.rows.push(row);
+  }
+  return [...groups.values()].flatMap((group) =>
+    rowFilters(key, group.rows).map((filter) => ({ set: group.set, filter })),
+  );
+}
+
+function isSame(column: Column, a: Row, b: Row): boolean {
+  return writeValue(column, a.get(column.name) ?? null) === writeValue(column, b.get(column.name) ?? null);
+}
+
+function rowFilters(key: readonly Column[], rows: readonly Row[]): Filter[] {
+  const cellOf = (row: Row, { name }: Column): Value => row.get(name) ?? null;
+  const [column, ...others] = key;
+  if (column !== undefined && others.length === 0 && rows.length > 1) {
+    return [{ kind: 'in', column, negated: false, values: rows.map((row) => cellOf(row, column)) }];
+  }
+  return rows.map((row) => ({
+    kind: 'and',
+    filters: key.map((part) => ({ kind: 'compare', column: part, op: 'eq', value: cellOf(row, part) })),
+  }));
+}
+
+async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const left = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of left) await work(item);
+  };
+  const results = await Promise.allSettled(Array.from({ length: WRITES_AT_ONCE }, worker));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+function bounds(): CallBounds {
+  return { deadline: performance.now() + STATEMENT_MS };
+}
