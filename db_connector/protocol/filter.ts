@@ -2,7 +2,7 @@ import { COLUMN_TYPES, type Column, FILTER_OPS, type FilterOp } from './columns.
 import { type Comparand, filterFault, parseComparand, searchedText } from './comparand.ts';
 import { isJsonObject, type Json, type JsonObject } from './json-value.ts';
 import { MAX_FILTER_CONDITIONS, MAX_FILTER_DEPTH, MAX_FILTER_LIST_VALUES } from './limits.ts';
-import { columnOf } from './schema.ts';
+import { namedColumn } from './schema.ts';
 import type { Table } from './schema-types.ts';
 import { kindOf } from './value-fault.ts';
 import { isAtMostLong, isStorableText, maxLength } from './value-texts.ts';
@@ -66,7 +66,7 @@ class FilterReader {
     const { field, op, value } = json;
     if (typeof field !== 'string') throw filterFault(`${path}.field`, `expected a column, got ${kindOf(field)}`);
     if (!isFilterOp(op)) throw filterFault(`${path}.op`, `expected one of ${FILTER_OPS.join(', ')}`);
-    const column = columnOf(this.#table, field, `${path}.field`);
+    const column = namedColumn(this.#table, field, `${path}.field`);
     const ops: readonly FilterOp[] = COLUMN_TYPES[column.type].filterOps;
     if (!ops.includes(op)) throw filterFault(`${path}.op`, `${op} does not suit a column of type ${column.type}`);
     return readOp(column, op, value, `${path}.value`);

@@ -127,6 +127,12 @@ export function findTable(schema: Schema, name: string): Table | null {
 export function columnOf(table: Table, name: string, path: string): Column {
   const column = table.columns.find((candidate) => candidate.name === name);
   if (column === undefined) throw new ApiError('unknown_column', `${path}: no column of that name in ${table.name}`);
+  return column;
+}
+
+/** A column that a caller names: `unknown_column`, or `sync_in_progress` for one that cannot be used yet. */
+export function namedColumn(table: Table, name: string, path: string): Column {
+  const column = columnOf(table, name, path);
   checkFilled(column, path);
   return column;
 }

@@ -1,7 +1,7 @@
 import { COLUMN_TYPES } from './columns.ts';
 import { ApiError } from './errors.ts';
 import { isJsonObject, type Json } from './json-value.ts';
-import { columnOf } from './schema.ts';
+import { namedColumn } from './schema.ts';
 import type { Table } from './schema-types.ts';
 import { kindOf } from './value-fault.ts';
 
@@ -30,7 +30,7 @@ function parseKey(json: Json, table: Table, path: string): SortKey {
   if (typeof field !== 'string') throw sortFault(`${path}.field`, `expected a column, got ${kindOf(field)}`);
   const dir = json.dir ?? 'asc';
   if (dir !== 'asc' && dir !== 'desc') throw sortFault(`${path}.dir`, 'expected asc or desc');
-  const column = columnOf(table, field, `${path}.field`);
+  const column = namedColumn(table, field, `${path}.field`);
   if (!COLUMN_TYPES[column.type].isSortable) {
     throw sortFault(`${path}.field`, `a column of type ${column.type} cannot be sorted`);
   }

@@ -11,6 +11,8 @@ import {
   MAX_FILTER_LIST_VALUES,
   MAX_INDEX_BYTES,
   MAX_INDEX_COLUMNS,
+  MAX_JSON_COLUMN_DEPTH,
+  MAX_ONE_OF_VALUES,
   MAX_STRING_LENGTH,
   MAX_TABLE_COLUMNS,
   MAX_TABLE_INDEXES,
@@ -71,6 +73,34 @@ function column(): Node {
       unique: flag,
       autoIncrement: { ...flag, description: 'On one int32 or int64 column that is the whole primary key' },
       default: { description: 'A value of the column; "now" on datetime and date, "random" on uuid; null is none' },
+      derived: {
+        type: ['object', 'null'],
+        required: ['from'],
+        properties: {
+          from: { ...columnName, description: 'A json, string or text column of the same table' },
+          path: {
+            type: ['array', 'null'],
+            items: { type: ['string', 'integer'] },
+            maxItems: MAX_JSON_COLUMN_DEPTH,
+            description: 'Leads to a value inside a json column; left out it is the whole value',
+          },
+          fold: { ...flag, description: 'string only: without case, accents and outer white space; filter values too' },
+        },
+        description:
+          'Written by the sidecar alone with every write of its source, and always nullable; NULL where nothing fits',
+      },
+      onUpdate: {
+        type: ['string', 'null'],
+        enum: ['now', null],
+        description: 'datetime and date only: the time of every update that does not set the column itself',
+      },
+      oneOf: {
+        type: ['array', 'null'],
+        items: { type: 'string' },
+        minItems: 1,
+        maxItems: MAX_ONE_OF_VALUES,
+        description: 'string only: every other value is invalid_value',
+      },
       renamedFrom: { ...columnName, type: ['string', 'null'] },
     },
   };
