@@ -15,11 +15,11 @@ export function partViews(schema: Schema): Map<string, PartView> {
   return new Map(names.map((name) => [name, partView(schema, name)]));
 }
 
-/** What the part has declared, as a schema of its own; null where there is no such part. */
+/** What the part has declared, as a schema of its own; null where it has declared nothing. */
 export function declarationOf(schema: Schema, part: string): Schema | null {
   const view = partView(schema, part);
   const tables = [...view.own, ...view.added].toSorted(byName);
-  return tables.length === 0 && part !== MAIN_PART ? null : { tables };
+  return tables.length === 0 ? null : { tables };
 }
 
 function partView(schema: Schema, part: string): PartView {

@@ -87,8 +87,8 @@ describe('a namespace that is copied', () => {
       const rows = async (table: string) =>
         (await client.must<{ rows: Record<string, unknown>[] }>('find', { namespace: world.namespace, table })).rows;
       expect((await rows('counted')).slice(0, 2)).toEqual([
-        { id: 1, label: 'row 0', old_note: 'note 0' },
-        { id: 2, label: 'row 1', old_note: 'note 1' },
+        { id: 1, label: 'row 0', old_note: 'note 0', mood: 'm0' },
+        { id: 2, label: 'row 1', old_note: 'note 1', mood: 'm1' },
       ]);
       // Rows without key are known by what no client sees.
       expect((await rows('log')).map((row) => row.level)).toEqual(Array.from({ length: 20 }, (_, i) => (i % 2) * 2));

@@ -33,6 +33,55 @@ afterAll(async () => {
   await database.drop();
 });
 
+interface Refusal {
+  readonly operation: 'schema.sync' | 'schema.extend';
+  readonly declared: object;
+  readonly code: string;
+  /** Stands in the message. */
+  readonly names: string;
+}
+
+const sync = (...tables: object[]) => ({ operation: 'schema.sync', declared: { schema: { tables } } }) as const;
+const extend = (part: string, ...tables: object[]) =>
+  ({ operation: 'schema.extend', declared: { part, schema: { tables } } }) as const;
+const added = (...columns: object[]) => ({ name: 'characters', columns });
+const required = { name: 'level', type: 'int32' };
+const stranger = { ...PHONE, indexes: [{ name: 'by_phone', columns: ['id'] }], columns: [] };
+const unsupported = (names: string) => ({ code: 'unsupported_change', names });
+const invalid = (names: string) => ({ code: 'invalid_schema', names });
+
+/** Beside `CHARACTERS` of the main part, `PHONE` and `calls` of part phone, and `calls.note` of part log. */
+const REFUSALS: [string, Refusal][] = [
+  [
+    'a column of another part',
+    { ...extend('x', added(PHONE.columns[0] as object)), ...unsupported('characters.phone') },
+  ],
+  ['a column of the main part', { ...extend('x', added({ ...NAMES })), ...unsupported('characters.name') }],
+  ['an index of another part', { ...extend('x', stranger), ...unsupported('characters.by_phone') }],
+  ['a table of another part', { ...extend('x', table('calls', 'id')), ...unsupported('calls.id') }],
+  ['a key on a table of others', { ...extend('x', { ...table('calls', 'other') }), ...invalid('calls.primaryKey') }],
+  ['a required column on a table of others', { ...extend('x', added(required)), ...invalid('characters.level') }],
+  [
+    'an index that no engine carries, with the column of another part',
+    {
+      ...extend('x', {
+        ...added({ name: 'long', type: 'string', length: 640, nullable: true }),
+        indexes: [{ name: 'long', columns: ['long', 'name'] }],
+      }),
+      ...invalid('table characters.indexes'),
+    },
+  ],
+  ['a table that another part extends, given up', { ...extend('phone', PHONE), ...unsupported('part log extends it') }],
+  ['its main table given up', { ...sync(), ...unsupported('part phone extends it') }],
+  [
+    "a sync with a part's column",
+    { ...sync(table('characters', 'id', { ...NAMES, name: 'phone' })), ...unsupported('characters.phone') },
+  ],
+  ["a sync with a part's table", { ...sync(CHARACTERS, table('calls', 'id')), ...unsupported('table calls') }],
+  ['the name of the main part', { ...extend('main', table('x', 'id')), code: 'invalid_request', names: 'part' }],
+  ['a name that is none', { ...extend('My-Part', table('x', 'id')), code: 'invalid_identifier', names: 'part' }],
+];
+
 const world = (): PartsWorld => partsWorld(() => sidecar);
 
 describe('parts', () => {
@@ -122,6 +171,19 @@ describe('parts', () => {
     expect(await game.extend('garage')).toMatchObject({ changed: false, status: 'unchanged' });
     expect((await game.describe('garage')).schema).toBeNull();
     expect(await game.extend('phone', PHONE)).toMatchObject({ status: 'unchanged' });
+  });
+
+  it.each(REFUSALS)('%s', async (_, { operation, declared, code, names }) => {
+    const game = world();
+    await game.sync(CHARACTERS);
+    await game.extend('phone', PHONE, table('calls', 'id'));
+    await game.extend('log', { name: 'calls', columns: [{ ...NAMES, name: 'note' }] });
+    const before = await game.describe();
+    for (const dryRun of [true, false]) {
+      const answer = await game.call(operation, { ...declared, dryRun });
+      expect(answer).toMatchObject({ code, message: expect.stringContaining(names) });
+    }
+    expect(await game.describe()).toEqual(before);
   });
 
   it('plan in a dry run what they would change themselves, and change nothing', async () => {

@@ -33,6 +33,12 @@ const COUNTED = {
     column('old_note', 'string', { nullable: true }),
   ],
 };
+/** What another part adds to it. */
+const PLUG = {
+  name: 'counted',
+  columns: [column('mood', 'string', { length: 20, nullable: true })],
+  indexes: [{ name: 'by_mood', columns: ['mood', 'label'] }],
+};
 const LOG = { name: 'log', columns: [column('line', 'string'), column('level', 'int32', { nullable: true })] };
 const GONE = {
   name: 'gone',
@@ -78,6 +84,7 @@ export async function fillWorld(client: SignedClient, namespace: string, rows = 
   const call = (operation: string, payload: object) => client.must(operation, { namespace, ...payload });
   const sync = (...tables: object[]) => call('schema.sync', { schema: { tables } });
   await sync(EVERYTHING, COUNTED, LOG, GONE, KEYLESS_GONE, EMPTY);
+  await call('schema.extend', { part: 'plug', schema: { tables: [PLUG] } });
   await call('insert', { table: 'everything', rows: EVERYTHING_ROWS });
   await call('update', {
     table: 'everything',
@@ -86,8 +93,11 @@ export async function fillWorld(client: SignedClient, namespace: string, rows = 
     inc: { large: 41 },
   });
   const many = Array.from({ length: rows }, (_, i) => i);
-  await call('insert', { table: 'counted', rows: many.map((i) => ({ label: `row ${i}`, old_note: `note ${i}` })) });
-  await call('insert', { table: 'counted', rows: [{ id: 5000, label: 'by hand' }] });
+  await call('insert', {
+    table: 'counted',
+    rows: many.map((i) => ({ label: `row ${i}`, old_note: `note ${i}`, mood: `m${i % 4}` })),
+  });
+  await call('insert', { table: 'counted', rows: [{ id: 5000, label: 'by hand', mood: 'odd' }] });
   await call('insert', { table: 'log', rows: many.map((i) => ({ line: `line ${(i * 7919) % rows}`, level: i % 3 })) });
   await call('delete', { table: 'log', filter: { field: 'level', op: 'eq', value: 1 } });
   await call('delete', { table: 'counted', filter: { field: 'id', op: 'eq', value: 5000 } });
@@ -108,9 +118,10 @@ export async function fillWorld(client: SignedClient, namespace: string, rows = 
 /** Everything that a client can read of it. */
 export async function readWorld(client: SignedClient, { namespace, tables }: MovedWorld): Promise<unknown> {
   const { hash, schema } = (await client.must('schema.describe', { namespace })) as Record<string, unknown>;
+  const plug = (await client.must('schema.describe', { namespace, part: 'plug' })) as Record<string, unknown>;
   const rows: Record<string, unknown> = {};
   for (const table of tables) rows[table] = (await client.must('find', { namespace, table })).rows;
-  return { hash, schema, rows };
+  return { hash, schema, plug: plug.schema, rows };
 }
 
 /** What only shows once one goes on with a moved world: ids that were given are not given again, gaps stay gaps. */

@@ -80,4 +80,24 @@ describe('NamespaceGate', () => {
     await Promise.all([operation, closed]);
     expect(events.indexOf('operation ends')).toBeGreaterThan(events.indexOf('operation begins'));
   });
+
+  it('gives the place to those who wait for it in their order, and to nobody who has given up', async () => {
+    const gate = new NamespaceGate();
+    const first = gate.beginSync('a');
+    const order: string[] = [];
+    const take = async (name: string) => {
+      const place = await gate.awaitSync('a', 60_000);
+      order.push(name);
+      return place;
+    };
+    const second = take('second');
+    expect(await gate.awaitSync('a', 1)).toBeNull();
+    const third = take('third');
+    first?.release();
+    (await second)?.release();
+    expect(gate.beginSync('a')).toBeNull();
+    (await third)?.release();
+    expect(order).toEqual(['second', 'third']);
+    expect(gate.beginSync('a')).not.toBeNull();
+  });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
 import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
 import { type Engine, StaleSchemaError, type StoredSchema } from '../../../sidecar/engine/engine.ts';
 import type { SchemaChange } from '../../../sidecar/engine/schema-change.ts';
@@ -7,7 +8,7 @@ import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
 import { SchemaSync } from '../../../sidecar/schema/sync.ts';
 
 /** An engine that holds each change until the test lets it go, and remembers what it was asked. */
-function scripted() {
+function scripted({ extendWaitMs = 60_000 } = {}) {
   const events: string[] = [];
   const changes: { change: SchemaChange; end: (error?: Error) => void }[] = [];
   let stored: StoredSchema | null = null;
@@ -47,7 +48,16 @@ function scripted() {
     now: () => 0,
     log: () => {},
     drain: async () => {},
+    extendWaitMs,
   });
+  const extend = (part: string, ...tables: object[]) =>
+    sync.sync({
+      namespace: 'game',
+      part,
+      schema: { tables: tables as JsonObject[] },
+      dryRun: false,
+      deadline: performance.now() + 120_000,
+    });
   const declare = (table: string, dryRun = false) =>
     sync.sync({
       namespace: 'game',
@@ -61,7 +71,7 @@ function scripted() {
     await vi.waitFor(() => expect(changes.length).toBeGreaterThanOrEqual(n));
     return changes[n - 1] as (typeof changes)[number];
   };
-  return { declare, change, events, gate, catalog };
+  return { declare, extend, change, events, gate, catalog };
 }
 
 describe('a sync that runs', () => {
@@ -132,6 +142,63 @@ describe('a sync that runs', () => {
     (await change(6)).end(new StaleSchemaError('game'));
     (await change(7)).end();
     expect(await lucky).toMatchObject({ status: 'applied' });
+  });
+});
+
+describe('a part', () => {
+  const own = { name: 'own', primaryKey: ['id'], columns: [{ name: 'id', type: 'int32' }] };
+  const added = { name: 'a', columns: [{ name: 'd', type: 'int32', nullable: true }] };
+
+  it('waits for a running sync, and a sync for a running part; each gets its turn in the order of asking', async () => {
+    const { declare, extend, change, events } = scripted();
+    const syncing = declare('a');
+    const first = await change(1);
+    const extending = extend('one', own);
+    const joined = extend('one', own);
+    first.end();
+    expect(await syncing).toMatchObject({ status: 'applied' });
+    const second = await change(2);
+    const again = declare('b');
+    await expect(declare('c')).rejects.toMatchObject({ code: 'sync_in_progress' });
+    const other = extend('two', { ...own, name: 'other' });
+    expect(second.change.to.tables.map(({ name }) => name)).toEqual(['a', 'own']);
+    second.end();
+    const third = await change(3);
+    expect(third.change.to.tables.map(({ name }) => name)).toEqual(['b', 'own']);
+    third.end();
+    const fourth = await change(4);
+    expect(fourth.change.to.tables.map(({ name }) => name)).toEqual(['b', 'other', 'own']);
+    fourth.end();
+    expect((await Promise.all([extending, again, other])).map(({ status }) => status)).toEqual(
+      Array(3).fill('applied'),
+    );
+    expect(await joined).toBe(await extending);
+    expect(events.filter((event) => event === 'lock')).toHaveLength(4);
+  });
+
+  it('is refused with what is missing when nobody has declared it in time, and has held nobody up', async () => {
+    const { extend, events } = scripted({ extendWaitMs: 20 });
+    await expect(extend('one', added)).rejects.toMatchObject({
+      code: 'unknown_table',
+      message: expect.stringContaining('table a: no part has declared it'),
+    });
+    const indexes = [{ name: 'i', columns: ['nobodys'] }];
+    await expect(extend('one', { ...added, indexes })).rejects.toMatchObject({ code: 'unknown_table' });
+    expect(events).toEqual([]);
+  });
+
+  it('that waits gives way to its newer declaration', async () => {
+    const { declare, extend, change } = scripted();
+    const old = extend('one', added);
+    const newer = extend('one', { ...added, columns: [{ name: 'e', type: 'int32', nullable: true }] });
+    await expect(old).rejects.toMatchObject({ code: 'sync_in_progress' });
+    const syncing = declare('a');
+    (await change(1)).end();
+    await syncing;
+    const last = await change(2);
+    expect(last.change.to.tables[0]?.columns.map(({ name }) => name)).toEqual(['c', 'e']);
+    last.end();
+    expect(await newer).toMatchObject({ status: 'applied' });
   });
 });
 
