@@ -12,6 +12,7 @@ import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
 import { Log, StandardOutput, traceOf } from './log.ts';
 import { holdNursery } from './nursery.ts';
 import { type RunningSidecar, serve } from './serve.ts';
+import { withBackups } from './with-backups.ts';
 
 /** Nobody is left to end it by hand: beyond `drainOnStopMs` at its highest nothing is waited for. */
 const LONGEST_STOP_MS = 660_000;
@@ -52,7 +53,7 @@ async function start(file: string, output: StandardOutput): Promise<RunningSidec
   for (const made of createMissing(file, process.env)) log.info('made a file that was missing', { file: made });
   const config = loadConfig(file, process.env);
   for (const warning of config.warnings) log.warn(warning);
-  return serve({ config, log: output });
+  return withBackups(await serve({ config, log: output }), config, log);
 }
 
 /**

@@ -29,6 +29,7 @@ const SIDECAR_PARTS = [
   'sidecar/config/',
   'sidecar/moving/',
   'sidecar/importing/',
+  'sidecar/backup/',
   'sidecar/commands/',
   'sidecar/embedded/',
 ];
@@ -75,6 +76,20 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/importing/',
     zones: ['sidecar/moving/', 'sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
     packages: ['mysql2'],
+  },
+  {
+    path: 'sidecar/backup/',
+    zones: [
+      'sidecar/moving/',
+      'sidecar/write-behind/',
+      'sidecar/write-behind/journal/',
+      'sidecar/schema/',
+      'sidecar/security/',
+      'sidecar/config/',
+      'sidecar/engine/',
+      PROTOCOL,
+    ],
+    packages: ['zod'],
   },
   { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
   // The log on the disk knows nothing of what is written in it.

@@ -1,3 +1,4 @@
+import { BACKUP_OPTIONS, runBackup } from './backup.ts';
 import type { Command } from './command.ts';
 import { listingCommand } from './command.ts';
 import { runCopy } from './copy.ts';
@@ -8,6 +9,7 @@ import { INIT_OPTIONS, runInit } from './init.ts';
 import { KEYS_OPTIONS, runKeys } from './keys.ts';
 import { runQuarantine } from './quarantine.ts';
 import { runQueue } from './queue.ts';
+import { RESTORE_OPTIONS, runRestore } from './restore.ts';
 
 /** Everything that `main.js` does beside serving. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -28,6 +30,20 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: KEYS_OPTIONS,
     notes: ['A running sidecar reads its keys when it starts: restart it afterwards.'],
     run: runKeys,
+  },
+  backup: {
+    about: 'writes the database and the waiting queued writes into a folder, and reads it back',
+    usage: ['[--to DIR] [--keep N] [--json] [--config FILE]', '--list [--to DIR] [--json] [--config FILE]'],
+    options: BACKUP_OPTIONS,
+    notes: ['Beside a running sidecar. A schedule stands under "backup" of the configuration: docs/backup.md.'],
+    run: (args, { moveIo }) => runBackup(args, moveIo('there is no backup')),
+  },
+  restore: {
+    about: 'brings a backup into a database that is empty in its namespaces, whichever engine that is',
+    usage: ['BACKUP [--namespace N]… [--replace] [--config FILE]'],
+    options: RESTORE_OPTIONS,
+    notes: ['Stop the sidecar first.'],
+    run: (args, { moveIo }) => runRestore(args, moveIo('the same command goes on where this one stopped')),
   },
   quarantine: listingCommand(
     'lists, brings back and deletes what a schema no longer declares',

@@ -16,6 +16,7 @@ import {
   DEFAULT_STATEMENT_TIMEOUT_MS,
 } from '../../db_connector/protocol/limits.ts';
 import { OPERATIONS } from '../../db_connector/protocol/operations.ts';
+import { backupSection } from './backup.ts';
 import { flag, host, instant, integer, listOf, nullableText, oneOf, ranges, rule, text } from './rules.ts';
 import { writeBehindSection } from './write-behind.ts';
 
@@ -102,6 +103,7 @@ export const configSchema = z.strictObject({
   limits: limits.prefault({}),
   panel: panel.prefault({}),
   writeBehind: writeBehindSection.prefault({}),
+  backup: backupSection.prefault({}),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
 import type { KeyRow } from '../security/keyring.ts';
+import { type BackupConfig, readBackup } from './backup.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
 import { type DatabaseConfig, readDatabase } from './database.ts';
@@ -11,7 +12,7 @@ import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
 import { readWriteBehind, type WriteBehindConfig } from './write-behind.ts';
 
 /** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
-export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'panel' | 'writeBehind'> {
+export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'panel' | 'writeBehind' | 'backup'> {
   /** Absolute path of sidecar.json: what makes this sidecar this one on its machine. */
   readonly file: string;
   /** Folder of it. */
@@ -20,6 +21,7 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'p
   readonly dataFolder: string;
   readonly database: DatabaseConfig;
   readonly writeBehind: WriteBehindConfig;
+  readonly backup: BackupConfig;
   readonly keys: readonly KeyRow[];
   /** Lines for the operator about what is legal but unwise. */
   readonly warnings: readonly string[];
@@ -46,6 +48,7 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
     },
     database: readDatabase(rest.database, place),
     writeBehind: readWriteBehind(rest.writeBehind, folder),
+    backup: readBackup(rest.backup, folder),
     file: resolve(file),
     folder,
     dataFolder: at('data'),

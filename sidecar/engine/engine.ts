@@ -15,6 +15,8 @@ export interface Capabilities {
   readonly transactions: boolean;
   /** `json` columns may stand in a filter. */
   readonly filterableJson: boolean;
+  /** Can be opened as it is at one moment (`EngineOptions.snapshot`); without it who reads all of it holds writes back. */
+  readonly snapshots: boolean;
 }
 
 /** The declared schema of a namespace as the database remembers it. */
@@ -45,6 +47,11 @@ export interface EngineOptions {
   readonly now: () => number;
   /** How often expired idempotency records are removed; default 30 s. */
   readonly purgeIntervalMs?: number;
+  /**
+   * Only with the capability `snapshots`: everything is read as it is at the moment of opening, whatever others write
+   * meanwhile, and nothing can be written. An embedded engine lays a copy of its file into `folder`.
+   */
+  readonly snapshot?: { readonly folder: string };
 }
 
 /** What bounds one call of the engine. Waiting and running together end by `deadline` with `database_timeout`. */

@@ -38,7 +38,11 @@ export async function refuseHalfApplied(engine: Engine, { namespace }: StoredSch
  * Brings row and dead letters over, when all rows are there: whoever owns the queue goes on in the target exactly where
  * the copied rows are. What stays as another journal's is told.
  */
-export async function copyQueue({ from, to }: CopyEngines, namespace: string, report: MoveReport): Promise<void> {
+export async function copyQueue(
+  { from, to }: CopyEngines,
+  namespace: string,
+  report: Pick<MoveReport, 'say'>,
+): Promise<void> {
   const source = await readNamespaceQueue(from, namespace);
   const there = await readNamespaceQueue(to, namespace);
   await copyLetters(to, source, there);
@@ -49,7 +53,7 @@ export async function copyQueue({ from, to }: CopyEngines, namespace: string, re
 }
 
 /** What an earlier run has brought and the source has no more would be done twice by a retry. */
-async function copyLetters(engine: Engine, source: NamespaceQueue, there: NamespaceQueue): Promise<void> {
+export async function copyLetters(engine: Engine, source: NamespaceQueue, there: NamespaceQueue): Promise<void> {
   const known = new Set(source.letters.map(({ id }) => id));
   const journals = new Set(source.row === null ? [] : ownerships(source.row).map(({ journal }) => journal));
   const gone = there.letters.filter(({ id }) => journals.has(id.split('-', 1)[0] ?? '') && !known.has(id));

@@ -54,7 +54,8 @@ function mark(engine: Engine, namespace: string) {
   return patiently(() => readMoveMark(engine, namespace, Date.now(), statementBounds()));
 }
 
-async function refuseOccupied(engine: Engine, namespace: string, found: StoredSchema | null): Promise<void> {
+/** @throws MoveRefused where the namespace of the target holds something */
+export async function refuseOccupied(engine: Engine, namespace: string, found: StoredSchema | null): Promise<void> {
   const occupied: string[] = [];
   for (const table of found?.schema.tables ?? []) {
     if (found !== null && (await lastRow(engine, tablePlace(found, table))) !== null) occupied.push(table.name);

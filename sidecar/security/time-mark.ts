@@ -6,6 +6,7 @@ import { isSameBoot } from './boot-id.ts';
 /** The mark runs this far ahead of the clock, so that it is rarely written while a request waits. */
 const AHEAD_SECONDS = 30;
 const RENEW_AT_SECONDS = 20;
+const FILE = 'time-mark.json';
 
 interface MarkState {
   readonly bootId: string;
@@ -38,7 +39,7 @@ export class TimeMark {
     const isNew = !existsSync(folder);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#folder = folder;
-    this.#file = join(folder, 'time-mark.json');
+    this.#file = join(folder, FILE);
     this.#bootId = bootId;
     const last = isNew ? null : readState(this.#file);
     this.lastEnd = isNew ? 'none' : last === null ? 'unreadable' : endOf(last, bootId);
@@ -148,6 +149,12 @@ export class TimeMark {
       closeSync(descriptor);
     }
   }
+}
+
+/** Whether a sidecar has kept its mark in the folder since this start of the machine. */
+export function markedBoot(folder: string, bootId: string): boolean {
+  const last = readState(join(folder, FILE));
+  return last !== null && isSameBoot(last.bootId, bootId);
 }
 
 function endOf(last: MarkState, bootId: string): LastEnd {

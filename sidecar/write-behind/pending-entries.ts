@@ -202,7 +202,8 @@ function byPosition(left: PendingEntry, right: PendingEntry): number {
   return left.position - right.position;
 }
 
-function orphanOf({ position, id, namespace, kid, op, payload, time }: JournalEntry): Orphan {
+/** The dead letter of an entry whose queue another journal has taken over. */
+export function orphanOf({ position, id, namespace, kid, op, payload, time }: JournalEntry): Orphan {
   const message = `accepted while the queue of ${namespace} belonged to this journal, which another sidecar has taken over since`;
   const code = 'write_buffer_unavailable';
   return { position, letter: { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false } };

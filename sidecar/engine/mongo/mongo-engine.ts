@@ -37,7 +37,12 @@ import type { MongoSession } from './session.ts';
 import { applyWrite } from './write.ts';
 import type { KeyedOperation } from './write-call.ts';
 
-const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: false, filterableJson: false };
+const CAPABILITIES: Capabilities = {
+  transactionalSchema: false,
+  transactions: false,
+  filterableJson: false,
+  snapshots: false,
+};
 
 /** MongoDB 6 and newer, without transactions: one path for a single server, a replica set and a sharded cluster. */
 export class MongoEngine implements Engine {

@@ -25,6 +25,7 @@ import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
 import { runBatch } from '../sql/run-batch.ts';
 import type { Session } from '../sql/session.ts';
+import { SnapshotDriver } from '../sql/snapshot-driver.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
@@ -41,7 +42,17 @@ import { explained, send } from './send-statement.ts';
 import { recall, remember, SlotTakenError } from './slots.ts';
 import { purgeExpired } from './system-tables.ts';
 
-const CAPABILITIES: Capabilities = { transactionalSchema: false, transactions: true, filterableJson: true };
+const CAPABILITIES: Capabilities = {
+  transactionalSchema: false,
+  transactions: true,
+  filterableJson: true,
+  snapshots: true,
+};
+
+const BEGIN_SNAPSHOT = [
+  'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ',
+  'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY',
+];
 
 /** A slot that is taken by a record that expires in this very moment is tried again. */
 const MAX_SLOT_ATTEMPTS = 3;
@@ -60,7 +71,8 @@ export class MysqlEngine implements Engine {
 
   private constructor(driver: MysqlDriver, options: EngineOptions) {
     this.#driver = driver;
-    this.#sessions = new PooledSessions(driver, new TroubleLog(options.log));
+    const sessionsOver = options.snapshot === undefined ? driver : new SnapshotDriver(driver, BEGIN_SNAPSHOT);
+    this.#sessions = new PooledSessions(sessionsOver, new TroubleLog(options.log));
     this.#purge = new IdempotencyPurge(this.#sessions, purgeExpired, options);
     const { log } = options;
     const { schemas, transfer } = createSchemaCalls({
@@ -78,7 +90,7 @@ export class MysqlEngine implements Engine {
    * @throws Error with one clear line for a server or a database that must not be used.
    */
   static async open(settings: ServerSettings, options: EngineOptions): Promise<MysqlEngine> {
-    const driver = new MysqlDriver(settings);
+    const driver = new MysqlDriver(options.snapshot === undefined ? settings : { ...settings, poolSize: 1 });
     const engine = new MysqlEngine(driver, options);
     try {
       await engine.#sessions.lookFirst();

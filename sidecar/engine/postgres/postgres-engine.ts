@@ -25,6 +25,7 @@ import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
 import { runBatch } from '../sql/run-batch.ts';
 import type { SqlBounds } from '../sql/session.ts';
+import { SnapshotDriver } from '../sql/snapshot-driver.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
@@ -39,8 +40,20 @@ import { createSchemaCalls } from './schema-calls.ts';
 import { createPostgresTransfer } from './schema-transfer.ts';
 import { prepareSystemTables, purgeExpired } from './system-tables.ts';
 
-const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
+const CAPABILITIES: Capabilities = {
+  transactionalSchema: true,
+  transactions: true,
+  filterableJson: true,
+  snapshots: true,
+};
 const PREPARE_TIMEOUT_MS = 10_000;
+/** Between two pages the other database may take its time. */
+const BEGIN_SNAPSHOT = [
+  'BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  'SET LOCAL idle_in_transaction_session_timeout = 0',
+  // The first statement takes the view.
+  'SELECT 1 FROM _meta LIMIT 1',
+];
 
 /** PostgreSQL 13 and newer. Statements are compiled here and run on pooled connections (`PooledSessions`). */
 export class PostgresEngine implements Engine {
@@ -67,8 +80,13 @@ export class PostgresEngine implements Engine {
    * @throws Error for a server that is too old, or a database that must not be used.
    */
   static async open(settings: ServerSettings, options: EngineOptions): Promise<PostgresEngine> {
-    const driver = new PostgresDriver(settings, prepareDatabase);
-    const sessions = new PooledSessions(driver, new TroubleLog(options.log));
+    const { snapshot, log } = options;
+    const pooled = new PostgresDriver(
+      snapshot === undefined ? settings : { ...settings, poolSize: 1 },
+      prepareDatabase,
+    );
+    const driver = snapshot === undefined ? pooled : new SnapshotDriver(pooled, BEGIN_SNAPSHOT);
+    const sessions = new PooledSessions(driver, new TroubleLog(log));
     try {
       await sessions.lookFirst();
     } catch (error) {

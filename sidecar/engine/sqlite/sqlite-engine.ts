@@ -20,6 +20,7 @@ import type { Transfer } from '../transfer.ts';
 import { batchCall } from './batch-call.ts';
 import { type CompiledRead, compileCount, compileFind } from './compile-read.ts';
 import { compileWrite } from './compile-write.ts';
+import { copyDatabase } from './copy-database.ts';
 import { JOBS } from './job-registry.ts';
 import type { RunJob } from './jobs.ts';
 import { createQueueCalls } from './queue-calls.ts';
@@ -28,7 +29,12 @@ import { StatementBook } from './statement-book.ts';
 import { createTransfer } from './transfer-calls.ts';
 import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
 
-const CAPABILITIES: Capabilities = { transactionalSchema: true, transactions: true, filterableJson: true };
+const CAPABILITIES: Capabilities = {
+  transactionalSchema: true,
+  transactions: true,
+  filterableJson: true,
+  snapshots: true,
+};
 
 /** Jobs that take no longer than a find by key. */
 const QUICK_JOBS: ReadonlySet<string> = new Set([
@@ -67,7 +73,9 @@ export class SqliteEngine implements Engine {
    * @throws Error for a file that must not be used at all: of a newer format, or of another program.
    */
   static async open(settings: SqliteSettings, options: EngineOptions): Promise<SqliteEngine> {
-    const pool = new WorkerPool(settings, options);
+    const { snapshot } = options;
+    const file = snapshot === undefined ? settings.file : copyDatabase(settings.file, snapshot.folder);
+    const pool = new WorkerPool({ ...settings, file }, options);
     const unusable = await pool.opened();
     if (unusable === null) return new SqliteEngine(pool);
     await pool.close();

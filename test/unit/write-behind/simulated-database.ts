@@ -136,6 +136,7 @@ export class SimulatedDatabase {
       transactionalSchema: true,
       transactions: this.#options.hasTransactions,
       filterableJson: true,
+      snapshots: false,
     };
     return {
       engine: { queues, capabilities, schemas, transfer: { readMark: async () => null } },

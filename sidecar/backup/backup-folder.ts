@@ -1,0 +1,91 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { MoveRefused } from '../moving/move-refused.ts';
+import { NODE_DISK } from '../write-behind/journal/node-disk.ts';
+import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
+
+/** Of a folder that is being written, or deleted: whatever is in it is no backup. */
+const PARTIAL = '.partial';
+const NAME = /^backup-\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-\d+)?$/;
+
+/** One complete backup. */
+export interface KeptBackup {
+  readonly name: string;
+  readonly path: string;
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly manifest: Manifest;
+}
+
+/** Complete ones, oldest first. Folders that cannot be read as one are passed by. */
+export function listBackups(folder: string): KeptBackup[] {
+  if (!existsSync(folder)) return [];
+  const backups = readdirSync(folder)
+    .filter((name) => NAME.test(name) && existsSync(join(folder, name, MANIFEST)))
+    .flatMap((name) => {
+      const manifest = manifestOf(join(folder, name));
+      return manifest === null ? [] : [{ name, path: join(folder, name), time: Date.parse(manifest.time), manifest }];
+    });
+  return backups.toSorted((a, b) => a.time - b.time || a.name.localeCompare(b.name));
+}
+
+function manifestOf(path: string): Manifest | null {
+  try {
+    return readManifest(path);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Runs `fill` in a new folder, which gets its name only when that has ended well: whatever ends it before leaves nothing
+ * that looks like a backup. One at a time in a folder; what earlier ones have left is removed. Returns the path.
+ */
+export async function inNewBackup(folder: string, now: number, fill: (path: string) => Promise<void>): Promise<string> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = await NODE_DISK.lock(folder);
+  if (lock === null) throw new MoveRefused(`another backup into ${folder} is running`);
+  try {
+    removePartial(folder);
+    const path = freeName(folder, now);
+    const partial = `${path}${PARTIAL}`;
+    mkdirSync(partial, { mode: 0o700 });
+    try {
+      await fill(partial);
+      await NODE_DISK.flushFolder(partial);
+      renameSync(partial, path);
+      await NODE_DISK.flushFolder(folder);
+    } finally {
+      rmSync(partial, { recursive: true, force: true });
+    }
+    return path;
+  } finally {
+    lock.release();
+  }
+}
+
+/** Deletes the oldest complete ones beyond `keep`. Returns their names. */
+export function removeOld(folder: string, keep: number): string[] {
+  const old = listBackups(folder).slice(0, -keep);
+  for (const { path } of old) {
+    renameSync(path, `${path}${PARTIAL}`);
+    rmSync(`${path}${PARTIAL}`, { recursive: true, force: true });
+  }
+  return old.map(({ name }) => name);
+}
+
+function removePartial(folder: string): void {
+  for (const name of readdirSync(folder).filter(
+    (each) => each.endsWith(PARTIAL) && NAME.test(each.slice(0, -PARTIAL.length)),
+  )) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function freeName(folder: string, now: number): string {
+  const name = `backup-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+  for (let i = 1; ; i += 1) {
+    const path = join(folder, i === 1 ? name : `${name}-${i}`);
+    if (!existsSync(path)) return path;
+  }
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SidecarConfig } from '../config/load-config.ts';
+import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
+import { openEngine } from '../engine/open.ts';
+import { isEqualPlace, tellCompared } from '../moving/compare.ts';
+import { copyContents } from '../moving/copy-namespace.ts';
+import { MoveRefused } from '../moving/move-refused.ts';
+import { patiently, statementBounds } from '../moving/patience.ts';
+import type { MoveReport } from '../moving/report.ts';
+import { storedSchema } from '../moving/revision.ts';
+import { lockForMove } from '../moving/source-hold.ts';
+import { openTarget, prepareTarget, refuseOccupied } from '../moving/target.ts';
+import { readMoveMark } from '../schema/move-mark.ts';
+import type { NamespaceLock } from '../schema/namespace-lock.ts';
+import { refuseEarlierRequests } from '../security/refuse-earlier.ts';
+import { CONTAINER, checkFiles, type Manifest, readManifest, WAITING } from './manifest.ts';
+import { RestoredQueues } from './restored-queues.ts';
+import { CONTAINER_SETTINGS } from './write-backup.ts';
+
+export interface RestoreOptions {
+  /** A complete backup. */
+  readonly backup: string;
+  readonly config: SidecarConfig;
+  /** Empty: all that the backup has. */
+  readonly namespaces: readonly string[];
+  /** Deletes what the target holds in these namespaces. */
+  readonly replace: boolean;
+  readonly log: EngineLog;
+  readonly report: MoveReport;
+  readonly signal: AbortSignal;
+}
+
+interface RestoreWork extends RestoreOptions {
+  readonly manifest: Manifest;
+  readonly names: readonly string[];
+  /** The backup's own database, in a copy that may be written to. */
+  readonly from: Engine;
+  readonly to: Engine;
+  readonly queues: RestoredQueues;
+}
+
+const SCRATCH = /^restore-[0-9a-f-]{36}$/;
+
+/**
+ * Brings a backup into a database. Its namespaces are closed from the first row to the end, when all of them are there
+ * and equal to the manifest; then they are opened together. A restore that was cut off leaves them closed, and the same
+ * command goes on. @throws MoveRefused and others with one line
+ */
+export async function restoreBackup(options: RestoreOptions, to: Engine): Promise<void> {
+  const { backup, config, log, report } = options;
+  const manifest = readManifest(backup);
+  const names = chosenOf(manifest, options);
+  report.say(`checks   ${backup}`);
+  await checkFiles(backup, manifest);
+  const queues = await RestoredQueues.open({ config, log, report });
+  try {
+    await inScratch(options, async (from) => {
+      const work: RestoreWork = { ...options, manifest, names, from, to, queues };
+      await refuseAnyOccupied(work);
+      await restoreAll(work);
+    });
+  } finally {
+    await queues.close();
+  }
+}
+
+function chosenOf({ namespaces: all }: Manifest, { namespaces, backup }: RestoreOptions): readonly string[] {
+  const known = all.map(({ name }) => name);
+  const missing = namespaces.filter((name) => !known.includes(name));
+  if (missing.length > 0) throw new MoveRefused(`the backup ${backup} has no namespace ${missing.join(', ')}`);
+  return namespaces.length > 0 ? namespaces : known;
+}
+
+/** The backup stays as it is: what is opened as a database may be written to. */
+async function inScratch(options: RestoreOptions, work: (engine: Engine) => Promise<void>): Promise<void> {
+  const { dataFolder } = options.config;
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  // Of a restore that was killed; another one cannot run on the same journal.
+  for (const name of readdirSync(dataFolder).filter((each) => SCRATCH.test(each))) {
+    rmSync(join(dataFolder, name), { recursive: true, force: true });
+  }
+  const scratch = join(dataFolder, `restore-${randomUUID()}`);
+  mkdirSync(scratch, { mode: 0o700 });
+  try {
+    const file = join(scratch, CONTAINER);
+    copyFileSync(join(options.backup, CONTAINER), file);
+    const engine = await openEngine({ ...CONTAINER_SETTINGS, file }, { log: options.log, now: Date.now });
+    await work(engine).finally(() => engine.close());
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Before anything is changed. */
+async function refuseAnyOccupied({ to, names, replace }: RestoreWork): Promise<void> {
+  if (replace) return;
+  for (const name of names) {
+    const mark = await patiently(() => readMoveMark(to, name, Date.now(), statementBounds()));
+    if (mark?.kind !== 'arriving' || mark.by !== 'copy') await refuseOccupied(to, name, await storedSchema(to, name));
+  }
+}
+
+async function restoreAll(work: RestoreWork): Promise<void> {
+  const { names, to, log, config, report, queues, backup } = work;
+  const locks: NamespaceLock[] = [];
+  try {
+    const owner = `restore:${randomUUID()}`;
+    for (const name of names) locks.push(await lockForMove(name, { engine: to, owner, log }));
+    for (const name of names) await restoreRows(work, name);
+    const until = await refuseEarlierRequests(join(config.dataFolder, 'nonces'), config.api.maxSkewSeconds);
+    if (until !== null) {
+      report.say(
+        `requests signed before ${until} are refused, as one of them could be sent twice: this machine has no memory of them`,
+      );
+    }
+    await queues.restore(work, waitingFile(backup));
+    for (const name of names) await openTarget(to, name);
+    await queues.done(to, names);
+  } finally {
+    for (const lock of locks) await lock.release();
+  }
+}
+
+function waitingFile(backup: string): string | null {
+  const file = join(backup, WAITING);
+  return existsSync(file) ? file : null;
+}
+
+async function restoreRows({ manifest, from, to, replace, report, signal }: RestoreWork, name: string): Promise<void> {
+  const stored = (await storedSchema(from, name)) as StoredSchema;
+  const say = (line: string): void => report.say(line);
+  const target = await prepareTarget({ engine: to, namespace: name, schema: stored.schema, replace, say });
+  const compared = await copyContents({ engines: { from, to }, stored: { from: stored, to: target }, report, signal });
+  tellCompared(name, compared, report);
+  const { places = [] } = manifest.namespaces.find((one) => one.name === name) ?? {};
+  const isWhole = places.every(({ label, rows, checksum }) =>
+    compared.some((place) => place.label === label && place.to.rows === rows && place.to.checksum === checksum),
+  );
+  if (isWhole && compared.length === places.length && compared.every(isEqualPlace)) return;
+  throw new MoveRefused(`${name} is not what the backup says; it stays closed until the same command ends well`);
+}

@@ -1,0 +1,235 @@
+import type { SidecarConfig } from '../config/load-config.ts';
+import type { Engine, EngineLog } from '../engine/engine.ts';
+import type { Orphan, PastOwner, QueueRow } from '../engine/queues.ts';
+import { copyLetters, readNamespaceQueue } from '../moving/copy-queue.ts';
+import { mergedQueue, ownerships } from '../moving/merged-queue.ts';
+import { MoveRefused } from '../moving/move-refused.ts';
+import { patiently, statementBounds } from '../moving/patience.ts';
+import type { MoveReport } from '../moving/report.ts';
+import { SYSTEM_CLOCK } from '../write-behind/journal/clock.ts';
+import type { JournalEntry, PendingEntry } from '../write-behind/journal/entries.ts';
+import { Journal } from '../write-behind/journal/journal.ts';
+import { findJournalId } from '../write-behind/journal/journal-id.ts';
+import { NODE_DISK } from '../write-behind/journal/node-disk.ts';
+import { orphanOf } from '../write-behind/pending-entries.ts';
+import { sortByRow } from '../write-behind/sort-by-row.ts';
+import type { Manifest } from './manifest.ts';
+import { readWaiting } from './waiting-writes.ts';
+
+export interface RestoredQueuesOptions {
+  readonly config: SidecarConfig;
+  readonly log: EngineLog;
+  readonly report: MoveReport;
+}
+
+export interface QueueRestore {
+  readonly manifest: Manifest;
+  readonly names: readonly string[];
+  readonly from: Engine;
+  readonly to: Engine;
+}
+
+/** How many writes are on their way into the journal at once. */
+const BATCH = 500;
+
+/**
+ * Queued writes after a restore (docs/backup.md). The restored rows are a new beginning: this configuration's journal
+ * owns the queues under a token that nobody had before. What the backup says to have waited is put into that journal once
+ * more, and counts as applied for the journal it came from. What any journal holds beyond that becomes dead letters when
+ * a sidecar runs with it: it is neither applied to rows that are older than it, nor lost.
+ */
+export class RestoredQueues {
+  readonly #options: RestoredQueuesOptions;
+  #journal: Journal | null = null;
+  #pending: readonly PendingEntry[] = [];
+
+  private constructor(options: RestoredQueuesOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps every sidecar away from the journal. @throws MoveRefused where one is running */
+  static async open(options: RestoredQueuesOptions): Promise<RestoredQueues> {
+    const { journal: folder, namespaces } = options.config.writeBehind;
+    const queues = new RestoredQueues(options);
+    const isThere = (await findJournalId(folder)) !== null;
+    const lock = isThere ? await NODE_DISK.lock(folder) : null;
+    if (isThere && lock === null) {
+      throw new MoveRefused(`a sidecar is running with the journal ${folder}: stop it first`);
+    }
+    lock?.release();
+    if (isThere || namespaces.size > 0) await queues.#openJournal();
+    return queues;
+  }
+
+  async close(): Promise<void> {
+    await this.#journal?.close();
+  }
+
+  async restore(work: QueueRestore, waitingFile: string | null): Promise<void> {
+    for (const namespace of work.names) await this.#restoreOne(work, namespace, waitingFile);
+  }
+
+  /** All namespaces are open: nothing of this restore is to be done again. */
+  async done(to: Engine, names: readonly string[]): Promise<void> {
+    for (const name of names) await patiently(() => to.transfer.writeMark(noteName(name), null, statementBounds()));
+  }
+
+  async #openJournal(): Promise<Journal> {
+    if (this.#journal !== null) return this.#journal;
+    const { config, log } = this.#options;
+    const opened = await Journal.open({
+      folder: config.writeBehind.journal,
+      disk: NODE_DISK,
+      clock: SYSTEM_CLOCK,
+      log,
+    });
+    this.#journal = opened.journal;
+    this.#pending = opened.pending;
+    return opened.journal;
+  }
+
+  async #restoreOne(work: QueueRestore, namespace: string, waitingFile: string | null): Promise<void> {
+    const { from, to, manifest } = work;
+    const source = await readNamespaceQueue(from, namespace);
+    const there = await readNamespaceQueue(to, namespace);
+    await copyLetters(to, source, there);
+    const merged = mergedQueue(source.row, there.row);
+    const { waitingWrites = 0 } = manifest.namespaces.find(({ name }) => name === namespace) ?? {};
+    const isListed = this.#options.config.writeBehind.namespaces.has(namespace);
+    if (!isListed && waitingWrites === 0) {
+      if (merged !== null) await writeRow(to, { ...merged, journal: null, past: ownerships(merged) });
+      return;
+    }
+    const journal = await this.#openJournal();
+    const token = 1 + Math.max(merged?.token ?? 0, this.#lastToken(namespace));
+    const past = await this.#pastOf(to, namespace, merged, journal);
+    await patiently(() =>
+      to.transfer.writeMark(noteName(namespace), JSON.stringify({ journal: journal.id, token }), statementBounds()),
+    );
+    const waiting =
+      waitingFile === null || waitingWrites === 0 ? null : { file: waitingFile, journal: manifest.journal ?? '' };
+    const brought =
+      waiting === null ? NOTHING : await this.#bring(source.row, waiting, { namespace, token, journal, to });
+    await journal.saveNamespace({ namespace, token, isOwner: true, since: Date.now(), stored: null });
+    const row = { namespace, journal: journal.id, token, position: 0 };
+    await writeRow(to, { ...row, past: settledBy(past, waiting?.journal ?? '', brought.lastPosition) });
+    this.#tell(namespace, brought.writes, brought.letters);
+  }
+
+  /** Of whatever this journal has had to do with the queue. */
+  #lastToken(namespace: string): number {
+    const journal = this.#journal;
+    const tokens = this.#pending.filter((entry) => entry.namespace === namespace).map(({ token }) => token);
+    const known = [journal?.namespaces().get(namespace)?.token ?? 0, journal?.settledTo(namespace)?.token ?? 0];
+    return tokens.reduce((most, token) => Math.max(most, token), Math.max(...known));
+  }
+
+  /** What a restore that was cut off has put into the journal is put there anew, so its first writes count as settled. */
+  async #pastOf(to: Engine, namespace: string, merged: QueueRow | null, journal: Journal): Promise<PastOwner[]> {
+    const past = merged === null ? [] : ownerships(merged);
+    const note = await patiently(() => to.transfer.readMark(noteName(namespace), statementBounds()));
+    if (note === null) return past;
+    const before = JSON.parse(note) as { readonly journal: string; readonly token: number };
+    const others = past.filter((owner) => owner.journal !== before.journal || owner.token !== before.token);
+    return [...others, { ...before, position: journal.lastPosition }];
+  }
+
+  /** Puts the writes that waited into the journal, in their order, under the new token. */
+  async #bring(
+    row: QueueRow | null,
+    waiting: { readonly file: string; readonly journal: string },
+    target: { readonly namespace: string; readonly token: number; readonly journal: Journal; readonly to: Engine },
+  ): Promise<Brought> {
+    const { namespace, token, journal, to } = target;
+    let [writes, letters, lastPosition] = [0, 0, new Map<number, number>()];
+    for await (const entries of batches(waiting.file, namespace)) {
+      const { live, orphans } = sortWaiting(row, waiting.journal, entries);
+      await Promise.all(live.map((entry) => journal.append({ ...entry, token })));
+      const lost = orphans.filter(({ retryOf }) => retryOf === null).map(orphanOf);
+      await addLetters(to, lost);
+      for (const entry of [...live, ...orphans]) lastPosition = lastPosition.set(entry.token, entry.position);
+      writes += live.length;
+      letters += lost.length;
+    }
+    return { writes, letters, lastPosition };
+  }
+
+  #tell(namespace: string, writes: number, letters: number): void {
+    const { report } = this.#options;
+    if (writes > 0)
+      report.say(`${namespace}: ${writes} queued writes that waited are in the journal, and are applied at the start`);
+    if (letters > 0)
+      report.say(`${namespace}: ${letters} queued writes of another owner are dead letters; see: dead-letters list`);
+    const left = this.#pending.filter((entry) => entry.namespace === namespace).length;
+    if (left > 0) {
+      report.say(
+        `${namespace}: ${left} queued writes that the journal held before become dead letters at the start, as they may be newer than these rows; see: dead-letters list`,
+      );
+    }
+  }
+}
+
+interface Brought {
+  readonly writes: number;
+  readonly letters: number;
+  /** Token under which they were accepted to the last position. */
+  readonly lastPosition: ReadonlyMap<number, number>;
+}
+
+const NOTHING: Brought = { writes: 0, letters: 0, lastPosition: new Map() };
+
+function sortWaiting(row: QueueRow | null, journal: string, entries: readonly JournalEntry[]) {
+  // A database that never had the queue: nothing says that they were meant for it.
+  if (row === null) return { live: [], orphans: entries };
+  const byPosition = new Map(entries.map((entry) => [entry.position, entry]));
+  const sorted = sortByRow(row, journal, entries.map(withoutPlace), () => false);
+  const whole = (some: readonly PendingEntry[]) => some.map(({ position }) => byPosition.get(position) as JournalEntry);
+  return { live: whole(sorted.live), orphans: whole(sorted.orphans) };
+}
+
+/** As a journal knows it that has it on its disk. */
+function withoutPlace({ position, namespace, token, time, payload, retryOf }: JournalEntry): PendingEntry {
+  return { position, namespace, token, time, bytes: payload.length, retryOf, segment: 0, offset: 0, length: 0 };
+}
+
+async function* batches(file: string, namespace: string): AsyncGenerator<JournalEntry[]> {
+  let batch: JournalEntry[] = [];
+  for await (const entry of readWaiting(file)) {
+    if (entry.namespace !== namespace) continue;
+    batch.push(entry);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function addLetters(to: Engine, orphans: readonly Orphan[]): Promise<void> {
+  if (orphans.length === 0) return;
+  await patiently(() =>
+    to.queues.addLetters(
+      orphans.map(({ letter }) => letter),
+      statementBounds(),
+    ),
+  );
+}
+
+/** The journal that they came from need not bring them again. */
+function settledBy(past: readonly PastOwner[], journal: string, last: ReadonlyMap<number, number>): PastOwner[] {
+  const moved = past.map((owner) =>
+    owner.journal === journal ? { ...owner, position: Math.max(owner.position, last.get(owner.token) ?? 0) } : owner,
+  );
+  const known = new Set(past.filter((owner) => owner.journal === journal).map(({ token }) => token));
+  const added = [...last]
+    .filter(([token]) => !known.has(token))
+    .map(([token, position]) => ({ journal, token, position }));
+  return [...moved, ...added].toSorted((a, b) => a.token - b.token);
+}
+
+function writeRow(to: Engine, row: QueueRow): Promise<void> {
+  return patiently(() => to.transfer.writeQueue(row, statementBounds()));
+}
+
+function noteName(namespace: string): string {
+  return `restore:${namespace}`;
+}

@@ -1,0 +1,100 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MoveRefused } from '../moving/move-refused.ts';
+import type { JournalEntry, PendingEntry } from '../write-behind/journal/entries.ts';
+import { findJournalId } from '../write-behind/journal/journal-id.ts';
+import { KeyMemory } from '../write-behind/journal/key-memory.ts';
+import { NODE_DISK } from '../write-behind/journal/node-disk.ts';
+import { readJournal } from '../write-behind/journal/read-journal.ts';
+import { readHeaders } from '../write-behind/journal/segment-chain.ts';
+import { SegmentStore } from '../write-behind/journal/segment-store.ts';
+import { readState } from '../write-behind/journal/state-file.ts';
+
+/** What a journal held that it did not know to be settled. */
+export interface WaitingWrites {
+  /** Writes of each namespace. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Places in which the journal is damaged. */
+  readonly damages: number;
+}
+
+const MAX_ATTEMPTS = 50;
+const PAUSE_MS = 50;
+/** Entries that are in memory at once, each at most as long as a request. */
+const BATCH = 100;
+
+/**
+ * Writes what waits in a journal into a file, a line of JSON each, in the order of positions. A sidecar may be writing to
+ * the journal, which is not changed. All that was acknowledged before the call is in the file or was settled, so read the
+ * journal before the database: its queue's place then tells which of them the rows have.
+ */
+export async function copyWaiting(folder: string, file: string): Promise<WaitingWrites> {
+  const journal = await findJournalId(folder);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const copied = await copyOnce(journal === null ? null : folder, `${journal}`, file).catch(goneMeanwhile);
+    if (copied !== null) return copied;
+    await sleep(PAUSE_MS);
+  }
+  throw new MoveRefused(
+    `the journal ${folder} changes faster than it can be read; run the backup again when less is written`,
+  );
+}
+
+export async function* readWaiting(file: string): AsyncGenerator<JournalEntry> {
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    yield JSON.parse(line) as JournalEntry;
+  }
+}
+
+/** Null where the sidecar has begun or removed a file meanwhile: what was read may lack its half. */
+async function copyOnce(folder: string | null, journal: string, file: string): Promise<WaitingWrites | null> {
+  const out = await open(file, 'w', 0o600);
+  try {
+    if (folder === null) return { counts: new Map(), damages: 0 };
+    const before = await shapeOf(folder);
+    const { store, pending, damages } = await contentOf(folder);
+    try {
+      for (let i = 0; i < pending.length; i += BATCH) {
+        const entries = await store.read(pending.slice(i, i + BATCH), (position) => `${journal}-${position}`);
+        await out.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+      }
+    } finally {
+      await store.close();
+    }
+    if (before !== (await shapeOf(folder))) return null;
+    return { counts: countsOf(pending), damages };
+  } finally {
+    await out.sync();
+    await out.close();
+  }
+}
+
+async function contentOf(folder: string) {
+  const state = await readState(NODE_DISK, folder);
+  if (state === 'newer') throw new MoveRefused(`the journal ${folder} was written by a newer version of this program`);
+  const headers = await readHeaders(NODE_DISK, folder);
+  const known = typeof state === 'object' ? state : null;
+  const source = { disk: NODE_DISK, folder, headers, state: known, now: Date.now() };
+  const { segments, pending, findings } = await readJournal(source, new KeyMemory());
+  const store = new SegmentStore({ disk: NODE_DISK, folder, segmentBytes: 0 }, segments, [], 0);
+  return { store, pending, damages: findings.filter(({ kind }) => kind === 'lost').length };
+}
+
+/** Its files, and what it says of them. */
+async function shapeOf(folder: string): Promise<string> {
+  const state = await readState(NODE_DISK, folder);
+  return JSON.stringify([(await NODE_DISK.list(folder)).toSorted(), state]);
+}
+
+function countsOf(pending: readonly PendingEntry[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { namespace } of pending) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  return counts;
+}
+
+function goneMeanwhile(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  throw error;
+}

@@ -1,0 +1,18 @@
+import { ScheduledBackups } from './backup/scheduled-backups.ts';
+import type { SidecarConfig } from './config/load-config.ts';
+import type { EngineLog } from './engine/engine.ts';
+import type { Log } from './log.ts';
+import type { RunningSidecar } from './serve.ts';
+
+/** A sidecar that also makes backups when they are due, and gives up one that runs when it is stopped. */
+export function withBackups(running: RunningSidecar, config: SidecarConfig, log: Log): RunningSidecar {
+  const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
+  const program = process.argv[1] as string;
+  const backups = ScheduledBackups.start({ backup: config.backup, configFile: config.file, program, log: engineLog });
+  return {
+    ...running,
+    stop: async () => {
+      await Promise.all([backups?.stop(), running.stop()]);
+    },
+  };
+}
