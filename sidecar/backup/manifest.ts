@@ -40,7 +40,7 @@ const manifest = z.object({
 /** What a complete backup says of itself; written last. */
 export type Manifest = z.output<typeof manifest>;
 export type BackedUpNamespace = Manifest['namespaces'][number];
-export type BackedUpPlace = BackedUpNamespace['places'][number];
+
 
 export function newManifest(facts: Omit<Manifest, 'format'>): Manifest {
   return { format: FORMAT, ...facts };

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { createEmbedded } from '../config/first-start.ts';
 import { Log, type LogSink } from '../log.ts';
 import { type RunningSidecar, serve } from '../serve.ts';
+import { withBackups } from '../with-backups.ts';
 import { ConsoleLog } from './console-log.ts';
 import { configFileIn, loadEmbeddedConfig } from './embedded-config.ts';
 import { claimFolder } from './folder-claim.ts';
@@ -44,7 +45,7 @@ async function serveFolder(handOver: HandOver, parent: LogSink): Promise<Running
   if (createEmbedded(file)) log.info('made a file that was missing', { file });
   const config = loadEmbeddedConfig(handOver, process.env);
   for (const warning of config.warnings) log.warn(warning);
-  return serve({ config, log: sink });
+  return withBackups(await serve({ config, log: sink }), config, log);
 }
 
 /** Whether a start would find a good configuration; touches nothing. Without a `sidecar.json` one would be made. */
