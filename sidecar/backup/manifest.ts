@@ -41,7 +41,6 @@ const manifest = z.object({
 export type Manifest = z.output<typeof manifest>;
 export type BackedUpNamespace = Manifest['namespaces'][number];
 
-
 export function newManifest(facts: Omit<Manifest, 'format'>): Manifest {
   return { format: FORMAT, ...facts };
 }

@@ -38,7 +38,7 @@ export interface TestApi {
 
 const STATS = { waitingReads: 0, runningReads: 0, waitingWrites: 0, commits: 0, committedWrites: 0, timeouts: 0 };
 
-const CAPABILITIES = { transactionalSchema: true, transactions: true, filterableJson: true };
+const CAPABILITIES = { transactionalSchema: true, transactions: true, filterableJson: true, snapshots: true };
 
 /** An engine that does nothing but answer pings. */
 export const IDLE_ENGINE: ApiOptions['engine'] = {
