@@ -42,6 +42,10 @@ export const MAX_SYNC_WAIT_MS = 3000;
 /** How long `schema.extend` waits for a running sync, and for what it extends (contract section 11). */
 export const MAX_EXTEND_WAIT_MS = 30_000;
 
+/** Of an aggregate (contract section 11). */
+export const MAX_GROUP_COLUMNS = 4;
+export const MAX_AGGREGATE_VALUES = 8;
+
 export const MAX_FILTER_DEPTH = 8;
 export const MAX_FILTER_CONDITIONS = 128;
 export const MAX_FILTER_LIST_VALUES = 1000;

@@ -42,6 +42,11 @@ export const OPERATIONS = {
   delete: { ...WRITE, path: '/v1/data/delete', summary: 'Deletes the rows that match', retry: 'always' },
   batch: { ...WRITE, path: '/v1/data/batch', summary: 'Makes several writes, all or nothing or each for itself' },
   count: { ...READ, path: '/v1/data/count', summary: 'Counts the rows that match' },
+  aggregate: {
+    ...READ,
+    path: '/v1/data/aggregate',
+    summary: 'Counts, sums, and finds the least and greatest of the rows that match, by groups',
+  },
   flush: {
     ...READ,
     path: '/v1/data/flush',

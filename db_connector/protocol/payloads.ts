@@ -4,7 +4,10 @@ import { IDENTIFIER_PATTERN, isNamespace, isPart, isTable } from './identifiers.
 import { parseJson } from './json-reader.ts';
 import { isJsonObject, type Json, JsonError, JsonNumber, type JsonObject } from './json-value.ts';
 import {
+  MAX_AGGREGATE_VALUES,
   MAX_BATCH_OPERATIONS,
+  MAX_COLUMN_LENGTH,
+  MAX_GROUP_COLUMNS,
   MAX_IDEMPOTENCY_KEY_LENGTH,
   MAX_NAMESPACE_LENGTH,
   MAX_PART_LENGTH,
@@ -12,6 +15,10 @@ import {
 } from './limits.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { isStorableText } from './value-texts.ts';
+
+export const AGGREGATE_FUNCTIONS = ['count', 'countDistinct', 'sum', 'min', 'max'] as const;
+
+export type AggregateFunction = (typeof AGGREGATE_FUNCTIONS)[number];
 
 // `jsonSchema` in a meta is what `z.toJSONSchema` cannot see for itself; scripts/openapi puts it in its place.
 
@@ -62,6 +69,23 @@ const updated = z
     uniqueItems: true,
     description: 'Columns that an existing row takes from `row`; left out, all but the keys. Empty: insert if missing',
   });
+const groups = z
+  .array(z.string())
+  .max(MAX_GROUP_COLUMNS, `expected at most ${MAX_GROUP_COLUMNS} columns`)
+  .refine((list) => new Set(list).size === list.length, distinct)
+  .optional()
+  .meta({ uniqueItems: true, maxItems: MAX_GROUP_COLUMNS, description: 'Left out: one row for all that match' });
+const aggregates = z
+  .array(
+    z.object({
+      as: z.string().meta({ maxLength: MAX_COLUMN_LENGTH, pattern: IDENTIFIER_PATTERN.source }),
+      fn: z.enum(AGGREGATE_FUNCTIONS, `expected one of ${AGGREGATE_FUNCTIONS.join(', ')}`),
+      field: z.string().nullish().meta({ description: 'May be left out for count alone, which counts rows then' }),
+    }),
+  )
+  .max(MAX_AGGREGATE_VALUES, `expected at most ${MAX_AGGREGATE_VALUES} values`)
+  .optional()
+  .meta({ maxItems: MAX_AGGREGATE_VALUES });
 const all = z
   .boolean()
   .optional()
@@ -147,6 +171,16 @@ export const PAYLOADS = {
       .meta({ description: 'All or nothing, the default; false: each for itself, in order' }),
   }),
   count: z.object({ namespace, table, filter }),
+  aggregate: z.object({
+    namespace,
+    table,
+    filter,
+    groupBy: groups,
+    values: aggregates,
+    sort,
+    limit: count('Left out or above maxRows it is maxRows').optional(),
+    offset: count('Groups to leave out first').optional(),
+  }),
   flush: z.object({ namespace }),
 } as const satisfies Record<OperationName, z.ZodObject>;
 

@@ -130,6 +130,7 @@ export const RESULTS = {
   delete: z.union([affectedResult, queuedAck]),
   batch: z.union([batchResult, queuedAck]),
   count: countResult,
+  aggregate: findResult,
   flush: flushResult,
 } as const satisfies Record<OperationName, z.ZodType>;
 

@@ -55,6 +55,7 @@ const OWN: Record<OperationName, readonly ApiErrorCode[]> = {
     'unsupported_operation',
   ],
   count: [...WITH_TABLE, ...WITH_FILTER],
+  aggregate: [...WITH_TABLE, ...WITH_FILTER, 'invalid_sort', 'invalid_value'],
   flush: ['namespace_unknown'],
 };
 

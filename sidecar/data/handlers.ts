@@ -2,10 +2,12 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import { parseSort } from '../../db_connector/protocol/sort.ts';
+import { sumTooLarge } from '../engine/aggregate.ts';
 import type { FindQuery } from '../engine/engine.ts';
 import type { CallContext } from './call-context.ts';
 import { DataCalls, type DataOptions } from './data-calls.ts';
 import { drainDeadline } from './drain-deadline.ts';
+import { parseAggregate } from './parse-aggregate.ts';
 import { readFilter } from './read-filter.ts';
 import { columnAt, columnsOf } from './table-columns.ts';
 import { Writes } from './writes.ts';
@@ -39,6 +41,21 @@ export function createDataHandlers(options: DataOptions) {
         engine.count(target, readFilter(payload.filter, target.table, engine.capabilities), bounds),
       );
       return `{"count":${count}}`;
+    },
+
+    async aggregate(payload: PayloadOf<'aggregate'>, context: CallContext): Promise<string> {
+      await drainForRead(payload.namespace, context);
+      const page = await calls.onTable(payload, 'read', context, async (target, bounds) => {
+        const query = parseAggregate(payload, target.table, {
+          capabilities: engine.capabilities,
+          limits: options.limits,
+        });
+        return engine.aggregate(target, query, bounds).catch((error: unknown) => {
+          // No other value can be out of range here, and servers speak of writes.
+          throw error instanceof ApiError && error.code === 'invalid_value' ? sumTooLarge() : error;
+        });
+      });
+      return `{"rows":${page.rows},"hasMore":${page.hasMore}}`;
     },
 
     async insert(payload: PayloadOf<'insert'>, context: CallContext): Promise<string> {

@@ -2,6 +2,7 @@ import type { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
+import type { AggregateQuery } from './aggregate.ts';
 import type { Batch } from './batch.ts';
 import type { QueueCalls } from './queues.ts';
 import type { QuarantinedObject, RestoredObject, SchemaChange } from './schema-change.ts';
@@ -178,6 +179,8 @@ export interface Engine {
 
   find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page>;
   count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number>;
+  /** @throws ApiError `invalid_value` for a sum of float64 that no double holds; all other sums are exact */
+  aggregate(target: TableTarget, query: AggregateQuery, bounds: CallBounds): Promise<Page>;
   /**
    * Result as JSON text, `{"inserted","ids"}` or `{"affected"}`; durable when this resolves. With a slot that is taken
    * nothing is written: the remembered result, or `idempotency_conflict` for another fingerprint.

@@ -17,6 +17,7 @@ export const OPERATION_PATHS: Readonly<Record<string, string>> = {
   delete: '/v1/data/delete',
   batch: '/v1/data/batch',
   count: '/v1/data/count',
+  aggregate: '/v1/data/aggregate',
   flush: '/v1/data/flush',
 };
 

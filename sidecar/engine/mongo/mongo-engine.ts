@@ -1,4 +1,5 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { AggregateQuery } from '../aggregate.ts';
 import { type Batch, targetOf } from '../batch.ts';
 import type {
   CallBounds,
@@ -17,6 +18,7 @@ import type { ServerSettings } from '../open.ts';
 import type { QueueCalls } from '../queues.ts';
 import type { Transfer } from '../transfer.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { aggregate } from './aggregate.ts';
 import { type CallKind, MongoDatabase } from './database.ts';
 import { collectionOf } from './documents.ts';
 import type { KnownNumbers } from './generators.ts';
@@ -124,6 +126,10 @@ export class MongoEngine implements Engine {
 
   find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
     return this.#onTable('read', target, bounds, (session) => find(session, target, query));
+  }
+
+  aggregate(target: TableTarget, query: AggregateQuery, bounds: CallBounds): Promise<Page> {
+    return this.#onTable('read', target, bounds, (session) => aggregate(session, target, query));
   }
 
   count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number> {

@@ -12,7 +12,7 @@ import { collectionOf, fieldOf, fromBson } from './documents.ts';
 import type { MongoSession } from './session.ts';
 
 /** More than any collection holds, and not more than every server takes. */
-const MAX_SKIP = 2 ** 31 - 1;
+export const MAX_SKIP = 2 ** 31 - 1;
 
 /** Documents are taken in batches of at most 16 MiB, and no more of them than the page needs. */
 export function find(session: MongoSession, target: TableTarget, query: FindQuery): Promise<Page> {

@@ -31,6 +31,8 @@ export const MYSQL_DIALECT: SqlDialect = {
   containsSql: ({ column, value }, params) => `LOCATE(${params.add(value)}, \`${column.name}\`) > 0`,
   /** NULL comes first ascending by itself. */
   orderSql: ({ name }, dir) => `\`${name}\` ${dir === 'asc' ? 'ASC' : 'DESC'}`,
+  sumSql,
+  extremeSql: (fn, column) => `${fn}(\`${column.name}\`)`,
   incSql,
 };
 
@@ -117,6 +119,20 @@ function incSql(column: Column, amount: Value, params: SqlParams): string {
     default:
       return `${current} + CAST(${params.add(String(amount))} AS DECIMAL(${MAX_DIGITS},0))`;
   }
+}
+
+/** Above it a sum may pass what a double holds. */
+const LARGE_DOUBLE = '1e290';
+
+/**
+ * Of integers and decimals it is a DECIMAL. A sum of doubles that overflows, also on its way, is 0 to the server: large
+ * ones are made 2^60 times smaller, and the product fails.
+ */
+function sumSql({ name, type }: Column): string {
+  const value = `\`${name}\``;
+  if (type !== 'float64') return `SUM(${value})`;
+  const small = `SUM(${value} * ${2 ** -60}) * ${2 ** 60}e0`;
+  return `IF(MAX(ABS(${value})) < ${LARGE_DOUBLE}, SUM(${value}), ${small})`;
 }
 
 function encoder(column: Column): Encode {

@@ -1,6 +1,7 @@
 import type { ColumnType } from '../../../db_connector/protocol/columns.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import type {
   CallBounds,
@@ -116,16 +117,28 @@ export class MysqlEngine implements Engine {
     return this.#sessions.stats();
   }
 
-  async find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
-    const { deadline } = bounds;
+  find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
     const compiled = this.#compiledFind(target, query);
+    return this.#page(target, query, { ...compiled, sql: this.#sorted(compiled, target, query) }, bounds);
+  }
+
+  aggregate(target: TableTarget, query: AggregateQuery, bounds: CallBounds): Promise<Page> {
+    return this.#page(target, query, this.#reads.aggregate(target, query), bounds);
+  }
+
+  async #page(
+    target: TableTarget,
+    query: Pick<FindQuery, 'limit' | 'maxBytes'>,
+    { sql, params, writer }: CompiledFind,
+    { deadline }: CallBounds,
+  ): Promise<Page> {
     const found = await this.#sessions.read({ deadline }, async (session) => {
       const page = new PageBuilder(query.limit, query.maxBytes);
       let isCurrent = false;
       await session
-        .stream(this.#sorted(compiled, target, query), compiled.params, (row) => {
+        .stream(sql, params, (row) => {
           // The row that tells that the schema is the same comes first.
-          if (isCurrent) return page.add(() => compiled.writer.write(row));
+          if (isCurrent) return page.add(() => writer.write(row));
           isCurrent = row[0] === null;
           return isCurrent;
         })

@@ -55,6 +55,15 @@ export const POSTGRES_DIALECT: SqlDialect = {
     return `"${name}" DESC${nullable ? ' NULLS LAST' : ''}`;
   },
 
+  /** Of integers and decimals it is numeric. */
+  sumSql: ({ name }) => `sum("${name}")`,
+
+  extremeSql(fn, { name, type }) {
+    // The server compares them, and has no aggregate of them.
+    if (type === 'bool') return `${fn === 'min' ? 'bool_and' : 'bool_or'}("${name}")`;
+    return type === 'uuid' ? `${fn}("${name}"::text COLLATE "C")` : `${fn}("${name}")`;
+  },
+
   /** Through numeric, in which no sum of ours overflows; the cast back refuses what does not fit (22003). */
   incSql(column, amount, params) {
     const current = `COALESCE("${column.name}", 0)`;

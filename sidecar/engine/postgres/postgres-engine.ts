@@ -1,4 +1,5 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import {
   type CallBounds,
@@ -19,7 +20,7 @@ import type { ServerSettings } from '../open.ts';
 import { PageBuilder } from '../page-builder.ts';
 import type { QueueCalls } from '../queues.ts';
 import { rememberedAnswer } from '../remembered-answer.ts';
-import { ReadCompiler } from '../sql/compile-read.ts';
+import { type CompiledFind, ReadCompiler } from '../sql/compile-read.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
@@ -109,8 +110,20 @@ export class PostgresEngine implements Engine {
     return this.#sessions.stats();
   }
 
-  async find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
-    const { sql, params, writer } = this.#reads.find(target, query);
+  find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
+    return this.#page(target, query, this.#reads.find(target, query), bounds);
+  }
+
+  aggregate(target: TableTarget, query: AggregateQuery, bounds: CallBounds): Promise<Page> {
+    return this.#page(target, query, this.#reads.aggregate(target, query), bounds);
+  }
+
+  async #page(
+    target: TableTarget,
+    query: Pick<FindQuery, 'limit' | 'maxBytes'>,
+    { sql, params, writer }: CompiledFind,
+    bounds: CallBounds,
+  ): Promise<Page> {
     const { rows } = await this.#sessions.read(of(target, bounds), (session) => session.prepared(sql, params));
     const [first] = rows;
     if (first === undefined) throw new StaleSchemaError(target.namespace);

@@ -2,10 +2,12 @@ import type { Column } from '../../../db_connector/protocol/columns.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import { MAX_BYTES_LENGTH, MAX_TEXT_LENGTH } from '../../../db_connector/protocol/limits.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { type AggregateQuery, outputsOf } from '../aggregate.ts';
 import type { FindQuery, SortKey, TableTarget } from '../engine.ts';
 import { filterSql } from '../filter-sql.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
 import { RowWriter } from '../row-writer.ts';
+import { aggregateParts, outputEncoder } from './aggregate-sql.ts';
 import { type SqlDialect, SqlParams } from './dialect.ts';
 import type { SqlParam } from './session.ts';
 
@@ -56,13 +58,35 @@ export class ReadCompiler {
    * nothing matches: the revision's row is the outer side of the join, so that the page's order is kept.
    */
   find(target: TableTarget, query: FindQuery): CompiledFind {
+    const selection = this.#selection(target.table, query.fields);
+    return this.#paged(target, query, selection, (params) => this.#pageSql(target, query, selection.columns, params));
+  }
+
+  /** The same of groups, of which there is always one where nothing is grouped by. */
+  aggregate(target: TableTarget, query: AggregateQuery): CompiledFind {
     const dialect = this.#dialect;
-    const { columns, writer, maxTextBytes } = this.#selection(target.table, query.fields);
-    if (dialect.streamsRows) return { ...this.#streamed(target, query, columns), writer };
-    const params = new SqlParams(dialect);
+    const outputs = outputsOf(query);
+    const columns = outputs.map(({ column }) => column);
+    const written = outputs.map((output) => ({ name: output.name, encode: outputEncoder(dialect, output) }));
+    const selection = { columns, writer: new RowWriter(written, 1), maxTextBytes: textBytesOf(columns) };
+    return this.#paged(target, query, selection, (params) => {
+      const { list, groupBy, orderBy } = aggregateParts(dialect, query, outputs);
+      const from = `FROM ${tableSql(dialect, target)}${whereSql(query.filter, params)}`;
+      return `SELECT 1 AS _p, ${list} ${from}${groupBy}${orderBy} ${limitSql(query, params)}`;
+    });
+  }
+
+  #paged(
+    target: TableTarget,
+    query: Pick<FindQuery, 'limit' | 'maxBytes'>,
+    { columns, writer, maxTextBytes }: Selection,
+    pageSql: (params: SqlParams) => string,
+  ): CompiledFind {
+    if (this.#dialect.streamsRows) return { ...this.#streamed(target, columns, pageSql), writer };
+    const params = new SqlParams(this.#dialect);
     const isCut = maxTextBytes * (query.limit + 1) > query.maxBytes;
     const list = columns.map((column) => this.#listed(column, isCut, query.maxBytes)).join(', ');
-    const page = this.#pageSql(target, query, columns, params);
+    const page = pageSql(params);
     const rows = isCut ? this.#measuredSql(page, columns) : page;
     const sql = `SELECT t._p, ${list} FROM _schemas r LEFT JOIN (${rows}) t ON TRUE ${currentSql(target, params)}`;
     return { sql, params: params.values, writer };
@@ -72,11 +96,14 @@ export class ReadCompiler {
    * The same in another form: first a row with NULL, which is missing where the schema is another one by now, then those
    * that match. Needs no table in the memory of the server, as a join with a page would.
    */
-  #streamed(target: TableTarget, query: FindQuery, columns: readonly Column[]): CompiledStatement {
+  #streamed(
+    target: TableTarget,
+    columns: readonly Column[],
+    pageSql: (params: SqlParams) => string,
+  ): CompiledStatement {
     const params = new SqlParams(this.#dialect);
     const current = `SELECT NULL AS _p${', NULL'.repeat(columns.length)} FROM _schemas r ${currentSql(target, params)}`;
-    const page = this.#pageSql(target, query, columns, params);
-    return { sql: `(${current}) UNION ALL (${page})`, params: params.values };
+    return { sql: `(${current}) UNION ALL (${pageSql(params)})`, params: params.values };
   }
 
   /** Gives no row where the schema is another one by now. */
@@ -90,9 +117,7 @@ export class ReadCompiler {
     const list = columns.map((column) => this.#dialect.quoted(column.name)).join(', ');
     const where = whereSql(query.filter, params);
     const order = this.#orderSql(target.table, query.sort);
-    // A limit in the text lets the server plan for it; the texts that differ only in it are few.
-    const limit = `LIMIT ${query.limit + 1}${query.offset > 0 ? ` OFFSET ${params.add(BigInt(query.offset))}` : ''}`;
-    return `SELECT 1 AS _p, ${list} FROM ${tableSql(this.#dialect, target)}${where} ORDER BY ${order} ${limit}`;
+    return `SELECT 1 AS _p, ${list} FROM ${tableSql(this.#dialect, target)}${where} ORDER BY ${order} ${limitSql(query, params)}`;
   }
 
   /** With the bytes of text in the rows before each. */
@@ -135,14 +160,22 @@ export class ReadCompiler {
 
   #selectionOf(columns: readonly Column[]): Selection {
     const written = columns.map((column) => ({ name: column.name, encode: this.#dialect.encoder(column) }));
-    const maxTextBytes = columns.reduce((sum, column) => sum + textBytes(column), 0);
-    return { columns, writer: new RowWriter(written, 1), maxTextBytes };
+    return { columns, writer: new RowWriter(written, 1), maxTextBytes: textBytesOf(columns) };
   }
 }
 
 /** The rest of a statement that reads beside `_schemas r`: nothing for another revision. */
 function currentSql({ namespace, revision }: TableTarget, params: SqlParams): string {
   return `WHERE r.namespace = ${params.add(namespace)} AND r.revision = ${revision}`;
+}
+
+/** A limit in the text lets the server plan for it; the texts that differ only in it are few. */
+function limitSql({ limit, offset }: Pick<FindQuery, 'limit' | 'offset'>, params: SqlParams): string {
+  return `LIMIT ${limit + 1}${offset > 0 ? ` OFFSET ${params.add(BigInt(offset))}` : ''}`;
+}
+
+function textBytesOf(columns: readonly Column[]): number {
+  return columns.reduce((sum, column) => sum + textBytes(column), 0);
 }
 
 const MAX_CHARACTER_BYTES = 4;

@@ -40,6 +40,10 @@ export interface SqlDialect {
   containsSql(filter: Filter & { readonly kind: 'text' }, params: SqlParams): string;
   /** NULL first ascending and last descending (contract section 4). */
   orderSql(column: Column, dir: 'asc' | 'desc'): string;
+  /** Sum of a number column: exact at any size, but for doubles. One that no double holds must fail, or be infinite. */
+  sumSql(column: Column): string;
+  /** The least or greatest value of a column that is not NULL, in the column's order. */
+  extremeSql(fn: 'min' | 'max', column: Column): string;
   /** The column's value plus an amount as `parseAmount` gives it; NULL counts 0. Out of range must fail. */
   incSql(column: Column, amount: Value, params: SqlParams): string;
 }

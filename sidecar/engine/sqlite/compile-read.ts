@@ -67,19 +67,18 @@ function columnNamed(table: Table, name: string): Column {
 
 function selectionOf(columns: readonly Column[]): Selection {
   return {
-    list: columns.map(readSql).join(', '),
+    list: columns.map((column) => readSql(column, quoted(column.name))).join(', '),
     columns: columns.map((column) => ({ name: column.name, kind: outputKind(column) })),
   };
 }
 
 /** Integers past 2^53 leave SQLite as text, which costs less than a bigint. */
-function readSql(column: Column): string {
-  const name = quoted(column.name);
+export function readSql(column: Column, sql: string): string {
   const isLarge = column.type === 'int64' || storageKind(column) === 'scaled';
-  return isLarge ? `CAST(${name} AS TEXT)` : name;
+  return isLarge ? `CAST(${sql} AS TEXT)` : sql;
 }
 
-function outputKind(column: Column): OutputKind {
+export function outputKind(column: Column): OutputKind {
   const { type } = column;
   switch (type) {
     case 'int32':

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import { monotonicMs } from './monotonic.ts';
-import { scaledOfWide, wideText } from './storage.ts';
+import { scaledOfWide, WIDE_SUM_PRECISION, wideText } from './storage.ts';
 
 /** Reading the clock costs as much as the call of a function; rows of a megabyte bound it from above. */
 const CALLS_PER_CLOCK = 32;
@@ -36,6 +36,8 @@ export class DeadlineGuard {
  * | Function | Gives |
  * |---|---|
  * | `guard()` | 1, or ends the statement at its deadline |
+ * | `guard_now()` | the same, and looks at the clock at every call: for one row of many |
+ * | `sum_wide(value)` | exact sum of wide decimals, in the same form with `WIDE_SUM_PRECISION` digits |
  * | `inc_int(current, amount, min, max)` | exact sum of integers; amount, min and max as text |
  * | `inc_wide(current, amount, precision)` | exact sum of wide decimals; amount scaled, as text |
  * | `inc_float(current, amount)` | finite sum of doubles |
@@ -48,6 +50,21 @@ export function registerFunctions(db: Database, guard: DeadlineGuard): void {
   db.function('guard', options, () => {
     guard.tick();
     return 1;
+  });
+  db.function('guard_now', options, () => {
+    guard.check();
+    return 1;
+  });
+  db.aggregate<bigint | string | null>('sum_wide', {
+    ...options,
+    start: () => null,
+    step: (sum, next) => {
+      guard.tick();
+      if (next === null) return sum;
+      const text = String(next);
+      return BigInt(sum ?? 0) + scaledOfWide(text, text.length - 1);
+    },
+    result: (sum) => (sum === null ? null : wideText(BigInt(sum), WIDE_SUM_PRECISION)),
   });
   db.function('inc_int', exact, (current: bigint | null, amount: string, min: string, max: string) => {
     guard.tick();

@@ -15,7 +15,11 @@ export type OutputKind =
   | { readonly as: 'plain' }
   | { readonly as: 'base64' }
   | { readonly as: 'scaled'; readonly scale: number }
-  | { readonly as: 'wide'; readonly precision: number; readonly scale: number };
+  | { readonly as: 'wide'; readonly precision: number; readonly scale: number }
+  /** "high:low", a high half times 2^32 and a low one, of an integer of any size. */
+  | { readonly as: 'halves'; readonly scale: number }
+  /** A sum of doubles, which may be too large for one. */
+  | { readonly as: 'floatSum' };
 
 export interface OutputColumn {
   readonly name: string;
@@ -47,6 +51,8 @@ interface CompiledFor {
 export interface FindCall extends CallBase, CompiledFor {
   readonly kind: 'find';
   readonly statement: number;
+  /** Takes the place of the statement where a sum in that overflows. */
+  readonly exact?: number;
   readonly params: readonly Physical[];
   /** One row more than this was asked for, to know whether there are more. */
   readonly limit: number;

@@ -1,4 +1,5 @@
 import { scaledText } from '../../../db_connector/protocol/decimal.ts';
+import { floatSumText } from '../aggregate.ts';
 import { type Encode, RowWriter } from '../row-writer.ts';
 import type { OutputColumn, OutputKind } from './messages.ts';
 import { scaledOfWide } from './storage.ts';
@@ -25,6 +26,13 @@ function encoder(kind: OutputKind): Encode {
       return (value) => pointed(String(value), kind.scale);
     case 'wide':
       return (value) => scaledText(scaledOfWide(String(value), kind.precision), kind.scale);
+    case 'halves':
+      return (value) => {
+        const [high = '', low = ''] = String(value).split(':');
+        return scaledText((BigInt(high) << 32n) + BigInt(low), kind.scale);
+      };
+    case 'floatSum':
+      return floatSumText;
     default:
       return kind satisfies never;
   }

@@ -1,3 +1,4 @@
+import SQLite from 'better-sqlite3';
 import type { Page, RememberedResult } from '../engine.ts';
 import { PageBuilder } from '../page-builder.ts';
 import type { Connection } from './connection.ts';
@@ -28,7 +29,17 @@ export function runRead(connection: Connection, call: ReadCall, jobs: JobRegistr
 /** Rows are taken one by one, so that a page of large values never lies in memory beyond its bytes. */
 function find(connection: Connection, call: FindCall): Page {
   connection.checkRevision(call.namespace, call.revision);
-  const { prepared, writer } = connection.statement(call.statement);
+  try {
+    return pageOf(connection, call, call.statement);
+  } catch (error) {
+    const isOverflow = error instanceof SQLite.SqliteError && error.message === 'integer overflow';
+    if (!isOverflow || call.exact === undefined) throw error;
+    return pageOf(connection, call, call.exact);
+  }
+}
+
+function pageOf(connection: Connection, call: FindCall, statement: number): Page {
+  const { prepared, writer } = connection.statement(statement);
   const page = new PageBuilder(call.limit, call.maxBytes);
   for (const row of prepared.iterate(...call.params)) {
     connection.guard.tick();

@@ -1,4 +1,5 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import type {
   CallBounds,
@@ -18,6 +19,7 @@ import type { SqliteSettings } from '../open.ts';
 import type { QueueCalls } from '../queues.ts';
 import type { Transfer } from '../transfer.ts';
 import { batchCall } from './batch-call.ts';
+import { compileAggregate } from './compile-aggregate.ts';
 import { type CompiledRead, compileCount, compileFind } from './compile-read.ts';
 import { compileWrite } from './compile-write.ts';
 import { copyDatabase } from './copy-database.ts';
@@ -105,6 +107,20 @@ export class SqliteEngine implements Engine {
       namespace: target.namespace,
       revision: target.revision,
     })) as Promise<Page>;
+  }
+
+  aggregate(target: TableTarget, query: AggregateQuery, { deadline }: CallBounds): Promise<Page> {
+    const { limit, maxBytes } = query;
+    const { namespace, revision } = target;
+    const { sql, params, columns, exact } = compileAggregate(target, query);
+    const statement = this.#book.get(scopeOf(target), sql, columns);
+    const slower = exact === null ? null : this.#book.get(scopeOf(target), exact.sql, exact.columns);
+    const body: CallBody = {
+      ...{ kind: 'find', statement: statement.number, params, limit, maxBytes, namespace, revision },
+      ...(slower === null ? {} : { exact: slower.number }),
+    };
+    const statements = slower === null ? [statement] : [statement, slower];
+    return this.#pool.read(pendingCall(body, deadline, statements)) as Promise<Page>;
   }
 
   count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {

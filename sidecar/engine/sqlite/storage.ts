@@ -15,6 +15,9 @@ export type StorageKind = 'int' | 'scaled' | 'wide' | 'real' | 'text' | 'blob';
 /** With more digits a scaled decimal does not surely fit INTEGER. */
 const MAX_SCALED_PRECISION = 18;
 
+/** Digits of a sum of wide decimals: 34, and those of more rows than there can be. */
+export const WIDE_SUM_PRECISION = 54;
+
 const SQL_TYPES = {
   int: 'INTEGER',
   scaled: 'INTEGER',

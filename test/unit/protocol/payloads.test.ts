@@ -137,6 +137,12 @@ const ENDPOINTS: Record<OperationName, [path: string, retried: boolean, required
   delete: ['/v1/data/delete', true, ['namespace', 'table'], ['filter', 'all', 'durability', 'idempotencyKey']],
   batch: ['/v1/data/batch', false, ['namespace', 'operations'], ['atomic', 'durability', 'idempotencyKey']],
   count: ['/v1/data/count', true, ['namespace', 'table'], ['filter']],
+  aggregate: [
+    '/v1/data/aggregate',
+    true,
+    ['namespace', 'table'],
+    ['filter', 'groupBy', 'values', 'sort', 'limit', 'offset'],
+  ],
   flush: ['/v1/data/flush', true, ['namespace'], []],
 };
 

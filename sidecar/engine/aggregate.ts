@@ -1,0 +1,67 @@
+import type { Column } from '../../db_connector/protocol/columns.ts';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { Filter } from '../../db_connector/protocol/filter.ts';
+import type { AggregateFunction } from '../../db_connector/protocol/payloads.ts';
+import { decimalScale } from '../../db_connector/protocol/value-numbers.ts';
+
+/** What is made of the rows of a group (contract section 11). */
+export interface AggregateValue {
+  readonly as: string;
+  readonly fn: AggregateFunction;
+  /** Null where rows are counted. */
+  readonly column: Column | null;
+}
+
+export interface AggregateQuery {
+  readonly filter: Filter | null;
+  /** None: all rows that match are one group, also where none does. */
+  readonly groupBy: readonly Column[];
+  readonly values: readonly AggregateValue[];
+  /** Places in `outputsOf`. Complete: all group columns stand in it, so that no two groups are alike. */
+  readonly sort: readonly { readonly output: number; readonly dir: 'asc' | 'desc' }[];
+  readonly limit: number;
+  readonly offset: number;
+  /** As in a find. */
+  readonly maxBytes: number;
+}
+
+/** One property of an answered row. */
+export interface AggregateOutput {
+  /** Its name in the answer. */
+  readonly name: string;
+  /** What it holds, under a name that no declared column can have. Of exact sums a decimal of any size. */
+  readonly column: Column;
+  /** Null for a column of the group. */
+  readonly value: AggregateValue | null;
+}
+
+/** More than any sum of rows that a database holds. */
+const SUM_PRECISION = 65;
+
+/** The group's columns, then the values. */
+export function outputsOf({ groupBy, values }: AggregateQuery): AggregateOutput[] {
+  return [
+    ...groupBy.map((column, i) => ({ name: column.name, column: { ...column, name: `_g${i}` }, value: null })),
+    ...values.map((value, i) => ({ name: value.as, column: columnFor(value, `_v${i}`), value })),
+  ];
+}
+
+function columnFor({ fn, column }: AggregateValue, name: string): Column {
+  const plain = { name, nullable: true, unique: false, autoIncrement: false } as const;
+  if (column === null || fn === 'count' || fn === 'countDistinct') return { ...plain, type: 'int64' };
+  if (fn !== 'sum') return { ...column, name, nullable: true };
+  if (column.type === 'float64') return { ...plain, type: 'float64' };
+  const scale = column.type === 'decimal' ? decimalScale(column) : 0;
+  return { ...plain, type: 'decimal', precision: SUM_PRECISION, scale };
+}
+
+/** A sum of doubles, as JSON. @throws ApiError where no double is as large */
+export function floatSumText(sum: unknown): string {
+  const double = Number(sum);
+  if (Number.isFinite(double)) return String(double);
+  throw sumTooLarge();
+}
+
+export function sumTooLarge(): ApiError {
+  return new ApiError('invalid_value', 'values: a sum of float64 is larger than a double holds');
+}
