@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EmbeddedFx } from '../support/embedded-fx.ts';
 import { makePackages, packageIn, unzip } from '../support/packages.ts';
 import { EmbeddedServer, gone } from './embedded-server.ts';
 
@@ -110,6 +111,35 @@ describe('db_connector-VERSION.zip', { timeout: SLOW_MS }, () => {
     expect(await server.line(/\] synced/, from)).toMatch(/ok$/);
     expect(await server.ask('mark 2', /mark 2/)).toMatch(/ok$/);
     expect(await server.marks()).toEqual([1, 2]);
+  });
+});
+
+describe('db_connector-VERSION.zip on FXServer', { timeout: SLOW_MS }, () => {
+  it.each(['unpacked over it', 'put in its place'])('of the next version %s loses nothing', async (how) => {
+    const file = packageIn(first, 'db_connector');
+    const server = new EmbeddedFx((resources) => void unzip(file, resources));
+    try {
+      server.startUp();
+      await server.line(/\] synced ok/);
+      await server.ask('mark 1', /\] mark 1 ok/);
+      const child = server.sidecar;
+      for (const resource of ['shop', 'db_connector']) server.fx.exec(`stop ${resource}`);
+      await gone(child);
+
+      const connector = server.fx.folderOf('db_connector');
+      if (how === 'put in its place') rmSync(connector, { recursive: true });
+      unzip(file, server.fx.resources);
+      const manifest = join(connector, 'fxmanifest.lua');
+      writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/^version '.*'$/m, "version '2.0.0'"));
+
+      const from = server.fx.lines.length;
+      for (const resource of ['db_connector', 'shop']) server.fx.exec(`ensure ${resource}`);
+      expect(await server.line(/\] synced/, from)).toMatch(/ok$/);
+      await server.ask('mark 2', /\] mark 2 ok/);
+      expect(await server.ask('marks', /\] marks/)).toMatch(/marks 1,2$/);
+    } finally {
+      await server.close();
+    }
   });
 });
 
