@@ -1,64 +1,116 @@
 import PQueue from 'p-queue';
 import { CONNECTOR_MAX_WAITING } from '../protocol/limits.ts';
+import { type QueuedCall, WaitingLine } from './waiting-line.ts';
 
-/** A call that was accepted. It either runs or is dropped. */
-export interface QueuedCall {
-  /** Never rejects. */
-  run(): Promise<void>;
-  drop(): void;
-}
+/** While others call too, one caller holds at most this many of the places to wait (contract section 8). */
+const MAX_WAITING_OF_ONE = 448;
+/** From there on, several that flood at once leave the last places to those with few calls waiting. */
+const FEW = 16;
+/** How long a caller counts as one of those who call. */
+const OTHERS_MS = 10_000;
 
 /** Accepted calls: `concurrency` in flight, at most 512 that wait. A call keeps its place between its attempts. */
 export class CallQueue {
-  readonly #queue: PQueue;
-  readonly #waiting = new Set<QueuedCall>();
+  /** Holds the places in flight; whose call gets one is the line's to say. */
+  readonly #places = new PQueue({ concurrency: 1 });
+  readonly #line = new WaitingLine();
+  readonly #elapsed: () => number;
+  #longInFlight = 0;
+  /** Places that found nothing but long calls, of which enough were under way. */
+  #owed = 0;
+  /** Who called last, and when; and when somebody else did. */
+  #last: { caller: string | null; at: number } = { caller: null, at: Number.NEGATIVE_INFINITY };
+  #otherAt = Number.NEGATIVE_INFINITY;
 
-  constructor() {
-    this.#queue = new PQueue({ concurrency: 1 });
+  /** @param elapsed milliseconds that only grow */
+  constructor(elapsed: () => number) {
+    this.#elapsed = elapsed;
   }
 
   setConcurrency(concurrency: number): void {
-    this.#queue.concurrency = concurrency;
+    this.#places.concurrency = concurrency;
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#line.size;
   }
 
   get inFlight(): number {
-    return this.#queue.pending;
+    return this.#places.pending;
   }
 
-  get isFull(): boolean {
-    return this.#waiting.size >= CONNECTOR_MAX_WAITING;
+  /** Why this caller's call has no place to wait; null where it has one. */
+  refusalFor(caller: string | null): string | null {
+    const { size } = this.#line;
+    const own = this.#line.sizeOf(caller);
+    const hasOthers = this.#hasOthers(caller);
+    if (size >= CONNECTOR_MAX_WAITING) return `${CONNECTOR_MAX_WAITING} calls wait already`;
+    if (hasOthers && size >= MAX_WAITING_OF_ONE && own >= FEW) {
+      return `${own} calls of this bundle wait already, and the last places are for others`;
+    }
+    return null;
   }
 
   /** Nothing begins until `resume`. */
   pause(): void {
-    this.#queue.pause();
+    this.#places.pause();
   }
 
   resume(): void {
-    this.#queue.start();
+    this.#places.start();
   }
 
   add(call: QueuedCall): void {
-    this.#waiting.add(call);
-    const run = () => {
-      this.#waiting.delete(call);
-      return call.run();
-    };
-    // Rejects only for a call that was dropped while it waited.
-    this.#queue.add(run).catch(() => undefined);
+    this.#note(call.caller);
+    this.#line.add(call);
+    this.#open();
   }
 
   /** Drops every call that has not begun. */
   dropWaiting(): void {
-    const dropped = [...this.#waiting];
-    this.#waiting.clear();
-    this.#queue.clear();
-    for (const call of dropped) {
+    this.#owed = 0;
+    this.#places.clear();
+    for (const call of this.#line.takeAll()) {
       call.drop();
     }
+  }
+
+  #open(): void {
+    // Rejects only where what waited was dropped.
+    this.#places.add(() => this.#runNext()).catch(() => undefined);
+  }
+
+  async #runNext(): Promise<void> {
+    const mayBeginLong = this.#longInFlight < Math.ceil(this.#places.concurrency / 2);
+    const call = this.#line.take(mayBeginLong);
+    if (call === null) {
+      if (this.#line.size > 0) this.#owed += 1;
+      return;
+    }
+    if (!call.isLong) return call.run();
+    this.#longInFlight += 1;
+    try {
+      await call.run();
+    } finally {
+      this.#longInFlight -= 1;
+      this.#payOne();
+    }
+  }
+
+  #payOne(): void {
+    if (this.#owed === 0) return;
+    this.#owed -= 1;
+    this.#open();
+  }
+
+  #note(caller: string | null): void {
+    const now = this.#elapsed();
+    if (caller !== this.#last.caller) this.#otherAt = this.#last.at;
+    this.#last = { caller, at: now };
+  }
+
+  #hasOthers(caller: string | null): boolean {
+    const at = this.#last.caller === caller ? this.#otherAt : this.#last.at;
+    return this.#elapsed() - at < OTHERS_MS;
   }
 }

@@ -1,4 +1,5 @@
 import { ApiClient } from '../client/api-client.ts';
+import { CallTrace } from '../client/call-trace.ts';
 import { errorResult, type Result } from '../client/outcome.ts';
 import { randomId } from '../client/random-id.ts';
 import type { Cancel, Timers } from '../client/timers.ts';
@@ -6,9 +7,9 @@ import type { Transport } from '../client/transport.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { CallSettings } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
-import { CONNECTOR_MAX_WAITING } from '../protocol/limits.ts';
 import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
 import { CallQueue } from './call-queue.ts';
+import { CallerBook, type CallerFigures } from './caller-book.ts';
 import { type ByteForm, type Question, readQuestion } from './records.ts';
 import { ResultTable } from './result-table.ts';
 import { SlowCalls } from './slow-calls.ts';
@@ -18,6 +19,16 @@ export interface ConnectorOptions {
   readonly bytes: ByteForm;
   readonly log: Say;
   readonly openTransport: (configuration: Configuration) => Transport;
+}
+
+/** A call with a ticket. */
+interface AcceptedCall {
+  /** Of the ticket. */
+  readonly id: string;
+  readonly call: CheckedCall;
+  /** Null where the host does not tell. */
+  readonly caller: string | null;
+  readonly trace: CallTrace;
 }
 
 /** A result that nobody collects is kept this long, and four times the timeout. */
@@ -39,7 +50,8 @@ interface Hold {
 /** The two exports and what is behind them: tickets, the queue, and the client of the running configuration. */
 export class Connector {
   readonly #options: ConnectorOptions;
-  readonly #queue = new CallQueue();
+  readonly #queue: CallQueue;
+  readonly #callers = new CallerBook();
   readonly #results: ResultTable;
   readonly #slowCalls: SlowCalls;
   /** Clients of earlier configurations whose calls have not all ended. */
@@ -52,6 +64,7 @@ export class Connector {
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
+    this.#queue = new CallQueue(options.timers.elapsed);
     this.#results = new ResultTable(options.timers);
     this.#slowCalls = new SlowCalls(options.timers, options.log);
   }
@@ -83,6 +96,11 @@ export class Connector {
     return this.#queue.inFlight;
   }
 
+  /** Those with most calls first. */
+  get callers(): readonly CallerFigures[] {
+    return this.#callers.figures();
+  }
+
   /**
    * Export `Call`: a record DbCall(Operation, Json) gives DbTicket(Id, Accepted, Error). Synchronous; never throws.
    *
@@ -97,6 +115,7 @@ export class Connector {
       if (!(error instanceof Refusal)) {
         this.#logInternal(error);
       }
+      this.#callers.refused(caller ?? null);
       return reply({
         Id: '',
         Accepted: false,
@@ -135,6 +154,7 @@ export class Connector {
     });
     this.#retire();
     this.#client = client;
+    this.#reason = '';
     this.#queue.setConcurrency(configuration.config.maxConcurrent);
     this.#release();
     return client.clock.start();
@@ -219,8 +239,9 @@ export class Connector {
     if (this.#closing !== null) {
       throw new Refusal('unavailable', this.#closing);
     }
-    if (this.#queue.isFull) {
-      throw new Refusal('busy', `${CONNECTOR_MAX_WAITING} calls wait already`);
+    const refusal = this.#queue.refusalFor(caller ?? null);
+    if (refusal !== null) {
+      throw new Refusal('busy', refusal);
     }
     if (this.#hold !== null && this.#hold.over !== null) {
       throw new Refusal('unavailable', this.#hold.over);
@@ -228,18 +249,26 @@ export class Connector {
     if (this.#client !== null && !this.#client.breaker.admit()) {
       throw new Refusal('unavailable', this.#client.breaker.refusal);
     }
-    const id = randomId();
-    const acceptedAt = this.#options.timers.elapsed();
-    this.#results.open(id, caller);
+    const accepted: AcceptedCall = {
+      id: randomId(),
+      call,
+      caller: caller ?? null,
+      trace: new CallTrace(this.#options.timers.elapsed()),
+    };
+    this.#callers.accepted(accepted.caller);
+    this.#results.open(accepted.id, caller);
     this.#queue.add({
-      run: async () => this.#settle(id, call, await this.#run(call), acceptedAt),
-      drop: () => this.#settle(id, call, this.#dropped(), acceptedAt),
+      caller: accepted.caller,
+      isLong: call.timeoutMs !== null,
+      run: async () => this.#settle(accepted, await this.#run(accepted)),
+      drop: () => this.#settle(accepted, this.#dropped()),
     });
-    return id;
+    return accepted.id;
   }
 
   /** A call that waited begins under the configuration of now, which may no longer allow it. */
-  async #run(call: CheckedCall): Promise<Result> {
+  async #run({ call, trace }: AcceptedCall): Promise<Result> {
+    trace.begin(this.#options.timers.elapsed());
     try {
       if (this.#client === null) {
         return errorResult('not_configured', this.#reason);
@@ -247,7 +276,7 @@ export class Connector {
       if (call.namespace !== null) {
         checkNamespace(call.namespace, this.#client.config.namespaces);
       }
-      return await this.#client.call(call);
+      return await this.#client.call(call, trace);
     } catch (error) {
       if (error instanceof Refusal) {
         return errorResult(error.code, error.reason);
@@ -257,11 +286,16 @@ export class Connector {
     }
   }
 
-  #settle(id: string, call: CheckedCall, result: Result, acceptedAt: number): void {
+  #settle({ id, call, caller, trace }: AcceptedCall, result: Result): void {
+    const now = this.#options.timers.elapsed();
+    const tookMs = trace.tookMs(now);
     const { settings } = this;
+    this.#callers.ended(caller, result, tookMs);
     if (settings !== undefined) {
       this.#results.settle(id, result, RESULT_LIFETIME_MS + 4 * settings.timeoutMs);
-      this.#slowCalls.note(call, this.#options.timers.elapsed() - acceptedAt, settings.slowCallMs);
+      if (tookMs > settings.slowCallMs) {
+        this.#slowCalls.note({ call, caller, tookMs, parts: trace.parts(now) }, settings.slowCallMs);
+      }
     }
   }
 

@@ -2,9 +2,11 @@ import type { Configuration } from '../config/configuration.ts';
 import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
 import { writeRequestEnvelope } from '../protocol/envelope.ts';
+import { parseServerTiming } from '../protocol/server-timing.ts';
 import { signRequest } from '../protocol/signing.ts';
 import { ApiClock } from './api-clock.ts';
 import { Breaker } from './breaker.ts';
+import type { CallTrace } from './call-trace.ts';
 import { probeSeconds } from './clock-probe.ts';
 import { judge } from './judge.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
@@ -70,14 +72,24 @@ export class ApiClient {
     });
   }
 
-  /** Never rejects but for a fault of its own. */
-  call(request: ApiRequest): Promise<Result> {
-    return this.#track(this.#attempts(request));
+  /** Never rejects but for a fault of its own. `trace` hears of each attempt. */
+  call(request: ApiRequest, trace: CallTrace | null = null): Promise<Result> {
+    return this.#track(this.#attempts(request, trace));
   }
 
   /** One attempt that nothing counts: `db-health` asks so. */
   async attemptOnce(request: ApiRequest): Promise<Result> {
     return (await this.#track(this.#attempt(request))).result;
+  }
+
+  /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */
+  probeSeconds(): Promise<number> {
+    return this.#track(probeSeconds(this.config, this.#options.transport));
+  }
+
+  /** PEM text; null: the certificates that Node.js trusts. */
+  get ca(): string | null {
+    return this.#configuration.ca;
   }
 
   /** Another client takes the new calls. Resolves when the calls under way have ended. */
@@ -109,13 +121,13 @@ export class ApiClient {
     }
   }
 
-  async #attempts(request: ApiRequest): Promise<Result> {
+  async #attempts(request: ApiRequest, trace: CallTrace | null): Promise<Result> {
     if (!isHostAllowed(this.config)) {
       return errorResult('network', `the host ${this.config.target.host} is not in allowedHosts`);
     }
     const progress = { period: this.breaker.period, retries: 0, hasSetClock: false };
     for (;;) {
-      const outcome = await this.#countedAttempt(request, progress);
+      const outcome = await this.#countedAttempt(request, progress, trace);
       if (!(await this.#isReadyForAnother(outcome, request, progress)) || !this.#mayGoOn(progress)) {
         return outcome.result;
       }
@@ -138,10 +150,10 @@ export class ApiClient {
   }
 
   /** A fault of our own counts as nothing, so that it does not leave the circuit waiting for its trial. */
-  async #countedAttempt(request: ApiRequest, { period }: Progress): Promise<Outcome> {
+  async #countedAttempt(request: ApiRequest, { period }: Progress, trace: CallTrace | null): Promise<Outcome> {
     let transport: Outcome['transport'] = 'nothing';
     try {
-      const outcome = await this.#attempt(request);
+      const outcome = await this.#attempt(request, trace);
       transport = outcome.transport;
       return outcome;
     } finally {
@@ -149,8 +161,10 @@ export class ApiClient {
     }
   }
 
-  async #attempt({ path, payload, timeoutMs }: ApiRequest): Promise<Outcome> {
+  async #attempt({ path, payload, timeoutMs }: ApiRequest, trace: CallTrace | null = null): Promise<Outcome> {
     const { config, key } = this.#configuration;
+    const { timers } = this.#options;
+    const begunAt = timers.elapsed();
     const nonce = randomId();
     const ts = this.clock.seconds();
     const sig = signRequest(key, path, config.keyId, ts, nonce, payload);
@@ -160,7 +174,12 @@ export class ApiClient {
       body: writeRequestEnvelope({ v: 1, kid: config.keyId, ts, nonce, payload, sig }),
       timeoutMs: Math.max(timeoutMs ?? 0, config.timeoutMs),
     });
-    return judge(exchange, { key, nonce, now: this.#options.timers.now() });
+    trace?.attempt({
+      tookMs: timers.elapsed() - begunAt,
+      stalledMs: exchange.stalledMs ?? 0,
+      told: exchange.kind === 'answer' && exchange.serverTiming ? parseServerTiming(exchange.serverTiming) : null,
+    });
+    return judge(exchange, { key, nonce, now: timers.now() });
   }
 
   #disposeWhenIdle(): void {

@@ -3,6 +3,15 @@ import type { Cancel, Timers } from './timers.ts';
 const STEP_MS = 20;
 /** From here on a gap between two looks means that the game thread stood still (contract section 8). */
 const STALL_MS = 250;
+/** From here on a gap is counted in what is said of slow calls; shorter ones are a tick's ordinary work. */
+const NOTED_GAP_MS = 60;
+
+/** A moment from which it is measured how long the game thread stood still. */
+export interface StallMark {
+  readonly at: number;
+  /** All gaps until then. */
+  readonly stalledMs: number;
+}
 
 /** Something under way that must end at `dueAt`, in the `elapsed` of the timers. */
 export interface Watched {
@@ -24,6 +33,8 @@ export class Deadlines {
   readonly #watched = new Set<Watched>();
   readonly #reading = new Map<Watched, Cancel>();
   #lastLook = 0;
+  /** All gaps between looks so far. */
+  #stalledMs = 0;
   #stop: Cancel | null = null;
 
   constructor(timers: Timers) {
@@ -44,6 +55,18 @@ export class Deadlines {
     this.#reading.delete(attempt);
   }
 
+  mark(): StallMark {
+    return { at: this.#timers.elapsed(), stalledMs: this.#stalledMs };
+  }
+
+  /** Milliseconds for which the thread stood still since the mark; while something is watched all the time. */
+  stalledSince({ at, stalledMs }: StallMark): number {
+    const now = this.#timers.elapsed();
+    // Data that waited may be read before the look that is overdue.
+    const open = this.#stop === null ? 0 : gapOf(now - Math.max(at, this.#lastLook));
+    return Math.min(now - at, this.#stalledMs - stalledMs + open);
+  }
+
   close(): void {
     for (const attempt of [...this.#watched]) {
       this.forget(attempt);
@@ -54,6 +77,7 @@ export class Deadlines {
 
   #look(): void {
     const now = this.#timers.elapsed();
+    this.#stalledMs += gapOf(now - this.#lastLook);
     const stoodStillSince = now - this.#lastLook > STALL_MS ? this.#lastLook : now;
     this.#lastLook = now;
     for (const attempt of this.#watched) {
@@ -89,4 +113,8 @@ export class Deadlines {
     this.forget(attempt);
     attempt.expire(hasStalled);
   }
+}
+
+function gapOf(ms: number): number {
+  return ms > NOTED_GAP_MS ? ms - STEP_MS : 0;
 }

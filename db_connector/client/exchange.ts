@@ -2,8 +2,20 @@ import type { Dispatcher } from 'undici';
 import type { Watched } from './deadlines.ts';
 
 /** How one HTTP exchange ended. */
-export type ExchangeResult =
-  | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: string | null; readonly body: Buffer }
+export type ExchangeResult = ExchangeEnd & {
+  /** Milliseconds of it for which the game thread stood still. */
+  readonly stalledMs?: number;
+};
+
+export type ExchangeEnd =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfter: string | null;
+      /** As it came; not signed. */
+      readonly serverTiming?: string | null;
+      readonly body: Buffer;
+    }
   | { readonly kind: 'tooLong' }
   /** `hasStalled`: the game thread stood still when the time was up. */
   | { readonly kind: 'noAnswer'; readonly reason: string; readonly hasStalled: boolean };
@@ -13,7 +25,7 @@ export interface ExchangeOptions {
   readonly maxAnswerBytes: number;
   readonly elapsed: () => number;
   /** Called exactly once. */
-  readonly onEnd: (result: ExchangeResult) => void;
+  readonly onEnd: (end: ExchangeEnd) => void;
 }
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -26,6 +38,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
   readonly #chunks: Buffer[] = [];
   #status = 0;
   #retryAfter: string | null = null;
+  #serverTiming: string | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #hasEnded = false;
 
@@ -48,8 +61,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
       return;
     }
     this.#status = status;
-    const retryAfter = headers['retry-after'];
-    this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : null;
+    this.#retryAfter = textOf(headers['retry-after']);
+    this.#serverTiming = textOf(headers['server-timing']);
     if (Number(headers['content-length'] ?? 0) > this.#options.maxAnswerBytes) {
       this.#end({ kind: 'tooLong' });
     }
@@ -67,7 +80,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
   onResponseEnd(): void {
     const [first] = this.#chunks;
     const body = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.received);
-    this.#finish({ kind: 'answer', status: this.#status, retryAfter: this.#retryAfter, body });
+    this.#finish({
+      kind: 'answer',
+      status: this.#status,
+      retryAfter: this.#retryAfter,
+      serverTiming: this.#serverTiming,
+      body,
+    });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -79,17 +98,21 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
   }
 
   /** Ends before the other side did, so the connection is of no further use. */
-  #end(result: ExchangeResult): void {
-    this.#finish(result);
+  #end(end: ExchangeEnd): void {
+    this.#finish(end);
     this.#controller?.abort(new Error('no longer wanted'));
   }
 
-  #finish(result: ExchangeResult): void {
+  #finish(end: ExchangeEnd): void {
     if (!this.#hasEnded) {
       this.#hasEnded = true;
-      this.#options.onEnd(result);
+      this.#options.onEnd(end);
     }
   }
+}
+
+function textOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' ? header : null;
 }
 
 function reasonOf(error: Error): string {

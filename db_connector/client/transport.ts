@@ -52,13 +52,15 @@ export class UndiciTransport implements Transport {
 
   send(request: HttpRequest): Promise<ExchangeResult> {
     return new Promise((resolve) => {
+      const begun = this.#deadlines.mark();
       const exchange = new Exchange({
         timeoutMs: request.timeoutMs,
         maxAnswerBytes: this.#maxAnswerBytes,
         elapsed: this.#timers.elapsed,
-        onEnd: (result) => {
+        onEnd: (end) => {
+          const stalledMs = this.#deadlines.stalledSince(begun);
           this.#deadlines.forget(exchange);
-          resolve(result);
+          resolve({ ...end, stalledMs });
         },
       });
       this.#deadlines.watch(exchange);

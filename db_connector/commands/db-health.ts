@@ -1,87 +1,31 @@
 import type { Connector } from '../calls/connector.ts';
-import type { ApiClient } from '../client/api-client.ts';
-import type { Result } from '../client/outcome.ts';
 import type { Timers } from '../client/timers.ts';
-import { isHostAllowed } from '../config/database-config.ts';
-import { OPERATIONS } from '../protocol/operations.ts';
+import type { Say } from '../config/say.ts';
 import type { Command } from './command.ts';
-import { type Fact, sayFacts } from './lines.ts';
-import { writeBufferFacts } from './write-buffer-facts.ts';
+import type { Layer } from './health/layer.ts';
+import { layersOf } from './health/layers.ts';
 
-/** Sends one signed health check, past the queue and the circuit breaker, which it does not count for. */
+/** Walks the layers from here to the database, and stops at the first that fails. */
 export function dbHealth(connector: Connector, timers: Timers): Command {
   return {
     name: 'db-health',
-    description: 'sends a signed health check to the API',
-    async run(_args, reply) {
-      const { client } = connector;
-      if (client === null) {
-        reply(
-          connector.isHolding
-            ? connector.reason
-            : `not configured: ${connector.reason}; mend that, then type db-reload`,
-          'bad',
-        );
-        return;
-      }
-      if (!isHostAllowed(client.config)) {
-        reply(`not sent: the host ${client.config.target.host} is not in allowedHosts`, 'bad');
-        return;
-      }
-      sayFacts(await checkHealth(client, timers), reply);
-    },
+    description: 'walks from the configuration to the database, and says which layer is broken and what to do',
+    run: (_args, reply) => walk(layersOf(connector, timers), reply),
   };
 }
 
-async function checkHealth(client: ApiClient, timers: Timers): Promise<Fact[]> {
-  const begun = timers.elapsed();
-  const result = await client.attemptOnce({
-    path: OPERATIONS.health.path,
-    payload: '{}',
-    timeoutMs: null,
-    isRepeatable: false,
-  });
-  return [
-    ['url', client.config.target.url],
-    result.state === 'ok'
-      ? ['answer', 'signed, status 200', 'good']
-      : ['answer', `${result.code}: ${messageOf(result)}`, 'bad'],
-    ['took', `${Math.round(timers.elapsed() - begun)} ms`],
-    ...(result.state === 'ok' ? factsOf(result.json) : []),
-  ];
-}
-
-function messageOf(result: Result): string {
-  const error: unknown = parseOrNull(result.json)?.error;
-  return isRecord(error) && 'message' in error ? String(error.message) : '';
-}
-
-/** The API's own words, but for the write buffer, which an owner may have to read in a hurry. */
-function factsOf(json: string): Fact[] {
-  const facts: Fact[] = [];
-  for (const [name, value] of Object.entries(parseOrNull(json) ?? {})) {
-    if (!isRecord(value)) facts.push([name, String(value)]);
-    else if (name === 'writeBuffer') facts.push(...writeBufferFacts(value));
-    else facts.push([name, inner(value)]);
+async function walk(layers: readonly Layer[], reply: Say): Promise<void> {
+  const width = Math.max(...layers.map(({ name }) => name.length));
+  const tell = (mark: string, name: string, text: string) => `${mark.padEnd(5)}${name.padEnd(width)}  ${text}`;
+  for (const [index, { name, look }] of layers.entries()) {
+    const { isWell, said, todo } = await look();
+    const tone = isWell ? (todo === undefined ? 'good' : 'warning') : 'bad';
+    reply(tell(isWell ? 'ok' : 'FAIL', name, said), tone);
+    if (todo !== undefined) reply(tell('', '', `-> ${todo}`), tone);
+    if (isWell) continue;
+    const rest = layers.slice(index + 1).map((layer) => layer.name);
+    if (rest.length > 0) reply(`not looked at: ${rest.join(', ')}`);
+    return;
   }
-  return facts;
-}
-
-function inner(value: object): string {
-  return Object.entries(value)
-    .map(([name, fact]) => `${name} ${String(fact)}`)
-    .join(', ');
-}
-
-function parseOrNull(json: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  reply('every layer works', 'good');
 }

@@ -1,7 +1,11 @@
+import type { CallerFigures } from '../calls/caller-book.ts';
 import type { Connector } from '../calls/connector.ts';
 import type { CircuitState } from '../client/breaker.ts';
 import type { Command } from './command.ts';
-import { type Fact, sayFacts } from './lines.ts';
+import { type Fact, sayFacts, tableLines } from './lines.ts';
+
+/** A console has so many lines; `db-status json` has all. */
+const MAX_SHOWN = 20;
 
 /** What `db-status json` prints (contract section 8). Never the secret. */
 interface Status {
@@ -12,6 +16,7 @@ interface Status {
   readonly inFlight: number;
   readonly circuit: CircuitState;
   readonly clockOffsetSeconds: number;
+  readonly callers: readonly CallerFigures[];
   /** Only where there is no configuration: why. */
   readonly notConfigured?: string;
   /** Only while this server's own sidecar is not up. */
@@ -28,6 +33,7 @@ export function dbStatus(connector: Connector): Command {
         reply(JSON.stringify(status));
       } else {
         sayFacts(factsOf(status, connector), reply);
+        for (const line of tableLines(callerTable(status.callers))) reply(line);
       }
     },
   };
@@ -43,6 +49,7 @@ function statusOf(connector: Connector): Status {
     inFlight,
     circuit: client?.breaker.state ?? 'closed',
     clockOffsetSeconds: client?.clock.offsetSeconds ?? 0,
+    callers: connector.callers,
     ...(client === null ? { [connector.isHolding ? 'sidecar' : 'notConfigured']: connector.reason } : {}),
   };
 }
@@ -66,4 +73,17 @@ function factsOf(status: Status, { client }: Connector): Fact[] {
     ['circuit', circuit, client.breaker.state === 'closed' ? 'good' : 'bad'],
     ['clock offset', `${status.clockOffsetSeconds} s`],
   ];
+}
+
+/** Nothing where nobody has called yet. */
+function callerTable(callers: readonly CallerFigures[]): string[][] {
+  if (callers.length === 0) return [];
+  const rows = callers
+    .slice(0, MAX_SHOWN)
+    .map(({ caller, calls, errors, refused, p95Ms }) => [
+      caller,
+      ...[calls, errors, refused].map(String),
+      `${p95Ms} ms`,
+    ]);
+  return [['caller', 'calls', 'errors', 'refused', '95 of 100 within'], ...rows];
 }

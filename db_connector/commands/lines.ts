@@ -10,3 +10,13 @@ export function sayFacts(facts: readonly Fact[], say: Say): void {
     say(`${label.padEnd(width)}${text}`, tone);
   }
 }
+
+/** A table with its head: names to the left, figures to the right. */
+export function tableLines(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  '),
+  );
+}

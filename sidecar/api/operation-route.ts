@@ -3,7 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { OPERATIONS, type OperationName } from '../../db_connector/protocol/operations.ts';
 import { operationsIn, type PayloadOf, parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
-import type { CallContext } from '../data/call-context.ts';
+import { writeServerTiming } from '../../db_connector/protocol/server-timing.ts';
+import { type CallContext, CallTiming } from '../data/call-context.ts';
 import { type Log, traceOf } from '../log.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import type { Authenticated, Authenticator } from './authenticate.ts';
@@ -45,6 +46,7 @@ interface Exchange {
   /** Set once the request is authenticated: every answer from then on is signed. */
   seal: ReplySeal | null;
   isAnswered: boolean;
+  readonly timing: CallTiming;
 }
 
 /** Contract section 3, step 1 and step 7, around the `Authenticator`. */
@@ -63,7 +65,8 @@ export class OperationRoute<Op extends OperationName> {
 
   serve(request: IncomingMessage, response: ServerResponse, client: Client): void {
     const startedMs = performance.now();
-    const exchange: Exchange = { response, client, startedMs, kid: '', seal: null, isAnswered: false };
+    const timing = new CallTiming();
+    const exchange: Exchange = { response, client, startedMs, kid: '', seal: null, isAnswered: false, timing };
     this.#options.bodies.read(request, (body) => {
       try {
         this.#handle(exchange, body, request.headers['content-type']);
@@ -122,6 +125,7 @@ export class OperationRoute<Op extends OperationName> {
       allowUnfilteredWrites: key.allowUnfilteredWrites,
       deadline,
       now: this.#options.now(),
+      timing: exchange.timing,
     };
     const running = this.#options.handlers[this.#operation](payload, context);
     const timer = setTimeout(() => {
@@ -142,7 +146,7 @@ export class OperationRoute<Op extends OperationName> {
   #succeed(exchange: Exchange, result: string): void {
     if (exchange.isAnswered || exchange.seal === null) return;
     exchange.isAnswered = true;
-    replyResult(exchange.response, exchange.seal, result);
+    replyResult(exchange.response, exchange.seal, result, timingHeader(exchange));
     this.#account(exchange, 200, '');
   }
 
@@ -152,7 +156,7 @@ export class OperationRoute<Op extends OperationName> {
     exchange.isAnswered = true;
     const error = asApiError(thrown);
     if (error !== thrown) this.#options.log.error('internal error', { op: this.#operation, cause: traceOf(thrown) });
-    replyError(exchange.response, error, exchange.seal);
+    replyError(exchange.response, error, exchange.seal, exchange.seal === null ? {} : timingHeader(exchange));
     this.#account(exchange, error.status, error.code);
   }
 
@@ -163,6 +167,12 @@ export class OperationRoute<Op extends OperationName> {
     const rounded = Math.round(ms * 10) / 10;
     this.#options.requestLog.write({ op: this.#operation, kid, address: client.address, status, code, ms: rounded });
   }
+}
+
+/** Only who has signed is told: strangers learn nothing of how long a refusal took. */
+function timingHeader({ startedMs, timing }: Exchange): Record<string, string> {
+  const totalMs = performance.now() - startedMs;
+  return { 'server-timing': writeServerTiming({ totalMs, databaseMs: Math.min(timing.databaseMs, totalMs) }) };
 }
 
 function readText(body: Body, contentType: string | undefined): string {

@@ -29,9 +29,14 @@ export function sendJson(response: ServerResponse, status: number, body: string,
   send(response, status, JSON_HEADERS, body, headers);
 }
 
-export function replyResult(response: ServerResponse, seal: ReplySeal, payload: string): void {
+export function replyResult(
+  response: ServerResponse,
+  seal: ReplySeal,
+  payload: string,
+  headers: Record<string, string> = {},
+): void {
   const sig = signResponse(seal.secret, seal.nonce, 200, payload);
-  sendJson(response, 200, writeResponseEnvelope({ v: 1, ok: true, status: 200, payload, sig }));
+  sendJson(response, 200, writeResponseEnvelope({ v: 1, ok: true, status: 200, payload, sig }), headers);
 }
 
 /** The only place where an error becomes an envelope; unsigned without a seal. */

@@ -9,4 +9,20 @@ export interface CallContext {
   readonly deadline: number;
   /** Epoch milliseconds at which the call began. */
   readonly now: number;
+  readonly timing: CallTiming;
+}
+
+/** Where the time of one call goes, for `Server-Timing`. */
+export class CallTiming {
+  /** Milliseconds spent in waiting for the database. */
+  databaseMs = 0;
+
+  async database<T>(work: () => Promise<T>): Promise<T> {
+    const begunAt = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.databaseMs += performance.now() - begunAt;
+    }
+  }
 }

@@ -60,9 +60,10 @@ export class DataCalls {
     const { gate, catalog } = this.#options;
     return gate.run(namespace, () => {
       const bounds = this.bounds(context);
-      return this.#attempt(namespace, bounds, async () =>
-        work(await catalog.table(namespace, table, bounds, use), bounds),
-      );
+      return this.#attempt(namespace, bounds, async () => {
+        const target = await catalog.table(namespace, table, bounds, use);
+        return context.timing.database(() => work(target, bounds));
+      });
     });
   }
 
@@ -76,9 +77,10 @@ export class DataCalls {
     const { gate, catalog } = this.#options;
     return gate.run(namespace, () => {
       const bounds = this.bounds(context);
-      return this.#attempt(namespace, bounds, async () =>
-        work(await tablesOf(namespace, names, (name) => catalog.table(namespace, name, bounds, 'write')), bounds),
-      );
+      return this.#attempt(namespace, bounds, async () => {
+        const tables = await tablesOf(namespace, names, (name) => catalog.table(namespace, name, bounds, 'write'));
+        return context.timing.database(() => work(tables, bounds));
+      });
     });
   }
 

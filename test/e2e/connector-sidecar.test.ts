@@ -92,7 +92,7 @@ describe('the connector and a real sidecar', () => {
     expect(await rig.run('health', {})).toMatchObject({ Status: 0, Code: 'unauthorized' });
     expect(await rig.run('health', {})).toMatchObject({ Status: 0, Code: 'unauthorized' });
     expect(await rig.run('health', {})).toMatchObject({ Status: 0, Code: 'rate_limited' });
-    expect(await rig.command('db-health')).toContainEqual(expect.stringMatching(/^answer {2}rate_limited: /));
+    expect(await rig.command('db-health')).toContainEqual(expect.stringMatching(/^FAIL signature {6}rate_limited: /));
     expect((await rig.status()).circuit).toBe('closed');
   });
 
@@ -101,8 +101,8 @@ describe('the connector and a real sidecar', () => {
     closing.push(() => sidecar.stop());
     const rig = startRig(sidecar.address, sidecar.secret);
     const lines = await rig.command('db-health');
-    expect(lines).toContain('status    ok');
-    expect(lines).toContain('provider  sqlite');
+    expect(lines).toContain('ok   database       sqlite answers');
+    expect(lines.at(-1)).toBe('every layer works');
   });
 });
 

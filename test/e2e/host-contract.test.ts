@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answers, LyingServer, silent } from '../support/lying-server.ts';
 import { fxScriptHost, type ScriptHost, standaloneScriptHost, type Target } from '../support/script-hosts.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -253,6 +253,13 @@ describe.each(HOSTS)('db_connector on %s', (_name, make) => {
     await host.line(/^never collected 2500/);
     host.type('buy');
     expect(await host.line(/^bought/)).toBe('bought ok');
+    // Callers are served in turn, so that this one's may be last.
+    const allIsDone = async () => {
+      const from = settled(host);
+      host.type('db-status json');
+      expect(JSON.parse(await host.line(/^\{/, from))).toMatchObject({ queued: 0, inFlight: 0 });
+    };
+    await vi.waitFor(allIsDone, { timeout: 30_000, interval: 50 });
     host.type('count');
     const counted = JSON.parse((await host.line(/^counted/)).slice('counted '.length));
     expect(counted).toEqual({ missing: 2500 - 2048, ok: 2048 });

@@ -44,7 +44,20 @@ describe('db-status', () => {
       inFlight: 2,
       circuit: 'closed',
       clockOffsetSeconds: expect.any(Number),
+      callers: [{ caller: 'shop', calls: 5, errors: 0, refused: 0, p95Ms: 0 }],
     });
+  });
+
+  it('shows what each caller has asked, and how it fared', async () => {
+    api.script = [answers('{"count":1}'), unsigned(400, 'invalid_request')];
+    await rig.run('count', { namespace: 'game', table: 't' });
+    await rig.run('count', { namespace: 'game', table: 't' });
+    rig.call('count', { namespace: 'elsewhere', table: 't' });
+    const lines = await rig.command('db-status');
+    expect(lines.slice(-2)).toEqual([
+      'caller  calls  errors  refused  95 of 100 within',
+      expect.stringMatching(/^shop +2 +1 +1 +\d+ ms$/),
+    ]);
   });
 
   it('says why there is no configuration', async () => {
@@ -52,9 +65,6 @@ describe('db-status', () => {
     expect(await broken.command('db-status')).toEqual(['not configured  url: expected a text, got nothing']);
     expect(await broken.status()).toMatchObject({ url: null, notConfigured: 'url: expected a text, got nothing' });
     expect(broken.server.lines).toEqual([
-      'not configured: url: expected a text, got nothing; mend that, then type db-reload',
-    ]);
-    expect(await broken.command('db-health')).toEqual([
       'not configured: url: expected a text, got nothing; mend that, then type db-reload',
     ]);
     await broken.stop();
@@ -69,63 +79,6 @@ describe('db-status', () => {
     }
     expect(said.length).toBeGreaterThan(10);
     expect(said.join('\n')).not.toContain(SECRET.slice(0, 8));
-  });
-});
-
-describe('db-health', () => {
-  it('prints what a signed health check answers', async () => {
-    api.script = [
-      answers('{"status":"ok","provider":"sqlite","database":true,"writeBuffer":{"enabled":false,"pending":0}}'),
-    ];
-    expect(await rig.command('db-health')).toEqual([
-      `url           ${api.url}`,
-      'answer        signed, status 200',
-      expect.stringMatching(/^took {10}\d+ ms$/),
-      'status        ok',
-      'provider      sqlite',
-      'database      true',
-      'write buffer  off',
-    ]);
-    expect(api.seen.map(({ path, envelope }) => [path, envelope.payload])).toEqual([['/v1/health', '{}']]);
-  });
-
-  const LOG =
-    "Nothing is lost, and the sidecar's log says why: a database that takes no writes (it goes on by itself once that does), or another sidecar that owns the queue (main.js queue list)";
-  it.each([
-    [{ enabled: true, pending: 0, oldestAgeSeconds: 0, halted: false, deadLetters: 0 }, ['nothing waits']],
-    [
-      { enabled: true, pending: 1, oldestAgeSeconds: 1, halted: false, deadLetters: 0 },
-      ["1 write waits on the sidecar's disk, the oldest for 1 s"],
-    ],
-    [
-      { enabled: true, pending: 12_345, oldestAgeSeconds: 185, halted: true, deadLetters: 0 },
-      [`HALTED: 12,345 writes wait on the sidecar's disk, the oldest for 3 min 05 s. ${LOG}`],
-    ],
-    [
-      { enabled: true, available: false, pending: 0, oldestAgeSeconds: 0, halted: false, deadLetters: 0 },
-      [
-        'REFUSES WRITES: the sidecar cannot write its journal (is the disk full?), and tries again by itself; nothing waits',
-      ],
-    ],
-    [
-      { enabled: true, pending: 2, oldestAgeSeconds: 7620, halted: false, deadLetters: 3 },
-      [
-        "2 writes wait on the sidecar's disk, the oldest for 2 h 07 min",
-        "dead letters  3 writes that could not be applied; on the sidecar's machine: main.js dead-letters list --config FILE",
-      ],
-    ],
-  ])('says in plain words how the write buffer is: %j', async (writeBuffer, [first, ...others]) => {
-    api.script = [answers(JSON.stringify({ status: 'ok', writeBuffer }))];
-    const lines = await rig.command('db-health');
-    expect(lines.slice(lines.indexOf('status        ok') + 1)).toEqual([`write buffer  ${first}`, ...others]);
-  });
-
-  it('prints the code of what fails, and does not count for the circuit breaker', async () => {
-    api.otherwise = unsigned(500, 'internal_error');
-    for (let round = 0; round < 6; round += 1) {
-      expect(await rig.command('db-health')).toContainEqual(expect.stringMatching(/^answer {2}bad_signature: .+/));
-    }
-    expect((await rig.status()).circuit).toBe('closed');
   });
 });
 

@@ -66,7 +66,7 @@ describe('where it connects to', () => {
       expect(result.Json).toContain('allowedHosts');
     }
     expect(api.openSockets + api.probes).toBe(0);
-    expect(await rig.command('db-health')).toEqual([expect.stringContaining('allowedHosts')]);
+    expect(await rig.command('db-health')).toContainEqual(expect.stringMatching(/^FAIL address .*allowedHosts/));
   });
 
   it('keeps connections and opens no more than it needs', async () => {
@@ -167,7 +167,7 @@ describe('db-reload', () => {
       Accepted: false,
       Error: expect.stringMatching(/^not_configured: url:/),
     });
-    expect(await rig.command('db-status')).toEqual([expect.stringContaining('url:')]);
+    expect(await rig.command('db-status')).toContainEqual(expect.stringContaining('url:'));
     rig.configure({ url: api.url });
     await rig.command('db-reload');
     expect((await rig.run('find', FIND)).State).toBe('ok');

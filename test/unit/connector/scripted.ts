@@ -15,7 +15,8 @@ import { signedAnswer, unsignedAnswer } from '../../support/lying-server.ts';
 /** One request on its way; the test says how it ends. */
 export interface Flight {
   readonly request: HttpRequest;
-  succeed(): void;
+  /** `told`: what the transport tells beside the answer. */
+  succeed(told?: { readonly serverTiming: string; readonly stalledMs: number }): void;
   fail(): void;
   unauthorized(): void;
   stall(): void;
@@ -36,7 +37,8 @@ export class ScriptedTransport implements Transport {
     const nonce = String(JSON.parse(request.body ?? '{}').nonce);
     this.flights.push({
       request,
-      succeed: () => resolve(answer(200, signedAnswer(SECRET, nonce, 200, '{"count":1}'))),
+      succeed: (told = { serverTiming: '', stalledMs: 0 }) =>
+        resolve({ ...answer(200, signedAnswer(SECRET, nonce, 200, '{"count":1}')), ...told }),
       fail: () => resolve({ kind: 'noAnswer', reason: 'refused', hasStalled: false }),
       unauthorized: () => resolve(answer(401, unsignedAnswer(401, 'unauthorized'))),
       stall: () => resolve({ kind: 'noAnswer', reason: 'no answer', hasStalled: true }),

@@ -1,0 +1,75 @@
+/** Where the time of a call went, in milliseconds; together all of it. */
+export interface TimeParts {
+  /** Accepted, and waiting for one of the places in flight. */
+  readonly queue: number;
+  /** Between attempts: pauses and the clock. */
+  readonly pauses: number;
+  /** The game thread stood still while the answer may have been there. */
+  readonly tick: number;
+  readonly network: number;
+  /** As the sidecar says, without the database. Null where it says nothing: then it is part of `network`. */
+  readonly sidecar: number | null;
+  readonly database: number | null;
+}
+
+/** What one attempt took. All in milliseconds. */
+export interface AttemptTimes {
+  readonly tookMs: number;
+  /** Of these the game thread stood still. */
+  readonly stalledMs: number;
+  /** The answer's `Server-Timing`, which nobody has signed. */
+  readonly told: { readonly totalMs: number; readonly databaseMs: number } | null;
+}
+
+/** Follows one call from `Call` to its result. */
+export class CallTrace {
+  readonly #acceptedAt: number;
+  #begunAt: number | null = null;
+  #attemptsMs = 0;
+  #tick = 0;
+  #network = 0;
+  #sidecar = 0;
+  #database = 0;
+  #isTold = false;
+
+  /** @param acceptedAt in the `elapsed` of the timers, as all times here */
+  constructor(acceptedAt: number) {
+    this.#acceptedAt = acceptedAt;
+  }
+
+  begin(now: number): void {
+    this.#begunAt ??= now;
+  }
+
+  /**
+   * The sidecar's word is a hint: it never makes more than the attempt took. What it does not account for is the
+   * thread's standing still, as far as that goes, and else the network's.
+   */
+  attempt({ tookMs, stalledMs, told }: AttemptTimes): void {
+    const total = Math.min(told?.totalMs ?? 0, tookMs);
+    const database = Math.min(told?.databaseMs ?? 0, total);
+    const tick = Math.min(stalledMs, tookMs - total);
+    this.#attemptsMs += tookMs;
+    this.#database += database;
+    this.#sidecar += total - database;
+    this.#tick += tick;
+    this.#network += tookMs - total - tick;
+    this.#isTold ||= told !== null;
+  }
+
+  tookMs(now: number): number {
+    return now - this.#acceptedAt;
+  }
+
+  parts(now: number): TimeParts {
+    const begunAt = this.#begunAt ?? now;
+    return {
+      queue: begunAt - this.#acceptedAt,
+      pauses: Math.max(0, now - begunAt - this.#attemptsMs),
+      tick: this.#tick,
+      network: this.#network,
+      sidecar: this.#isTold ? this.#sidecar : null,
+      database: this.#isTold ? this.#database : null,
+    };
+  }
+}

@@ -1,0 +1,128 @@
+import type { ApiClient } from '../../client/api-client.ts';
+import type { Result } from '../../client/outcome.ts';
+import type { Timers } from '../../client/timers.ts';
+import { OPERATIONS, type OperationName } from '../../protocol/operations.ts';
+import { broken, type Finding, type Layer, well } from './layer.ts';
+import { lookAtWriteBuffer } from './write-buffer-layer.ts';
+
+/** The API's own default for `maxSkewSeconds`; the connector corrects its clock, so more is only worth a word. */
+const MAX_SKEW_SECONDS = 60;
+
+/** What the signed health check has answered; read by the layers behind it. */
+interface Answer {
+  /** Null where the key may not ask. */
+  facts: Readonly<Record<string, unknown>> | null;
+}
+
+/** The layers that are asked over HTTP. Attempts that nothing counts: no queue, no retry, no circuit breaker. */
+export function apiLayers(client: ApiClient, timers: Timers): Layer[] {
+  const answer: Answer = { facts: null };
+  return [
+    { name: 'clock', look: () => lookAtClock(client, timers) },
+    { name: 'signature', look: () => lookAtSignature(client, timers, answer) },
+    { name: 'permissions', look: () => lookAtPermissions(client) },
+    { name: 'database', look: () => lookAtDatabase(answer) },
+    { name: 'write buffer', look: () => (answer.facts === null ? notAsked() : lookAtWriteBuffer(answer.facts)) },
+  ];
+}
+
+async function lookAtClock(client: ApiClient, timers: Timers): Promise<Finding> {
+  try {
+    const offset = (await client.probeSeconds()) - Math.floor(timers.now() / 1000);
+    const ahead = `${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'} this machine's`;
+    if (Math.abs(offset) <= 1) return well("the API's clock agrees with this machine's");
+    if (Math.abs(offset) <= MAX_SKEW_SECONDS) return well(`the API's clock is ${ahead}: corrected`);
+    if (Math.abs(offset) <= 86_400) {
+      return well(`the API's clock is ${ahead}: corrected`, 'let both machines set their clocks by NTP');
+    }
+    return broken(`the API's clock is ${ahead}`, 'set the clock of the machine that is wrong, then type db-reload');
+  } catch (error) {
+    return broken(
+      `GET /v1/health: ${error instanceof Error ? error.message : String(error)}`,
+      'something else than the sidecar answers there, or it hangs: check url in database.json and the log of the sidecar',
+    );
+  }
+}
+
+async function lookAtSignature(client: ApiClient, timers: Timers, answer: Answer): Promise<Finding> {
+  const begunAt = timers.elapsed();
+  const result = await ask(client, 'health', {});
+  const took = `${Math.round(timers.elapsed() - begunAt)} ms`;
+  if (result.state === 'ok') {
+    answer.facts = parseOrNull(result.json);
+    return well(`a signed health check came back in ${took}, signed`);
+  }
+  if (result.status !== 0 && result.code === 'forbidden')
+    return well(`accepted in ${took}; the key may not use health`);
+  return signatureFault(result, client.config.keyId);
+}
+
+function signatureFault(result: Result, keyId: string): Finding {
+  const said = `${result.code}: ${messageOf(result)}`;
+  switch (result.code) {
+    case 'unauthorized':
+      return broken(
+        said,
+        `key ${keyId} and the secret here must be those of one key in the sidecar's sidecar.json (main.js keys list), and its "addresses" must let this machine in`,
+      );
+    case 'rate_limited':
+      return broken(said, 'after many failures an address is locked out for a minute: mend the secret, then wait');
+    case 'bad_signature':
+      return broken(
+        said,
+        'the secrets differ, or something between rewrites answers; from another machine the sidecar wants https (api.requireHttps)',
+      );
+    default:
+      return broken(said, 'see the log of the sidecar');
+  }
+}
+
+/** `schema.describe` changes nothing, and a namespace that nobody has declared yet is no fault. */
+async function lookAtPermissions(client: ApiClient): Promise<Finding> {
+  const refused: string[] = [];
+  for (const namespace of client.config.namespaces) {
+    const result = await ask(client, 'schema.describe', { namespace });
+    // The API names which of the two it is; a key need not have the right to describe.
+    if (result.code === 'forbidden' && messageOf(result).includes('namespace')) refused.push(namespace);
+  }
+  if (refused.length === 0) return well(`the key may use ${[...client.config.namespaces].join(', ')}`);
+  return broken(
+    `forbidden: namespace ${refused.join(', ')}`,
+    `give key ${client.config.keyId} the namespace in the sidecar's sidecar.json, and start the sidecar again`,
+  );
+}
+
+function lookAtDatabase({ facts }: Answer): Finding {
+  if (facts === null) return notAsked();
+  const provider = typeof facts.provider === 'string' ? facts.provider : 'the database';
+  return facts.database === false
+    ? broken(`${provider} does not answer the sidecar`, "see that it runs; the sidecar's log tells what it met")
+    : well(`${provider} answers`);
+}
+
+function notAsked(): Finding {
+  return well('not known: the key may not use health');
+}
+
+function ask(client: ApiClient, operation: OperationName, payload: object): Promise<Result> {
+  const { path } = OPERATIONS[operation];
+  return client.attemptOnce({ path, payload: JSON.stringify(payload), timeoutMs: null, isRepeatable: false });
+}
+
+function messageOf({ json }: Result): string {
+  const error = parseOrNull(json)?.error;
+  return isRecord(error) && 'message' in error ? String(error.message) : '';
+}
+
+function parseOrNull(json: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

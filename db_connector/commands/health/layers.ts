@@ -1,0 +1,107 @@
+import type { Connector } from '../../calls/connector.ts';
+import type { ApiClient } from '../../client/api-client.ts';
+import type { Timers } from '../../client/timers.ts';
+import { isHostAllowed } from '../../config/database-config.ts';
+import { apiLayers } from './api-layers.ts';
+import { broken, type Finding, type Layer, well } from './layer.ts';
+import { addressOf, failureOf, type ProbeFailure, probeTcp, probeTls } from './socket-probe.ts';
+
+/** What a reason begins with that is about the secret (`config/configuration.ts`). */
+const SECRET = /^(secretFile|DB_CONNECTOR_SECRET|db_connector_secret)\b/;
+const OWN_SIDECAR =
+  'the lines above on this console and the log in the data folder tell more; db-reload starts it again';
+const RELOAD = 'mend that, then type db-reload';
+
+/** All layers, from the file here to the write buffer there (contract section 8, "Commands"). */
+export function layersOf(connector: Connector, timers: Timers): Layer[] {
+  const { client, reason } = connector;
+  if (connector.isHolding) return [{ name: 'sidecar', look: () => broken(reason, OWN_SIDECAR) }];
+  if (client === null) return [{ name: 'configuration', look: () => unconfigured(reason) }, secretLayer(reason)];
+  return [
+    { name: 'configuration', look: () => configured(client, reason) },
+    secretLayer(''),
+    { name: 'address', look: () => lookAtAddress(client) },
+    { name: 'TCP', look: () => lookAtTcp(client) },
+    ...(client.config.target.origin.startsWith('https:') ? [{ name: 'TLS', look: () => lookAtTls(client) }] : []),
+    ...apiLayers(client, timers),
+  ];
+}
+
+function unconfigured(reason: string): Finding {
+  return SECRET.test(reason) ? well('database.json is read') : broken(`not configured: ${reason}`, RELOAD);
+}
+
+function configured({ config }: ApiClient, reason: string): Finding {
+  const said = `${config.target.url}, key ${config.keyId}, namespaces ${[...config.namespaces].join(', ')}`;
+  return reason === '' ? well(said) : well(said, `this is the running one; the newer file cannot be used: ${reason}`);
+}
+
+function secretLayer(reason: string): Layer {
+  return { name: 'secret', look: () => (reason === '' ? well('is there, and long enough') : broken(reason, RELOAD)) };
+}
+
+async function lookAtAddress({ config }: ApiClient): Promise<Finding> {
+  const { host, socketPath } = config.target;
+  if (!isHostAllowed(config)) {
+    return broken(
+      `${host} is not in allowedHosts, so nothing is sent there`,
+      `add "${host}" to allowedHosts in database.json if it is right, then type db-reload`,
+    );
+  }
+  if (socketPath !== null) return well(`the Unix socket ${socketPath}`);
+  try {
+    return well(`${host} is ${await addressOf(host.replace(/^\[|\]$/g, ''))}`);
+  } catch (error) {
+    return broken(`${host} is not known: ${failureOf(error).code}`, 'check url in database.json, and the name server');
+  }
+}
+
+async function lookAtTcp({ config: { target } }: ApiClient): Promise<Finding> {
+  const failure = await probeTcp(target);
+  return failure === null ? well(`${target.url} takes connections`) : tcpFault(target.url, failure);
+}
+
+function tcpFault(url: string, { code, message }: NonNullable<ProbeFailure>): Finding {
+  switch (code) {
+    case 'ECONNREFUSED':
+    case 'ENOENT':
+      return broken(
+        `nothing listens at ${url}: ${code}`,
+        'start the sidecar (node sidecar/main.js --config FILE); the line "listening" of its log tells its address, which url in database.json must be',
+      );
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return broken(
+        `${url} does not answer: ${code}`,
+        'is that machine up, and does its firewall let this one through?',
+      );
+    case 'EACCES':
+      return broken(`${url} may not be opened: ${code}`, 'the game server must run under the account of the sidecar');
+    default:
+      return broken(`${url}: ${message}`, 'check url in database.json, and that the sidecar runs');
+  }
+}
+
+async function lookAtTls(client: ApiClient): Promise<Finding> {
+  const { target } = client.config;
+  const failure = await probeTls(target, client.ca);
+  return failure === null ? well('the certificate is trusted') : tlsFault(failure);
+}
+
+function tlsFault({ code, message }: NonNullable<ProbeFailure>): Finding {
+  if (/SELF_SIGNED|UNABLE_TO|ISSUER/.test(code)) {
+    return broken(
+      `the certificate is signed by an authority that is not known: ${code}`,
+      'put the certificate of that authority (PEM) beside database.json and name it in caFile, then type db-reload',
+    );
+  }
+  if (code === 'CERT_HAS_EXPIRED') return broken('the certificate has expired', "renew the sidecar's certificate");
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return broken('the certificate is for other hosts', 'url in database.json must name a host of the certificate');
+  }
+  return broken(
+    `no TLS there: ${code === 'unknown' ? message : code}`,
+    'is it a plain http address? Then url begins with http://, or the sidecar gets api.tls',
+  );
+}
