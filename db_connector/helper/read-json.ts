@@ -1,42 +1,28 @@
 import { changesNumbers } from '../protocol/json.ts';
 
 /** Never misses a number of 16 digits or more, or one with an exponent; what it finds may stand inside a string. */
-const MAY_NEED_CARE = /[[:,]\s*-?(?:[0-9.]{16}|[0-9.]+[eE])/;
-const NUMBER = /-?\d[\d.eE+-]*/y;
+const MAY_NEED_CARE = /[[:,]\s*(-?(?:[0-9.]{16}[0-9.]*(?:[eE][+-]?\d+)?|[0-9.]+[eE][+-]?\d+))/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
 
 /**
  * An answer's text as values: native where that is exact; else integers past 2^53 become BigInt, and other numbers that
  * a double would change stay text. Throws `SyntaxError` on text that is no JSON.
+ *
+ * The careful reader takes five times as long as the native one, so it reads only what has a number that needs it:
+ * coordinates have 17 digits and need none.
  */
 export function readJson(text: string): unknown {
-  if (!MAY_NEED_CARE.test(text)) return JSON.parse(text);
-  return hasBigInteger(text) || changesNumbers(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  MAY_NEED_CARE.lastIndex = 0;
+  for (let match = MAY_NEED_CARE.exec(text); match !== null; match = MAY_NEED_CARE.exec(text)) {
+    if (needsCare(match[1] ?? '')) return JSON.parse(text, keepDigits);
+  }
+  return JSON.parse(text);
 }
 
-function hasBigInteger(text: string): boolean {
-  for (let position = 0; position < text.length; position++) {
-    const character = text.charAt(position);
-    if (character === '"') {
-      position = endOfString(text, position);
-    } else if (character === '-' || (character >= '0' && character <= '9')) {
-      NUMBER.lastIndex = position;
-      const digits = NUMBER.exec(text)?.[0] ?? character;
-      if (isBigInteger(digits)) return true;
-      position += digits.length - 1;
-    }
-  }
-  return false;
-}
-
-/** Where the closing quote stands: the first one behind an even number of backslashes. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text.charAt(end - 1 - backslashes) === '\\') backslashes++;
-    if (backslashes % 2 === 0) return end;
-  }
-  return text.length;
+/** A fraction that a double writes in the same digits is the first case, since it is the common and the cheap one. */
+function needsCare(digits: string): boolean {
+  if (digits.includes('.') && String(Number(digits)) === digits) return false;
+  return isBigInteger(digits) || changesNumbers(digits);
 }
 
 /** A double may hold an integer past 2^53 exactly; it becomes a BigInt all the same, so that a column has one type. */
