@@ -1,4 +1,3 @@
-import { Q } from '../../db_connector/helper/helper.ts';
 import { type Game, must } from './game.ts';
 import { unfinishedTransactions } from './ledger.ts';
 import { type Cents, showMoney, toCents } from './money.ts';
@@ -24,7 +23,7 @@ export async function audit(game: Game): Promise<Audit> {
     const unfinished = await unfinishedTransactions(game);
     const marks = new Set<string>();
     let [characters, money, paidIn, spent] = [0, 0n, 0n, 0n];
-    for await (const row of allCharacters(game)) {
+    for (const row of await allCharacters(game)) {
       characters += 1;
       money += toCents(row.money);
       paidIn += toCents(row.paid_in);
@@ -39,29 +38,19 @@ export async function audit(game: Game): Promise<Audit> {
   });
 }
 
+/** Longer than a page: `FindAll` goes on after the last key of each. */
+async function allCharacters(game: Game): Promise<Character[]> {
+  const fields = ['id', 'money', 'paid_in', 'spent', 'last_out', 'last_in'];
+  const query = { fields, max: 1_000_000 };
+  const result = await game.ask(() => game.db.async.FindAll(NAMESPACE, 'characters', query));
+  return game.db.Rows<Character>(must(game, result, 'counting money'));
+}
+
 /** What is bought counts as spent at once; between characters the marks tell. */
 function isOnTheWay(transfer: Transaction, marks: ReadonlySet<string>): boolean {
   if (transfer.to_id === null) return false;
   const isTaken = transfer.state === 'debited' || marks.has(`out ${transfer.id}`);
   return isTaken && !marks.has(`in ${transfer.id}`);
-}
-
-/** All rows of a table that is longer than a page, by key: each page goes on after the last id of the one before. */
-async function* allCharacters(game: Game): AsyncGenerator<Character> {
-  let last = 0;
-  for (;;) {
-    const result = await game.ask(() =>
-      game.db.async.Find(NAMESPACE, 'characters', {
-        filter: Q.Gt('id', last),
-        fields: ['id', 'money', 'paid_in', 'spent', 'last_out', 'last_in'],
-        sort: Q.Sort('id'),
-      }),
-    );
-    const rows = game.db.Rows<Character>(must(game, result, 'counting money'));
-    yield* rows;
-    if (!game.db.HasMore(result)) return;
-    last = rows.at(-1)?.id ?? last;
-  }
 }
 
 /** One line; a loud one where the sum is wrong. */

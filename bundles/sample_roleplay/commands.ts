@@ -1,6 +1,5 @@
 import { type Host, Q } from '../../db_connector/helper/helper.ts';
 import { audit, describeAudit } from './audit.ts';
-import { fold } from './characters.ts';
 import { type Game, must } from './game.ts';
 import { showMoney, toCents } from './money.ts';
 import { type Character, NAMESPACE, type PlayerRow, STATS_NAMESPACE } from './schema.ts';
@@ -15,7 +14,7 @@ export function registerCommands(host: Host, game: Game): void {
   const { commands } = host;
   commands.register('rp-richest', 'the ten richest characters', (_args, reply) => richest(game, reply));
   commands.register('rp-find', 'TEXT: characters whose name holds TEXT', (args, reply) => {
-    const text = fold(args.join(' '));
+    const text = args.join(' ').trim();
     if (text === '') reply('rp-find TEXT');
     else find(game, text, reply);
   });
@@ -42,7 +41,8 @@ function richest({ db }: Game, reply: Reply): void {
 
 function find({ db }: Game, text: string, reply: Reply): void {
   const query = {
-    filter: Q.Contains('name_folded', text),
+    // Case and accents of what is searched for are taken away like those of the column.
+    filter: Q.Contains('search_name', text),
     fields: ['id', 'name', 'job', 'money'],
     sort: Q.Sort('name'),
     limit: 10,

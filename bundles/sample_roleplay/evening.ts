@@ -1,7 +1,7 @@
 import { setInterval } from 'node:timers/promises';
 import { Q } from '../../db_connector/helper/helper.ts';
 import { ban, isBanned, liftExpiredBans } from './bans.ts';
-import { fold, loadCharacter, saveCharacter } from './characters.ts';
+import { loadCharacter } from './characters.ts';
 import { type Game, must } from './game.ts';
 import { deleteOldTransactions } from './ledger.ts';
 import { payday } from './paycheck.ts';
@@ -95,13 +95,12 @@ async function walk(game: Game, population: number): Promise<void> {
   const { position, inventory } = character;
   const moved = { ...position, x: position.x + chance.below(20) - 10, heading: chance.below(360) };
   const eaten = inventory.map((item) => ({ ...item, count: Math.max(0, item.count - chance.below(2)) }));
-  await saveCharacter(game, character.id, moved, eaten);
+  game.autosave.note(character.id, moved, eaten);
   game.statistics.add(character.id, {
     seconds: 20 + chance.below(60),
     metres: Math.abs(Math.round(moved.x - position.x)),
     kills: chance.below(20) === 0 ? 1 : 0,
   });
-  game.tally.add('saved');
 }
 
 async function pay(game: Game, population: number): Promise<void> {
@@ -137,7 +136,7 @@ async function browseInbox(game: Game, population: number): Promise<void> {
 async function searchAsAdmin(game: Game): Promise<void> {
   const result = await game.ask(() =>
     game.db.async.Find(NAMESPACE, 'characters', {
-      filter: Q.Or(Q.Contains('name_folded', fold(chance.pick(["O'B", 'zoë', '🦊', 'müll']))), Q.Gte('money', 60_000)),
+      filter: Q.Or(Q.Contains('search_name', chance.pick(["O'B", 'zoë', '🦊', 'müll'])), Q.Gte('money', 60_000)),
       fields: ['id', 'name', 'money'],
       sort: [Q.Sort('money', 'desc'), Q.Sort('name')],
       limit: 25,

@@ -1,4 +1,5 @@
 import type { Database, DbResult, Host } from '../../db_connector/helper/helper.ts';
+import type { Autosave } from './autosave.ts';
 import type { Gate } from './gate.ts';
 import type { Statistics } from './statistics.ts';
 import type { Tally } from './tally.ts';
@@ -8,7 +9,10 @@ export interface Game {
   readonly db: Database;
   /** Asks the database until it has answered: see ask.ts. */
   readonly ask: (call: () => Promise<DbResult>) => Promise<DbResult>;
+  /** The database can do several writes as one: `capabilities` of `Health`. */
+  hasTransactions: boolean;
   readonly gate: Gate;
+  readonly autosave: Autosave;
   readonly statistics: Statistics;
   readonly tally: Tally;
   readonly log: Host['log'];

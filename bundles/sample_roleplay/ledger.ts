@@ -10,6 +10,8 @@ import { NAMESPACE, type Transaction } from './schema.ts';
 
 type State = Transaction['state'];
 
+export type Outcome = 'done' | 'refused';
+
 export interface Order {
   readonly from: number;
   /** A character, or the name of what is bought. */
@@ -48,7 +50,7 @@ export async function readTransaction(game: Game, id: string): Promise<Transacti
 export async function advance(game: Game, id: string, from: State, to: State): Promise<void> {
   const change = {
     filter: Q.And(Q.Eq('id', id), Q.Eq('state', from)),
-    set: { state: to, changed_at: new Date().toISOString() },
+    set: { state: to },
   };
   const result = await game.ask(() => game.db.async.Update(NAMESPACE, 'bank_transactions', change));
   must(game, result, `noting that a transfer is ${to}`);
@@ -66,27 +68,16 @@ export async function sendBack(game: Game, entry: Transaction): Promise<void> {
 
 /** All transfers that have been opened and not come to an end, oldest change first. */
 export async function unfinishedTransactions(game: Game): Promise<Transaction[]> {
-  const found: Transaction[] = [];
-  for (;;) {
-    const page = must(
-      game,
-      await game.ask(() =>
-        game.db.async.Find(NAMESPACE, 'bank_transactions', {
-          filter: Q.In('state', ['new', 'debited']),
-          sort: [Q.Sort('changed_at'), Q.Sort('id')],
-          offset: found.length,
-        }),
-      ),
-      'looking for unfinished transfers',
-    );
-    found.push(...game.db.Rows<Transaction>(page));
-    if (!game.db.HasMore(page)) return found;
-  }
+  const query = {
+    filter: Q.In('state', ['new', 'debited']),
+    sort: [Q.Sort('changed_at'), Q.Sort('id')],
+  };
+  const result = await game.ask(() => game.db.async.FindAll(NAMESPACE, 'bank_transactions', query));
+  return game.db.Rows<Transaction>(must(game, result, 'looking for unfinished transfers'));
 }
 
 /** The ledger of those that are over is kept for a day. */
 export async function deleteOldTransactions(game: Game): Promise<void> {
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString();
-  const filter = Q.And(Q.In('state', ['done', 'refused']), Q.Lt('changed_at', yesterday));
+  const filter = Q.And(Q.In('state', ['done', 'refused']), Q.Lt('changed_at', Q.Now(-86_400)));
   must(game, await game.ask(() => game.db.async.Delete(NAMESPACE, 'bank_transactions', filter)), 'tidying the ledger');
 }

@@ -11,15 +11,18 @@ export interface Options {
   readonly actionsPerSecond: number;
   /** Seconds between two summary lines, each with an audit. */
   readonly summarySeconds: number;
+  /** 1: money moves step by step, as on a database without transactions, also where there are some. */
+  readonly stepwise: number;
 }
 
-const DEFAULTS: Options = { characters: 5000, seed: 20771, actionsPerSecond: 5, summarySeconds: 60 };
+const DEFAULTS: Options = { characters: 5000, seed: 20771, actionsPerSecond: 5, summarySeconds: 60, stepwise: 0 };
 
 const LIMITS: Record<keyof Options, readonly [least: number, most: number]> = {
   characters: [2, 1_000_000],
   seed: [0, 4_294_967_295],
   actionsPerSecond: [0, 500],
   summarySeconds: [1, 86_400],
+  stepwise: [0, 1],
 };
 
 /** Throws with a line that names the property: a typing error must not pass for a default. */

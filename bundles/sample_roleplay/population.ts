@@ -1,5 +1,4 @@
 import { Q } from '../../db_connector/helper/helper.ts';
-import { fold } from './characters.ts';
 import { type Game, must } from './game.ts';
 import { toDecimal } from './money.ts';
 import { JOBS, makeName } from './names.ts';
@@ -50,7 +49,6 @@ export function makeCharacter(id: number, seed: number) {
   return {
     id,
     name,
-    name_folded: fold(name),
     phone: `555-${String(id).padStart(7, '0')}`,
     job: random.pick(JOBS),
     money,

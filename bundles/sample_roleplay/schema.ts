@@ -15,8 +15,8 @@ export const SCHEMA = Q.Schema(
     [
       Q.Int64('id', { autoIncrement: true }),
       Q.Text('name', { length: 80 }),
-      // Comparing text counts case and accents. What people search for is kept a second time, folded.
-      Q.Text('name_folded', { length: 160 }),
+      // Comparing text counts case and accents. The sidecar keeps what people search by a second time, without them.
+      Q.Derived('search_name', 'string', { from: 'name', fold: true, length: 160 }),
       Q.Text('phone', { length: 20, unique: true }),
       Q.Text('job', { length: 30 }),
       money('money'),
@@ -42,14 +42,14 @@ export const SCHEMA = Q.Schema(
     [
       Q.Uuid('id'),
       // `new` → `debited` → `done`, or `new` → `refused`: see transfer.ts.
-      Q.Text('state', { length: 10 }),
+      Q.Text('state', { length: 10, oneOf: ['new', 'debited', 'done', 'refused'] }),
       Q.Int64('from_id'),
       // Nobody: the money is spent, on `item`.
       Q.Int64('to_id', { nullable: true }),
       Q.Text('item', { length: 40, nullable: true }),
       Q.Decimal('amount', { precision: 18, scale: 2 }),
       Q.DateTime('opened_at', { default: 'now' }),
-      Q.DateTime('changed_at', { default: 'now' }),
+      Q.DateTime('changed_at', { default: 'now', onUpdate: 'now' }),
     ],
     {
       primaryKey: ['id'],

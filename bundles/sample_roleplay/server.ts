@@ -2,10 +2,11 @@
  * A sample to copy from: an evening of a roleplay server on db_connector.
  *
  * Begin with schema.ts (what is stored), characters.ts (load and save), phone.ts (pages) and commands.ts (callbacks).
- * paycheck.ts and transfer.ts show how money stays exact, statistics.ts what to do with what changes all the time. docs/scripting.md explains all of it.
+ * transfer-at-once.ts, paycheck.ts and transfer.ts show how money stays exact, autosave.ts how everyone is saved at once, statistics.ts what to do with what changes all the time. docs/scripting.md explains all of it.
  */
-import { Database, type Host } from '../../db_connector/helper/helper.ts';
+import { Database, type DbResult, type Host } from '../../db_connector/helper/helper.ts';
 import { createAsk } from './ask.ts';
+import { Autosave } from './autosave.ts';
 import { registerCommands } from './commands.ts';
 import { playEvening } from './evening.ts';
 import { type Game, must } from './game.ts';
@@ -23,12 +24,15 @@ export default function start(host: Host): () => Promise<void> {
   const options = readOptions(host.vfs);
   const stopping = new AbortController();
   const surroundings = { db: new Database(host), log: host.log, signal: stopping.signal };
+  const tally = new Tally();
   const game: Game = {
     ...surroundings,
     ask: createAsk(host.log, stopping.signal),
+    hasTransactions: false,
     gate: new Gate(),
+    autosave: new Autosave({ ...surroundings, tally }),
     statistics: new Statistics(surroundings, host.vfs),
-    tally: new Tally(),
+    tally,
   };
   registerCommands(host, game);
   const statistics = game.statistics.keep();
@@ -44,7 +48,8 @@ export default function start(host: Host): () => Promise<void> {
 /** In this order: no money moves before every transfer that a crash left behind has come to its end. */
 async function run(game: Game, options: Options): Promise<void> {
   game.log('waiting for the database');
-  await game.ask(() => game.db.async.Ready());
+  const health = await game.ask(() => game.db.async.Ready());
+  game.hasTransactions = options.stepwise === 0 && hasTransactions(health);
   const synced = await game.ask(() => game.db.async.Sync(NAMESPACE, SCHEMA));
   must(game, synced, 'declaring the schema');
 
@@ -53,5 +58,15 @@ async function run(game: Game, options: Options): Promise<void> {
   if (resumed > 0) game.log(`finished ${resumed} transfers that were interrupted`);
   game.log(`${population} characters; try rp-richest, rp-find zoe, rp-pay 1 2 12.50, rp-stats`);
 
-  await Promise.all([playEvening(game, population, options.actionsPerSecond), summarise(game, options.summarySeconds)]);
+  await Promise.all([
+    playEvening(game, population, options.actionsPerSecond),
+    game.autosave.keep(),
+    summarise(game, options.summarySeconds),
+  ]);
+}
+
+/** Whether the database does several writes as one. An older sidecar says nothing of it. */
+function hasTransactions(health: DbResult): boolean {
+  const { capabilities } = JSON.parse(health.Json) as { capabilities?: { transactions?: boolean } };
+  return capabilities?.transactions === true;
 }

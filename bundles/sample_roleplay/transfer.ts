@@ -1,7 +1,8 @@
 /**
  * Money from one character to another, or to a shop, never lost and never doubled.
  *
- * The calls of a transfer are not one transaction: the game server or the sidecar may die between any two of them, and
+ * Where the database has transactions it is one batch: transfer-at-once.ts. The rest of this file is for one that has none,
+ * and for anything that has to be done in several calls. The calls of such a transfer are not one transaction: the game server or the sidecar may die between any two of them, and
  * an answer may be lost. What makes it exact (docs/scripting.md, "Money", draws it):
  *
  * - A ledger row in `bank_transactions` says how far a transfer has come: `new` → `debited` → `done`.
@@ -16,17 +17,26 @@
  */
 import { type Change, Q } from '../../db_connector/helper/helper.ts';
 import { type Game, must } from './game.ts';
-import { advance, type Order, openTransaction, readTransaction, sendBack, unfinishedTransactions } from './ledger.ts';
+import {
+  advance,
+  type Order,
+  type Outcome,
+  openTransaction,
+  readTransaction,
+  sendBack,
+  unfinishedTransactions,
+} from './ledger.ts';
 import { toCents, toDecimal } from './money.ts';
 import { type Character, NAMESPACE, type Transaction } from './schema.ts';
+import { transferAtOnce } from './transfer-at-once.ts';
 import { handOver } from './vehicles.ts';
-
-export type Outcome = 'done' | 'refused';
 
 /** `refused`: the sender has not got that much. Nothing was moved then. */
 export async function transfer(game: Game, order: Order): Promise<Outcome> {
   if (order.amount <= 0n || order.from === order.to) throw new Error('a transfer needs an amount and two parties');
-  return game.gate.move(async () => finish(game, await openTransaction(game, order)));
+  return game.gate.move(async () =>
+    game.hasTransactions ? transferAtOnce(game, order) : finish(game, await openTransaction(game, order)),
+  );
 }
 
 /**

@@ -10,6 +10,10 @@ export const PRICES: ReadonlyMap<string, Cents> = new Map([
   ['bison', toCents('17250.50')],
 ]);
 
+export function plateOf(id: string): string {
+  return id.slice(0, 8).toUpperCase();
+}
+
 /**
  * Gives the buyer what the transaction paid for. The vehicle has the transaction's id for its key, so a second time
  * is refused by the database, and that is as good as a success.
@@ -19,7 +23,7 @@ export async function handOver(game: Game, paid: Transaction): Promise<void> {
     id: paid.id,
     owner_id: paid.from_id,
     model: paid.item,
-    plate: paid.id.slice(0, 8).toUpperCase(),
+    plate: plateOf(paid.id),
   };
   const result = await game.ask(() =>
     game.db.async.Insert(NAMESPACE, 'vehicles', vehicle, { idempotencyKey: `${paid.id}:deliver` }),

@@ -19,6 +19,7 @@ interface Payload {
   sort?: { field: string; dir?: string }[];
   limit?: number;
   offset?: number;
+  operations?: (Payload & { op: string; expect?: { affected: number } })[];
   idempotencyKey?: string;
 }
 
@@ -78,7 +79,7 @@ export class MemorySidecar {
       const left = { deadLettered: 0, remaining: this.#queue.length, halted: this.isHalted };
       return { status: 200, body: { flushed, ...left, enabled } };
     }
-    const isWrite = ['insert', 'update', 'upsert'].includes(operation);
+    const isWrite = ['insert', 'update', 'upsert', 'batch'].includes(operation);
     if (isWrite && this.buffered.has(payload.namespace)) {
       this.#queue.push({ ...payload, operation });
       return { status: 200, body: { queued: true, id: `j-${this.#queue.length}`, pending: this.#queue.length } };
@@ -104,9 +105,28 @@ export class MemorySidecar {
       case 'update':
         for (const row of matching) change(row, payload);
         return { status: 200, body: { affected: matching.length } };
+      case 'batch':
+        return this.#batch(payload);
       default:
         throw new Error(`the memory sidecar does not know ${payload.operation}`);
     }
+  }
+
+  /** All of them or none. */
+  #batch({ operations = [] }: Payload): Answer {
+    const before = new Map([...this.tables].map(([name, rows]) => [name, structuredClone(rows)]));
+    const results: object[] = [];
+    for (const operation of operations) {
+      const answer = this.#execute({ ...operation, operation: operation.op });
+      const { affected } = answer.body as { affected?: number };
+      const isMet = operation.expect === undefined || operation.expect.affected === affected;
+      if (answer.status !== 200 || !isMet) {
+        for (const [name, rows] of this.tables) rows.splice(0, rows.length, ...(before.get(name) ?? []));
+        return answer.status === 200 ? refuse(409, 'expectation_failed') : answer;
+      }
+      results.push(answer.body);
+    }
+    return { status: 200, body: { results } };
   }
 
   #sync({ schema }: Payload): Answer {

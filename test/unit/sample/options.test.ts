@@ -13,7 +13,13 @@ describe('the options', () => {
   const write = (text: string) => writeFileSync(join(vfs, 'sample_roleplay.json'), text);
 
   it('have defaults', () => {
-    expect(readOptions(vfs)).toEqual({ characters: 5000, seed: 20771, actionsPerSecond: 5, summarySeconds: 60 });
+    expect(readOptions(vfs)).toEqual({
+      characters: 5000,
+      seed: 20771,
+      actionsPerSecond: 5,
+      summarySeconds: 60,
+      stepwise: 0,
+    });
   });
 
   it('are replaced one by one', () => {

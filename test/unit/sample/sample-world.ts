@@ -1,3 +1,4 @@
+import { Autosave } from '../../../bundles/sample_roleplay/autosave.ts';
 import type { Game } from '../../../bundles/sample_roleplay/game.ts';
 import { Gate } from '../../../bundles/sample_roleplay/gate.ts';
 import { Statistics } from '../../../bundles/sample_roleplay/statistics.ts';
@@ -19,6 +20,8 @@ interface Server {
 /** A town in memory, with game servers that die and answers that get lost at a chosen call. */
 export class SampleWorld {
   readonly sidecar = new MemorySidecar();
+  /** Whether the database of this world does batches; for games to come. */
+  hasTransactions: boolean;
   calls = 0;
   game: Game;
   /** Waits at a call's way out and at its way back, so that a test may put calls in any order. */
@@ -34,7 +37,8 @@ export class SampleWorld {
   #loss: { at: number; then: () => void } | undefined;
   #late: { dueAt: number; operation: string; text: string }[] = [];
 
-  constructor(ids: readonly number[], money: number) {
+  constructor(ids: readonly number[], money: number, hasTransactions = false) {
+    this.hasTransactions = hasTransactions;
     const rows = ids.map((id) => ({ id, money, paid_in: money, spent: 0, last_out: null, last_in: null }));
     this.sidecar.rows('characters').push(...rows);
     this.game = this.anotherGame();
@@ -83,6 +87,7 @@ export class SampleWorld {
   anotherGame(): Game {
     const server: Server = { isDead: false };
     const db = new MemoryDatabase((operation, text) => this.#call(server, operation, text));
+    const tally = new Tally();
     const surroundings = { db, log: (line: string) => this.said(line), signal: new AbortController().signal };
     return {
       ...surroundings,
@@ -92,9 +97,11 @@ export class SampleWorld {
           if (result.Code !== 'network') return result;
         }
       },
+      hasTransactions: this.hasTransactions,
       gate: new Gate(),
+      autosave: new Autosave({ ...surroundings, tally }),
       statistics: new Statistics(surroundings, this.vfs),
-      tally: new Tally(),
+      tally,
     };
   }
 

@@ -121,6 +121,54 @@ describe.each([
   });
 });
 
+describe.each([
+  ['to a character', FRANK],
+  ['for a vehicle', 'faggio'],
+])('a transfer %s at once', (_, to) => {
+  const order = { from: ZOE, to, amount: 40_000n };
+  const newAtomicWorld = () => new SampleWorld([ZOE, FRANK, OLGA], START, true);
+
+  function expectOnce(world: SampleWorld, times: number): void {
+    expect(world.surplus()).toBe(0);
+    expect(world.money()[0]).toBe(START - 400 * times);
+    expect(world.states()).toEqual(Array(times).fill('done'));
+    expect(world.sidecar.rows('vehicles')).toHaveLength(to === 'faggio' ? times : 0);
+  }
+
+  it('is one call, and is refused whole where the money does not suffice', async () => {
+    const world = newAtomicWorld();
+    expect(await transfer(world.game, order)).toBe('done');
+    expect(world.calls).toBe(1);
+    expectOnce(world, 1);
+    expect(await transfer(world.game, { ...order, amount: 60_001n })).toBe('refused');
+    expectOnce(world, 1);
+  });
+
+  it('is refused where one of the two is gone', async () => {
+    const world = newAtomicWorld();
+    expect(await transfer(world.game, { ...order, from: NOBODY })).toBe('refused');
+    if (to === FRANK) expect(await transfer(world.game, { ...order, to: NOBODY })).toBe('refused');
+    expectOnce(world, 0);
+  });
+
+  it.each(['before', 'after'] as const)('that dies %s its call happened whole or not at all', async (moment) => {
+    const world = newAtomicWorld();
+    world.dieAt(1, moment);
+    await expect(transfer(world.game, order)).rejects.toThrow(Crash);
+    world.restart();
+    expect(await resumeTransfers(world.game)).toBe(0);
+    expectOnce(world, moment === 'after' ? 1 : 0);
+  });
+
+  it('happens once where the answer is lost, also after the key is forgotten', async () => {
+    const world = newAtomicWorld();
+    world.loseAnswerOf(1, () => world.sidecar.forget());
+    expect(await transfer(world.game, order)).toBe('done');
+    expect(world.calls).toBe(2);
+    expectOnce(world, 1);
+  });
+});
+
 describe('a transfer that two servers resume', () => {
   /** The first server stands still before one of its calls; meanwhile the second finishes everything and goes on. */
   async function resumeTwice(world: SampleWorld, standsStillAt: number): Promise<void> {
