@@ -7,12 +7,21 @@ import { showDuration } from './statistics-audit.ts';
 import { addSums, NO_SUMS, type Sums } from './statistics-book.ts';
 import { transfer } from './transfer.ts';
 
+interface JobSums {
+  readonly job: string;
+  readonly people: number;
+  readonly total: number | string;
+}
+
 type Reply = (line: string) => void;
 
 /** Commands do not insist: an admin in front of the console wants to read now that the database is away. */
 export function registerCommands(host: Host, game: Game): void {
   const { commands } = host;
   commands.register('rp-richest', 'the ten richest characters', (_args, reply) => richest(game, reply));
+  commands.register('rp-jobs', 'how many people work as what, and what they hold together', (_args, reply) =>
+    jobs(game, reply),
+  );
   commands.register('rp-find', 'TEXT: characters whose name holds TEXT', (args, reply) => {
     const text = args.join(' ').trim();
     if (text === '') reply('rp-find TEXT');
@@ -36,6 +45,21 @@ function richest({ db }: Game, reply: Reply): void {
   db.Find(NAMESPACE, 'characters', query, (result) => {
     if (result.State !== 'ok') return reply(`rp-richest: ${db.ErrorMessage(result)}`);
     for (const character of db.Rows<Character>(result)) reply(describe(character));
+  });
+}
+
+/** The database counts and adds up; a sum of decimals has exact digits, like the decimals themselves. */
+function jobs({ db }: Game, reply: Reply): void {
+  const query = {
+    groupBy: 'job',
+    values: [Q.CountRows('people'), Q.Sum('money', 'total')],
+    sort: Q.Sort('total', 'desc'),
+  };
+  db.Aggregate(NAMESPACE, 'characters', query, (result) => {
+    if (result.State !== 'ok') return reply(`rp-jobs: ${db.ErrorMessage(result)}`);
+    for (const { job, people, total } of db.Rows<JobSums>(result)) {
+      reply(`${job.padEnd(11)} ${String(people).padStart(6)}  ${showMoney(toCents(total)).padStart(14)}`);
+    }
   });
 }
 

@@ -36,7 +36,9 @@ describe('the sample on the standalone server', { timeout: 60_000 }, () => {
     }
     await server.command('rp-pay 1 1 5', /nobody pays himself/);
     expect(await server.command('rp-stats', /audit/)).toMatch(/audit ok: 300 characters hold/);
-    expect(server.lines.join('\n')).toMatch(/bank_transactions +2$/m);
+    // A batch that was refused has left nothing behind.
+    expect(server.lines.join('\n')).toMatch(/bank_transactions +1$/m);
+    expect(await server.command('rp-jobs', /^police/)).toMatch(/^police +\d+ +[\d,]+\.\d\d$/);
 
     const asked = performance.now();
     expect(await server.quit()).toBe(0);
