@@ -155,23 +155,32 @@ function lackingTable(part: string, { name }: Table): ApiError {
   return new ApiError('unknown_table', `table ${name}: no part has declared it that this one could extend; ${own}`);
 }
 
-/** A column of an index that nobody has declared. */
+/** A column that something on a table of others is made from, and that nobody has declared. */
 function lackingColumn(merged: Schema, { added }: PartView): ApiError | null {
   for (const table of added) {
     const declared = findTable(merged, table.name)?.columns ?? [];
-    for (const index of table.indexes) {
-      const column = index.columns.find((name) => !declared.some((candidate) => candidate.name === name));
-      if (column === undefined) continue;
-      const what = `column ${table.name}.${column} of index ${index.name}`;
-      return new ApiError('unknown_column', `${what}: no part has declared it`);
+    for (const [column, use] of neededColumns(table)) {
+      if (declared.some(({ name }) => name === column)) continue;
+      return new ApiError('unknown_column', `column ${table.name}.${column} ${use}: no part has declared it`);
     }
   }
   return null;
 }
 
+function neededColumns({ columns, indexes }: Table): [column: string, use: string][] {
+  return [
+    ...indexes.flatMap(({ name, columns: names }) =>
+      names.map((column): [string, string] => [column, `of index ${name}`]),
+    ),
+    ...columns.flatMap(({ name, derived }): [string, string][] =>
+      derived === undefined ? [] : [[derived.from, `from which ${name} is derived`]],
+    ),
+  ];
+}
+
 /** The whole obeys the rules of one declaration: indexes over columns that are there, and the limits of a table. */
 function checkWhole(merged: Schema, views: ReadonlyMap<string, PartView>, part: string): void {
-  checkIndexes(merged, views);
+  checkNeeded(merged, views);
   try {
     parseSchema(schemaToJson(merged));
   } catch (error) {
@@ -187,10 +196,10 @@ function checkWhole(merged: Schema, views: ReadonlyMap<string, PartView>, part: 
   }
 }
 
-function checkIndexes(merged: Schema, views: ReadonlyMap<string, PartView>): void {
+function checkNeeded(merged: Schema, views: ReadonlyMap<string, PartView>): void {
   for (const [part, { added }] of views) {
     const gone = lackingColumn(merged, { own: [], added });
-    if (gone !== null) throw unsupported(`${gone.message.split(':')[0]} of ${partName(part)} would be gone`);
+    if (gone !== null) throw unsupported(`${gone.message.split(':')[0]} would be gone, and ${partName(part)} needs it`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Renames, Table } from '../../db_connector/protocol/schema.ts';
 import { ownsTable, type PartView } from './parts.ts';
+import { followed } from './plan.ts';
 
 /**
  * Those that can be done: what a part has not declared itself it does not rename, so that for it the old name does not
@@ -34,5 +35,5 @@ function followColumns(table: Table, newNames: ReadonlyMap<string, string>): Tab
     ...index,
     columns: index.columns.map((name) => newNames.get(name) ?? name),
   }));
-  return { ...table, indexes };
+  return { ...table, columns: table.columns.map((column) => followed(column, newNames)), indexes };
 }

@@ -72,10 +72,14 @@ const REFUSALS: [string, Refusal][] = [
     },
   ],
   ['a table that another part extends, given up', { ...extend('phone', PHONE), ...unsupported('part log extends it') }],
-  ['its main table given up', { ...sync(), ...unsupported('part phone extends it') }],
+  ['its main table given up', { ...sync(), ...unsupported('part log extends it') }],
   [
     "a sync with a part's column",
     { ...sync(table('characters', 'id', { ...NAMES, name: 'phone' })), ...unsupported('characters.phone') },
+  ],
+  [
+    "a sync without a column of a part's index",
+    { ...sync(table('characters', 'id')), ...unsupported('characters.name') },
   ],
   ["a sync with a part's table", { ...sync(CHARACTERS, table('calls', 'id')), ...unsupported('table calls') }],
   ['the name of the main part', { ...extend('main', table('x', 'id')), code: 'invalid_request', names: 'part' }],
@@ -177,7 +181,12 @@ describe('parts', () => {
     const game = world();
     await game.sync(CHARACTERS);
     await game.extend('phone', PHONE, table('calls', 'id'));
-    await game.extend('log', { name: 'calls', columns: [{ ...NAMES, name: 'note' }] });
+    const byName = { name: 'by_name', columns: ['name'] };
+    await game.extend(
+      'log',
+      { name: 'calls', columns: [{ ...NAMES, name: 'note' }] },
+      { ...added(), indexes: [byName] },
+    );
     const before = await game.describe();
     for (const dryRun of [true, false]) {
       const answer = await game.call(operation, { ...declared, dryRun });
@@ -225,6 +234,30 @@ describe('parts', () => {
     const thief = { name: 'people', columns: [{ ...NAMES, name: 'mine', nullable: true, renamedFrom: 'full' }] };
     expect((await game.extend('thief', thief)).plan).toMatchObject([{ kind: 'addColumn', column: 'mine' }]);
     expect(await game.rows('people')).toEqual([{ id: 1, full: 'Ann', number: '555', mine: null }]);
+  });
+
+  it('derive columns from those of others, and find and keep them whatever the source is called', async () => {
+    const game = world();
+    const folded = (from: string) => ({ name: 'folded', type: 'string', length: 40, derived: { from, fold: true } });
+    const search = (from: string) => ({
+      ...added(folded(from)),
+      indexes: [{ name: 'by_folded', columns: ['folded'] }],
+    });
+    const extending = game.extend('search', search('name'));
+    await game.sync(CHARACTERS);
+    await extending;
+    await game.insert('characters', { id: 1, name: 'Änn' });
+    const renamed = table('characters', 'id', { ...NAMES, name: 'full', renamedFrom: 'name' });
+    expect((await game.sync(renamed)).plan).toMatchObject([{ kind: 'renameColumn' }]);
+    const filter = { field: 'folded', op: 'eq', value: 'ANN' };
+    expect((await game.call('find', { table: 'characters', filter })).result.rows).toEqual([
+      { id: 1, full: 'Änn', folded: 'ann' },
+    ]);
+    expect(await game.extend('search', search('full'))).toMatchObject({ status: 'unchanged' });
+    const { code } = await game.call('schema.sync', { schema: { tables: [table('characters', 'id')] } });
+    expect(code).toBe('unsupported_change');
+    expect((await game.extend('search')).plan).toMatchObject([{ kind: 'dropIndex' }, { column: 'folded' }]);
+    expect(await game.rows('characters')).toEqual([{ id: 1, full: 'Änn' }]);
   });
 
   it('keep old databases as they are until there is one', async () => {
