@@ -9,7 +9,7 @@ import { visibleText } from './commands/visible-text.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
-import { Log, StandardOutput, traceOf } from './log.ts';
+import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { holdNursery } from './nursery.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 import { withBackups } from './with-backups.ts';
@@ -130,12 +130,16 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
   const { config: file, isCheck, isEmbedded } = readServiceArguments(argv);
   if (isCheck && isEmbedded) return checkEmbedded(process.stdin).finally(() => process.stdin.destroy());
   if (isCheck) return check(loadConfig(file, process.env, true), file);
+  let sink: LogSink = output;
   process.on('uncaughtException', (error) => {
-    new Log(output).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
+    new Log(sink).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
     void fail(output, new Error('it ends for a fault of its own; its log says where'));
   });
   holdNursery();
-  const starting = isEmbedded ? startEmbedded(process.stdin, output) : start(file, output);
+  const useLog = (log: LogSink) => {
+    sink = log;
+  };
+  const starting = isEmbedded ? startEmbedded(process.stdin, output, useLog) : start(file, output);
   if (isEmbedded) stopWithParent(starting, output);
   else stopOnSignal(starting, output);
   await starting;

@@ -170,7 +170,7 @@ export class Connector {
     this.#queue.pause();
     const end = this.#options.timers.after(LONGEST_HOLD_MS, () =>
       this.giveUpHold(
-        `the sidecar of this server has not started within ${LONGEST_HOLD_MS / 1000} s; db-health tells why`,
+        `the sidecar of this server has not started within ${LONGEST_HOLD_MS / 1000} s; the console says why`,
       ),
     );
     this.#hold = { settings, end, over: null };

@@ -105,7 +105,7 @@ export class ConfigurationLoader {
       onGivenUp: (reason) => this.#keeper === keeper && connector.giveUpHold(reason),
     });
     const previous = this.#keeper;
-    if (previous !== null) {
+    if (connector.client !== null) {
       await keeper.check();
     }
     if (this.#isStopped || this.#keeper !== previous) {

@@ -15,14 +15,20 @@ import { LogFile } from './log-file.ts';
  * The sidecar of a game server (contract section 8, "Embedded sidecar"): told what to do on standard input, everything in
  * one folder, up to the line `listening`. The folder is this process's until it ends.
  *
+ * @param useLog gets the log of the folder, once there is one
  * @throws ConfigError
  */
-export async function startEmbedded(input: Readable, parent: LogSink): Promise<RunningSidecar> {
+export async function startEmbedded(
+  input: Readable,
+  parent: LogSink,
+  useLog: (sink: LogSink) => void,
+): Promise<RunningSidecar> {
   const handOver = await readHandOver(input);
-  const { folder } = handOver;
-  const lock = await claimFolder(folder);
+  const lock = await claimFolder(handOver.folder);
   try {
-    const running = await serveFolder(handOver, parent);
+    const sink = openLog(handOver.folder, parent);
+    useLog(sink);
+    const running = await serveFolder(handOver, sink);
     return {
       ...running,
       async stop() {
@@ -36,12 +42,14 @@ export async function startEmbedded(input: Readable, parent: LogSink): Promise<R
   }
 }
 
-async function serveFolder(handOver: HandOver, parent: LogSink): Promise<RunningSidecar> {
-  const { folder } = handOver;
+function openLog(folder: string, parent: LogSink): LogSink {
   mkdirSync(join(folder, 'logs'), { recursive: true, mode: 0o700 });
-  const sink = new ConsoleLog(new LogFile(join(folder, 'logs/sidecar.log'), (line) => parent.write(line)), parent);
+  return new ConsoleLog(new LogFile(join(folder, 'logs/sidecar.log'), (line) => parent.write(line)), parent);
+}
+
+async function serveFolder(handOver: HandOver, sink: LogSink): Promise<RunningSidecar> {
   const log = new Log(sink);
-  const file = configFileIn(folder);
+  const file = configFileIn(handOver.folder);
   if (createEmbedded(file)) log.info('made a file that was missing', { file });
   const config = loadEmbeddedConfig(handOver, process.env);
   for (const warning of config.warnings) log.warn(warning);
