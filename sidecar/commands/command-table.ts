@@ -4,6 +4,7 @@ import { listingCommand } from './command.ts';
 import { runCopy } from './copy.ts';
 import { COPY_OPTIONS } from './copy-arguments.ts';
 import { runDeadLetters } from './dead-letters.ts';
+import { DOCTOR_OPTIONS, runDoctor } from './doctor.ts';
 import { IMPORT_OPTIONS } from './import-arguments.ts';
 import { INIT_OPTIONS, runInit } from './init.ts';
 import { KEYS_OPTIONS, runKeys } from './keys.ts';
@@ -30,6 +31,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: KEYS_OPTIONS,
     notes: ['A running sidecar reads its keys when it starts: restart it afterwards.'],
     run: runKeys,
+  },
+  doctor: {
+    about: 'looks at everything that the sidecar stands on, and says what to mend',
+    usage: ['[--config FILE] [--json]'],
+    options: DOCTOR_OPTIONS,
+    notes: ['Beside a running sidecar. Exit code 1 where something must be mended.'],
+    run: runDoctor,
   },
   backup: {
     about: 'writes the database and the waiting queued writes into a folder, and reads it back',

@@ -154,6 +154,13 @@ export class StaleSchemaError extends Error {
   }
 }
 
+export interface DatabaseFacts {
+  /** Of the server or library, in its own words. */
+  readonly version: string;
+  /** By its clock, epoch milliseconds; null where it has none but this machine's. */
+  readonly time: number | null;
+}
+
 /** Figures for /metrics and health. */
 export interface EngineStats {
   readonly waitingReads: number;
@@ -174,6 +181,8 @@ export interface Engine {
 
   /** Resolves when the database answers; rejects with `database_error` or `database_timeout`. */
   ping(bounds: CallBounds): Promise<void>;
+  /** What the database says of itself; for the owner. */
+  inspect(bounds: CallBounds): Promise<DatabaseFacts>;
   close(): Promise<void>;
   stats(): EngineStats;
 

@@ -107,6 +107,13 @@ it('ends where it began: rows, ids, quarantine, dead letters', { timeout: 180_00
     });
     path = next.path;
   }
+  for (const place of places) {
+    const { version, time } = await onEngine(place, (engine) => engine.inspect(bounds()));
+    expect(version).toMatch(/^(SQLite|PostgreSQL|MySQL|MongoDB|[\d.]+-MariaDB)/i);
+    expect(version).toMatch(/\d/);
+    if (time !== null) expect(Math.abs(time - Date.now())).toBeLessThan(120_000);
+    expect(time === null).toBe(place.settings.provider === 'sqlite');
+  }
   const last = places.at(-1) as Place;
   // Nothing is queued there, so the queue is nobody's, and what was applied is known.
   const row = await onEngine(last, ({ queues }) => queues.readQueue('hard', bounds()));

@@ -4,6 +4,7 @@ import { type Batch, targetOf } from '../batch.ts';
 import type {
   CallBounds,
   Capabilities,
+  DatabaseFacts,
   Engine,
   EngineOptions,
   EngineStats,
@@ -103,6 +104,19 @@ export class MongoEngine implements Engine {
   async ping(bounds: CallBounds): Promise<void> {
     await this.#run('read', bounds, (session) =>
       session.look((db, time) => metaOf(db).findOne({ _id: 'format' }, time)),
+    );
+  }
+
+  async inspect(bounds: CallBounds): Promise<DatabaseFacts> {
+    return this.#run('read', bounds, (session) =>
+      session.look(async (db, time) => {
+        const { version } = await db.command({ buildInfo: 1 }, time);
+        const { localTime } = await db.command({ hello: 1 }, time);
+        return {
+          version: `MongoDB ${String(version)}`,
+          time: localTime instanceof Date ? localTime.getTime() : null,
+        };
+      }),
     );
   }
 

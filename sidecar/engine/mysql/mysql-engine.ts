@@ -6,6 +6,7 @@ import type { Batch } from '../batch.ts';
 import type {
   CallBounds,
   Capabilities,
+  DatabaseFacts,
   Engine,
   EngineOptions,
   EngineStats,
@@ -106,6 +107,13 @@ export class MysqlEngine implements Engine {
 
   async ping(bounds: CallBounds): Promise<void> {
     await this.#sessions.read(bounds, (session) => session.query('DO 1'));
+  }
+
+  async inspect(bounds: CallBounds): Promise<DatabaseFacts> {
+    const sql = 'SELECT VERSION(), CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS CHAR)';
+    const { rows } = await this.#sessions.read(bounds, (session) => session.query(sql));
+    const version = String(rows[0]?.[0]);
+    return { version: /mariadb/i.test(version) ? version : `MySQL ${version}`, time: Number(rows[0]?.[1]) };
   }
 
   async close(): Promise<void> {

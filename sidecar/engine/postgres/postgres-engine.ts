@@ -4,6 +4,7 @@ import type { Batch } from '../batch.ts';
 import {
   type CallBounds,
   type Capabilities,
+  type DatabaseFacts,
   type Engine,
   type EngineOptions,
   type EngineStats,
@@ -99,6 +100,12 @@ export class PostgresEngine implements Engine {
 
   async ping(bounds: CallBounds): Promise<void> {
     await this.#sessions.read(bounds, (session) => session.prepared('SELECT 1', []));
+  }
+
+  async inspect(bounds: CallBounds): Promise<DatabaseFacts> {
+    const sql = `SELECT 'PostgreSQL ' || current_setting('server_version'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
+    const { rows } = await this.#sessions.read(bounds, (session) => session.query(sql));
+    return { version: String(rows[0]?.[0]), time: Number(rows[0]?.[1]) };
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@ import type { Batch } from '../batch.ts';
 import type {
   CallBounds,
   Capabilities,
+  DatabaseFacts,
   Engine,
   EngineOptions,
   EngineStats,
@@ -86,6 +87,10 @@ export class SqliteEngine implements Engine {
 
   async ping({ deadline }: CallBounds): Promise<void> {
     await this.#pool.read(pendingCall({ kind: 'ping' }, deadline));
+  }
+
+  async inspect(bounds: CallBounds): Promise<DatabaseFacts> {
+    return { version: `SQLite ${String(await this.#runJob('database.version', null, bounds))}`, time: null };
   }
 
   close(): Promise<void> {

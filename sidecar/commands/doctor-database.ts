@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { SidecarConfig } from '../config/load-config.ts';
+import type { DatabaseFacts, Engine } from '../engine/engine.ts';
+import { openEngine } from '../engine/open.ts';
+import { findJournalId } from '../write-behind/journal/journal-id.ts';
+import { databaseName } from './database-name.ts';
+import type { Finding } from './doctor-finding.ts';
+
+/** Two clocks that are kept right by the network differ less. */
+const MAX_CLOCK_DIFFERENCE_MS = 5000;
+const ANSWER_MS = 5000;
+
+const bounds = () => ({ deadline: performance.now() + ANSWER_MS });
+
+export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<Finding> {
+  const { database } = config;
+  const name = databaseName(database);
+  const what = 'database';
+  if (database.provider === 'sqlite' && !existsSync(database.file)) {
+    yield { verdict: 'ok', what, found: `${name} is made by the first start` };
+    return;
+  }
+  const reasons: string[] = [];
+  const log = (_level: string, message: string, fields: object): void => {
+    reasons.push([message, ...Object.values(fields)].join(': '));
+  };
+  let engine: Engine | null = null;
+  try {
+    const limits = { poolSize: 2, statementTimeoutMs: ANSWER_MS };
+    engine = await openEngine({ ...database, ...limits }, { log, now: Date.now });
+    const askedAt = Date.now();
+    const facts = await engine.inspect(bounds());
+    yield { verdict: 'ok', what, found: `${name} answers (${facts.version})` };
+    yield clockFinding(facts, (askedAt + Date.now()) / 2, config.api.maxSkewSeconds);
+    yield* queueFindings(engine, config);
+  } catch (error) {
+    const found = `${name}: ${reasons[0] ?? (error as Error).message}`;
+    const advice =
+      error instanceof ApiError ? 'start the database, or mend `database` of the configuration' : 'docs/databases.md';
+    yield { verdict: 'fail', what, found, advice };
+  } finally {
+    await engine?.close();
+  }
+}
+
+function clockFinding({ time }: DatabaseFacts, now: number, maxSkewSeconds: number): Finding {
+  const what = 'clock';
+  const shown = new Date(now).toISOString();
+  if (time === null) {
+    return {
+      verdict: 'ok',
+      what,
+      found: `${shown}; compare it: game servers more than ${maxSkewSeconds} s off are refused`,
+    };
+  }
+  const difference = Math.abs(time - now);
+  if (difference <= MAX_CLOCK_DIFFERENCE_MS) return { verdict: 'ok', what, found: `${shown}, as the database's` };
+  const found = `${shown}, and the database's ${new Date(time).toISOString()}: ${Math.round(difference / 1000)} s apart`;
+  return {
+    verdict: 'warn',
+    what,
+    found,
+    advice: 'switch on NTP on both machines; a wrong clock here refuses game servers',
+  };
+}
+
+async function* queueFindings(engine: Engine, { writeBehind }: SidecarConfig): AsyncGenerator<Finding> {
+  const what = 'queue';
+  const own = await findJournalId(writeBehind.journal);
+  for (const namespace of writeBehind.namespaces.keys()) {
+    const row = await engine.queues.readQueue(namespace, bounds());
+    if (row === null || row.journal === null || row.journal === own) continue;
+    const found = `the queue of ${namespace} belongs to another journal, ${row.journal}`;
+    yield {
+      verdict: 'fail',
+      what,
+      found,
+      advice: `move that journal here; if it is gone for good: queue take-over ${namespace}`,
+    };
+  }
+  const letters = await engine.queues.countLetters(bounds());
+  if (letters === 0) return;
+  yield { verdict: 'warn', what, found: `${letters} dead letters`, advice: 'dead-letters list; then retry or discard' };
+}

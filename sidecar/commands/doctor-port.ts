@@ -1,0 +1,64 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect, createServer } from 'node:net';
+import type { SidecarConfig } from '../config/load-config.ts';
+import type { Finding } from './doctor-finding.ts';
+
+const ANSWER_MS = 3000;
+const what = 'address';
+
+/** Whether the API can listen, or a sidecar listens there already. */
+export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
+  const { host, port, socketPath } = api;
+  if (socketPath !== null) {
+    const isAlive = await answersAt(socketPath);
+    return { verdict: 'ok', what, found: `${socketPath}, ${isAlive ? 'in use' : 'free'}` };
+  }
+  const place = `${host}:${port}`;
+  if (port === 0) return { verdict: 'ok', what, found: `${host}, any free port` };
+  const code = await listenError(host, port);
+  if (code === null) return { verdict: 'ok', what, found: `${place} is free: no sidecar runs there` };
+  if (code !== 'EADDRINUSE') {
+    return {
+      verdict: 'fail',
+      what,
+      found: `${place} cannot be listened on: ${code}`,
+      advice: 'change api.host or api.port',
+    };
+  }
+  if (await isSidecar(api)) return { verdict: 'ok', what, found: `a sidecar answers at ${place}` };
+  const advice = 'stop it, or change api.port here and url in database.json';
+  return { verdict: 'fail', what, found: `another program listens on ${place}`, advice };
+}
+
+function listenError(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}
+
+function answersAt(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    probe.once('connect', () => probe.destroy());
+  });
+}
+
+/** By the answer to its public probe; whose certificate it is does not matter for that. */
+function isSidecar({ host, port, tls }: SidecarConfig['api']): Promise<boolean> {
+  const request = tls === null ? httpRequest : httpsRequest;
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return new Promise((resolve) => {
+    const asked = request({ host: name, port, path: '/v1/health', timeout: ANSWER_MS, rejectUnauthorized: false });
+    asked.once('timeout', () => asked.destroy());
+    asked.once('error', () => resolve(false));
+    asked.once('response', (response) => {
+      response.resume();
+      resolve(response.statusCode === 200 && `${response.headers['content-type']}`.startsWith('application/json'));
+    });
+    asked.end();
+  });
+}

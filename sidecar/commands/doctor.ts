@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { loadConfig, readConfigFile } from '../config/load-config.ts';
+import type { CommandProcess } from './command.ts';
+import { type CommandIo, terminalIo } from './command-io.ts';
+import { backupFindings } from './doctor-backup.ts';
+import { databaseFindings } from './doctor-database.ts';
+import { fileFindings, journalFindings, spaceFindings } from './doctor-files.ts';
+import type { Finding } from './doctor-finding.ts';
+import { portFinding } from './doctor-port.ts';
+import { CONFIG_OPTION, DEFAULT_CONFIG, JSON_OPTION } from './option-table.ts';
+import { readingArguments } from './usage-error.ts';
+import { visibleText } from './visible-text.ts';
+
+export const DOCTOR_OPTIONS = { ...JSON_OPTION, ...CONFIG_OPTION } as const;
+
+const OLDEST_NODE = [22, 19] as const;
+
+/** `doctor`: looks at everything that the sidecar stands on. False where something must be mended. */
+export async function runDoctor(
+  args: readonly string[],
+  { environment }: Pick<CommandProcess, 'environment'>,
+  givenIo?: CommandIo,
+): Promise<boolean> {
+  const { values } = readingArguments(() => parseArgs({ args: [...args], options: DOCTOR_OPTIONS }));
+  const io = givenIo ?? { ...terminalIo(values.json ?? false), isForPeople: values.json !== true };
+  let isWell = true;
+  const tell = (finding: Finding): void => {
+    isWell &&= finding.verdict !== 'fail';
+    io.print(io.isForPeople ? lineOf(finding) : JSON.stringify(finding));
+  };
+  tell(nodeFinding());
+  for await (const finding of findings(values.config ?? DEFAULT_CONFIG, environment)) tell(finding);
+  return isWell;
+}
+
+async function* findings(file: string, environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
+  if (!existsSync(file)) {
+    yield {
+      verdict: 'fail',
+      what: 'configuration',
+      found: `there is no ${file}`,
+      advice: 'make one with init, or name it with --config',
+    };
+    return;
+  }
+  try {
+    const { config: parsed } = readConfigFile(file, environment);
+    const config = loadConfig(file, environment, true);
+    yield { verdict: 'ok', what: 'configuration', found: config.file };
+    for (const warning of config.warnings) yield { verdict: 'warn', what: 'configuration', found: warning };
+    yield* fileFindings(config, parsed.keys);
+    yield* spaceFindings(config);
+    yield await portFinding(config);
+    yield* databaseFindings(config);
+    yield* journalFindings(config);
+    yield* backupFindings(config);
+  } catch (error) {
+    const found = (error as Error).message;
+    yield { verdict: 'fail', what: 'configuration', found, advice: 'mend it; nothing else can be looked at' };
+  }
+}
+
+function nodeFinding(): Finding {
+  const { node } = process.versions;
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  const isNew = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+  const what = 'Node.js';
+  return isNew
+    ? { verdict: 'ok', what, found: node }
+    : { verdict: 'fail', what, found: node, advice: `install Node.js ${OLDEST_NODE.join('.')} or newer` };
+}
+
+function lineOf({ verdict, what, found, advice }: Finding): string {
+  return visibleText(`${verdict.padEnd(4)}  ${what.padEnd(13)}  ${found}${advice === undefined ? '' : ` → ${advice}`}`);
+}

@@ -1,0 +1,114 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBackup } from '../../sidecar/commands/backup.ts';
+import { runDoctor } from '../../sidecar/commands/doctor.ts';
+import { runInit } from '../../sidecar/commands/init.ts';
+import { newFolder } from '../support/config-folder.ts';
+import { copyIo } from '../support/copy-io.ts';
+import { secretOf, startSidecar, writeConfig } from '../support/sidecar.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = newFolder();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Found {
+  readonly verdict: string;
+  readonly what: string;
+  readonly found: string;
+  readonly advice?: string;
+}
+
+async function doctor(file: string, environment: Record<string, string> = {}) {
+  const lines: string[] = [];
+  const print = (line: string) => void lines.push(line);
+  const io = { print, printError: print, isForPeople: false };
+  const isWell = await runDoctor(['--config', file, '--json'], { environment }, io);
+  const all = lines.map((line) => JSON.parse(line) as Found);
+  return { isWell, all, of: (what: string) => all.filter((one) => one.what === what), text: lines.join('\n') };
+}
+
+it('a box that was just made has nothing to mend', async () => {
+  const file = join(folder, 'vfs/sidecar.json');
+  await runInit(['--config', file], { environment: {} }, { print: () => undefined });
+  const { all, isWell } = await doctor(file, { SIDECAR_API_PORT: '0', SIDECAR_BACKUP_AT: '04:30' });
+  expect({ isWell, verdicts: all.filter(({ verdict }) => verdict === 'fail') }).toEqual({ isWell: true, verdicts: [] });
+  expect(new Set(all.map(({ what }) => what))).toEqual(
+    new Set(['Node.js', 'configuration', 'files', 'disk', 'address', 'database', 'journal', 'backup']),
+  );
+});
+
+it('knows a sidecar that runs, and looks at its database, journal and backups', async () => {
+  const backup = { everyHours: 1 };
+  const sidecar = await startSidecar({ folder, config: { writeBehind: { namespaces: { stats: {} } }, backup } });
+  const port = new URL(sidecar.address).port;
+  const made = copyIo();
+  await runBackup(['--config', sidecar.configFile, '--json'], made.io);
+  const seen = await doctor(sidecar.configFile, { SIDECAR_API_PORT: port });
+  expect(seen.isWell).toBe(true);
+  expect(seen.of('address')).toEqual([
+    { verdict: 'ok', what: 'address', found: `a sidecar answers at 127.0.0.1:${port}` },
+  ]);
+  expect(seen.of('database')[0]?.found).toMatch(/database\.sqlite answers \(SQLite 3\.\d+/);
+  expect(seen.of('journal')[0]?.found).toMatch(/is journal [a-z2-7]{10}, in use by a sidecar$/);
+  expect(seen.of('backup')[0]).toMatchObject({ verdict: 'ok', found: expect.stringMatching(/ is 0 h old$/) });
+  expect(seen.text).not.toContain(secretOf('local'));
+
+  const manifest = join((JSON.parse(made.lines.join('')) as { path: string }).path, 'manifest.json');
+  const old = new Date(Date.now() - 5 * 3_600_000).toISOString();
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"time": "[^"]*"/, `"time": "${old}"`));
+  const late = await doctor(sidecar.configFile, { SIDECAR_API_PORT: port });
+  expect(late.isWell).toBe(false);
+  expect(late.of('backup')).toMatchObject([{ verdict: 'fail', found: expect.stringMatching(/ is 5 h old$/) }]);
+  await sidecar.stop();
+});
+
+describe('says what to mend', () => {
+  const lineOf = async (file: string, verdict: string, what: string): Promise<Found | undefined> => {
+    const { all, isWell } = await doctor(file);
+    expect(isWell).toBe(verdict !== 'fail');
+    return all.find((one) => one.verdict === verdict && one.what === what);
+  };
+
+  it('no configuration, and one that cannot be used', async () => {
+    const file = join(folder, 'sidecar.json');
+    expect(await lineOf(file, 'fail', 'configuration')).toMatchObject({
+      found: expect.stringContaining('there is no'),
+    });
+    writeConfig(folder, { api: { port: 70_000 } });
+    expect(await lineOf(file, 'fail', 'configuration')).toMatchObject({
+      found: expect.stringMatching(/^api\.port: expected/),
+    });
+  });
+
+  it('a secret that others can read', async () => {
+    mkdirSync(join(folder, 'secrets'));
+    const secret = join(folder, 'secrets/a.secret');
+    writeFileSync(secret, secretOf('a'));
+    chmodSync(secret, 0o640);
+    const keys = [{ kid: 'a', secretFile: 'secrets/a.secret', operations: ['*'], namespaces: ['*'] }];
+    const found = await lineOf(writeConfig(folder, { keys }), 'warn', 'secrets');
+    expect(found).toMatchObject({ found: expect.stringContaining('mode 0640'), advice: `chmod 600 ${secret}` });
+  });
+
+  it('an address that another program has', async () => {
+    const other = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const found = await lineOf(writeConfig(folder, { api: { port } }), 'fail', 'address');
+    expect(found?.found).toBe(`another program listens on 127.0.0.1:${port}`);
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('a database that does not answer, without its password', async () => {
+    const url = 'postgres://someone:hunter2@127.0.0.1:1/game';
+    const file = writeConfig(folder, { database: { provider: 'postgres', url, file: undefined } });
+    const { isWell, of, text } = await doctor(file);
+    expect(isWell).toBe(false);
+    expect(of('database')).toMatchObject([{ verdict: 'fail', found: expect.stringContaining('127.0.0.1:1/game') }]);
+    expect(text).not.toContain('hunter2');
+  });
+});
