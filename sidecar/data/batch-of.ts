@@ -15,12 +15,17 @@ const STAND_IN = 1;
 
 /**
  * What a batch means on its tables (contract section 11); each operation means what it means alone. In one that is not
- * atomic an operation that can never be done is its error.
+ * atomic an operation that can never be done is its error. `mayRefer`: ids of earlier rows may be named.
  * @throws ApiError with the operation's index
  */
-export function batchOf(payload: PayloadOf<'batch'>, tables: BatchTables, context: WriteContext): Batch {
+export function batchOf(
+  payload: PayloadOf<'batch'>,
+  tables: BatchTables,
+  context: WriteContext,
+  { mayRefer }: { readonly mayRefer: boolean },
+): Batch {
   checkRows(payload, context.maxInsertRows);
-  return new BatchReader(payload, tables, context).read();
+  return new BatchReader(payload, tables, context, mayRefer).read();
 }
 
 /** @throws ApiError `too_many_rows`, in either kind of batch */
@@ -47,12 +52,14 @@ class BatchReader {
   readonly #tables: BatchTables;
   readonly #context: WriteContext;
   readonly #isAtomic: boolean;
+  readonly #mayRefer: boolean;
   readonly #operations: (BatchOperation | ApiError)[] = [];
   /** What the operations do, with stand-ins where ids are not known yet. */
   readonly #trials: (Write | null)[] = [];
 
-  constructor(payload: PayloadOf<'batch'>, tables: BatchTables, context: WriteContext) {
+  constructor(payload: PayloadOf<'batch'>, tables: BatchTables, context: WriteContext, mayRefer: boolean) {
     this.#payload = payload;
+    this.#mayRefer = mayRefer && payload.atomic !== false;
     this.#tables = tables;
     this.#context = context;
     this.#isAtomic = payload.atomic !== false;
@@ -106,7 +113,7 @@ class BatchReader {
   /** The id, or a stand-in that is as good for all other checks. @throws ApiError `invalid_value` */
   #resolved({ operation, row }: ResultReference, path: string, index: number): { json: Json; isFinal: boolean } {
     const fault = (message: string) => new ApiError('invalid_value', `${path}: ${message}`);
-    if (!this.#isAtomic) throw fault('$result is only in an atomic batch that is not buffered');
+    if (!this.#mayRefer) throw fault('$result is only in an atomic batch that is not buffered');
     const earlier = this.#operations[operation];
     const trial = this.#trials[operation];
     if (operation >= index || earlier === undefined || earlier instanceof ApiError || trial?.op !== 'insert') {

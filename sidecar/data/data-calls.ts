@@ -98,16 +98,39 @@ export class DataCalls {
     context: CallContext,
     work: (target: TableTarget) => Promise<T>,
   ): Promise<T> {
-    const { gate, catalog } = this.#options;
-    return gate.run(namespace, () => {
+    const { catalog } = this.#options;
+    return this.#forQueue(namespace, context, async (bounds) =>
+      work(await catalog.tableForQueue(namespace, table, bounds)),
+    );
+  }
+
+  /** As `onTables`, for a batch that is queued. */
+  onTablesForQueue<T>(
+    namespace: string,
+    names: ReadonlySet<string>,
+    context: CallContext,
+    work: (tables: BatchTables) => Promise<T>,
+  ): Promise<T> {
+    const { catalog } = this.#options;
+    return this.#forQueue(namespace, context, async (bounds) =>
+      work(await tablesOf(namespace, names, (name) => catalog.tableForQueue(namespace, name, bounds))),
+    );
+  }
+
+  #forQueue<T>(namespace: string, context: CallContext, work: (bounds: CallBounds) => Promise<T>): Promise<T> {
+    return this.#options.gate.run(namespace, () => {
       const bounds = this.bounds(context);
       const look = { deadline: Math.min(bounds.deadline, performance.now() + LOOK_AGAIN_MS) };
-      const attempt = async () => work(await catalog.tableForQueue(namespace, table, bounds));
-      return this.#attempt(namespace, look, attempt, (error) => {
-        // Nobody can tell whether it is out of date: then the refusal stands.
-        if (!isAway(error)) throw error;
-        return false;
-      });
+      return this.#attempt(
+        namespace,
+        look,
+        () => work(bounds),
+        (error) => {
+          // Nobody can tell whether it is out of date: then the refusal stands.
+          if (!isAway(error)) throw error;
+          return false;
+        },
+      );
     });
   }
 

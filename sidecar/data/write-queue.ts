@@ -1,4 +1,5 @@
 import type { IdempotencySlot } from '../engine/engine.ts';
+import type { QueuedBatch } from '../engine/queued-batch.ts';
 import type { QueuedWork } from '../engine/queues.ts';
 import type { WriteName } from './write-of.ts';
 
@@ -6,11 +7,11 @@ import type { WriteName } from './write-of.ts';
 export interface AcceptedWrite {
   readonly namespace: string;
   readonly kid: string;
-  readonly op: WriteName;
+  readonly op: WriteName | 'batch';
   /** JSON text of the payload as the caller signed it. */
   readonly payload: string;
   /** What it means by the schema that is known now; where that is another one when it is applied, it is compiled again. */
-  readonly work?: QueuedWork;
+  readonly work?: QueuedWork | QueuedBatch;
   readonly slot: IdempotencySlot | null;
 }
 

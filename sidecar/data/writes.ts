@@ -10,6 +10,7 @@ import type { CallContext } from './call-context.ts';
 import type { DataCalls, DataOptions } from './data-calls.ts';
 import { drainDeadline } from './drain-deadline.ts';
 import { recallOnRefusal, slotOf, Twins } from './idempotency.ts';
+import { checkParts, queuedBatchOf } from './queued-batch-of.ts';
 import { type WriteContext, type WriteName, writeOf } from './write-of.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -70,17 +71,19 @@ export class Writes {
     const tables = new Set(payload.operations.map(({ table }) => table));
     const live = (): Promise<string> =>
       this.#calls.onTables(namespace, tables, context, async (targets, bounds) => {
-        const batch = batchOf(payload, targets, this.#meaning(context));
+        const batch = batchOf(payload, targets, this.#meaning(context), { mayRefer: true });
         const refusals = batch.operations.filter((operation) => operation instanceof ApiError);
         await this.#calls.checkRefusals(namespace, refusals, bounds);
         // Nothing of it is done, and failures are not remembered.
         if (refusals.length === batch.operations.length) return batchResult(refusals.map(failedResult));
         return engine.batch(batch, slot, bounds);
       });
-    const accept = (): Promise<string> => {
-      const message = 'a batch is not queued yet: send durability: immediate';
-      return Promise.reject(new ApiError('unsupported_operation', message));
-    };
+    const accept = (into: WriteQueue): Promise<string> =>
+      this.#calls.onTablesForQueue(namespace, tables, context, (targets) => {
+        const work = queuedBatchOf(payload, targets, this.#meaning(context));
+        checkParts(work);
+        return into.accept({ namespace, kid: context.kid, op: 'batch', payload: context.text, work, slot });
+      });
     return this.#run({ namespace, context, slot, live, accept }, payload.durability === undefined);
   }
 

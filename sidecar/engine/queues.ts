@@ -1,5 +1,6 @@
-import type { ApiError, ApiErrorCode } from '../../db_connector/protocol/errors.ts';
+import { ApiError, type ApiErrorCode } from '../../db_connector/protocol/errors.ts';
 import type { CallBounds, Row, TableTarget, Write } from './engine.ts';
+import type { PartPlace, QueuedBatch } from './queued-batch.ts';
 
 /**
  * Who applies the queue of a namespace, and how far it is (`_queues`; contract section 7). The row belongs to a journal,
@@ -44,8 +45,12 @@ export interface QueuedEntry {
   readonly payload: string;
   /** Epoch milliseconds at which it was acknowledged. */
   readonly time: number;
-  /** Compiled for the stored schema, or why it can never be done. */
-  readonly work: QueuedWork | ApiError;
+  /**
+   * Compiled for the stored schema, or why it can never be done. The database gets only batches that are atomic: of others
+   * it gets the operations (`partsOf`).
+   */
+  readonly work: QueuedWork | QueuedBatch | ApiError;
+  readonly part?: PartPlace;
 }
 
 export interface QueuedWork {
@@ -154,6 +159,7 @@ const LASTING: ReadonlySet<ApiErrorCode> = new Set([
   'unknown_column',
   'namespace_unknown',
   'idempotency_conflict',
+  'unsupported_operation',
 ]);
 
 export function isLasting(error: ApiError): boolean {
@@ -164,11 +170,16 @@ export function isLasting(error: ApiError): boolean {
 export interface QueueUnit {
   /** At least one; more only of an insert. */
   readonly entries: readonly QueuedEntry[];
-  readonly work: QueuedWork | ApiError;
+  readonly work: QueuedEntry['work'];
 }
 
 /** Rows that one statement inserts at most. */
 const MAX_UNIT_ROWS = 1000;
+
+/** Whether it may be tried. */
+export function isCompiled<Work extends object>(work: Work | ApiError): work is Work {
+  return !(work instanceof ApiError);
+}
 
 export function unitsOf(entries: readonly QueuedEntry[]): QueueUnit[] {
   const units: QueueUnit[] = [];

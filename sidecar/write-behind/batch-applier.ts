@@ -1,6 +1,6 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/engine.ts';
-import { type DeadLetter, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
+import { type DeadLetter, isCompiled, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
 import { BatchSize } from './batch-size.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';
 import type { PendingEntry } from './journal/entries.ts';
@@ -89,7 +89,7 @@ export class BatchApplier {
     try {
       const next = await this.#prepare(entries);
       // What was compiled in vain is looked at once more when its turn comes.
-      return next.compiled.entries.every(({ work }) => 'write' in work) ? next : null;
+      return next.compiled.entries.every(({ work }) => isCompiled(work)) ? next : null;
     } catch {
       return null;
     }
@@ -123,7 +123,8 @@ export class BatchApplier {
         await this.#readAgain(compiled);
         return null;
       }
-      if (error instanceof ApiError && error.code === 'database_timeout') this.#timedOut(entries.length);
+      if (error instanceof ApiError && error.code === 'database_timeout')
+        this.#timedOut(isAlone(entries) ? 1 : entries.length);
       throw error;
     }
   }
@@ -187,14 +188,22 @@ export class BatchApplier {
     this.#staleAtAll = 0;
     const last = entries.at(-1);
     if (last === undefined) return;
-    if (entries.length > 1) this.#aloneTo = last.position;
+    if (!isAlone(entries)) this.#aloneTo = last.position;
     else if (this.#world.clock.monotonicNow() - (this.#staleSince ?? 0) >= MIN_STALE_MS) this.#givenUp = last.position;
     else throw new ApiError('conflict_retry', `the database says that the schema of ${this.#namespace} is another one`);
   }
 
   #unlessGivenUp(entry: QueuedEntry): QueuedEntry {
-    if (entry.position !== this.#givenUp || !('write' in entry.work)) return entry;
-    const message = `table ${entry.work.target.table.name}, or a column of it, is declared but not in the database: was it dropped by hand?`;
-    return { ...entry, work: new ApiError('database_error', message) };
+    if (entry.position !== this.#givenUp || !isCompiled(entry.work)) return entry;
+    const tables = 'write' in entry.work ? `table ${entry.work.target.table.name}` : 'a table';
+    const message = `${tables}, or a column of it, is declared but not in the database: was it dropped by hand?`;
+    const { position, letterId, isRetry, kid, op, payload, time, part } = entry;
+    const work = new ApiError('database_error', message);
+    return { position, letterId, isRetry, kid, op, payload, time, work, ...(part && { part }) };
   }
+}
+
+/** Operations of one batch have its position. */
+function isAlone(entries: readonly QueuedEntry[]): boolean {
+  return entries[0]?.position === entries.at(-1)?.position;
 }

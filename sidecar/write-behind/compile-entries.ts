@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
+import { queuedBatchOf } from '../data/queued-batch-of.ts';
 import { type WriteName, writeOf } from '../data/write-of.ts';
 import type { CallBounds, Capabilities, SchemaCalls, StoredSchema, TableTarget } from '../engine/engine.ts';
-import { isLasting, type QueuedEntry, type QueuedWork } from '../engine/queues.ts';
+import { partsOf, type QueuedBatch } from '../engine/queued-batch.ts';
+import { isCompiled, isLasting, type QueuedEntry, type QueuedWork } from '../engine/queues.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
 import type { JournalEntry, PendingEntry } from './journal/entries.ts';
 import type { Journal } from './journal/journal.ts';
@@ -50,7 +52,7 @@ export class EntryCompiler {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const entries = await this.#compiled(known, bounds);
       const revision = await this.#knownRevision(bounds);
-      const isSure = entries.every(({ work }) => 'write' in work);
+      const isSure = entries.every(({ work }) => isCompiled(work));
       if (isSure || ((await this.stored(bounds))?.revision ?? null) === revision) return { entries, revision };
       this.#options.catalog.forget(this.#namespace);
     }
@@ -76,11 +78,11 @@ export class EntryCompiler {
     const compiled: QueuedEntry[] = [];
     let parsed = 0;
     for (const entry of known) {
-      if ('work' in entry && 'target' in entry.work && isCurrent.has(entry.work.target)) {
-        compiled.push(entry);
+      if ('work' in entry && targetsOf(entry).every((target) => isCurrent.has(target)) && isCompiled(entry.work)) {
+        compiled.push(...inParts(entry));
         continue;
       }
-      compiled.push({ ...entry, work: await this.#work(entry, bounds) });
+      compiled.push(...inParts({ ...entry, work: await this.#work(entry, bounds) }));
       parsed += 1;
       if (parsed % TURN_ENTRIES === 0) await setImmediate();
     }
@@ -90,7 +92,7 @@ export class EntryCompiler {
   /** Tables that are still the catalog's, of those for which something was compiled when it was accepted. */
   async #currentTargets(known: readonly (EntryText | QueuedEntry)[], bounds: CallBounds): Promise<Set<TableTarget>> {
     const targets = new Set<TableTarget>();
-    for (const entry of known) if ('work' in entry && 'target' in entry.work) targets.add(entry.work.target);
+    for (const entry of known) if ('work' in entry) for (const target of targetsOf(entry)) targets.add(target);
     for (const target of targets) {
       if ((await this.#target(target.table.name, bounds)) !== target) targets.delete(target);
     }
@@ -116,12 +118,31 @@ export class EntryCompiler {
     }
   }
 
-  async #work({ op, payload, time }: EntryText, bounds: CallBounds): Promise<QueuedWork | ApiError> {
+  async #work({ op, payload, time }: EntryText, bounds: CallBounds): Promise<QueuedEntry['work']> {
+    if (op === 'batch') return this.#batch(payload, time, bounds);
     if (!isWriteName(op)) return new ApiError('invalid_request', `${op}: not an operation that is queued`);
     try {
       const parsed = parsePayload(op, parsePayloadText(payload));
       const target = await this.#target(parsed.table, bounds);
       return target instanceof ApiError ? target : this.#onTable(op, parsed, target, time);
+    } catch (error) {
+      if (error instanceof ApiError && isLasting(error)) return error;
+      throw error;
+    }
+  }
+
+  async #batch(text: string, time: number, bounds: CallBounds): Promise<QueuedBatch | ApiError> {
+    const { capabilities } = this.#options.engine;
+    try {
+      const payload = parsePayload('batch', parsePayloadText(text));
+      const tables = new Map<string, TableTarget | ApiError>();
+      for (const { table } of payload.operations) {
+        if (!tables.has(table)) tables.set(table, await this.#target(table, bounds));
+      }
+      if (payload.atomic !== false && !capabilities.transactions) {
+        return new ApiError('unsupported_operation', 'this database has no transactions, which an atomic batch needs');
+      }
+      return queuedBatchOf(payload, tables, { capabilities, maxInsertRows: Number.POSITIVE_INFINITY, now: time });
     } catch (error) {
       if (error instanceof ApiError && isLasting(error)) return error;
       throw error;
@@ -145,6 +166,18 @@ export class EntryCompiler {
       throw error;
     }
   }
+}
+
+/** What a batch is made of where its operations are each for itself. */
+function inParts(entry: QueuedEntry): readonly QueuedEntry[] {
+  const { work } = entry;
+  return 'parts' in work && !work.isAtomic ? partsOf(entry, work) : [entry];
+}
+
+function targetsOf({ work }: QueuedEntry): TableTarget[] {
+  if ('write' in work) return [work.target];
+  if (!('parts' in work)) return [];
+  return work.parts.flatMap((part) => ('write' in part.work ? [part.work.target] : []));
 }
 
 function textOf({ position, id, retryOf, kid, op, payload, time }: JournalEntry): EntryText {

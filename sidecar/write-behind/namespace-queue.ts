@@ -231,13 +231,21 @@ export class NamespaceQueue {
     this.#hasLost = false;
     this.#entries.settle(entries);
     this.#entrance.settled(entries.length);
-    this.applied += entries.length - dead;
+    const done = entries.length - this.#buried(entries, applied.letters);
+    this.applied += done;
     this.deadLettered += dead;
-    tally.applied += entries.length - dead;
+    tally.applied += done;
     tally.deadLettered += dead;
     if (dead > 0) this.#tellLetters(applied.letters);
     if (dead > 0 || entries.some((entry) => entry.retryOf !== null)) void letters.refresh();
     return true;
+  }
+
+  /** Entries that are dead letters as a whole; of a batch that is not atomic some operations may be. */
+  #buried(entries: readonly PendingEntry[], letters: readonly DeadLetter[]): number {
+    if (letters.length === 0) return 0;
+    const ids = new Set(letters.map(({ id }) => id));
+    return entries.filter(({ retryOf, position }) => ids.has(retryOf ?? this.#world.journal.idOf(position))).length;
   }
 
   #tellLetters(letters: readonly DeadLetter[]): void {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { QueuedBatch } from '../engine/queued-batch.ts';
 import type { QueuedWork } from '../engine/queues.ts';
 import type { NewEntry, PendingEntry } from './journal/entries.ts';
 import type { QueueOwnership } from './queue-ownership.ts';
@@ -52,7 +53,7 @@ export class QueueEntrance {
    * Resolves with the acknowledgement. `work`: what the write means by the schema that is known now.
    * @throws ApiError `write_buffer_full`, `write_buffer_unavailable`
    */
-  async accept(write: EnteringWrite, work?: QueuedWork): Promise<string> {
+  async accept(write: EnteringWrite, work?: QueuedWork | QueuedBatch): Promise<string> {
     const { capacity, journal } = this.#world;
     if (this.#isClosed) throw new ApiError('write_buffer_unavailable', 'the sidecar stops; the write was not accepted');
     const token = this.#ownership.acceptToken();
@@ -73,7 +74,12 @@ export class QueueEntrance {
     return journal.answerOf(accepted.position, pending);
   }
 
-  #remember(position: number, { kid, op, payload, time }: EnteringWrite, work: QueuedWork, bytes: number): void {
+  #remember(
+    position: number,
+    { kid, op, payload, time }: EnteringWrite,
+    work: QueuedWork | QueuedBatch,
+    bytes: number,
+  ): void {
     const { journal, recent } = this.#world;
     const letterId = journal.idOf(position);
     recent.put({ position, letterId, isRetry: false, kid, op, payload, time, work }, bytes);

@@ -1,7 +1,7 @@
 import type { CallBounds } from '../engine.ts';
 import { type DeadLetter, type QueueBatch, QueueLostError, QueueMovedError, type QueueRow } from '../queues.ts';
 import { MAX_BEGUN, type Progress, QueueAttempt, type QueueTools } from './queue-attempt.ts';
-import { isOwner, readQueue } from './queue-owner.ts';
+import { isOwner, readPlace } from './queue-owner.ts';
 
 /**
  * Applies entries without transactions, unit after unit. The position of the queue moves after each, by a statement that
@@ -10,7 +10,8 @@ import { isOwner, readQueue } from './queue-owner.ts';
  * What a crash leaves: a unit that is applied in part or as a whole, or dead letters of it, before the position has
  * moved. The next attempt does it again, and passes by what is done: documents bear the place of the last write of the
  * queue that was applied to them (`_q`), inserted ones have an `_id` made of that place, deletes find what is left, and
- * letters have the id of their entry. A retry whose letter is gone was done.
+ * letters have the id of their entry. A retry whose letter is gone was done. Of a batch each operation is such a unit: how
+ * many of them are done stands beside the position.
  */
 export class QueueApply {
   readonly #tools: QueueTools;
@@ -23,12 +24,12 @@ export class QueueApply {
 
   async apply(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
     const { namespace } = batch;
-    const row = await this.#tools.run('read', bounds, (session) => readQueue(session, namespace));
+    const [row, parts] = await this.#tools.run('read', bounds, (session) => readPlace(session, namespace));
     if (!isOwner(row, batch)) throw new QueueLostError(namespace);
     if (batch.knownTo !== undefined && row.position > batch.knownTo) throw new QueueMovedError(namespace);
     const inDoubt = this.#inDoubt(row);
     this.#progress.delete(namespace);
-    const attempt = new QueueAttempt(this.#tools, batch, bounds, { position: row.position, inDoubt });
+    const attempt = new QueueAttempt(this.#tools, batch, bounds, { position: row.position, parts, inDoubt });
     const letters = await attempt.run();
     this.#progress.set(namespace, attempt.progress);
     return letters;

@@ -1,7 +1,9 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { CallBounds, TableTarget } from '../engine.ts';
+import { retriedLetter } from '../queued-batch.ts';
 import {
   type DeadLetter,
+  isCompiled,
   isLasting,
   type QueueBatch,
   type QueuedEntry,
@@ -16,7 +18,7 @@ import { isAlike, type KeyedChange, keyedChangeOf } from './queue-changes.ts';
 import { insertTogether } from './queue-insert.ts';
 import { discardLetters, knownLetters, putLetter } from './queue-letters.ts';
 import { JournalMarks } from './queue-marks.ts';
-import { isOwner, movePosition, readQueue } from './queue-owner.ts';
+import { isOwner, movePlace, type QueuePlace, readQueue } from './queue-owner.ts';
 import type { MongoSession } from './session.ts';
 import { applyWrite } from './write.ts';
 import type { QueuedOperation, WriteCall } from './write-call.ts';
@@ -43,6 +45,8 @@ export interface Progress {
   readonly journal: string;
   readonly token: number;
   readonly position: number;
+  /** Operations of the entry behind it that are done. */
+  readonly parts: number;
   /** The next so many entries may be begun. */
   readonly inDoubt: number;
 }
@@ -61,25 +65,30 @@ export class QueueAttempt {
   readonly #bounds: CallBounds;
   readonly #marks: JournalMarks;
   readonly #letters: DeadLetter[] = [];
-  #position: number;
+  #place: QueuePlace;
   #inDoubt: number;
 
-  constructor(tools: QueueTools, batch: QueueBatch, bounds: CallBounds, from: Pick<Progress, 'position' | 'inDoubt'>) {
+  constructor(
+    tools: QueueTools,
+    batch: QueueBatch,
+    bounds: CallBounds,
+    from: Pick<Progress, 'position' | 'parts' | 'inDoubt'>,
+  ) {
     this.#tools = tools;
     this.#batch = batch;
     this.#bounds = bounds;
     this.#marks = new JournalMarks(batch.journal);
-    this.#position = from.position;
+    this.#place = { position: from.position, parts: from.parts };
     this.#inDoubt = from.inDoubt;
   }
 
   get progress(): Progress {
     const { journal, token } = this.#batch;
-    return { journal, token, position: this.#position, inDoubt: this.#inDoubt };
+    return { journal, token, ...this.#place, inDoubt: this.#inDoubt };
   }
 
   async run(): Promise<readonly DeadLetter[]> {
-    const left = this.#batch.entries.filter(({ position }) => position > this.#position);
+    const left = this.#left();
     const skipped = await this.#doneRetries(left);
     for (const step of this.#steps(left.filter((entry) => !skipped.has(entry)))) {
       if (step.kind === 'changes') await this.#change(step.changes);
@@ -90,13 +99,20 @@ export class QueueAttempt {
     return this.#letters;
   }
 
+  /** Of the entry behind the position some operations may be done. */
+  #left(): QueuedEntry[] {
+    const { position, parts } = this.#place;
+    const behind = this.#batch.entries.filter((entry) => entry.position > position);
+    const next = behind[0]?.position;
+    return behind.filter((entry) => entry.position !== next || (entry.part?.index ?? 0) >= parts);
+  }
+
   /** Their letters are gone. */
   async #doneRetries(entries: readonly QueuedEntry[]): Promise<ReadonlySet<QueuedEntry>> {
-    const retries = entries.filter(({ isRetry }) => isRetry);
-    if (retries.length === 0) return new Set();
-    const ids = retries.map(({ letterId }) => letterId);
+    const ids = entries.flatMap((entry) => retriedLetter(entry) ?? []);
+    if (ids.length === 0) return new Set();
     const known = await this.#tools.run('read', this.#bounds, (session) => knownLetters(session, ids));
-    return new Set(retries.filter(({ letterId }) => !known.has(letterId)));
+    return new Set(entries.filter((entry) => entry.isRetry && !known.has(retriedLetter(entry) ?? '')));
   }
 
   #steps(entries: readonly QueuedEntry[]): Step[] {
@@ -129,9 +145,9 @@ export class QueueAttempt {
   }
 
   async #apply({ entries, work }: QueueUnit): Promise<void> {
-    const isTogether = 'write' in work && entries.length > 1;
+    const isTogether = entries.length > 1;
     for (let left = entries; left.length > 0; ) {
-      const done = isTogether ? await this.#insert(work, left) : 0;
+      const done = isTogether && 'write' in work ? await this.#insert(work, left) : 0;
       const next = left[done];
       if (next !== undefined) await this.#applyOrBury(next);
       const settled = left.slice(0, done + 1);
@@ -165,7 +181,8 @@ export class QueueAttempt {
   /** Null where it is done. */
   async #refusal(entry: QueuedEntry, isResumed: boolean): Promise<ApiError | null> {
     const { work } = entry;
-    if (!('write' in work)) return work;
+    if (!isCompiled(work)) return work;
+    if (!('write' in work)) throw new Error('an atomic batch, without transactions');
     const operation = this.#operation(entry, isResumed);
     try {
       await this.#onTable(work.target, (call) => applyWrite({ ...call, operation }, work.write));
@@ -176,14 +193,15 @@ export class QueueAttempt {
     }
   }
 
-  #operation({ position }: QueuedEntry, isResumed = this.#inDoubt > 0): QueuedOperation {
-    return { kind: 'queued', id: this.#marks.at(position), last: this.#marks.last, isResumed };
+  #operation({ position, part }: QueuedEntry, isResumed = this.#inDoubt > 0): QueuedOperation {
+    return { kind: 'queued', id: this.#marks.at(position, part?.rowsBefore), last: this.#marks.last, isResumed };
   }
 
   #onTable<T>(target: TableTarget, work: (call: WriteCall) => Promise<T>): Promise<T> {
     const { known } = this.#tools;
     // Alone it has come for the time that it needs: shorter ones were not enough.
-    const isLong = this.#batch.entries.length === 1;
+    const { entries } = this.#batch;
+    const isLong = entries[0]?.position === entries.at(-1)?.position;
     const run = (session: MongoSession) => work({ session, target, known, operation: null });
     return this.#tools.onTable(target, this.#bounds, run, { isLong });
   }
@@ -191,16 +209,30 @@ export class QueueAttempt {
   /** The entries are done, or there are letters of them. */
   async #settle(entries: readonly QueuedEntry[]): Promise<void> {
     const buried = new Set(this.#letters.map(({ id }) => id));
-    const retried = entries.filter(({ isRetry, letterId }) => isRetry && !buried.has(letterId));
-    const ids = retried.map(({ letterId }) => letterId);
-    const to = entries.at(-1)?.position ?? this.#position;
+    // That of a batch goes with its last operation: until then it is the proof that the rest is not done.
+    const retried = entries.filter(({ part, letterId }) => !buried.has(letterId) && part?.isLast !== false);
+    const ids = retried.flatMap((entry) => retriedLetter(entry) ?? []);
+    const to = this.#placeAfter(entries.at(-1));
     const isMoved = await this.#tools.run('write', this.#bounds, async (session) => {
       if (ids.length > 0) await discardLetters(session, ids);
-      return movePosition(session, this.#batch, this.#position, to);
+      return movePlace(session, this.#batch, this.#place, to);
     });
     if (!isMoved) throw await this.#lost();
-    this.#position = to;
+    this.#place = to;
     this.#inDoubt = Math.max(0, this.#inDoubt - entries.length);
+  }
+
+  #placeAfter(entry: QueuedEntry | undefined): QueuePlace {
+    if (entry === undefined) return this.#place;
+    const { position, part } = entry;
+    if (part === undefined || part.isLast) return { position, parts: 0 };
+    return { position: this.#positionBefore(position), parts: part.index + 1 };
+  }
+
+  /** Of what is settled before an entry. */
+  #positionBefore(position: number): number {
+    const before = this.#batch.entries.findLast((entry) => entry.position < position)?.position ?? 0;
+    return Math.max(before, this.#place.position);
   }
 
   /** Somebody else has moved the position. */

@@ -9,6 +9,8 @@ export interface QueueDocument {
   readonly token: Long;
   readonly position: Long;
   readonly past: readonly PastDocument[];
+  /** Operations of the next entry that are done, where it is a batch of which each is for itself. */
+  readonly parts?: number;
 }
 
 interface PastDocument {

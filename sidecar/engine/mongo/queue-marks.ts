@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 
 /**
  * Places in a journal as ids of 12 bytes, in their order: 4 of the journal's id, 5 of the position, 3 of the row in an
- * insert. They are the `_q` of documents and the `_id` of those that an entry inserts. Never the token of the queue: after
+ * insert, counted through the operations of a batch. They are the `_q` of documents and the `_id` of those that an entry inserts. Never the token of the queue: after
  * a collection was restored from a dump its documents must not look newer than they are.
  */
 const JOURNAL_BYTES = 4;
@@ -22,8 +22,9 @@ export class JournalMarks {
     this.last = this.#mark(MAX_POSITION, MAX_ROW);
   }
 
-  at(position: number): ObjectId {
-    return this.#mark(position, 0);
+  /** @param rowsBefore of the operations before it in its batch */
+  at(position: number, rowsBefore = 0): ObjectId {
+    return this.#mark(position, rowsBefore);
   }
 
   #mark(position: number, row: number): ObjectId {
@@ -38,6 +39,11 @@ export class JournalMarks {
 /** Of a row that the entry with that mark inserts; the same in every attempt. */
 export function queuedRowId(mark: ObjectId, row: number): ObjectId {
   const bytes = Buffer.from(mark.id);
-  bytes.writeUIntBE(row, JOURNAL_BYTES + POSITION_BYTES, ROW_BYTES);
+  const first = bytes.readUIntBE(JOURNAL_BYTES + POSITION_BYTES, ROW_BYTES);
+  bytes.writeUIntBE(first + row, JOURNAL_BYTES + POSITION_BYTES, ROW_BYTES);
   return new ObjectId(bytes);
+}
+
+export function positionOf(mark: ObjectId): number {
+  return Buffer.from(mark.id).readUIntBE(JOURNAL_BYTES, POSITION_BYTES);
 }

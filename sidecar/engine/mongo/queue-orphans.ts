@@ -2,7 +2,7 @@ import { burial } from '../queue-ownership.ts';
 import type { DeadLetter, Orphan, QueueOwner } from '../queues.ts';
 import { LAST_QUEUED_FIELD } from './documents.ts';
 import { addLetters } from './queue-letters.ts';
-import { JournalMarks } from './queue-marks.ts';
+import { JournalMarks, positionOf } from './queue-marks.ts';
 import { changed, readQueue } from './queue-owner.ts';
 import { collectionsOf } from './schema-store.ts';
 import type { MongoSession } from './session.ts';
@@ -40,14 +40,12 @@ async function begunOf(
   if (first === undefined) return new Set();
   const marks = new JournalMarks(journal);
   const isOrphan = { $gte: marks.at(first.position), $lte: marks.last };
-  const found = new Set<string>();
+  const found = new Set<number>();
   for (const name of await session.look((db, time) => collectionsOf({ db, time: () => time }, namespace))) {
     const borne = await session.look((db, time) =>
       db.collection(name).distinct(LAST_QUEUED_FIELD, { [LAST_QUEUED_FIELD]: isOrphan }, time),
     );
-    for (const mark of borne) found.add(String(mark));
+    for (const mark of borne) found.add(positionOf(mark));
   }
-  if (found.size === 0) return new Set();
-  const begun = orphans.filter(({ position }) => found.has(marks.at(position).toHexString()));
-  return new Set(begun.map(({ position }) => position));
+  return found;
 }

@@ -1,8 +1,8 @@
-import { Long } from 'mongodb';
+import { type Filter, Long } from 'mongodb';
 import { givenUp, owned } from '../queue-ownership.ts';
 import type { QueueOwner, QueueRow } from '../queues.ts';
 import { failureOf } from './failures.ts';
-import { queueDocument, queuesOf, rowOf } from './queue-collections.ts';
+import { type QueueDocument, queueDocument, queuesOf, rowOf } from './queue-collections.ts';
 import type { MongoSession } from './session.ts';
 
 /** Each change names the row that it was made for, so that one that comes late finds another row and changes nothing. */
@@ -10,6 +10,18 @@ import type { MongoSession } from './session.ts';
 export async function readQueue(session: MongoSession, namespace: string): Promise<QueueRow | null> {
   const found = await session.look((db, time) => queuesOf(db).findOne({ _id: namespace }, time));
   return found === null ? null : rowOf(found);
+}
+
+/** How far a queue is: `parts` operations of the entry behind the position are done, too. */
+export interface QueuePlace {
+  readonly position: number;
+  readonly parts: number;
+}
+
+/** The row, and how far it is within the next entry. */
+export async function readPlace(session: MongoSession, namespace: string): Promise<readonly [QueueRow | null, number]> {
+  const found = await session.look((db, time) => queuesOf(db).findOne({ _id: namespace }, time));
+  return found === null ? [null, 0] : [rowOf(found), found.parts ?? 0];
 }
 
 export async function ownQueue(
@@ -34,17 +46,19 @@ export async function releaseQueue(session: MongoSession, owner: QueueOwner): Pr
   }
 }
 
-/** False where somebody else has moved the position, or owns the queue. */
-export async function movePosition(
+/** False where somebody else has moved it, or owns the queue. */
+export async function movePlace(
   session: MongoSession,
-  owner: QueueOwner,
-  from: number,
-  to: number,
+  { namespace: _id, journal, token }: QueueOwner,
+  from: QueuePlace,
+  to: QueuePlace,
 ): Promise<boolean> {
-  const { namespace: _id, journal, token } = owner;
-  const unmoved = { _id, journal, token: Long.fromNumber(token), position: Long.fromNumber(from) };
+  const position = Long.fromNumber(from.position);
+  const parts = from.parts === 0 ? { $in: [null, 0] } : from.parts;
+  const unmoved = { _id, journal, token: Long.fromNumber(token), position, parts };
+  const moved = { position: Long.fromNumber(to.position), ...(to.parts === from.parts ? {} : { parts: to.parts }) };
   const { matchedCount } = await session.send((db, time) =>
-    queuesOf(db).updateOne(unmoved, { $set: { position: Long.fromNumber(to) } }, time),
+    queuesOf(db).updateOne(unmoved as Filter<QueueDocument>, { $set: moved }, time),
   );
   return matchedCount > 0;
 }

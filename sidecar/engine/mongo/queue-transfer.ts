@@ -21,7 +21,7 @@ export async function hasHalfApplied(
   // What the journal had applied before it lost the queue, and got it again.
   const known = past.filter((owner) => owner.journal === journal).map((owner) => owner.position);
   const marks = new JournalMarks(journal);
-  const isBeyond = { $gt: marks.at(Math.max(position, ...known)), $lte: marks.last };
+  const isBeyond = { $gte: marks.at(Math.max(position, ...known) + 1), $lte: marks.last };
   for (const name of collections) {
     const found = await work.db
       .collection(name)

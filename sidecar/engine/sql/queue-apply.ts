@@ -1,7 +1,9 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { CallBounds } from '../engine.ts';
+import { type QueuedBatch, retriedLetter, worksOf } from '../queued-batch.ts';
 import {
   type DeadLetter,
+  isCompiled,
   isLasting,
   type QueueBatch,
   type QueuedEntry,
@@ -36,7 +38,7 @@ export async function applyQueue(
     if (letters === 'moved') throw new QueueMovedError(namespace);
     return letters;
   };
-  if (entries.every(({ work }) => 'write' in work)) {
+  if (entries.every(({ work }) => isCompiled(work))) {
     try {
       return await attempt('whole');
     } catch (error) {
@@ -75,15 +77,36 @@ class BatchRun {
 
   /** The letter is the proof that the write was not done: another attempt, or somebody who gave it up, has removed it. */
   async #withoutDone(entries: readonly QueuedEntry[]): Promise<QueuedEntry[]> {
+    const isThere = new Map<string, boolean>();
     const due: QueuedEntry[] = [];
     for (const entry of entries) {
-      if (!entry.isRetry || (await removeLetter(this.#connection, entry.letterId))) due.push(entry);
+      const letter = retriedLetter(entry);
+      if (letter === null) due.push(entry);
+      else {
+        const wasThere = isThere.get(letter) ?? (await removeLetter(this.#connection, letter));
+        isThere.set(letter, wasThere);
+        if (wasThere) due.push(entry);
+      }
     }
     return due;
   }
 
   async #runAll(entries: readonly QueuedEntry[]): Promise<void> {
-    for (const { work } of unitsOf(entries)) if ('write' in work) await this.#runWrite(work);
+    for (const { work } of unitsOf(entries)) {
+      if ('write' in work) await this.#runWrite(work);
+      else if (isCompiled(work)) await this.#runBatch(work);
+    }
+  }
+
+  /** An atomic one: whoever calls undoes it. */
+  async #runBatch(batch: QueuedBatch): Promise<void> {
+    for (const [index, work] of worksOf(batch).entries()) {
+      try {
+        await this.#runWrite(work);
+      } catch (error) {
+        throw this.#refusalOf(error)?.inOperation(index) ?? error;
+      }
+    }
   }
 
   #runWrite(work: QueuedWork): Promise<void> {
@@ -104,7 +127,7 @@ class BatchRun {
   /** Null where all of them are done, else why none is. */
   async #attempt(entries: readonly QueuedEntry[]): Promise<ApiError | null> {
     const [first] = entries;
-    if (first !== undefined && !('write' in first.work)) return first.work;
+    if (first !== undefined && !isCompiled(first.work)) return first.work;
     const { session } = this.#connection;
     for (let attempt = 1; ; attempt++) {
       await session.query('SAVEPOINT entries');
@@ -142,7 +165,7 @@ function segmentsOf(entries: readonly QueuedEntry[]): QueuedEntry[][] {
   const segments: QueuedEntry[][] = [];
   let open: QueuedEntry[] | null = null;
   for (const entry of entries) {
-    if (!('write' in entry.work)) {
+    if (!isCompiled(entry.work)) {
       segments.push([entry]);
       open = null;
     } else if (open === null) {
@@ -156,5 +179,7 @@ function segmentsOf(entries: readonly QueuedEntry[]): QueuedEntry[][] {
 function isTwinOf(entries: readonly QueuedEntry[], refusal: ApiError): boolean {
   const [first] = entries;
   if (first === undefined || entries.length > 1) return false;
-  return 'write' in first.work && isMaybeTwin(first.work.write, refusal);
+  if (!isCompiled(first.work)) return false;
+  // Which of a batch it was does not matter: another attempt does no harm.
+  return 'write' in first.work ? isMaybeTwin(first.work.write, refusal) : refusal.code === 'constraint_violation';
 }

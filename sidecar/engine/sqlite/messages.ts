@@ -161,14 +161,15 @@ export interface WriteCall extends CallBase, CompiledFor {
 export interface QueueWork {
   readonly namespace: string;
   readonly revision: number;
-  readonly work: WriteWork;
+  readonly work: WriteWork | BatchWork;
 }
 
 /** An entry of a queue with all that may be needed if it can never be done. */
 export interface QueueStep {
   readonly position: number;
   readonly letter: Omit<DeadLetter, 'code' | 'message' | 'isRetryWanted'>;
-  readonly isRetry: boolean;
+  /** The dead letter of which it is another attempt; null for none. */
+  readonly retried: string | null;
   readonly work: QueueWork | Refusal;
 }
 

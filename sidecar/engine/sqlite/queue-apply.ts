@@ -25,11 +25,11 @@ export function applyQueue(connection: Connection, call: ApplyCall): ApplyAnswer
     } catch (error) {
       const refusal = refusalOf(error);
       connection.rollBack();
-      if (refusal === null || refusals.has(attempt.position))
+      if (refusal === null || refusals.has(attempt.at))
         throw isMissing(error) ? new StaleSchemaError(call.owner.namespace) : error;
       if (call.batch.mode === 'whole') return { outcome: 'refused' };
       // A generator at its end, which takes the whole transaction with it: once more, without that entry.
-      refusals.set(attempt.position, refusal);
+      refusals.set(attempt.at, refusal);
     }
   }
 }
@@ -41,10 +41,12 @@ class ApplyAttempt {
   readonly #letters: DeadLetter[] = [];
   readonly #ended = new Set<string>();
   #checkedRevision: number | null = null;
-  /** Of the entry it was at. */
-  position = 0;
+  /** Letters that were tried again in this attempt, and whether they were there. */
+  readonly #retried = new Map<string, boolean>();
+  /** The step it was at. */
+  at = 0;
 
-  /** @param refusals what is known before, by position */
+  /** @param refusals what is known before, by step */
   constructor(connection: Connection, call: ApplyCall, refusals: ReadonlyMap<number, Refusal>) {
     this.#connection = connection;
     this.#call = call;
@@ -62,7 +64,7 @@ class ApplyAttempt {
       if (applied >= first) return { outcome: 'refused' };
       for (const work of batch.works) this.#runWork(work);
     } else {
-      for (const step of batch.steps) if (step.position > applied) this.#runStep(step);
+      for (const [at, step] of batch.steps.entries()) if (step.position > applied) this.#runStep(step, at);
     }
     if (last > applied) this.#connection.own(MOVE).run(last, owner.namespace);
     db.exec('COMMIT');
@@ -78,16 +80,22 @@ class ApplyAttempt {
     return row?.journal === journal && row.token === token ? row.position : null;
   }
 
-  #runStep(step: QueueStep): void {
-    this.position = step.position;
-    // The letter is the proof that the write was not done: another attempt, or somebody who gave it up, has removed it.
-    if (step.isRetry && this.#connection.own(FORGET_LETTER).run(step.letter.id).changes === 0) return;
-    const refusal = this.#refusals.get(step.position) ?? this.#attempt(step.work);
+  #runStep(step: QueueStep, at: number): void {
+    this.at = at;
+    if (step.retried !== null && !this.#takeLetter(step.retried)) return;
+    const refusal = this.#refusals.get(at) ?? this.#attempt(step.work);
     if (refusal === null) return;
     const letter = { ...step.letter, code: refusal.code, message: refusal.message, isRetryWanted: false };
     const { isRetryWanted: _, ...row } = letter;
     this.#connection.own(ADD_LETTER).run(row);
     this.#letters.push(letter);
+  }
+
+  /** The letter is the proof that the write was not done: another attempt, or somebody who gave it up, has removed it. */
+  #takeLetter(id: string): boolean {
+    const isThere = this.#retried.get(id) ?? this.#connection.own(FORGET_LETTER).run(id).changes > 0;
+    this.#retried.set(id, isThere);
+    return isThere;
   }
 
   #attempt(work: QueueWork | Refusal): Refusal | null {

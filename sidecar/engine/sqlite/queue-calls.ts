@@ -1,6 +1,8 @@
 import type { CallBounds } from '../engine.ts';
+import { type QueuedBatch, retriedLetter, worksOf as worksOfBatch } from '../queued-batch.ts';
 import {
   type DeadLetter,
+  isCompiled,
   type QueueBatch,
   type QueueCalls,
   type QueuedEntry,
@@ -9,7 +11,7 @@ import {
   QueueMovedError,
   unitsOf,
 } from '../queues.ts';
-import { compileQueued, type NumberOf } from './compile-write.ts';
+import { compileQueued, compileWrite, type NumberOf } from './compile-write.ts';
 import type { RunJob } from './jobs.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from './messages.ts';
 import type { QueueJobName, QueueJobTypes } from './queue-jobs.ts';
@@ -70,12 +72,12 @@ async function applyQueue(port: QueuePort, batch: QueueBatch, bounds: CallBounds
 }
 
 /** Null where the entries must be looked at one by one. */
-function worksOf(entries: readonly QueuedEntry[]): QueuedWork[] | null {
-  if (entries.some(({ isRetry, work }) => isRetry || !('write' in work))) return null;
-  return unitsOf(entries).flatMap(({ work }) => ('write' in work ? [work] : []));
+function worksOf(entries: readonly QueuedEntry[]): (QueuedWork | QueuedBatch)[] | null {
+  if (entries.some(({ isRetry, work }) => isRetry || !isCompiled(work))) return null;
+  return unitsOf(entries).flatMap(({ work }) => (isCompiled(work) ? [work] : []));
 }
 
-type Compile = (work: QueuedWork) => QueueWork;
+type Compile = (work: QueuedWork | QueuedBatch) => QueueWork;
 
 async function send(
   port: QueuePort,
@@ -84,13 +86,18 @@ async function send(
   batchOf: (compile: Compile) => ApplyBody['batch'],
 ): Promise<Exclude<ApplyAnswer, { outcome: 'lost' | 'moved' }>> {
   const statements = new Set<BookedStatement>();
-  const compile: Compile = ({ target, write }) => {
-    const numberOf: NumberOf = (sql) => {
+  const numbersOf = (target: QueuedWork['target']): NumberOf => {
+    return (sql) => {
       const statement = port.statement(target, sql);
       statements.add(statement);
       return statement.number;
     };
-    return { namespace: target.namespace, revision: target.revision, work: compileQueued(target, write, numberOf) };
+  };
+  const compile: Compile = (work) => {
+    if (!('write' in work)) return compileBatch(worksOfBatch(work), numbersOf);
+    const { target, write } = work;
+    const compiled = compileQueued(target, write, numbersOf(target));
+    return { namespace: target.namespace, revision: target.revision, work: compiled };
   };
   const body: ApplyBody = {
     kind: 'apply',
@@ -107,8 +114,19 @@ async function send(
 }
 
 function stepOf(namespace: string, entry: QueuedEntry, compile: Compile): QueueStep {
-  const { position, letterId: id, isRetry, kid, op, payload, time, work } = entry;
+  const { position, letterId: id, kid, op, payload, time, work } = entry;
   const letter = { id, namespace, kid, op, payload, time };
-  const step = 'write' in work ? compile(work) : { code: work.code, message: work.message };
-  return { position, letter, isRetry, work: step };
+  const step = isCompiled(work) ? compile(work) : { code: work.code, message: work.message };
+  return { position, letter, retried: retriedLetter(entry), work: step };
+}
+
+function compileBatch(works: readonly QueuedWork[], numbersOf: (target: QueuedWork['target']) => NumberOf): QueueWork {
+  const [first] = works;
+  if (first === undefined) throw new Error('a batch without operations');
+  const steps = works.map(({ target, write }) => ({
+    work: compileWrite(target, write, numbersOf(target)),
+    expected: null,
+  }));
+  const { namespace, revision } = first.target;
+  return { namespace, revision, work: { do: 'batch', statement: -1, isAtomic: true, steps } };
 }

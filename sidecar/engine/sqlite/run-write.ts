@@ -2,7 +2,7 @@ import SQLite from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { rememberedAnswer } from '../remembered-answer.ts';
 import type { Connection } from './connection.ts';
-import type { BatchQuestion, BatchReply, Generator, InsertWork, WriteCall, WriteWork } from './messages.ts';
+import type { BatchQuestion, BatchReply, BatchWork, Generator, InsertWork, WriteCall, WriteWork } from './messages.ts';
 import { runBatch } from './run-batch.ts';
 import { recall } from './run-read.ts';
 import type { Physical } from './storage.ts';
@@ -75,7 +75,11 @@ function insert(
  * The same for nobody who waits for ids, which costs half of it.
  * @param ended tables whose generators have given their last id in this transaction
  */
-export function runQueued(connection: Connection, work: WriteWork, ended: Set<string>): void {
+export function runQueued(connection: Connection, work: WriteWork | BatchWork, ended: Set<string>): void {
+  if (work.do === 'batch') {
+    runBatch(connection, work, () => []);
+    return;
+  }
   if (work.do !== 'insert') {
     runWork(connection, work);
     return;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Engine, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
+import { partsOf } from '../../../sidecar/engine/queued-batch.ts';
 import type { DeadLetter, QueueBatch, QueuedEntry } from '../../../sidecar/engine/queues.ts';
 import { ID, row, rowsOf, where, within } from './engine-calls.ts';
 
@@ -32,8 +33,10 @@ export interface QueueCase {
   readonly after: readonly object[];
   /** Besides those: what an insert that stops in the middle leaves where there are no transactions. */
   readonly halves?: readonly object[];
-  /** Positions of the entries that become letters, and the code. */
-  readonly letters?: Readonly<Record<number, string>>;
+  /** What stands behind the journal in the ids of letters, and the code. */
+  readonly letters?: Readonly<Record<string, string>>;
+  /** All of them are operations of one batch that is not atomic. */
+  readonly isBatch?: true;
 }
 
 const insert = (...rows: readonly Plain[]): Write => ({ op: 'insert', rows: rows.map(row) });
@@ -252,7 +255,45 @@ export const CASES: Readonly<Record<string, QueueCase>> = {
     ],
     letters: { 2: 'constraint_violation' },
   },
+  'a batch of which each operation is for itself': {
+    table: 'accounts',
+    before: ACCOUNTS,
+    works: (target) => [
+      insert({ id: 5n, money: 1n, name: 'q' }, { id: 6n, money: 1n }),
+      { op: 'delete', filter: byId(target, 5) },
+      insert({ id: 5n, money: 2n, name: 'q' }),
+      add(target, 5, 3n),
+      add(target, 6, 3n),
+      add(target, 5, 3n),
+      insert({ id: 6n, money: 9n }),
+      addToAll(1n),
+      { op: 'delete', filter: byId(target, 6) },
+      upsert({ id: 6n, money: 50n }),
+      add(target, 6, 1n),
+    ],
+    after: [
+      { id: 1, money: 11 },
+      { id: 2, money: 1 },
+      { id: 3, money: 31 },
+      { id: 5, money: 9, name: 'q' },
+      { id: 6, money: 51 },
+    ],
+    letters: { '1-006': 'constraint_violation' },
+    isBatch: true,
+  },
 };
+
+/** The same as one entry. */
+function asBatch(entries: readonly QueuedEntry[]): readonly QueuedEntry[] {
+  const [first] = entries;
+  if (first === undefined) return [];
+  const parts = entries.map(({ op, work }) => {
+    if (!(work instanceof ApiError || 'write' in work)) throw new Error('a batch within a batch');
+    const rows = 'write' in work && work.write.op === 'insert' ? work.write.rows.length : 1;
+    return { op, payload: () => '{}', rows, work };
+  });
+  return partsOf(first, { isAtomic: false, parts });
+}
 
 function batchOf(
   works: ReturnType<QueueCase['works']>,
@@ -291,7 +332,11 @@ function letterOf({ letterId: id, kid, op, payload, time }: QueuedEntry, namespa
 }
 
 /** Nothing but what the case begins with, and a batch of a journal that owns the queue. */
-export async function begin(engine: Engine, { before, works }: QueueCase, target: TableTarget): Promise<QueueBatch> {
+export async function begin(
+  engine: Engine,
+  { before, works, isBatch }: QueueCase,
+  target: TableTarget,
+): Promise<QueueBatch> {
   const { namespace } = target;
   await engine.write(target, { op: 'delete', filter: null }, null, within(10_000));
   for (const { id } of await engine.queues.listLetters(namespace, within(10_000))) {
@@ -300,7 +345,8 @@ export async function begin(engine: Engine, { before, works }: QueueCase, target
   if (before.length > 0) await engine.write(target, insert(...before), null, within(10_000));
   const journal = randomUUID().slice(0, 10);
   const { token } = await engine.queues.takeOverQueue(namespace, journal, within(10_000));
-  const batch = batchOf(works(target), target, journal, token);
+  const apart = batchOf(works(target), target, journal, token);
+  const batch = isBatch === true ? { ...apart, entries: asBatch(apart.entries) } : apart;
   const retried = batch.entries.filter(({ isRetry }) => isRetry);
   const letters = retried.map((entry) => letterOf(entry, namespace));
   await engine.queues.addLetters(letters, within(10_000));
@@ -324,5 +370,5 @@ export async function expectDone(
   const codes = there.map(({ id, code, isRetryWanted }) => [id, code, isRetryWanted]);
   expect(codes, when).toEqual(Object.entries(letters).map(([at, code]) => [`${batch.journal}-${at}`, code, false]));
   const queue = await engine.queues.readQueue(target.namespace, within(10_000));
-  expect(queue, when).toMatchObject({ journal: batch.journal, position: batch.entries.length });
+  expect(queue, when).toMatchObject({ journal: batch.journal, position: batch.entries.at(-1)?.position });
 }

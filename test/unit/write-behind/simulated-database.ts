@@ -254,7 +254,7 @@ export class SimulatedDatabase {
     const { letterId: id, isRetry, kid, op, payload, time, work } = entry;
     if (isRetry && !this.letters.has(id)) return [];
     const n = numberOf(payload);
-    const error = 'write' in work ? this.#violation(n) : work;
+    const error = work instanceof ApiError ? work : this.#violation(n);
     if (error !== null) {
       const { code, message } = error;
       const letter = { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false };
