@@ -11,6 +11,8 @@ export interface CheckedCall extends ApiRequest {
   readonly namespace: string | null;
   /** Only for what is said of it on the console. */
   readonly table: string | null;
+  /** As in `OPERATIONS`. */
+  readonly waitsForOthers: boolean;
 }
 
 /** `<code>: <message>` of a ticket that is not accepted. */
@@ -31,12 +33,13 @@ interface Route {
   readonly timeoutMs: number | null;
   readonly isRetried: boolean;
   readonly hasNamespace: boolean;
+  readonly waitsForOthers: boolean;
 }
 
 const ROUTES: ReadonlyMap<string, Route> = new Map(
-  Object.entries(OPERATIONS).map(([name, { path, timeoutMs, retry, namespace }]) => [
+  Object.entries(OPERATIONS).map(([name, { path, timeoutMs, retry, namespace, waitsForOthers }]) => [
     name,
-    { path, timeoutMs, isRetried: retry === 'always', hasNamespace: namespace },
+    { path, timeoutMs, isRetried: retry === 'always', hasNamespace: namespace, waitsForOthers },
   ]),
 );
 
@@ -74,6 +77,7 @@ export function checkCall(
     isRepeatable: route.isRetried || isIdempotencyKey(content.idempotencyKey),
     namespace: route.hasNamespace ? checkNamespace(content.namespace, namespaces) : null,
     table: typeof content.table === 'string' && isTable(content.table) ? content.table : null,
+    waitsForOthers: route.waitsForOthers,
   };
 }
 

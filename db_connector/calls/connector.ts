@@ -259,7 +259,7 @@ export class Connector {
     this.#results.open(accepted.id, caller);
     this.#queue.add({
       caller: accepted.caller,
-      isLong: call.timeoutMs !== null,
+      isLong: call.waitsForOthers,
       run: async () => this.#settle(accepted, await this.#run(accepted)),
       drop: () => this.#settle(accepted, this.#dropped()),
     });

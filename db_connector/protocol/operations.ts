@@ -11,12 +11,20 @@ export interface Operation {
   readonly retry: 'always' | 'idempotencyKey';
   /** A time limit of its own on both sides; null for that of the configuration. */
   readonly timeoutMs: number | null;
+  /** Waits for what other calls do, so that those must always have a place of their own in flight. */
+  readonly waitsForOthers: boolean;
   /** Whether its payload must carry a namespace. */
   readonly namespace: boolean;
 }
 
-const READ = { isWrite: false, retry: 'always', timeoutMs: null, namespace: true } as const;
-const WRITE = { isWrite: true, retry: 'idempotencyKey', timeoutMs: null, namespace: true } as const;
+const READ = { isWrite: false, retry: 'always', timeoutMs: null, waitsForOthers: false, namespace: true } as const;
+const WRITE = {
+  isWrite: true,
+  retry: 'idempotencyKey',
+  timeoutMs: null,
+  waitsForOthers: false,
+  namespace: true,
+} as const;
 
 /** Every operation, by the name that a key's permissions and the connector's `Call` use. */
 export const OPERATIONS = {
@@ -31,6 +39,7 @@ export const OPERATIONS = {
     ...READ,
     path: '/v1/schema/extend',
     summary: "Declares one part of the namespace's schema, beside the main part and other parts",
+    waitsForOthers: true,
     timeoutMs: LONG_OPERATION_TIMEOUT_MS,
   },
   'schema.describe': { ...READ, path: '/v1/schema/describe', summary: 'Answers the stored schema and its hash' },
@@ -51,6 +60,7 @@ export const OPERATIONS = {
     ...READ,
     path: '/v1/data/flush',
     summary: "Applies the namespace's queued writes and waits",
+    waitsForOthers: true,
     timeoutMs: LONG_OPERATION_TIMEOUT_MS,
   },
 } as const satisfies Record<string, Operation>;

@@ -114,6 +114,17 @@ describe('calls that wait for others', () => {
     for (let index = 2; index < 10; index += 1) await succeed(index);
     expect([stage.flights.length, stage.connector.waiting, stage.connector.inFlight]).toEqual([10, 0, 0]);
   });
+
+  it('parts that wait for a sync leave it a place, also where they came first', async () => {
+    stage = new Stage({ maxConcurrent: 4 });
+    const schema = { tables: [] };
+    for (let i = 0; i < 8; i += 1) stage.call('schema.extend', { namespace: 'game', part: `p${i}`, schema }, 'a');
+    stage.call('schema.sync', { namespace: 'game', schema }, 'a');
+    await vi.advanceTimersByTimeAsync(0);
+    expect([stage.flights.length, stage.connector.waiting]).toEqual([3, 6]);
+    for (let index = 0; index < 9; index += 1) await succeed(index);
+    expect([stage.flights.length, stage.connector.waiting, stage.connector.inFlight]).toEqual([9, 0, 0]);
+  });
 });
 
 describe('a slow call', () => {
