@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonText, Q } from '../../db_connector/helper/helper.ts';
-import { isAnswer } from './ask.ts';
+import { isAnswer, unlessAborted } from './ask.ts';
 import type { Game } from './game.ts';
 import { type Item, NAMESPACE, type Position } from './schema.ts';
 
 const SAVE_EVERY_MS = 1000;
+/** When the bundle stops, the last states are saved, if the database answers. */
+const LAST_SAVE_MS = 3000;
 /** A batch holds a thousand writes; smaller ones let other calls in between. */
 const MOST_IN_A_BATCH = 200;
 
@@ -34,11 +36,13 @@ export class Autosave {
 
   /** Until the bundle stops, and then once more. */
   async keep(): Promise<void> {
-    const { signal } = this.#game;
+    const { signal, log } = this.#game;
     while (!signal.aborted) {
       await sleep(SAVE_EVERY_MS, undefined, { signal }).catch(() => {});
-      await this.save();
+      if (!signal.aborted) await unlessAborted(this.save(), signal).catch(() => {});
     }
+    const late = () => log('the last moments of some characters could not be saved');
+    await unlessAborted(this.save(), AbortSignal.timeout(LAST_SAVE_MS)).catch(late);
   }
 
   /** What finds no database is saved with the next round, unless there is something newer by then. */
