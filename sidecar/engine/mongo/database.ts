@@ -6,6 +6,7 @@ import type { ServerSettings } from '../open.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { apiErrorOf, DATABASE_FAILED, detailOf, failureOf } from './failures.ts';
+import { HeartbeatWatch } from './heartbeat-watch.ts';
 import { Call, type MongoSession } from './session.ts';
 import { within } from './within-time.ts';
 
@@ -43,8 +44,10 @@ export interface MongoDatabaseOptions {
  * writes of the driver, always the primary.
  */
 export class MongoDatabase {
-  readonly #client: MongoClient;
-  readonly #db: Db;
+  readonly #settings: ServerSettings;
+  #client: MongoClient;
+  #db: Db;
+  #heartbeats: HeartbeatWatch;
   readonly #options: MongoDatabaseOptions;
   readonly #troubles: TroubleLog;
   #connectionsTaken = 0;
@@ -55,11 +58,8 @@ export class MongoDatabase {
 
   /** @throws Error with a line without the URL, where that cannot be read */
   constructor(settings: ServerSettings, options: MongoDatabaseOptions) {
-    this.#client = newClient(settings);
-    this.#client.on('connectionCheckedOut', () => {
-      this.#connectionsTaken += 1;
-    });
-    this.#db = this.#client.db(databaseName(settings.url), CONCERNS);
+    this.#settings = settings;
+    [this.#client, this.#db, this.#heartbeats] = this.#newClient();
     this.#options = options;
     this.#troubles = new TroubleLog(options.log);
   }
@@ -69,6 +69,7 @@ export class MongoDatabase {
    * the rest is thrown as it is.
    */
   async run<T>(bounds: CallBounds, kind: CallKind, work: (session: MongoSession) => Promise<T>): Promise<T> {
+    if (this.#heartbeats.isStuck && !this.#isClosed) this.#replaceClient();
     const call = new Call(this.#db, bounds, this.#taken);
     try {
       if (!this.#isPrepared) await this.#prepared(bounds);
@@ -80,6 +81,26 @@ export class MongoDatabase {
     } finally {
       call.end();
     }
+  }
+
+  #newClient(): [MongoClient, Db, HeartbeatWatch] {
+    const client = newClient(this.#settings);
+    const heartbeats = new HeartbeatWatch(selectionMsOf(this.#settings));
+    heartbeats.follow(client);
+    client.on('connectionCheckedOut', () => {
+      this.#connectionsTaken += 1;
+    });
+    return [client, client.db(databaseName(this.#settings.url), CONCERNS), heartbeats];
+  }
+
+  /** What is under way ends with the client it began with. */
+  #replaceClient(): void {
+    this.#options.log('warn', "the driver's look at the server hangs: the sidecar connects anew", {});
+    // It may hang as well, and nobody needs it any more.
+    this.#client.close(true).catch(() => {});
+    [this.#client, this.#db, this.#heartbeats] = this.#newClient();
+    // A client that has never connected is greeted first.
+    this.#isPrepared = false;
   }
 
   /**
@@ -179,7 +200,7 @@ function isTooOld(error: unknown): boolean {
 }
 
 function newClient({ url, poolSize, statementTimeoutMs }: ServerSettings): MongoClient {
-  const selectionMs = Math.min(MAX_SELECTION_MS, Math.ceil(statementTimeoutMs / 3));
+  const selectionMs = selectionMsOf({ statementTimeoutMs });
   try {
     return new MongoClient(url, {
       appName: 'sidecar',
@@ -193,6 +214,10 @@ function newClient({ url, poolSize, statementTimeoutMs }: ServerSettings): Mongo
     // Its message may quote the URL, in which the password stands.
     throw new Error('database.url: expected mongodb://HOST:PORT/DATABASE or mongodb+srv://HOST/DATABASE');
   }
+}
+
+function selectionMsOf({ statementTimeoutMs }: Pick<ServerSettings, 'statementTimeoutMs'>): number {
+  return Math.min(MAX_SELECTION_MS, Math.ceil(statementTimeoutMs / 3));
 }
 
 function databaseName(url: string): string {
