@@ -3,16 +3,17 @@ import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Column, Table } from '../../db_connector/protocol/schema.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import { type Value, writeValue } from '../columns/value.ts';
-import type { CallBounds, Engine, Row, StoredSchema, TableTarget } from '../engine/engine.ts';
+import type { CallBounds, Engine, Row, StoredSchema, TableTarget, Write } from '../engine/engine.ts';
 import { keyColumnsOf, readKeyPage } from '../engine/key-order.ts';
 import { storageForm } from '../engine/storage-form.ts';
 import { readFillMark, writeFillMark } from './fill-mark.ts';
 
 const PAGE_ROWS = 1000;
 const PAGE_BYTES = 4_194_304;
-const STATEMENT_MS = 60_000;
-/** Few, so that the connections of a pool are left to the game. */
-const WRITES_AT_ONCE = 4;
+/** Of one read or write. Who waits for a sidecar that was killed waits for as long at most. */
+const STATEMENT_MS = 15_000;
+/** Few, so that no row of the game waits long for its lock. */
+const CHANGES_AT_ONCE = 250;
 /** More than others who write the very same rows can bring about. */
 const MAX_PASSES = 1000;
 
@@ -78,9 +79,7 @@ async function rightPage(engine: Engine, { target, key, derived, columns }: Fill
     const rows = await readKeyPage(engine, page, bounds());
     const changes = changesOf(rows, key, derived);
     if (changes.length === 0) return rows;
-    await inTurn(changes, ({ set, filter }) =>
-      engine.write(target, { op: 'update', set, inc: new Map(), filter }, null, bounds()),
-    );
+    await writeChanges(engine, target, changes);
   }
   throw new ApiError('conflict_retry', `rows of ${target.namespace}.${target.table.name} change all the time`);
 }
@@ -124,13 +123,17 @@ function rowFilters(key: readonly Column[], rows: readonly Row[]): Filter[] {
   }));
 }
 
-async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of left) await work(item);
-  };
-  const results = await Promise.allSettled(Array.from({ length: WRITES_AT_ONCE }, worker));
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+/** In few transactions where there are any: a row alone would cost one each. */
+async function writeChanges(engine: Engine, target: TableTarget, changes: readonly Change[]): Promise<void> {
+  const operations = changes.map(({ set, filter }) => {
+    const write: Write = { op: 'update', set, inc: new Map(), filter };
+    return { target, write, expected: null };
+  });
+  const batch = { namespace: target.namespace, isAtomic: engine.capabilities.transactions };
+  for (let from = 0; from < operations.length; from += CHANGES_AT_ONCE) {
+    const some = operations.slice(from, from + CHANGES_AT_ONCE);
+    await engine.batch({ ...batch, operations: some }, null, bounds());
+  }
 }
 
 function bounds(): CallBounds {
