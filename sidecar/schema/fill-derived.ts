@@ -14,6 +14,8 @@ const PAGE_BYTES = 4_194_304;
 const STATEMENT_MS = 15_000;
 /** Few, so that no row of the game waits long for its lock. */
 const CHANGES_AT_ONCE = 250;
+/** Few, so that most connections are left to the game. */
+const WORKERS = 4;
 /** More than others who write the very same rows can bring about. */
 const MAX_PASSES = 1000;
 
@@ -123,17 +125,29 @@ function rowFilters(key: readonly Column[], rows: readonly Row[]): Filter[] {
   }));
 }
 
-/** In few transactions where there are any: a row alone would cost one each. */
+/** In few transactions where there are any, since a row alone would cost one each; else several at a time. */
 async function writeChanges(engine: Engine, target: TableTarget, changes: readonly Change[]): Promise<void> {
-  const operations = changes.map(({ set, filter }) => {
-    const write: Write = { op: 'update', set, inc: new Map(), filter };
-    return { target, write, expected: null };
-  });
-  const batch = { namespace: target.namespace, isAtomic: engine.capabilities.transactions };
-  for (let from = 0; from < operations.length; from += CHANGES_AT_ONCE) {
-    const some = operations.slice(from, from + CHANGES_AT_ONCE);
-    await engine.batch({ ...batch, operations: some }, null, bounds());
+  const writes = changes.map(({ set, filter }): Write => ({ op: 'update', set, inc: new Map(), filter }));
+  if (!engine.capabilities.transactions) {
+    await inTurn(writes, (write) => engine.write(target, write, null, bounds()));
+    return;
   }
+  const batch = { namespace: target.namespace, isAtomic: true };
+  for (let from = 0; from < writes.length; from += CHANGES_AT_ONCE) {
+    const some = writes.slice(from, from + CHANGES_AT_ONCE);
+    const operations = some.map((write) => ({ target, write, expected: null }));
+    await engine.batch({ ...batch, operations }, null, bounds());
+  }
+}
+
+async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const left = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of left) await work(item);
+  };
+  // All have ended when this does, so that nothing is under way that nobody waits for.
+  const results = await Promise.allSettled(Array.from({ length: WORKERS }, worker));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 function bounds(): CallBounds {

@@ -10,7 +10,7 @@ import { outcome } from './data-world.ts';
  * time: no row keeps a value that is not its own, nobody sees a column that is not full, and the next sync reaches its target.
  */
 
-const ROWS = 3000;
+const ROWS = 1500;
 const KILLS = 2;
 const NAMESPACE = 'game';
 

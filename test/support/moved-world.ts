@@ -20,6 +20,8 @@ const EVERYTHING = {
     column('born', 'date', { nullable: true }),
     column('token', 'uuid', { nullable: true, unique: true }),
     column('blob', 'bytes', { nullable: true }),
+    column('found', 'string', { length: 12, derived: { from: 'note', fold: true } }),
+    column('first', 'int32', { derived: { from: 'bag', path: ['a', 0] } }),
   ],
   indexes: [{ name: 'by_seen', columns: ['seen', 'small'] }],
 };
@@ -128,6 +130,17 @@ export async function readWorld(client: SignedClient, { namespace, tables }: Mov
 export async function goOn(client: SignedClient, { namespace }: MovedWorld): Promise<void> {
   const insert = (table: string, row: object) => client.must('insert', { namespace, table, rows: [row] });
   expect(await insert('counted', { label: 'new' })).toMatchObject({ ids: [5001] });
+  // What is derived came along, and follows its source here as well.
+  const found = { field: 'found', op: 'eq', value: "ÜNÏCODE 😀 \\ '" };
+  const { affected } = await client.must('update', {
+    namespace,
+    table: 'everything',
+    filter: { and: [found, { field: 'first', op: 'eq', value: 1 }] },
+    set: { bag: { a: [7] } },
+  });
+  expect(affected).toBe(1);
+  const first = { field: 'first', op: 'eq', value: 7 };
+  expect(await client.must('count', { namespace, table: 'everything', filter: first })).toEqual({ count: 1 });
   await insert('log', { line: 'the last one' });
   const { rows } = await client.must<{ rows: { line: string }[] }>('find', { namespace, table: 'log' });
   expect(rows.at(-1)).toEqual({ line: 'the last one' });

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Column, ColumnType } from '../../../db_connector/protocol/columns.ts';
+import { foldText } from '../../../db_connector/protocol/fold.ts';
+import { derivedOf, deriveInto } from '../../../sidecar/columns/derive.ts';
+import type { Value } from '../../../sidecar/columns/value.ts';
+
+const PLAIN = { nullable: true, unique: false, autoIncrement: false };
+const source = (type: ColumnType): Column => ({ name: 'from', type, ...PLAIN });
+
+/** What a column takes out of a source with this value. */
+function derived(column: Partial<Column> & Pick<Column, 'type'>, type: ColumnType, value: Value): Value | undefined {
+  const { derived: options = { from: 'from' }, ...rest } = column;
+  const own: Column = { ...PLAIN, ...rest, name: 'to', derived: options };
+  const values = new Map<string, Value>([['from', value]]);
+  deriveInto(derivedOf([own, source(type)]), values);
+  return values.get('to');
+}
+
+/** Letters with marks before and after them, of many scripts, ligatures, wide forms, white space of every kind. */
+const texts = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom(...'aAéÉİıßẞﬁǅΣςＡ①Ñ\u0301\u0327 \u00a0\u2003\ufeff\t🚗가') }),
+);
+
+describe('folding', () => {
+  it('is what the contract says, step by step, character by character', () => {
+    const withoutMarks = (text: string) => [...text].filter((letter) => !/^\p{M}$/u.test(letter)).join('');
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 1, max: 20 }), (text, length) => {
+        const folded = withoutMarks(text.normalize('NFKD')).toLowerCase().trim().normalize('NFC');
+        expect(foldText(text, length)).toBe([...folded].slice(0, length).join(''));
+      }),
+    );
+  });
+
+  it('makes one of what differs in case, accents, form and outer white space alone', () => {
+    const marks = fc.array(fc.constantFrom('\u0301', '\u0308', '\u0327'), { maxLength: 3 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom(...'abcdefxyz 7'), marks)), (letters) => {
+        const bare = letters.map(([letter]) => letter).join('');
+        const spoken = `\u3000 ${letters.map(([letter, above]) => letter.toUpperCase() + above.join('')).join('')}\n`;
+        for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD']) {
+          expect(foldText(spoken.normalize(form), 4000)).toBe(foldText(bare, 4000));
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['  Ærøskøbing ', 'ærøskøbing'],
+    ['İSTANBUL', 'istanbul'],
+    ['ﬁancé', 'fiance'],
+    ['Ångström', 'angstrom'],
+    ['Œuvre', 'œuvre'],
+    ['ＡＢＣ', 'abc'],
+    ['Ёлка', 'елка'],
+    ['\u0301', ''],
+  ])('%j becomes %j', (text, folded) => {
+    expect(foldText(text, 100)).toBe(folded);
+  });
+});
+
+describe('a path', () => {
+  const steps = fc.array(fc.oneof(fc.constantFrom('a', 'b', '0', '', 'constructor'), fc.nat(3)), { maxLength: 4 });
+  const leaf = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+
+  it('leads to what was put there, and to nothing where another kind of thing stands', () => {
+    fc.assert(
+      fc.property(steps, leaf, (path, value) => {
+        const put = (rest: readonly (string | number)[]): string => {
+          const [step, ...more] = rest;
+          if (step === undefined) return String(value);
+          if (typeof step === 'string') return `{"x":1,${JSON.stringify(step)}:${put(more)}}`;
+          return `[${[...Array.from({ length: step }, () => 'null'), put(more)]}]`;
+        };
+        const taken = (way: readonly (string | number)[]) =>
+          derived({ type: 'int32', derived: { from: 'from', path: way } }, 'json', put(path));
+        expect(taken(path)).toBe(value);
+        expect(taken([...path, 'a'])).toBeNull();
+        expect(taken([...path, 0])).toBeNull();
+        const [first, ...rest] = path;
+        if (first !== undefined) expect(taken([typeof first === 'string' ? 0 : 'x', ...rest])).toBeNull();
+      }),
+    );
+  });
+
+  it('keeps every digit, and gives NULL for what does not fit', () => {
+    expect(derived({ type: 'int64' }, 'json', '9223372036854775807')).toBe(2n ** 63n - 1n);
+    expect(derived({ type: 'int64' }, 'json', '9223372036854775808')).toBeNull();
+    const exact = '1234567890123456789012345678901.234';
+    expect(derived({ type: 'decimal', precision: 34, scale: 3 }, 'json', exact)).toBe(exact);
+    expect(derived({ type: 'decimal', precision: 34, scale: 2 }, 'json', exact)).toBeNull();
+    expect(derived({ type: 'string', length: 3 }, 'json', '"abcd"')).toBeNull();
+    expect(derived({ type: 'string', length: 3, derived: { from: 'from', fold: true } }, 'json', '"ABCD"')).toBe('abc');
+    expect(derived({ type: 'string', length: 9, oneOf: ['a'] }, 'text', 'b')).toBeNull();
+    expect(derived({ type: 'uuid' }, 'json', '"0F8FAD5B-D9CB-469F-A165-70867728950E"')).toBe(
+      '0f8fad5b-d9cb-469f-a165-70867728950e',
+    );
+    expect(derived({ type: 'date' }, 'json', '"2023-02-29"')).toBeNull();
+  });
+});
+
+it('is left as it is where its source is not there, and NULL where that is NULL', () => {
+  const column: Column = { ...PLAIN, name: 'to', type: 'string', length: 9, derived: { from: 'from', fold: true } };
+  const values = new Map<string, Value>([['other', 'x']]);
+  deriveInto(derivedOf([column, source('text')]), values);
+  expect(values.has('to')).toBe(false);
+  expect(derived({ type: 'string' }, 'text', null)).toBeNull();
+});
