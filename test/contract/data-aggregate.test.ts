@@ -280,6 +280,11 @@ describe('what cannot be', () => {
     expect(answer.message).toBe('values: a sum of float64 is larger than a double holds');
   });
 
+  it('is the same asked again under another name', async () => {
+    for (const as of ['a', 'b', 'shop', 'a'])
+      expect(await rows({ values: [{ as, fn: 'count' }] })).toEqual([{ [as]: 7 }]);
+  });
+
   it('null counts as left out', async () => {
     expect(await rows({ groupBy: null, sort: null, values: [{ as: 'v', fn: 'count', field: null }] })).toEqual([
       { v: 7 },

@@ -35,7 +35,8 @@ export function compileAggregate(target: TableTarget, query: AggregateQuery): Co
     const terms = outputs.map((output, i) => termOf(output, query.groupBy[i]?.name ?? '', isExact));
     const groups = query.groupBy.map((column) => quoted(column.name)).join(', ');
     const order = query.sort.flatMap(({ output, dir }) => terms[output]?.order.map((sql) => `${sql} ${dir}`) ?? []);
-    const list = terms.map(({ read }) => read).join(', ');
+    // Statements are known by their text: what is written under another name is another one. No column has such a name.
+    const list = outputs.map(({ name }, i) => `${terms[i]?.read} AS "=${name}"`).join(', ');
     const grouped = `${groups === '' ? '' : ` GROUP BY ${groups}`}${order.length === 0 ? '' : ` ORDER BY ${order.join(', ')}`}`;
     const sql = `SELECT ${list} FROM ${quoted(physicalOf(target))} WHERE ${where}${grouped} LIMIT ? OFFSET ?`;
     return { sql, columns: outputs.map(({ name }, i) => ({ name, kind: (terms[i] as Term).kind })) };
