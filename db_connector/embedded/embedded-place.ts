@@ -10,6 +10,8 @@ export interface EmbeddedPlace {
   readonly folder: string;
   /** Absolute; a relative `sidecar.folder` starts here. */
   readonly base: string;
+  /** Where an owner names another Node.js. */
+  readonly nodeSetting: string;
   /** What the owner has to do so that this host lets the connector start a program; null: nothing. */
   readonly permissionHint: string | null;
 }

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import type { EmbeddedPlace } from './embedded-place.ts';
 
 const LEAST = [22, 19] as const;
-const INSTALL =
-  'install Node.js 24 from https://nodejs.org, or name another one as sidecar.node in database.json; then type db-reload';
+/** Windows gives a new path to programs that start afterwards. */
+const AFTERWARDS = process.platform === 'win32' ? 'start the server again' : 'type db-reload';
 
 /** The sidecar cannot be started, and trying again would not help. The message says what the owner has to do. */
 export class CannotStartError extends Error {
@@ -11,21 +11,25 @@ export class CannotStartError extends Error {
 }
 
 /** @throws CannotStartError where `node` is missing, too old, or may not be started */
-export async function checkNode(node: string, { permissionHint }: EmbeddedPlace): Promise<void> {
-  const output = await versionOf(node, permissionHint);
+export async function checkNode(node: string, place: EmbeddedPlace): Promise<void> {
+  const output = await versionOf(node, place);
   const version = /^v(\d+)\.(\d+)\./.exec(output);
   const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
   if (!(major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1]))) {
     const what = version === null ? 'is no Node.js' : `is Node.js ${output.trim().slice(1)}`;
     throw new CannotStartError(
-      `the sidecar needs Node.js ${LEAST.join('.')} or newer, and "${node}" ${what}: ${INSTALL}`,
+      `the sidecar needs Node.js ${LEAST.join('.')} or newer, and "${node}" ${what}: ${install(place)}`,
     );
   }
 }
 
-function versionOf(node: string, permissionHint: string | null): Promise<string> {
+function install({ nodeSetting }: EmbeddedPlace): string {
+  return `install Node.js 24 from https://nodejs.org, or name another one (${nodeSetting}); then ${AFTERWARDS}`;
+}
+
+function versionOf(node: string, place: EmbeddedPlace): Promise<string> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: unknown) => reject(explain(error, node, permissionHint));
+    const refuse = (error: unknown) => reject(explain(error, node, place));
     try {
       const options = { timeout: 20_000, windowsHide: true, env: environmentOfChild() };
       execFile(node, ['--version'], options, (error, output) => (error === null ? resolve(output) : refuse(error)));
@@ -36,13 +40,13 @@ function versionOf(node: string, permissionHint: string | null): Promise<string>
   });
 }
 
-function explain(error: unknown, node: string, permissionHint: string | null): CannotStartError {
+function explain(error: unknown, node: string, place: EmbeddedPlace): CannotStartError {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  if (code === 'ERR_ACCESS_DENIED' && permissionHint !== null) {
-    return new CannotStartError(`this resource may not start its sidecar: ${permissionHint}`);
+  if (code === 'ERR_ACCESS_DENIED' && place.permissionHint !== null) {
+    return new CannotStartError(`this resource may not start its sidecar: ${place.permissionHint}`);
   }
   const what = code === 'ENOENT' ? 'was not found' : `cannot be started (${code ?? String(error)})`;
-  return new CannotStartError(`the sidecar needs Node.js, and "${node}" ${what}: ${INSTALL}`);
+  return new CannotStartError(`the sidecar needs Node.js, and "${node}" ${what}: ${install(place)}`);
 }
 
 /** Flags for the game server's own Node.js would reach the child too; the connector's secret is nothing to it. */

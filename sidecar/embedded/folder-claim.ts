@@ -27,7 +27,7 @@ export async function claimFolder(folder: string, now: () => number = Date.now):
     }
     if (performance.now() > giveUpAt) {
       throw new ConfigError(
-        `${folder} is in use by another sidecar (${describeHolder(holder)}): give each game server a folder of its own with sidecar.folder in its database.json, or stop the other one`,
+        `${folder} is in use by another sidecar (${describeHolder(holder)}): give each game server a folder of its own (sidecar.folder in its database.json; FXServer: set db_connector_folder), or stop the other one`,
       );
     }
     await pause(ASK_AGAIN_MS);

@@ -58,7 +58,9 @@ describe('db_connector on FXServer with nothing configured', { timeout: SLOW_MS 
       'add_unsafe_child_process_permission db_connector',
       'ensure db_connector',
     ]);
-    expect(await server.line(/needs Node\.js/)).toContain('"/nowhere/node" was not found');
+    expect(await server.line(/needs Node\.js/)).toMatch(
+      /"\/nowhere\/node" was not found: .* \(set db_connector_node "…" in server\.cfg\)/,
+    );
     server.fx.exec(`set db_connector_node ${process.execPath}`);
     server.fx.exec('db-reload');
     await server.line(/the sidecar of this server is up/);

@@ -18,6 +18,7 @@ export function embeddedPlace(fx: FxServer, resource: string): EmbeddedPlace {
     hasProgram: () => typeof fx.LoadResourceFile(resource, PROGRAM) === 'string',
     folder: join(base, DATA),
     base,
+    nodeSetting: 'set db_connector_node "…" in server.cfg',
     permissionHint: `put the line "add_unsafe_child_process_permission ${resource}" into server.cfg, before "ensure ${resource}", and start the server again`,
   };
 }

@@ -25,6 +25,7 @@ export function standaloneHost(server: StandaloneServer): Host {
       hasProgram: () => existsSync(program),
       folder: server.vfs,
       base: server.vfs,
+      nodeSetting: 'sidecar.node in database.json',
       permissionHint: null,
     },
     bytes: BYTES,
