@@ -2,6 +2,7 @@
 // those tests, ENGINES=sqlite,postgres only on those engines.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build.ts';
@@ -24,6 +25,16 @@ import { startServers, type TestServers } from './servers/start-servers.ts';
 import { untestedFaults, untestedKinds } from './servers/untested-kinds.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const GAME_SERVER_NODE = 22;
+const GAME_SERVER_TESTS = [
+  'test/unit/connector',
+  'test/unit/helper',
+  'test/e2e/host-contract.test.ts',
+  'test/e2e/fx-server.test.ts',
+];
+const nodeRuntime: { fetchOther(root: string, major: number): string } = createRequire(import.meta.url)(
+  './setup/node-runtime.cjs',
+);
 const REPORT = join(ROOT, '.cache/vitest.json');
 
 /** A program of a package, as Node.js runs it: no shell, no PATH. */
@@ -39,9 +50,14 @@ interface Outcome {
   readonly output: string;
 }
 
-function run(args: readonly string[], isShown: boolean, environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+function run(
+  args: readonly string[],
+  isShown: boolean,
+  environment: NodeJS.ProcessEnv = {},
+  node = process.execPath,
+): Promise<Outcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-  const child = spawn(process.execPath, args, {
+  const child = spawn(node, args, {
     cwd: ROOT,
     // A child's output is read here, or goes where ours goes: colours only on a terminal.
     env: { ...process.env, ...environment, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }) },
@@ -104,18 +120,37 @@ interface TestRun {
   readonly report: RunReport | null;
 }
 
-async function runTests(filters: readonly string[], environment: NodeJS.ProcessEnv): Promise<TestRun> {
+async function runTests(filters: readonly string[], environment: NodeJS.ProcessEnv, node?: string): Promise<TestRun> {
   mkdirSync(dirname(REPORT), { recursive: true });
   rmSync(REPORT, { force: true });
   const reporters = ['--reporter=default', `--reporter=${join(ROOT, 'scripts/check/count-reporter.ts')}`];
   const args = [binOf('vitest'), 'run', ...reporters, ...filters];
-  const { code } = await run(args, true, { ...environment, COUNT_REPORT: REPORT });
+  const { code } = await run(args, true, { ...environment, COUNT_REPORT: REPORT }, node);
   const report = readReport(REPORT);
   return { counts: countRun(report, code), report };
 }
 
 function showRepeated(report: RunReport | null): void {
   for (const line of repeatedCases(report)) console.log(`! ${line}`);
+}
+
+/**
+ * FXServer runs scripts on a Node.js of its own (contract section 9), so what is loaded there is tested on that one too.
+ *
+ * @param untested gets a line where npm cannot provide it
+ */
+async function testOnGameServerNode(untested: Map<string, string>): Promise<Counts> {
+  if (process.versions.node.startsWith(`${GAME_SERVER_NODE}.`)) return { passed: 0, failed: 0, skipped: 0 };
+  try {
+    const node = nodeRuntime.fetchOther(ROOT, GAME_SERVER_NODE);
+    console.log(`Tests of what runs inside of game servers, on Node.js ${GAME_SERVER_NODE}:`);
+    const { counts, report } = await runTests(['--project', 'sidecar', ...GAME_SERVER_TESTS], {}, node);
+    showRepeated(report);
+    return counts;
+  } catch (error) {
+    untested.set(`node${GAME_SERVER_NODE}`, error instanceof Error ? error.message : String(error));
+    return { passed: 0, failed: process.env.CI ? 1 : 0, skipped: 0 };
+  }
 }
 
 function showEngines(report: RunReport | null, untested: ReadonlyMap<string, string>): void {
@@ -133,10 +168,11 @@ async function testAll(): Promise<Counts[]> {
     console.log('Tests:');
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));
     const missing = Object.entries(servers.missing);
-    const untested = [...missing, ...(await untestedKinds(servers)), ...(await untestedFaults())];
-    showEngines(report, new Map(untested));
+    const untested = new Map([...missing, ...(await untestedKinds(servers)), ...(await untestedFaults())]);
+    const onGameServerNode = await testOnGameServerNode(untested);
+    showEngines(report, untested);
     showRepeated(report);
-    return [...counts, tested, engineFailures(report, missing.length, Boolean(process.env.CI))];
+    return [...counts, tested, onGameServerNode, engineFailures(report, missing.length, Boolean(process.env.CI))];
   } finally {
     await servers.stop();
   }

@@ -11,7 +11,7 @@ import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-che
 import { CallQueue } from './call-queue.ts';
 import { CallerBook, type CallerFigures } from './caller-book.ts';
 import { type ByteForm, type Question, readQuestion } from './records.ts';
-import { ResultTable } from './result-table.ts';
+import { MAX_UNCOLLECTED, ResultTable } from './result-table.ts';
 import { SlowCalls } from './slow-calls.ts';
 
 export interface ConnectorOptions {
@@ -242,6 +242,9 @@ export class Connector {
     const refusal = this.#queue.refusalFor(caller ?? null);
     if (refusal !== null) {
       throw new Refusal('busy', refusal);
+    }
+    if (this.#results.isFullFor(caller)) {
+      throw new Refusal('busy', `${MAX_UNCOLLECTED} results wait for this bundle: collect them with TakeResult`);
     }
     if (this.#hold !== null && this.#hold.over !== null) {
       throw new Refusal('unavailable', this.#hold.over);

@@ -2,8 +2,8 @@ import type { Result } from '../client/outcome.ts';
 import type { Cancel, Timers } from '../client/timers.ts';
 
 const SWEEP_MS = 5000;
-/** Far more than can be under way at once, so only a bundle that does not collect ever comes so far. */
-const MAX_UNCOLLECTED = 2048;
+/** Results of one caller that wait. Many more than can be under way at once, so only who does not collect comes so far. */
+export const MAX_UNCOLLECTED = 10_000;
 
 export type Taken = Result | 'pending' | 'missing';
 
@@ -41,7 +41,7 @@ export class ResultTable {
     entry.result = result;
     entry.expiresAt = this.#timers.elapsed() + lifetimeMs;
     this.#ready.add(id);
-    this.#keepBounded(id, entry.caller);
+    this.#readyOf.set(entry.caller, (this.#readyOf.get(entry.caller) ?? new Set()).add(id));
     this.#stop ??= this.#timers.every(SWEEP_MS, () => this.#sweep());
   }
 
@@ -62,6 +62,11 @@ export class ResultTable {
     return this.#entries.size;
   }
 
+  /** Whether so many results wait for this caller that it must collect some before it calls again. */
+  isFullFor(caller: string | undefined): boolean {
+    return (this.#readyOf.get(caller)?.size ?? 0) >= MAX_UNCOLLECTED;
+  }
+
   /** Drops what a caller has, ready or not. */
   forget(caller: string): void {
     for (const [id, entry] of this.#entries) {
@@ -75,16 +80,6 @@ export class ResultTable {
     this.#readyOf.clear();
     this.#stop?.();
     this.#stop = null;
-  }
-
-  /** A caller that never collects loses its own oldest results, and nobody else's. */
-  #keepBounded(id: string, caller: string | undefined): void {
-    const own = this.#readyOf.get(caller) ?? new Set();
-    this.#readyOf.set(caller, own.add(id));
-    if (own.size > MAX_UNCOLLECTED) {
-      const [oldest = id] = own;
-      this.#remove(oldest);
-    }
   }
 
   #remove(id: string): void {

@@ -51,7 +51,7 @@ function findRuntime(root) {
  * The package `node` places its binary by an install script, which newer versions of npm warn about and will refuse.
  * So scripts are left out of the installation, and that one is run here, by name.
  */
-function unpackNode(folder) {
+function unpackNode(folder, major) {
   const packageFolder = path.join(folder, 'node_modules', 'node');
   const env = npm.cleanEnvironment(process.env);
   env.npm_config_loglevel = 'error';
@@ -65,7 +65,7 @@ function unpackNode(folder) {
   if (run.status !== 0 || versionOf(binary) === null) {
     throw new Error(
       'Node.js ' +
-        FETCHED_MAJOR +
+        major +
         ' from npm does not run here.\n' +
         npm.withoutAddresses((run.stdout || '') + (run.stderr || '')),
     );
@@ -98,7 +98,7 @@ function fetchRuntime(root, say) {
     npm.run(['install', '--prefix', folder, '--no-save', '--no-package-lock', '--ignore-scripts'].concat(wanted), {
       cwd: folder,
     });
-    moveInto(fetchedNode(root), unpackNode(folder));
+    moveInto(fetchedNode(root), unpackNode(folder, FETCHED_MAJOR));
     if (needsNpm) moveInto(path.join(root, '.node', 'npm'), path.join(folder, 'node_modules', 'npm'));
   } finally {
     npm.removeFolder(folder);
@@ -116,4 +116,27 @@ function fetchRuntime(root, say) {
   return runtime;
 }
 
-module.exports = { findRuntime: findRuntime, fetchRuntime: fetchRuntime, isNewEnough: isNewEnough };
+/** Another Node.js beside that of the project, kept in .node/MAJOR/: the path of its program. Throws where npm cannot provide it. */
+function fetchOther(root, major) {
+  const target = path.join(root, '.node', String(major), path.basename(fetchedNode(root)));
+  if (fs.existsSync(target) && versionOf(target) !== null) return target;
+  const folder = path.join(root, '.node', 'incoming-' + major + '-' + process.pid);
+  try {
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, 'package.json'), '{"private":true}\n');
+    npm.run(['install', '--prefix', folder, '--no-save', '--no-package-lock', '--ignore-scripts', 'node@' + major], {
+      cwd: folder,
+    });
+    moveInto(target, unpackNode(folder, major));
+  } finally {
+    npm.removeFolder(folder);
+  }
+  return target;
+}
+
+module.exports = {
+  findRuntime: findRuntime,
+  fetchRuntime: fetchRuntime,
+  fetchOther: fetchOther,
+  isNewEnough: isNewEnough,
+};

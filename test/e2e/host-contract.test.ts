@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { answers, LyingServer, silent } from '../support/lying-server.ts';
 import { fxScriptHost, type ScriptHost, standaloneScriptHost, type Target } from '../support/script-hosts.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -224,44 +224,28 @@ describe.each(HOSTS)('db_connector on %s', (_name, make) => {
     );
   });
 
-  it('keeps no more results than can be counted for a bundle that never collects, and serves the others', async () => {
+  it('lets a bundle that floods and never collects wait alone', async () => {
     const api = await startApi();
     const host = await start({ url: api.url, secret: SECRET, maxConcurrent: 64 });
     await host.bundle(
       'flood',
-      `const ids = []; let refused = 0, busy = 0;
-       const flood = () => {
-         while (ids.length + refused < 10000) {
+      `command('flood', () => {
+         const codes = {};
+         for (let i = 0; i < 10000; i++) {
            const ticket = ask('Call', { Operation: 'health', Json: '{}' });
-           if (ticket.Accepted) ids.push(ticket.Id); else { refused += 1; if (ticket.Error.startsWith('busy: ')) busy += 1; }
+           const code = ticket.Accepted ? 'accepted' : ticket.Error.split(':')[0];
+           codes[code] = (codes[code] ?? 0) + 1;
          }
-         say('flooded ' + (ids.length > 0) + ' ' + (refused === busy));
-       };
-       const more = () => {
-         for (let i = 0; i < 32 && ids.length < 2500; i++) { const ticket = ask('Call', { Operation: 'health', Json: '{}' }); if (ticket.Accepted) ids.push(ticket.Id); }
-         if (ids.length < 2500) setTimeout(more, 5); else say('never collected ' + ids.length);
-       };
-       command('flood', () => { flood(); more(); });
-       command('count', () => { const states = {}; for (const id of ids) { const { State } = ask('TakeResult', { Id: id }); states[State] = (states[State] ?? 0) + 1; } say('counted ' + JSON.stringify(states)); });`,
+         say('flooded ' + Object.keys(codes).sort());
+       });`,
     );
     await host.bundle(
       'shop',
       `command('buy', () => db.Find('game', 'cars', (result) => say('bought ' + result.State)));`,
     );
     host.type('flood');
-    expect(await host.line(/^flooded/)).toBe('flooded true true');
-    await host.line(/^never collected 2500/);
+    expect(await host.line(/^flooded/)).toBe('flooded accepted,busy');
     host.type('buy');
     expect(await host.line(/^bought/)).toBe('bought ok');
-    // Callers are served in turn, so that this one's may be last.
-    const allIsDone = async () => {
-      const from = settled(host);
-      host.type('db-status json');
-      expect(JSON.parse(await host.line(/^\{/, from))).toMatchObject({ queued: 0, inFlight: 0 });
-    };
-    await vi.waitFor(allIsDone, { timeout: 30_000, interval: 50 });
-    host.type('count');
-    const counted = JSON.parse((await host.line(/^counted/)).slice('counted '.length));
-    expect(counted).toEqual({ missing: 2500 - 2048, ok: 2048 });
   });
 });

@@ -495,7 +495,8 @@ class Resource {
 }
 
 function refuseAll(real: Record<string, unknown>, permission: string): Record<string, unknown> {
-  const refuse = () => {
+  // Called with `new` as well.
+  const refuse = function refuse() {
     throw accessDenied(permission);
   };
   return Object.fromEntries(
@@ -514,36 +515,15 @@ function swallow(run: () => unknown): void {
 
 /**
  * Node's globals, and the constructors of bytes: a real resource has one realm, so a `Buffer` is a `Uint8Array` there. The
- * language's other constructors are the context's own.
+ * language's other constructors are the context's own, but for the error that a DataView throws.
  */
 function sharedGlobals(): Record<string, unknown> {
-  const names = [
-    ...['Buffer', 'process', 'performance', 'queueMicrotask', 'structuredClone', 'crypto', 'fetch', 'atob', 'btoa'],
-    ...[
-      'URL',
-      'URLSearchParams',
-      'TextEncoder',
-      'TextDecoder',
-      'AbortController',
-      'AbortSignal',
-      'Event',
-      'EventTarget',
-    ],
-    ...['Blob', 'File', 'FormData', 'Headers', 'Request', 'Response', 'MessageChannel', 'MessagePort', 'MessageEvent'],
-    ...['ReadableStream', 'WritableStream', 'TransformStream', 'DOMException', 'BroadcastChannel', 'CustomEvent'],
-    ...['ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Uint8Array', 'Int8Array', 'Uint16Array', 'Int16Array'],
-    ...[
-      'Uint32Array',
-      'Int32Array',
-      'Float32Array',
-      'Float64Array',
-      // DataView throws it, and libraries look whether it does.
-      'RangeError',
-      'BigInt64Array',
-      'BigUint64Array',
-      'Uint8ClampedArray',
-    ],
-  ];
+  const names = `Buffer process performance queueMicrotask structuredClone crypto fetch atob btoa
+    URL URLSearchParams TextEncoder TextDecoder AbortController AbortSignal Event EventTarget CustomEvent DOMException
+    Blob File FormData Headers Request Response MessageChannel MessagePort MessageEvent BroadcastChannel
+    ReadableStream WritableStream TransformStream
+    ArrayBuffer SharedArrayBuffer DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array
+    Float32Array Float64Array BigInt64Array BigUint64Array Uint8ClampedArray RangeError`.split(/\s+/);
   return Object.fromEntries(names.map((name) => [name, Reflect.get(globalThis, name)]));
 }
 
@@ -635,27 +615,32 @@ export class FxServer {
     const [first = '', second = '', third = ''] = words;
     switch (command.toLowerCase()) {
       case '':
-        return;
+        break;
       case 'set':
-        return void this.#convars.set(first, second);
+        this.#convars.set(first, second);
+        break;
       case 'add_convar_permission':
-        // docs: developers/sandbox, "ConVar Permissions"; code/components/citizen-scripting-core: refused once the server runs.
-        if (this.#hasStarted) return this.print('cmd', 'add_convar_permission is only available before start-up ends');
-        return void this.#readers.set(third, (this.#readers.get(third) ?? new Set()).add(first));
+        this.#restrictConvar(third, first);
+        break;
       case 'add_unsafe_child_process_permission':
-        return void this.#programStarters.add(first);
+        this.#programStarters.add(first);
+        break;
       case 'add_ace':
-        return void this.#aces.set(first, (this.#aces.get(first) ?? new Set()).add(second));
-      case 'ensure':
-      case 'start':
-        return this.start(first);
-      case 'stop':
-        return this.stop(first);
+        this.allow(first, second);
+        break;
       case 'restart':
         this.stop(first);
-        return this.start(first);
+        this.start(first);
+        break;
+      case 'ensure':
+      case 'start':
+        this.start(first);
+        break;
+      case 'stop':
+        this.stop(first);
+        break;
       default:
-        return this.#runCommand(0, command, words, line);
+        this.#runCommand(0, command, words, line);
     }
   }
 
@@ -714,7 +699,8 @@ export class FxServer {
       else if (Number(build) > SERVER_BUILD) throw new Error(`${name} needs server ${build}`);
     }
     if (manifest.first('fx_version') === undefined) {
-      return this.print('resources', `^3Couldn't find resource ${name}.^7`);
+      this.print('resources', `^3Couldn't find resource ${name}.^7`);
+      return;
     }
     if (manifest.first('node_version') !== '22') throw new Error(`${name}: JavaScript for another Node.js than 22`);
     const resource = new Resource(this, name, this.folderOf(name));
@@ -749,8 +735,8 @@ export class FxServer {
       () => () => undefined,
     ).pack;
     const send = () => this.emitPacked(event, pack(args));
-    if (from === undefined) return send();
-    this.#within({ resource: from }, send);
+    if (from === undefined) send();
+    else this.#within({ resource: from }, send);
   }
 
   emitPacked(event: string, payload: Uint8Array): void {
@@ -809,6 +795,15 @@ export class FxServer {
     rmSync(this.root, { recursive: true, force: true });
   }
 
+  /** docs: developers/sandbox, "ConVar Permissions"; contract section 9: only before start-up ends. */
+  #restrictConvar(name: string, reader: string): void {
+    if (this.#hasStarted) {
+      this.print('cmd', 'add_convar_permission is only available before start-up ends');
+    } else {
+      this.#readers.set(name, (this.#readers.get(name) ?? new Set()).add(reader));
+    }
+  }
+
   #within<T>(frame: Frame, run: () => T): T {
     this.#frames.push(frame);
     try {
@@ -833,10 +828,12 @@ export class FxServer {
   #runCommand(source: number, command: string, words: string[], line: string): void {
     const [owner, found] = this.#findCommand(command);
     if (owner === undefined || found === undefined) {
-      return source === 0 ? this.print('cmd', `No such command ${command}.`) : undefined;
+      if (source === 0) this.print('cmd', `No such command ${command}.`);
+      return;
     }
     if (source !== 0 && found.isRestricted && !this.isAllowed(`player.${source}`, `command.${command}`)) {
-      return void this.sent.push({ player: source, event: 'console', args: [`Access denied for command ${command}.`] });
+      this.sent.push({ player: source, event: 'console', args: [`Access denied for command ${command}.`] });
+      return;
     }
     const args = owner.codec.unpack(owner.codec.pack([source, words, line])) as never[];
     this.inScript(owner, () => swallow(() => found.run(...args)));

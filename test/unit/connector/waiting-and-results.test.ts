@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Ticket } from '../../support/connector-rig.ts';
 import { configuration, Stage } from './scripted.ts';
 
 let stage: Stage;
@@ -220,5 +221,36 @@ describe('the clock', () => {
   it('is asked at start and every ten minutes', async () => {
     await vi.advanceTimersByTimeAsync(1_800_000);
     expect(stage.transports[0]?.probes).toBe(4);
+  });
+});
+
+describe('results that nobody collects', () => {
+  const callAndSucceed = async (caller: string): Promise<Ticket> => {
+    const ticket = stage.call('count', { namespace: 'game', table: 't' }, caller);
+    stage.flights.at(-1)?.succeed();
+    await settle();
+    return ticket;
+  };
+
+  it('are at most 10,000 a caller, who then gets busy alone until it collects', async () => {
+    const first = await callAndSucceed('shop');
+    for (let count = 1; count < 10_000; count += 1) await callAndSucceed('shop');
+    const refused = await callAndSucceed('shop');
+    expect(refused.Error).toBe('busy: 10000 results wait for this bundle: collect them with TakeResult');
+    expect(stage.take(await callAndSucceed('garage'), 'garage').State).toBe('ok');
+    expect(stage.take(first, 'shop').State).toBe('ok');
+    expect((await callAndSucceed('shop')).Accepted).toBe(true);
+  });
+
+  it('go when their bundle stops, while its calls go out', async () => {
+    const [done, waits] = [
+      await callAndSucceed('shop'),
+      stage.call('count', { namespace: 'game', table: 't' }, 'shop'),
+    ];
+    const others = await callAndSucceed('garage');
+    stage.connector.forget('shop');
+    expect([stage.take(done, 'shop').State, stage.take(waits, 'shop').State]).toEqual(['missing', 'missing']);
+    expect(stage.take(others, 'garage').State).toBe('ok');
+    expect(stage.connector.inFlight).toBe(1);
   });
 });
