@@ -1,3 +1,4 @@
+import { groupsOf } from './model-aggregate.ts';
 import type { ModelRow } from './model-filter.ts';
 import { TableState } from './model-table.ts';
 import { addTo } from './model-values.ts';
@@ -88,6 +89,8 @@ export class Model {
         const { length } = state.matching(step.filter);
         return { text: () => `{"count":${length}}` };
       }
+      case 'aggregate':
+        return aggregate(state, step);
       default:
         return step satisfies never;
     }
@@ -175,4 +178,10 @@ function find(state: TableState, step: StepOf<'find'>): Expectation {
   const limit = step.limit ?? MAX_ROWS;
   const texts = rows.slice(0, limit).map((row) => state.rowText(row, step.fields));
   return { text: () => `{"rows":[${texts}],"hasMore":${rows.length > limit}}` };
+}
+
+function aggregate(state: TableState, step: StepOf<'aggregate'>): Expectation {
+  const groups = groupsOf(state.table, step, state.matching(step.filter)).slice(step.offset);
+  const limit = step.limit ?? MAX_ROWS;
+  return { text: () => `{"rows":[${groups.slice(0, limit)}],"hasMore":${groups.length > limit}}` };
 }

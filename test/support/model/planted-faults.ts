@@ -59,6 +59,7 @@ const oneMore = (_: string, before: string, digits: string): string => `${before
 
 export const WRONG_ANSWERS: Readonly<Record<string, Fault>> = {
   'a count that is one too high': replaced(['count'], /("count":)(\d+)/, oneMore),
+  'a sum, a count or a greatest that is one too high': replaced(['aggregate'], /("v1":)(-?\d+)/, oneMore),
   'an affected that is one too high': replaced(['update', 'delete', 'upsert'], /("affected":)(\d+)/, oneMore),
   'an id that is not the one': replaced(['insert'], /("ids":\[)(\d+)/, oneMore),
   'rows that changed places': replaced(['find'], /(\{[^{}]*\}),(\{[^{}]*\})/, (_, a, b) => `${b},${a}`),

@@ -1,3 +1,4 @@
+import { aggregateOf } from './random-aggregates.ts';
 import { randomAmount, randomCell, randomOperand, textOperand, wrongCell } from './random-cells.ts';
 import type { RandomSource } from './random-source.ts';
 import {
@@ -37,6 +38,7 @@ export function randomStep(random: RandomSource, tables: readonly ModelTable[], 
   if (kind < 57) return upsertOf(random, table);
   if (kind < 62) return { op: 'delete', table: table.name, filter: randomFilter(random, table), key: keyOf(random) };
   if (kind < 70) return { op: 'count', table: table.name, filter: maybeFilter(random, table, 80) };
+  if (kind < 78) return aggregateOf(random, table, maybeFilter(random, table, 50));
   return findOf(random, table);
 }
 

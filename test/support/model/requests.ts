@@ -35,15 +35,28 @@ function partsOf(step: Step): string[] {
       return [
         ...filterPart(step.filter, false),
         ...(step.fields === null ? [] : [`"fields":${JSON.stringify(step.fields)}`]),
-        ...(step.sort.length === 0 ? [] : [`"sort":${JSON.stringify(step.sort)}`]),
-        ...(step.limit === null ? [] : [`"limit":${step.limit}`]),
-        ...(step.offset === 0 ? [] : [`"offset":${step.offset}`]),
+        ...pageParts(step),
+      ];
+    case 'aggregate':
+      return [
+        ...filterPart(step.filter, false),
+        ...(step.groupBy.length === 0 ? [] : [`"groupBy":${JSON.stringify(step.groupBy)}`]),
+        `"values":${JSON.stringify(step.values)}`,
+        ...pageParts(step),
       ];
     case 'count':
       return filterPart(step.filter, false);
     default:
       return step satisfies never;
   }
+}
+
+function pageParts({ sort, limit, offset }: Extract<Step, { op: 'find' | 'aggregate' }>): string[] {
+  return [
+    ...(sort.length === 0 ? [] : [`"sort":${JSON.stringify(sort)}`]),
+    ...(limit === null ? [] : [`"limit":${limit}`]),
+    ...(offset === 0 ? [] : [`"offset":${offset}`]),
+  ];
 }
 
 function cellsText(cells: Cells): string {

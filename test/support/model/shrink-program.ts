@@ -79,6 +79,15 @@ function withoutColumn(program: Program, table: string, name: string): Program {
             fields: step.fields?.filter((field) => field !== name) ?? null,
           },
         ];
+      case 'aggregate':
+        return [
+          {
+            ...step,
+            groupBy: step.groupBy.filter((each) => each !== name),
+            values: step.values.filter(({ field }) => field !== name),
+            sort: step.sort.filter(({ field }) => field !== name),
+          },
+        ];
       default:
         return [step];
     }
@@ -113,6 +122,13 @@ function* simplerSteps(step: Step): IterableIterator<Step> {
       break;
     case 'find':
       if (step.fields !== null) yield { ...step, fields: null };
+      for (const key of step.sort) yield { ...step, sort: step.sort.filter((each) => each !== key) };
+      if (step.limit !== null) yield { ...step, limit: null };
+      if (step.offset !== 0) yield { ...step, offset: 0 };
+      break;
+    case 'aggregate':
+      for (const value of step.values) yield { ...step, values: step.values.filter((each) => each !== value) };
+      for (const name of step.groupBy) yield { ...step, groupBy: step.groupBy.filter((each) => each !== name) };
       for (const key of step.sort) yield { ...step, sort: step.sort.filter((each) => each !== key) };
       if (step.limit !== null) yield { ...step, limit: null };
       if (step.offset !== 0) yield { ...step, offset: 0 };

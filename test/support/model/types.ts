@@ -125,7 +125,25 @@ export type Step =
       readonly limit: number | null;
       readonly offset: number;
     }
-  | { readonly op: 'count'; readonly table: string; readonly filter: ModelFilter | null };
+  | { readonly op: 'count'; readonly table: string; readonly filter: ModelFilter | null }
+  | {
+      readonly op: 'aggregate';
+      readonly table: string;
+      readonly filter: ModelFilter | null;
+      readonly groupBy: readonly string[];
+      readonly values: readonly ModelAggregate[];
+      /** By names of the answer. */
+      readonly sort: readonly ModelSort[];
+      readonly limit: number | null;
+      readonly offset: number;
+    };
+
+export interface ModelAggregate {
+  readonly as: string;
+  readonly fn: 'count' | 'countDistinct' | 'sum' | 'min' | 'max';
+  /** Null: rows are counted. */
+  readonly field: string | null;
+}
 
 export interface Program {
   readonly tables: readonly ModelTable[];

@@ -1,3 +1,4 @@
+import { aggregateFaults } from './model-aggregate.ts';
 import { filteredFields } from './model-filter.ts';
 import {
   type Cells,
@@ -26,6 +27,8 @@ export function faultsOf(table: ModelTable, step: Step, can: ModelCapabilities):
         ...incFaults(table, step.inc, [...table.primaryKey, ...step.keys]),
         ...(step.update === null ? [] : takenFaults(table, step.update, step)),
       ];
+    case 'aggregate':
+      return [...filterFaults(table, step.filter, can), ...aggregateFaults(table, step)];
     case 'delete':
     case 'count':
       return filterFaults(table, step.filter, can);
