@@ -43,8 +43,8 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     setupFiles: ['./test/support/test-seed.ts'],
     // Machines stall. What needed its second attempt is named at the end of the run (scripts/check/counts.ts).
     retry: process.env.CI ? 1 : 0,
