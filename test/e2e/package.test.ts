@@ -87,7 +87,8 @@ describe('db_connector-VERSION.zip', { timeout: SLOW_MS }, () => {
     const server = await newServer().start();
     expect(await server.line(/\] synced/)).toMatch(/ok$/);
     expect(await server.ask('mark 1', /mark 1/)).toMatch(/ok$/);
-    expect(await server.ask('db-health', /provider/)).toContain('sqlite');
+    expect(await server.ask('db-health', /database .*answers/)).toContain('sqlite');
+    await server.line(/^every layer works$/);
     const child = server.sidecar;
     expect(await quit(server)).toBe(0);
     await gone(child);
