@@ -82,14 +82,15 @@ async function filled(change: DerivedChange, from: StoredSchema, filling: Schema
   let current = from;
   for (let attempt = 0; ; attempt += 1) {
     try {
+      if (attempt > 0) current = await changed(change, current, filling);
       const rows = await fillDerived(engine, current, onRows);
       log('info', 'derived columns filled', { namespace, rows, ms: Math.round(performance.now() - startedAt) });
       return current;
     } catch (error) {
       const pauseMs = PAUSES_MS[attempt];
       if (pauseMs === undefined || !(error instanceof ApiError) || !PASSING.includes(error.code)) throw error;
-      await sleep(pauseMs);
-      current = await changed(change, current, filling);
+      // A sidecar that stops meanwhile does not wait for it: the next sync goes on.
+      await sleep(pauseMs, undefined, { ref: false });
     }
   }
 }
