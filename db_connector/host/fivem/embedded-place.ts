@@ -9,7 +9,10 @@ const DATA = 'db_connector_data';
  * The connector's own sidecar below FXServer. The sandbox keeps this process out of every folder but the resource's, so
  * that only the child touches its data, which lies beside `resources/` (contract section 8).
  */
-export function embeddedPlace(fx: FxServer, resource: string): EmbeddedPlace {
+export function embeddedPlace(
+  fx: Pick<FxServer, 'GetResourcePath' | 'LoadResourceFile'>,
+  resource: string,
+): EmbeddedPlace {
   const bundleFolder = resolve(fx.GetResourcePath(resource));
   const base = besideResources(bundleFolder);
   return {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RestartRule } from '../../../db_connector/embedded/restart-rule.ts';
+import { embeddedPlace } from '../../../db_connector/host/fivem/embedded-place.ts';
 import { configuration, Stage } from './scripted.ts';
 
 describe('a sidecar that ended', () => {
@@ -11,6 +12,19 @@ describe('a sidecar that ended', () => {
     // The first of the five is ten minutes old.
     expect(rule.next(600_000)).toBe(16_000);
     expect(rule.next(2_000_000)).toBe(1000);
+  });
+});
+
+describe('on FXServer its data', () => {
+  it.each([
+    ['/srv/fx/resources/db_connector', '/srv/fx/db_connector_data'],
+    ['/srv/fx/resources/[core]/[data]/db_connector', '/srv/fx/db_connector_data'],
+    ['/srv/fx/resources//[core]/db_connector/', '/srv/fx/db_connector_data'],
+    ['/resources/fx/resources/db_connector', '/resources/fx/db_connector_data'],
+    ['/srv/elsewhere/db_connector', '/srv/elsewhere/db_connector_data'],
+  ])('of %s lies in %s', (path, folder) => {
+    const fx = { GetResourcePath: () => path, LoadResourceFile: () => null };
+    expect(embeddedPlace(fx, 'db_connector').folder).toBe(folder);
   });
 });
 
