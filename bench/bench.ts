@@ -7,6 +7,7 @@ import os from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from '../scripts/build.ts';
+import { measureBatches } from './batch/measure-batches.ts';
 import { measureConnector } from './connector-scenario.ts';
 import { measureEngines } from './engines/measure-engines.ts';
 import { makeFolder, prepareTables } from './prepare.ts';
@@ -37,7 +38,7 @@ function machine(): string[] {
   ];
 }
 
-async function measure(folder: string, secret: string): Promise<Omit<Measured, 'engines' | 'queue'>> {
+async function measure(folder: string, secret: string): Promise<Omit<Measured, 'engines' | 'batches' | 'queue'>> {
   const sidecar = start(
     ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')],
     join(folder, 'sidecar.log'),
@@ -71,9 +72,10 @@ async function main(): Promise<void> {
   try {
     const measured = await measure(folder, secret);
     const engines = await timed('engines', () => measureEngines(ENGINE_SECONDS));
+    const batches = await timed('saving players', () => measureBatches(ENGINE_SECONDS));
     const queue = await timed('write-behind', () => measureQueue(ENGINE_SECONDS));
     const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-    const text = reportText(machine(), { ...measured, engines, queue }, before);
+    const text = reportText(machine(), { ...measured, engines, batches, queue }, before);
     writeFileSync(PAGE, text);
     console.log(`\n${text}\nWritten to docs/performance.md.`);
   } finally {

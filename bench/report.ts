@@ -1,3 +1,5 @@
+import { batchSection } from './batch/batch-section.ts';
+import type { BatchFigure } from './batch/measure-batches.ts';
 import type { ConnectorResult } from './connector-scenario.ts';
 import { engineSection } from './engines/engine-section.ts';
 import type { EngineFigure } from './engines/measure-engines.ts';
@@ -18,6 +20,7 @@ export interface Measured {
   readonly connector: ConnectorResult;
   readonly memory: Memory | null;
   readonly engines: readonly EngineFigure[];
+  readonly batches: readonly BatchFigure[];
   readonly queue: readonly QueueFigure[];
 }
 
@@ -139,5 +142,5 @@ the machine does, and on how much of it the generator takes.
 | Scenario | Target | Measured | Ratio | |
 |---|---|---|---|---|
 ${rows.join('\n')}
-${engineSection(measured.engines)}${queueSection(measured.queue)}${notes}`;
+${engineSection(measured.engines)}${batchSection(measured.batches)}${queueSection(measured.queue)}${notes}`;
 }
