@@ -1,6 +1,6 @@
 // `npm run bench`: everything in one run on one machine, one scenario after another; writes docs/performance.md.
 // BENCH_SECONDS (default 60) is the time of each scenario, BENCH_ENGINE_SECONDS (default 15) that of each engine's.
-// `node bench/write-behind.ts [ENGINE…]` measures write-behind alone and writes nothing.
+// `node bench/write-behind.ts [ENGINE…]` and `node bench/game-thread.ts` measure those parts alone and write nothing.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -10,6 +10,7 @@ import { buildIfStale } from '../scripts/build.ts';
 import { measureBatches } from './batch/measure-batches.ts';
 import { measureConnector } from './connector-scenario.ts';
 import { measureEngines } from './engines/measure-engines.ts';
+import { measureGameThread } from './game-thread/measure-game-thread.ts';
 import { makeFolder, prepareTables } from './prepare.ts';
 import { memoryOf, run, start } from './processes.ts';
 import { type Measured, reportText } from './report.ts';
@@ -20,6 +21,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/performance.md');
 const SECONDS = Number(process.env.BENCH_SECONDS ?? '60');
 const ENGINE_SECONDS = Number(process.env.BENCH_ENGINE_SECONDS ?? '15');
+
+/** What is measured after the first sidecar, with servers of its own. */
+type Part = 'engines' | 'batches' | 'queue' | 'gameThread';
 
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
@@ -38,7 +42,7 @@ function machine(): string[] {
   ];
 }
 
-async function measure(folder: string, secret: string): Promise<Omit<Measured, 'engines' | 'batches' | 'queue'>> {
+async function measure(folder: string, secret: string): Promise<Omit<Measured, Part>> {
   const sidecar = start(
     ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')],
     join(folder, 'sidecar.log'),
@@ -74,8 +78,9 @@ async function main(): Promise<void> {
     const engines = await timed('engines', () => measureEngines(ENGINE_SECONDS));
     const batches = await timed('saving players', () => measureBatches(ENGINE_SECONDS));
     const queue = await timed('write-behind', () => measureQueue(ENGINE_SECONDS));
+    const gameThread = await timed("the game's thread", () => measureGameThread(ENGINE_SECONDS));
     const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-    const text = reportText(machine(), { ...measured, engines, batches, queue }, before);
+    const text = reportText(machine(), { ...measured, engines, batches, queue, gameThread }, before);
     writeFileSync(PAGE, text);
     console.log(`\n${text}\nWritten to docs/performance.md.`);
   } finally {

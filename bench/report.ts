@@ -3,6 +3,8 @@ import type { BatchFigure } from './batch/measure-batches.ts';
 import type { ConnectorResult } from './connector-scenario.ts';
 import { engineSection } from './engines/engine-section.ts';
 import type { EngineFigure } from './engines/measure-engines.ts';
+import { gameThreadSection } from './game-thread/game-thread-section.ts';
+import type { GameThreadFigures } from './game-thread/measure-game-thread.ts';
 import { EVENTS, THINGS } from './payloads.ts';
 import type { Memory } from './processes.ts';
 import type { ScanResult, Served } from './scenarios.ts';
@@ -22,6 +24,7 @@ export interface Measured {
   readonly engines: readonly EngineFigure[];
   readonly batches: readonly BatchFigure[];
   readonly queue: readonly QueueFigure[];
+  readonly gameThread: GameThreadFigures;
 }
 
 interface Line {
@@ -142,5 +145,9 @@ the machine does, and on how much of it the generator takes.
 | Scenario | Target | Measured | Ratio | |
 |---|---|---|---|---|
 ${rows.join('\n')}
-${engineSection(measured.engines)}${batchSection(measured.batches)}${queueSection(measured.queue)}${notes}`;
+${sections(measured)}${notes}`;
+}
+
+function sections({ engines, batches, queue, gameThread }: Measured): string {
+  return [engineSection(engines), batchSection(batches), queueSection(queue), gameThreadSection(gameThread)].join('');
 }
