@@ -1,12 +1,13 @@
 // `npm run bench`: everything in one run on one machine, one scenario after another; writes docs/performance.md.
 // BENCH_SECONDS (default 60) is the time of each scenario, BENCH_ENGINE_SECONDS (default 15) that of each engine's.
-// `node bench/write-behind.ts [ENGINE…]` and `node bench/game-thread.ts` measure those parts alone and write nothing.
+// `node bench/write-behind.ts [ENGINE…]`, `bench/aggregate.ts` and `bench/game-thread.ts` measure those parts alone and write nothing.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from '../scripts/build.ts';
+import { measureAggregates } from './aggregate/measure-aggregates.ts';
 import { measureBatches } from './batch/measure-batches.ts';
 import { measureConnector } from './connector-scenario.ts';
 import { measureEngines } from './engines/measure-engines.ts';
@@ -23,7 +24,7 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? '60');
 const ENGINE_SECONDS = Number(process.env.BENCH_ENGINE_SECONDS ?? '15');
 
 /** What is measured after the first sidecar, with servers of its own. */
-type Part = 'engines' | 'batches' | 'queue' | 'gameThread';
+type Part = 'engines' | 'batches' | 'aggregates' | 'queue' | 'gameThread';
 
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
@@ -77,10 +78,11 @@ async function main(): Promise<void> {
     const measured = await measure(folder, secret);
     const engines = await timed('engines', () => measureEngines(ENGINE_SECONDS));
     const batches = await timed('saving players', () => measureBatches(ENGINE_SECONDS));
+    const aggregates = await timed('aggregates', () => measureAggregates(ENGINE_SECONDS));
     const queue = await timed('write-behind', () => measureQueue(ENGINE_SECONDS));
     const gameThread = await timed("the game's thread", () => measureGameThread(ENGINE_SECONDS));
     const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-    const text = reportText(machine(), { ...measured, engines, batches, queue, gameThread }, before);
+    const text = reportText(machine(), { ...measured, engines, batches, aggregates, queue, gameThread }, before);
     writeFileSync(PAGE, text);
     console.log(`\n${text}\nWritten to docs/performance.md.`);
   } finally {

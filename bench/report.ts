@@ -1,3 +1,5 @@
+import { aggregateSection } from './aggregate/aggregate-section.ts';
+import type { AggregateFigure } from './aggregate/measure-aggregates.ts';
 import { batchSection } from './batch/batch-section.ts';
 import type { BatchFigure } from './batch/measure-batches.ts';
 import type { ConnectorResult } from './connector-scenario.ts';
@@ -23,6 +25,7 @@ export interface Measured {
   readonly memory: Memory | null;
   readonly engines: readonly EngineFigure[];
   readonly batches: readonly BatchFigure[];
+  readonly aggregates: readonly AggregateFigure[];
   readonly queue: readonly QueueFigure[];
   readonly gameThread: GameThreadFigures;
 }
@@ -148,6 +151,7 @@ ${rows.join('\n')}
 ${sections(measured)}${notes}`;
 }
 
-function sections({ engines, batches, queue, gameThread }: Measured): string {
-  return [engineSection(engines), batchSection(batches), queueSection(queue), gameThreadSection(gameThread)].join('');
+function sections({ engines, batches, aggregates, queue, gameThread }: Measured): string {
+  const parts = [engineSection(engines), batchSection(batches), aggregateSection(aggregates), queueSection(queue)];
+  return [...parts, gameThreadSection(gameThread)].join('');
 }
