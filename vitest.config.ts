@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { TEST_SEED } from './test/support/test-seed.ts';
 
 /** Once on every engine. */
@@ -43,6 +44,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     setupFiles: ['./test/support/test-seed.ts'],

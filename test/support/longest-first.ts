@@ -1,0 +1,26 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take longest, so that no worker is left alone with one at the end. Where a file stands is a hint and no more. */
+const LONGEST = [
+  'test/e2e/package.test.ts',
+  'test/faults/write-behind-mongodb.test.ts',
+  'test/contract/differential.test.ts',
+  'test/faults/',
+  'test/e2e/write-behind-kill.test.ts',
+  'test/api/backup.test.ts',
+  'test/unit/engine/mongo',
+  'test/contract/derived',
+  'test/contract/moving',
+  'test/e2e/',
+  'test/moving/',
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = LONGEST.findIndex((part) => moduleId.includes(part));
+      return place < 0 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
