@@ -22,6 +22,7 @@ import type { ServerSettings } from '../open.ts';
 import { PageBuilder } from '../page-builder.ts';
 import type { QueueCalls } from '../queues.ts';
 import { rememberedAnswer } from '../remembered-answer.ts';
+import { BatchTurns } from '../sql/batch-turns.ts';
 import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/compile-read.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
 import { PooledSessions } from '../sql/pooled-sessions.ts';
@@ -68,6 +69,7 @@ export class MysqlEngine implements Engine {
   readonly queues: QueueCalls;
   readonly #driver: MysqlDriver;
   readonly #sessions: PooledSessions<MysqlConnection>;
+  readonly #batchTurns = new BatchTurns();
   readonly #purge: IdempotencyPurge;
   readonly #reads = new ReadCompiler(MYSQL_DIALECT);
 
@@ -227,7 +229,7 @@ export class MysqlEngine implements Engine {
   }
 
   batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
-    return runBatch(this.#sessions, MYSQL_BATCH, batch, slot, bounds);
+    return this.#batchTurns.run(batch, bounds, () => runBatch(this.#sessions, MYSQL_BATCH, batch, slot, bounds));
   }
 
   recall(

@@ -21,6 +21,7 @@ import type { ServerSettings } from '../open.ts';
 import { PageBuilder } from '../page-builder.ts';
 import type { QueueCalls } from '../queues.ts';
 import { rememberedAnswer } from '../remembered-answer.ts';
+import { BatchTurns } from '../sql/batch-turns.ts';
 import { type CompiledFind, ReadCompiler } from '../sql/compile-read.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
@@ -65,6 +66,7 @@ export class PostgresEngine implements Engine {
   readonly transfer: Transfer;
   readonly schemas: SchemaCalls;
   readonly #sessions: PooledSessions<PostgresConnection>;
+  readonly #batchTurns = new BatchTurns();
   readonly #reads = new ReadCompiler(POSTGRES_DIALECT);
   readonly #purge: IdempotencyPurge;
 
@@ -192,7 +194,7 @@ export class PostgresEngine implements Engine {
   }
 
   batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
-    return runBatch(this.#sessions, POSTGRES_BATCH, batch, slot, bounds);
+    return this.#batchTurns.run(batch, bounds, () => runBatch(this.#sessions, POSTGRES_BATCH, batch, slot, bounds));
   }
 
   recall(
