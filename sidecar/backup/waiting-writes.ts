@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MoveRefused } from '../moving/move-refused.ts';
 import type { JournalEntry, PendingEntry } from '../write-behind/journal/entries.ts';
@@ -43,8 +42,12 @@ export async function copyWaiting(folder: string, file: string): Promise<Waiting
 }
 
 export async function* readWaiting(file: string): AsyncGenerator<JournalEntry> {
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    yield JSON.parse(line) as JournalEntry;
+  let rest = '';
+  // Not Node's readline: for it a line ends at U+2028 and U+2029 too, which stand in JSON texts as they are.
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line) as JournalEntry;
   }
 }
 
