@@ -59,7 +59,9 @@ export class ScheduledBackups {
   #look(): void {
     if (this.#isStopped) return;
     if (this.#dueAt() <= Date.now()) {
-      this.#running = this.#make().finally(() => this.#lookLater());
+      this.#running = this.#make()
+        .catch((error: unknown) => this.#failed((error as Error).message))
+        .finally(() => this.#lookLater());
     } else this.#lookLater();
   }
 
@@ -88,11 +90,15 @@ export class ScheduledBackups {
       const { path, rows, bytes, removed } = JSON.parse(ended.output) as MadeByCommand;
       log('info', 'backup made', { path, rows, bytes, deleted: removed.join(', ') });
       this.#failedAt = null;
-    } else if (!this.#isStopped) {
-      this.#failedAt = Date.now();
-      const cause = ended.errors.at(-1) ?? `its process ended with ${ended.code}`;
-      log('error', 'the backup failed: there is none of this time; it is tried again every 15 minutes', { cause });
-    }
+    } else this.#failed(ended.errors.at(-1) ?? `its process ended with ${ended.code}`);
+  }
+
+  #failed(cause: string): void {
+    if (this.#isStopped) return;
+    this.#failedAt = Date.now();
+    this.#options.log('error', 'the backup failed: there is none of this time; it is tried again every 15 minutes', {
+      cause,
+    });
   }
 
   async #run(args: readonly string[]): Promise<Ended> {
