@@ -60,14 +60,14 @@ describe('the fake FXServer', () => {
     await vi.waitFor(() => expect(inB('globalThis.told')).toBe('No current resource manager.'), PATIENCE);
     // Set after a hitch and before the next tick, it counts from the tick before the hitch.
     const held = fx.hitch(0).then(() => {
-      const until = performance.now() + 400;
+      const until = performance.now() + 2100;
       while (performance.now() < until);
       inB(
-        'globalThis.setAt = performance.now(); setTimeout(() => { globalThis.tookMs = performance.now() - setAt; }, 300);',
+        'globalThis.setAt = performance.now(); setTimeout(() => { globalThis.tookMs = performance.now() - setAt; }, 2000);',
       );
     });
     await held;
-    await vi.waitFor(() => expect(inB('globalThis.tookMs')).toBeLessThan(300), PATIENCE);
+    await vi.waitFor(() => expect(inB('globalThis.tookMs')).toBeLessThan(2000), PATIENCE);
   });
 });
 
@@ -284,12 +284,12 @@ describe('the end', () => {
        command('save', save);`,
     );
     host.fx.emit('txAdmin:events:serverShuttingDown', [{ delay: 1, author: 'x', message: '' }], 'prankster');
+    const announcedAt = performance.now();
     host.fx.emit(
       'txAdmin:events:serverShuttingDown',
       [{ delay: 2000, author: 'txAdmin', message: 'restart' }],
       'monitor',
     );
-    const announcedAt = performance.now();
     await api.untilSeen(2);
     await vi.waitFor(() => {
       host.type('save');
