@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { canonicalJson } from '../../db_connector/protocol/canonical-json.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { JsonObject } from '../../db_connector/protocol/json-value.ts';
 import { MAX_EXTEND_WAIT_MS } from '../../db_connector/protocol/limits.ts';
 import {
-  type DeclaredSchema,
-  hasFilling,
   MAIN_PART,
   parsePart,
   parseSchema,
@@ -23,9 +20,9 @@ import { type DerivedStages, derivedStages, withoutFilling } from './derived-sta
 import type { NamespaceGate, SyncPlace } from './gate.ts';
 import { checkMoveMark, readMoveMark } from './move-mark.ts';
 import { NamespaceLock } from './namespace-lock.ts';
-import { declarationOf } from './parts.ts';
 import { planSchema, type RemovedMode } from './plan.ts';
-import type { PlanEntry } from './plan-entry.ts';
+import { checkLacking, type Declared, isCurrent, isPassing, partHash, type SyncRequest } from './sync-request.ts';
+import { deniedText, inProgress, resultOf, type SyncResult } from './sync-result.ts';
 
 /** A sync whose caller is gone runs on (contract section 2); what stops it at last is this. */
 const APPLY_TIMEOUT_MS = 3_600_000;
@@ -55,36 +52,9 @@ export interface SyncOptions {
   readonly extendWaitMs?: number;
 }
 
-export interface SyncRequest {
-  readonly namespace: string;
-  /** `MAIN_PART` for `schema.sync`. */
-  readonly part: string;
-  readonly schema: JsonObject;
-  readonly dryRun: boolean;
-  /** Until when it may wait for others, `performance.now()` milliseconds. */
-  readonly deadline: number;
-}
-
-export interface SyncResult {
-  readonly namespace: string;
-  /** Of what the part declares. */
-  readonly hash: string;
-  readonly changed: boolean;
-  readonly dryRun: boolean;
-  readonly status: 'unchanged' | 'planned' | 'applied' | 'denied';
-  readonly plan: readonly PlanEntry[];
-  /** Unknown properties of the declaration, which were ignored; absent where there are none. */
-  readonly warnings?: readonly string[];
-}
-
 interface Running {
   readonly declaration: string;
   readonly result: Promise<SyncResult>;
-}
-
-/** What one sync declares, and what it found. */
-interface Declared extends DeclaredSchema {
-  readonly hash: string;
 }
 
 /** What the whole schema of the namespace is to be. */
@@ -280,51 +250,4 @@ export class SchemaSync {
     const timeoutMs = performance.now() + APPLY_TIMEOUT_MS;
     await engine.schemas.applySchema(change, { deadline: dryRun ? deadline : timeoutMs });
   }
-}
-
-/** Whether the part has been declared so already; one that is given up was never there. */
-function isCurrent(stored: StoredSchema | null, request: SyncRequest, { schema, hash }: Declared): boolean {
-  if (stored === null) return request.part !== MAIN_PART && schema.tables.length === 0;
-  if (stored.isUnfinished === true || hasFilling(declarationOf(stored.schema, request.part) ?? schema)) return false;
-  return partHash(stored, request) === hash;
-}
-
-function partHash(stored: StoredSchema, { part }: SyncRequest): string {
-  return schemaHash(declarationOf(stored.schema, part) ?? { tables: [] });
-}
-
-/** Before the lock is taken, so that a part that waits is in nobody's way, in another sidecar either. */
-function checkLacking(stored: StoredSchema | null, { part }: SyncRequest, declared: Declared): void {
-  try {
-    declarePart(stored?.schema ?? null, part, declared);
-  } catch (error) {
-    if (isPassing(error)) throw error;
-  }
-}
-
-/** What may be otherwise in a moment: a change runs elsewhere, or what a part extends is not declared yet. */
-function isPassing(error: unknown): boolean {
-  const codes: readonly string[] = ['sync_in_progress', 'unknown_table', 'unknown_column'];
-  return error instanceof ApiError && codes.includes(error.code);
-}
-
-function resultOf(
-  { namespace, dryRun }: SyncRequest,
-  { hash, warnings }: Declared,
-  status: SyncResult['status'],
-  plan: readonly PlanEntry[],
-): SyncResult {
-  const result = { namespace, hash, changed: status !== 'unchanged', dryRun, status, plan };
-  return warnings.length === 0 ? result : { ...result, warnings };
-}
-
-function deniedText(entries: readonly PlanEntry[]): string {
-  const names = entries
-    .filter((entry) => entry.destructive)
-    .map(({ kind, table, column }) => `${kind} ${column === undefined ? table : `${table}.${column}`}`);
-  return `the server denies changes that remove or narrow: ${names.join(', ')}`;
-}
-
-function inProgress(namespace: string): ApiError {
-  return new ApiError('sync_in_progress', `a schema sync of namespace ${namespace} is running; try again`);
 }

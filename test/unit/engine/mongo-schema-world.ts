@@ -5,7 +5,8 @@ import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
-import { SchemaSync, type SyncResult } from '../../../sidecar/schema/sync.ts';
+import { SchemaSync } from '../../../sidecar/schema/sync.ts';
+import type { SyncResult } from '../../../sidecar/schema/sync-result.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
 import { Cutter } from './mongo-cutter.ts';
 

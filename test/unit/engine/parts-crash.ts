@@ -4,7 +4,8 @@ import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
 import type { Engine, SchemaCalls } from '../../../sidecar/engine/engine.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
-import { SchemaSync, type SyncResult } from '../../../sidecar/schema/sync.ts';
+import { SchemaSync } from '../../../sidecar/schema/sync.ts';
+import type { SyncResult } from '../../../sidecar/schema/sync-result.ts';
 
 type Schemas = Pick<SchemaCalls, 'readSchema' | 'applySchema'>;
 

@@ -1,0 +1,47 @@
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { JsonObject } from '../../db_connector/protocol/json-value.ts';
+import { type DeclaredSchema, hasFilling, MAIN_PART, schemaHash } from '../../db_connector/protocol/schema.ts';
+import type { StoredSchema } from '../engine/engine.ts';
+import { declarePart } from './declare-part.ts';
+import { declarationOf } from './parts.ts';
+
+export interface SyncRequest {
+  readonly namespace: string;
+  /** `MAIN_PART` for `schema.sync`. */
+  readonly part: string;
+  readonly schema: JsonObject;
+  readonly dryRun: boolean;
+  /** Until when it may wait for others, `performance.now()` milliseconds. */
+  readonly deadline: number;
+}
+
+/** What one sync declares, and what it found. */
+export interface Declared extends DeclaredSchema {
+  readonly hash: string;
+}
+
+/** Whether the part has been declared so already; one that is given up was never there. */
+export function isCurrent(stored: StoredSchema | null, request: SyncRequest, { schema, hash }: Declared): boolean {
+  if (stored === null) return request.part !== MAIN_PART && schema.tables.length === 0;
+  if (stored.isUnfinished === true || hasFilling(declarationOf(stored.schema, request.part) ?? schema)) return false;
+  return partHash(stored, request) === hash;
+}
+
+export function partHash(stored: StoredSchema, { part }: SyncRequest): string {
+  return schemaHash(declarationOf(stored.schema, part) ?? { tables: [] });
+}
+
+/** Before the lock is taken, so that a part that waits is in nobody's way, in another sidecar either. */
+export function checkLacking(stored: StoredSchema | null, { part }: SyncRequest, declared: Declared): void {
+  try {
+    declarePart(stored?.schema ?? null, part, declared);
+  } catch (error) {
+    if (isPassing(error)) throw error;
+  }
+}
+
+/** What may be otherwise in a moment: a change runs elsewhere, or what a part extends is not declared yet. */
+export function isPassing(error: unknown): boolean {
+  const codes: readonly string[] = ['sync_in_progress', 'unknown_table', 'unknown_column'];
+  return error instanceof ApiError && codes.includes(error.code);
+}
