@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
 import { type DatabaseSettings, openEngine } from '../engine/open.ts';
@@ -41,6 +41,9 @@ export interface MadeBackup {
   readonly bytes: number;
 }
 
+/** Below the folder of the backup, so that the disk of the backups has to have the room. It goes before the backup gets its name. */
+const SCRATCH = 'scratch';
+
 /** What one connection reads and one writes is enough. */
 export const CONTAINER_SETTINGS = { provider: 'sqlite', poolSize: 2 } as const;
 
@@ -67,10 +70,12 @@ async function fill(
     report.say(`warning: the journal ${journalFolder} is damaged; the backup has what can be read of it`);
   }
   const time = new Date(options.now()).toISOString();
-  const namespaces = await readSource(
-    { ...options, owner: `backup:${randomUUID()}`, scratch: folder },
-    (from, stored) => inContainer(folder, log, (to) => copyAll({ from, to }, stored, waiting, options)),
+  const scratch = join(folder, SCRATCH);
+  mkdirSync(scratch, { mode: 0o700 });
+  const namespaces = await readSource({ ...options, owner: `backup:${randomUUID()}`, scratch }, (from, stored) =>
+    inContainer(folder, log, (to) => copyAll({ from, to }, stored, waiting, options)),
   );
+  rmSync(scratch, { recursive: true });
   await inContainer(folder, log, (engine) => checkAgain(engine, namespaces));
   const files = [];
   for (const name of [CONTAINER, WAITING]) files.push(await describeFile(flushed(join(folder, name))));

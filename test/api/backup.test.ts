@@ -85,6 +85,16 @@ async function letters({ client }: TestSidecar): Promise<number> {
   return (await client.must<{ writeBuffer: { deadLetters: number } }>('health')).writeBuffer.deadLetters;
 }
 
+it('is made of the files that its page names, and of no others', async () => {
+  const here = place();
+  const sidecar = await run(here);
+  await declare(sidecar, 'game');
+  await insert(sidecar, 'game', 'somebody');
+  const backup = await backUp(here);
+  await sidecar.stop();
+  expect(readdirSync(backup).toSorted()).toEqual(['database.sqlite', 'manifest.json', 'waiting.jsonl']);
+});
+
 describe('queued writes', () => {
   it('that wait in the journal of a running sidecar are in the backup, and are applied once after a restore', async () => {
     const [here, there] = [place(), place()];
