@@ -26,6 +26,7 @@ export class SidecarChild {
   /** Resolves, with how it ended, once all its lines have been handed over. */
   readonly ended: Promise<string>;
   readonly #process: ChildProcess;
+  #isListening = false;
 
   constructor({ node, program, isCheck, folder, kid, secret }: ChildOrders, events: ChildEvents) {
     const args = [program, '--embedded', ...(isCheck ? ['--check'] : [])];
@@ -36,7 +37,9 @@ export class SidecarChild {
       child.once('close', (code, signal) => resolve(signal === null ? `code ${code}` : `signal ${signal}`));
     });
     for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => read(line, events));
+      createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => {
+        this.#read(line, events);
+      });
     }
     // One that is gone already says so by its end.
     child.stdin.on('error', () => {});
@@ -48,14 +51,16 @@ export class SidecarChild {
     this.#process.stdin?.end();
     return this.ended;
   }
-}
 
-function read(line: string, events: ChildEvents): void {
-  const address = listeningAddress(line);
-  if (address === null) {
-    events.onLine(`sidecar: ${line.replace(/^sidecar: /, '')}`);
-  } else {
-    events.onListening(address);
+  /** It says its address once; for Node's readline a line ends at U+2028 too, so a later one may be what somebody has sent. */
+  #read(line: string, events: ChildEvents): void {
+    const address = this.#isListening ? null : listeningAddress(line);
+    if (address === null) {
+      events.onLine(`sidecar: ${line.replace(/^sidecar: /, '')}`);
+    } else {
+      this.#isListening = true;
+      events.onListening(address);
+    }
   }
 }
 
