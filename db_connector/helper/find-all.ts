@@ -150,7 +150,7 @@ export async function findAll(send: Send, namespace: string, table: string, quer
   const rows: DbRow[] = [];
   try {
     for await (const page of pagesOf(send, namespace, table, query)) {
-      rows.push(...page);
+      for (const row of page) rows.push(row);
       if (rows.length > max) return errorResult('too_many_rows', `${table} has more than ${max} such rows; ${HINT}`);
     }
   } catch (error) {
