@@ -148,5 +148,5 @@ it('lists, restores and purges from the command line beside the running sidecar'
     code: 1,
     stderr: expect.stringContaining(`nothing in quarantine has the ID ${own?.id}`),
   });
-  await expect(run('purge', 'x')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('x is not an ID') });
+  await expect(run('purge', 'x')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('x is not an ID') });
 });
