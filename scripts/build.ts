@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { writeFxTypes, writeHelperTypes } from './build/helper-types.ts';
 import { hashInputs } from './build/input-hash.ts';
 import { writeLicences } from './build/licences.ts';
+import { luaHelper } from './build/lua-helper.ts';
 import { bundlePrograms } from './build/programs.ts';
 import { shipBundles } from './build/shipped-bundles.ts';
 
@@ -34,6 +35,7 @@ function completeConnector(folder: string): void {
   copyFileSync(join(ROOT, 'vfs/database.example.json'), join(folder, 'vfs/database.example.json'));
   writeHelperTypes(ROOT, join(folder, 'helper.d.ts'));
   writeFxTypes(join(folder, 'helper.fx.d.ts'));
+  writeFileSync(join(folder, 'helper.lua'), luaHelper(ROOT));
 }
 
 /** better-sqlite3 carries its compiled binaries; only what runs is copied, its C sources are not. */

@@ -49,6 +49,7 @@ describe('dist/db_connector, the folder that an owner copies', () => {
       'helper.fx.d.ts',
       'helper.fx.js',
       'helper.js',
+      'helper.lua',
       'server.fx.js',
       'server.js',
       'sidecar',

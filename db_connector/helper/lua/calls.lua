@@ -1,0 +1,16 @@
+-- One call: its payload made, sent, and a mistake in it told like any other answer.
+
+local poller = part 'ticket-poller'
+
+local calls = { connector = 'db_connector' }
+
+--- @param request DbRequest
+--- @param deliver fun(result: DbResult) never throws
+--- @return DbTicket
+function calls.send(request, deliver)
+  local isMade, json = pcall(request.payload)
+  if isMade then return poller.call(calls.connector, request.operation, json, deliver) end
+  return poller.refuse('invalid_request', type(json) == 'table' and json.invalid or tostring(json), deliver)
+end
+
+return calls

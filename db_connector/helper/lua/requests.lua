@@ -1,0 +1,155 @@
+-- The calls by the method's arguments: operation, what messages call it, and what makes its payload.
+
+local places = part 'json-places'
+local filters = part 'filters'
+local rows = part 'rows'
+local aggregates = part 'aggregates'
+local schemas = part 'schema'
+local writes = part 'writes'
+local keys = part 'random-keys'
+
+---@class DbRequest
+---@field operation string
+---@field what string names the call in a console line, such as `Find game.characters`
+---@field payload fun(): string throws where an argument cannot be sent
+
+local function payload(namespace, ...)
+  local members = { 'namespace', places.nameText(namespace, 'namespace') }
+  for _, list in ipairs({ ... }) do
+    for _, member in ipairs(list) do members[#members + 1] = member end
+  end
+  return places.objectOf(members)
+end
+
+local function durability(options, key)
+  return {
+    'durability', options.immediate == true and '"immediate"',
+    'idempotencyKey', places.plain(key, 'idempotencyKey'),
+  }
+end
+
+--- With a key, so that a retry by the connector is the same write.
+local function keyed(options) return durability(options, options.idempotencyKey or keys.randomKey()) end
+
+local function tableMember(name) return { 'table', places.nameText(name, 'table') } end
+
+local function filterMember(filter) return { 'filter', places.optional(filter, filters.filterText, 'filter') } end
+
+local function page(query)
+  return {
+    'sort', places.optional(query.sort, rows.sortText),
+    'limit', places.plain(query.limit, 'limit'),
+    'offset', places.plain(query.offset, 'offset'),
+  }
+end
+
+local function options(given) return places.parts(given, 'options') end
+
+local function dryRun(given) return { 'dryRun', places.plain(options(given).dryRun, 'dryRun') } end
+
+---@type table<string, fun(...): DbRequest>
+local requests = {}
+
+--- @param operation string
+--- @param what string
+--- @param make fun(): string
+local function request(operation, what, make) return { operation = operation, what = what, payload = make } end
+
+local function on(name, namespace, tableName) return name .. ' ' .. tostring(namespace) .. '.' .. tostring(tableName) end
+
+function requests.Call(operation, given)
+  return request(operation, tostring(operation), function()
+    return type(given) == 'string' and given or places.objectText(given, 'payload', 'a table')
+  end)
+end
+
+function requests.Sync(namespace, schema, given)
+  return request('schema.sync', 'Sync ' .. tostring(namespace), function()
+    return payload(namespace, dryRun(given), { 'schema', schemas.schemaText(schema) })
+  end)
+end
+
+function requests.Extend(namespace, partName, schema, given)
+  return request('schema.extend', 'Extend ' .. tostring(namespace) .. ' ' .. tostring(partName), function()
+    return payload(namespace, { 'part', places.nameText(partName, 'part') }, dryRun(given), { 'schema', schemas.schemaText(schema) })
+  end)
+end
+
+function requests.Describe(namespace, partName)
+  return request('schema.describe', 'Describe ' .. tostring(namespace), function()
+    return payload(namespace, { 'part', places.plain(partName, 'part') })
+  end)
+end
+
+function requests.Insert(namespace, tableName, given, opts)
+  return request('insert', on('Insert', namespace, tableName), function()
+    return payload(namespace, writes.members.insert(tableName, given), keyed(options(opts)))
+  end)
+end
+
+function requests.Find(namespace, tableName, query)
+  return request('find', on('Find', namespace, tableName), function()
+    local given = places.parts(query, 'query')
+    return payload(namespace, tableMember(tableName), filterMember(given.filter), { 'fields', places.namesText(given.fields, 'fields') }, page(given))
+  end)
+end
+
+function requests.Aggregate(namespace, tableName, query)
+  return request('aggregate', on('Aggregate', namespace, tableName), function()
+    local given = places.parts(query, 'query')
+    local groupBy = type(given.groupBy) == 'string' and { given.groupBy } or given.groupBy
+    return payload(namespace, tableMember(tableName), filterMember(given.filter), {
+      'groupBy', places.namesText(groupBy, 'groupBy'),
+      'values', places.optional(given.values, aggregates.valuesText),
+    }, page(given))
+  end)
+end
+
+function requests.Count(namespace, tableName, filter)
+  return request('count', on('Count', namespace, tableName), function()
+    return payload(namespace, tableMember(tableName), filterMember(filter))
+  end)
+end
+
+--- What only sets may happen twice; what adds must not, so it gets a key.
+function requests.Update(namespace, tableName, change, opts)
+  return request('update', on('Update', namespace, tableName), function()
+    local given = options(opts)
+    local adds = places.parts(change, 'change').inc ~= nil
+    return payload(namespace, writes.members.update(tableName, change), adds and keyed(given) or durability(given, given.idempotencyKey))
+  end)
+end
+
+function requests.Upsert(namespace, tableName, row, keyColumns, opts)
+  return request('upsert', on('Upsert', namespace, tableName), function()
+    local given = options(opts)
+    return payload(namespace, writes.members.upsert(tableName, row, keyColumns, given), keyed(given))
+  end)
+end
+
+function requests.Delete(namespace, tableName, selection, opts)
+  return request('delete', on('Delete', namespace, tableName), function()
+    local given = options(opts)
+    return payload(namespace, writes.members.delete(tableName, selection), durability(given, given.idempotencyKey))
+  end)
+end
+
+function requests.Batch(namespace, operations, opts)
+  return request('batch', 'Batch ' .. tostring(namespace), function()
+    local given = options(opts)
+    return payload(namespace, {
+      'operations', places.listText(operations, 'operations', writes.operationText, 'a list of Q.Op.Insert(…) and others'),
+      'atomic', places.plain(given.atomic, 'atomic'),
+    }, keyed(given))
+  end)
+end
+
+function requests.Flush(namespace)
+  return request('flush', 'Flush ' .. tostring(namespace), function() return payload(namespace) end)
+end
+
+function requests.Health()
+  return request('health', 'Health', function() return '{}' end)
+end
+
+return requests

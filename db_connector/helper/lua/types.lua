@@ -1,0 +1,234 @@
+-- Types for the Lua language server (https://luals.github.io). Nothing here runs.
+
+---@alias DbText string JSON text, as a builder makes it
+---@alias DbFilter DbText|table
+---@alias DbRowGiven DbText|table<string, any>
+---@alias DbSchema DbText|{ tables: (DbText|table)[] }
+---@alias DbSort DbText|{ field: string, dir?: 'asc'|'desc' }|(DbText|{ field: string, dir?: 'asc'|'desc' })[]
+---@alias DbCallback fun(result: DbResult)
+---@alias DbSelection DbFilter|{ filter?: DbFilter, all?: boolean }
+
+---@class DbQuery
+---@field filter? DbFilter which rows; all if left out
+---@field fields? string[] which columns; all if left out
+---@field sort? DbSort by primary key if left out
+---@field limit? integer at most (and if left out) the owner's setting, 1000
+---@field offset? integer rows to skip
+
+---@class DbAllQuery
+---@field filter? DbFilter
+---@field fields? string[]
+---@field sort? DbSort
+---@field max? integer more rows are an error, `too_many_rows`; 100,000 if left out
+
+---@class DbAggregateQuery
+---@field filter? DbFilter
+---@field groupBy? string|string[] at most four
+---@field values? DbText|DbText[] at most eight
+---@field sort? DbSort by columns of the answer
+---@field limit? integer
+---@field offset? integer
+
+---@class DbWriteOptions
+---@field idempotencyKey? string the same key with the same payload within ten minutes is the same write
+---@field immediate? boolean do not wait in the write-behind queue
+
+---@class DbUpsertOptions: DbWriteOptions
+---@field update? string[] only these columns are set on a row that is there
+---@field inc? table<string, number|DbExactNumber> added to the row that is there
+
+---@class DbBatchOptions: DbWriteOptions
+---@field atomic? boolean all or nothing, which is the default; false: in order, each for itself
+
+---@class DbSyncOptions
+---@field dryRun? boolean only say what would be done
+
+---@class DbChange
+---@field filter? DbFilter
+---@field set? DbRowGiven
+---@field inc? table<string, number|DbExactNumber> what is added; negative takes away
+---@field all? boolean every row, in place of a filter
+
+---@class DbRelation
+---@field as string the property that the rows are put into
+---@field table string
+---@field from string column of the rows found
+---@field to string column of the other table
+---@field many? boolean true: a list; otherwise the first one, or nil
+---@field filter? DbFilter
+---@field fields? string[]
+---@field sort? DbSort
+---@field max? integer
+
+---@class DbFirstResult: DbResult
+---@field Row? table<string, any> nil where there is none, and after an error
+
+---@class DbValueResult: DbResult
+---@field Value any nil where there is no such row, where it is NULL, and after an error
+
+---@class DbAllResult: DbResult
+---@field Done integer how many of the list are surely done, or surely queued: the first ones
+---@field Failed integer how many the part that failed held; the rest was not sent
+
+---@class DbFlushed
+---@field enabled boolean
+---@field flushed integer
+---@field deadLettered integer
+---@field remaining integer
+---@field halted boolean
+
+---@class DbCall
+---@field await fun(operation: string, payload: DbText|table): DbResult
+---@overload fun(operation: string, payload: DbText|table, callback?: DbCallback): DbTicket
+---@class DbSync
+---@field await fun(namespace: string, schema: DbSchema, options?: DbSyncOptions): DbResult
+---@overload fun(namespace: string, schema: DbSchema, options?: DbSyncOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbExtend
+---@field await fun(namespace: string, part: string, schema: DbSchema, options?: DbSyncOptions): DbResult
+---@overload fun(namespace: string, part: string, schema: DbSchema, options?: DbSyncOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbDescribe
+---@field await fun(namespace: string, part?: string): DbResult
+---@overload fun(namespace: string, part?: string|DbCallback, callback?: DbCallback): DbTicket
+---@class DbInsert
+---@field await fun(namespace: string, table: string, rows: DbRowGiven|DbRowGiven[], options?: DbWriteOptions): DbResult
+---@overload fun(namespace: string, table: string, rows: DbRowGiven|DbRowGiven[], options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbInsertAll
+---@field await fun(namespace: string, table: string, rows: DbRowGiven[], options?: DbWriteOptions): DbAllResult
+---@overload fun(namespace: string, table: string, rows: DbRowGiven[], options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbFind
+---@field await fun(namespace: string, table: string, query?: DbQuery): DbResult
+---@overload fun(namespace: string, table: string, query?: DbQuery|DbCallback, callback?: DbCallback): DbTicket
+---@class DbFirst
+---@field await fun(namespace: string, table: string, query?: DbQuery): DbFirstResult
+---@overload fun(namespace: string, table: string, query?: DbQuery|DbCallback, callback?: DbCallback): DbTicket
+---@class DbValue
+---@field await fun(namespace: string, table: string, field: string, query?: DbQuery): DbValueResult
+---@overload fun(namespace: string, table: string, field: string, query?: DbQuery|DbCallback, callback?: DbCallback): DbTicket
+---@class DbFindAll
+---@field await fun(namespace: string, table: string, query?: DbAllQuery): DbResult
+---@overload fun(namespace: string, table: string, query?: DbAllQuery|DbCallback, callback?: DbCallback): DbTicket
+---@class DbFindWith
+---@field await fun(namespace: string, table: string, query: DbQuery, relations: DbRelation|DbRelation[]): DbResult
+---@overload fun(namespace: string, table: string, query: DbQuery, relations: DbRelation|DbRelation[], callback?: DbCallback): DbTicket
+---@class DbAggregate
+---@field await fun(namespace: string, table: string, query: DbAggregateQuery): DbResult
+---@overload fun(namespace: string, table: string, query: DbAggregateQuery, callback?: DbCallback): DbTicket
+---@class DbCount
+---@field await fun(namespace: string, table: string, filter?: DbFilter): DbResult
+---@overload fun(namespace: string, table: string, filter?: DbFilter|DbCallback, callback?: DbCallback): DbTicket
+---@class DbUpdate
+---@field await fun(namespace: string, table: string, change: DbChange, options?: DbWriteOptions): DbResult
+---@overload fun(namespace: string, table: string, change: DbChange, options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbUpsert
+---@field await fun(namespace: string, table: string, row: DbRowGiven, keys: string[], options?: DbUpsertOptions): DbResult
+---@overload fun(namespace: string, table: string, row: DbRowGiven, keys: string[], options?: DbUpsertOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbDelete
+---@field await fun(namespace: string, table: string, selection: DbSelection, options?: DbWriteOptions): DbResult
+---@overload fun(namespace: string, table: string, selection: DbSelection, options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbBatch
+---@field await fun(namespace: string, operations: (DbText|table)[], options?: DbBatchOptions): DbResult
+---@overload fun(namespace: string, operations: (DbText|table)[], options?: DbBatchOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbBatchAll
+---@field await fun(namespace: string, operations: (DbText|table)[], options?: DbWriteOptions): DbAllResult
+---@overload fun(namespace: string, operations: (DbText|table)[], options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
+---@class DbFlush
+---@field await fun(namespace: string): DbResult
+---@overload fun(namespace: string, callback?: DbCallback): DbTicket
+---@class DbHealth
+---@field await fun(): DbResult
+---@overload fun(callback?: DbCallback): DbTicket
+
+--- The database, for this resource. A method returns at once, with a ticket; the callback is called exactly once, on a later tick,
+--- also when the connector stops in between. `.await` waits for the result, in a thread. **Errors do not throw**: look at `State`.
+---@class Database
+---@field connector string name of the connector's folder: 'db_connector'
+---@field Call DbCall any operation, with a payload of your own
+---@field Sync DbSync declares the whole schema of a namespace
+---@field Extend DbExtend declares what this resource adds to another one's namespace
+---@field Describe DbDescribe the stored schema, in `Json`
+---@field Insert DbInsert one row, or a list of which all are inserted or none
+---@field InsertAll DbInsertAll a list of any length, in several inserts
+---@field Find DbFind rows by filter, sorted, a page at a time
+---@field First DbFirst the first row of a query: `Row` of the result
+---@field Value DbValue one column of the first row of a query: `Value` of the result
+---@field FindAll DbFindAll all rows of a query, also past the limit of a page
+---@field FindEach fun(namespace: string, table: string, query?: DbAllQuery): fun(): table<string, any>|nil for `for row in DB.FindEach(…) do`, in a thread; this alone throws
+---@field FindWith DbFindWith a page of rows, each with the rows of other tables that belong to it
+---@field Aggregate DbAggregate counts, sums, smallest and greatest values
+---@field Count DbCount how many rows match
+---@field Update DbUpdate sets and adds in all rows that match
+---@field Upsert DbUpsert inserts the row, or changes the one with these keys
+---@field Delete DbDelete removes all rows that match
+---@field Batch DbBatch several writes in one call, all or nothing, or with `{ atomic = false }` each for itself
+---@field BatchAll DbBatchAll any number of writes, each for itself, in several batches
+---@field Flush DbFlush applies queued writes now
+---@field Health DbHealth what the sidecar says of itself
+---@field Ready DbHealth waits until the sidecar has answered
+---@field Rows fun(result: DbResult): table<string, any>[] empty after an error
+---@field HasMore fun(result: DbResult): boolean
+---@field Number fun(result: DbResult): integer counted, affected or inserted
+---@field InsertedIds fun(result: DbResult): any[]
+---@field Results fun(result: DbResult): DbResult[] of a batch, one for each operation
+---@field FailedIndex fun(result: DbResult): integer|nil which operation of a batch an error is about, counted from 1
+---@field IsQueued fun(result: DbResult): boolean
+---@field Flushed fun(result: DbResult): DbFlushed
+---@field ErrorMessage fun(result: DbResult): string `code: message`, or an empty text
+
+---@alias DbColumn fun(name: string, options?: table): DbText
+---@alias DbComparison fun(field: string, value: any): DbText
+
+--- The builders. Each returns JSON text.
+---@class Builders
+---@field Null DbNull stands for NULL, where nil would leave the column out
+---@field Eq DbComparison
+---@field Ne DbComparison NULL does not match
+---@field Gt DbComparison
+---@field Gte DbComparison
+---@field Lt DbComparison
+---@field Lte DbComparison
+---@field In fun(field: string, values: any[]): DbText one of 1 to 1000 values
+---@field NotIn fun(field: string, values: any[]): DbText
+---@field IsNull fun(field: string, isNull?: boolean): DbText
+---@field StartsWith fun(field: string, text: string): DbText case counts; % and _ mean themselves
+---@field Contains fun(field: string, text: string): DbText case counts; % and _ mean themselves
+---@field And fun(...: DbFilter|DbFilter[]): DbText
+---@field Or fun(...: DbFilter|DbFilter[]): DbText
+---@field Not fun(filter: DbFilter): DbText
+---@field Row fun(values: table<string, any>): DbText
+---@field Sort fun(field: string, dir?: 'asc'|'desc'): DbText
+---@field Number fun(digits: string|number): DbExactNumber a number digit for digit
+---@field Object fun(values?: table): table a table with names, also where it is empty; numbers as keys become names
+---@field List fun(values?: table): table a list, also where it is empty
+---@field Immediate fun(payload: DbText|table): DbText
+---@field Now fun(seconds?: number): string a moment by the sidecar's clock, so many seconds from now
+---@field CountRows fun(as: string): DbText
+---@field CountOf fun(field: string, as: string): DbText
+---@field CountDistinct fun(field: string, as: string): DbText
+---@field Sum fun(field: string, as: string): DbText
+---@field Min fun(field: string, as: string): DbText
+---@field Max fun(field: string, as: string): DbText
+---@field Schema fun(...: DbText|table): DbText
+---@field Table fun(name: string, columns: (DbText|table)[], options?: table): DbText
+---@field Index fun(name: string, columns: string[], options?: { unique?: boolean }): DbText
+---@field Int32 DbColumn
+---@field Int64 DbColumn
+---@field Text DbColumn
+---@field LongText DbColumn
+---@field Bool DbColumn
+---@field Decimal DbColumn exact numbers: money
+---@field Double DbColumn
+---@field Json DbColumn
+---@field DateTime DbColumn
+---@field Date DbColumn
+---@field Uuid DbColumn
+---@field Bytes DbColumn
+---@field Column fun(name: string, type: string, options?: table): DbText
+---@field Derived fun(name: string, type: string, options: table): DbText
+---@field Op DbOperations
+---@field Result fun(operation: integer, row?: integer): table the id that an earlier operation of the same atomic batch makes; both counted from 1
+
+---@class DbOperations
+---@field Insert fun(table: string, rows: DbRowGiven|DbRowGiven[], options?: { expect?: integer }): DbText
+---@field Update fun(table: string, change: DbChange, options?: { expect?: integer }): DbText
+---@field Upsert fun(table: string, row: DbRowGiven, keys: string[], options?: table): DbText
+---@field Delete fun(table: string, selection: DbSelection, options?: { expect?: integer }): DbText
