@@ -47,6 +47,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // The default, one second, is less than a busy machine stalls.
+    expect: { poll: { timeout: 30_000 } },
     setupFiles: ['./test/support/test-seed.ts'],
     // Machines stall. What needed its second attempt is named at the end of the run (scripts/check/counts.ts).
     retry: process.env.CI ? 1 : 0,

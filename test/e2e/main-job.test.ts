@@ -213,7 +213,7 @@ describe('npm start', () => {
     expect(programs).toHaveLength(2);
     process.kill(start, 'SIGKILL');
     await terminal.ended;
-    await expect.poll(() => programs.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => programs.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
     expect(await isAnswering(port)).toBe(false);
   });
 });

@@ -42,7 +42,8 @@ describe('the sample on the standalone server', { timeout: 60_000 }, () => {
 
     const asked = performance.now();
     expect(await server.quit()).toBe(0);
-    expect(performance.now() - asked).toBeLessThan(5000);
+    // Contract section 9.
+    expect(performance.now() - asked).toBeLessThan(15_000);
   });
 
   it('plays an evening of everything, and finds its money in order', async () => {
@@ -147,7 +148,8 @@ describe('the sample without a sidecar', { timeout: 60_000 }, () => {
     await impatient.line(/waiting for the database/);
     const asked = performance.now();
     expect(await impatient.quit()).toBe(0);
-    expect(performance.now() - asked).toBeLessThan(5000);
+    // Contract section 9.
+    expect(performance.now() - asked).toBeLessThan(15_000);
 
     const server = site.start();
     await server.line(/waiting for the database/);

@@ -75,8 +75,10 @@ describe('system calls on the journal that fail', () => {
   it('a flush that fails: nothing is acknowledged, the outcome is unknown, and it comes back by itself', async () => {
     await whileInjecting('fdatasync:error=EIO', async () => {
       // Those of the group whose flush failed; later ones are not even accepted.
-      await vi.waitFor(() => expect(world.load.unknown).toBeGreaterThan(0), { timeout: 20_000, interval: 1 });
-      await vi.waitFor(async () => expect((await probe()).code).toBe('write_buffer_unavailable'));
+      await vi.waitFor(() => expect(world.load.unknown).toBeGreaterThan(0), { timeout: 30_000, interval: 1 });
+      await vi.waitFor(async () => expect((await probe()).code).toBe('write_buffer_unavailable'), {
+        timeout: 30_000,
+      });
       const before = world.load.queued;
       for (let i = 0; i < 10; i += 1) expect(await probe()).toMatchObject({ code: 'write_buffer_unavailable' });
       expect(world.load.queued).toBe(before);
@@ -87,7 +89,7 @@ describe('system calls on the journal that fail', () => {
 
   it('no room for a write: it was not accepted, and is never applied', async () => {
     await whileInjecting('pwrite64:error=ENOSPC', async () => {
-      await vi.waitFor(async () => expect((await probe()).code).toBe('write_buffer_unavailable'), { timeout: 5000 });
+      await vi.waitFor(async () => expect((await probe()).code).toBe('write_buffer_unavailable'), { timeout: 30_000 });
       for (let i = 0; i < 10; i += 1) {
         const { code, message } = await probe();
         expect(code).toBe('write_buffer_unavailable');
@@ -152,7 +154,7 @@ describe('a journal on a disk', () => {
         async () => fillDisk(disk.seenFrom(world.sidecar.pid)),
         async () => {
           await vi.waitFor(async () => expect((await probe(BIG)).code).toBe('write_buffer_unavailable'), {
-            timeout: 10_000,
+            timeout: 30_000,
             interval: 1,
           });
         },

@@ -176,7 +176,7 @@ describe('after a run', () => {
     await servers.postgres?.kill();
     await servers.stop();
     expectNothingLeft(servers.state);
-    await vi.waitFor(() => expect(deadSegments().filter((id) => !before.includes(id))).toEqual([]));
+    await expect.poll(() => deadSegments().filter((id) => !before.includes(id))).toEqual([]);
   }, 120_000);
 
   it('leaves nothing behind when its process is killed', async () => {

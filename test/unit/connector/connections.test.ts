@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../support/certificate.ts';
 import { impatientTimers, Rig, SECRET } from '../../support/connector-rig.ts';
 import { answers, LyingServer, resets, says, silent } from '../../support/lying-server.ts';
@@ -148,7 +148,7 @@ describe('db-reload', () => {
     expect((await rig.result(ticket)).State).toBe('ok');
     expect(old.seen.map(({ envelope }) => envelope.kid)).toEqual(['local', 'local']);
     expect(next.seen.map(({ envelope }) => envelope.kid)).toEqual(['other']);
-    await vi.waitFor(() => expect(old.openSockets).toBe(0));
+    await expect.poll(() => old.openSockets).toBe(0);
   });
 
   it('keeps the running configuration when the file is broken, and says so', async () => {
@@ -209,7 +209,7 @@ describe('stop', () => {
     const tickets = Array.from({ length: 5 }, () => rig.call('find', FIND));
     await api.untilSeen(2);
     await rig.stop();
-    await vi.waitFor(() => expect(api.openSockets).toBe(0));
+    await expect.poll(() => api.openSockets).toBe(0);
     expect(tickets.map((ticket) => rig.take(ticket.Id).State)).toEqual(Array(5).fill('missing'));
     expect(rig.call('find', FIND).Error).toMatch(/^not_configured/);
     expect(api.seen.length).toBe(2);

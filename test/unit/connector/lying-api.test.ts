@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { impatientTimers, Rig, SECRET } from '../../support/connector-rig.ts';
 import {
   anothersAnswer,
@@ -121,7 +121,7 @@ describe('a server that lies', () => {
       api.script = [lie];
       expect((await rig.run('insert', INSERT)).State).toBe('error');
     }
-    await vi.waitFor(() => expect(api.openSockets).toBeLessThanOrEqual(1));
+    await expect.poll(() => api.openSockets).toBeLessThanOrEqual(1);
   });
 
   it('is recovered from: the next call works', async () => {

@@ -67,7 +67,7 @@ describe('a change that was cut off', () => {
     await expect(find(engine)).rejects.toMatchObject({ code: 'sync_in_progress' });
     expect(await engine.schemas.readSchema('left', within(5000))).toMatchObject({ isUnfinished: true });
     const later = await world.engine(world.url, NOW + 11_000);
-    await vi.waitFor(async () => expect((await find(later)).rows).toBe('[{"id":1,"body":"hello"}]'), 15_000);
+    await vi.waitFor(async () => expect((await find(later)).rows).toBe('[{"id":1,"body":"hello"}]'), 30_000);
     expect(await engine.schemas.readSchema('left', within(5000))).not.toHaveProperty('isUnfinished');
     await later.close();
   });
@@ -106,7 +106,7 @@ describe('two sidecars', () => {
     let name = 'a';
     for (const next of ['b', 'a', 'b', 'c']) {
       const enough = written + 3;
-      await vi.waitFor(() => expect(written).toBeGreaterThan(enough), 10_000);
+      await vi.waitFor(() => expect(written).toBeGreaterThan(enough), 30_000);
       await syncer(engine)('two', notes({ name: next, type: 'int32', renamedFrom: name }));
       name = next;
     }

@@ -40,7 +40,7 @@ describe.concurrent('somebody else in the way', () => {
     await other.query('SELECT * FROM busy__t');
     const startedAt = performance.now();
     await expect(sync(calls, 'busy', declared(table('t')))).rejects.toMatchObject({ code: 'conflict_retry' });
-    expect(performance.now() - startedAt).toBeLessThan(12_000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     const now = await calls.readSchema('busy', within(5000));
     expect(now).toMatchObject({ hash: before?.hash, updatedAt: before?.updatedAt });
     expect(now?.isUnfinished).toBeUndefined();

@@ -71,6 +71,6 @@ describe('idempotency records', () => {
       `INSERT INTO _idempotency SELECT 'k', 'game', n::text, '', '{}', n FROM generate_series(1, 12000) n`,
     );
     await world.open({ now: () => 11_990, purgeIntervalMs: 20 });
-    await expect.poll(() => world.column('SELECT count(*) FROM _idempotency'), { timeout: 10_000 }).toEqual(['10']);
+    await expect.poll(() => world.column('SELECT count(*) FROM _idempotency')).toEqual(['10']);
   });
 });

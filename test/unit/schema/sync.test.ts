@@ -68,7 +68,7 @@ function scripted({ extendWaitMs = 60_000 } = {}) {
     });
   /** Waits until the engine was asked for its nth change. */
   const change = async (n: number) => {
-    await vi.waitFor(() => expect(changes.length).toBeGreaterThanOrEqual(n));
+    await expect.poll(() => changes.length, { interval: 5 }).toBeGreaterThanOrEqual(n);
     return changes[n - 1] as (typeof changes)[number];
   };
   return { declare, extend, change, events, gate, catalog };
