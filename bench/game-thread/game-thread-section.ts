@@ -21,7 +21,7 @@ function line(what: string, target: string, measured: string): string {
 
 function callLines({ saves, rows, text }: GameThreadFigures): string[] {
   const lines: string[] = [];
-  if (saves !== null) {
+  if (saves !== undefined) {
     const { thread, calls, errors } = saves;
     const rate = `${Math.round(calls / thread.seconds)} calls/s, ${errors} errors`;
     const work = `${verdict(thread.tickWorkMaxMs, 5)}, p99 ${ms(thread.tickWorkP99Ms)}`;
@@ -45,7 +45,7 @@ function callLines({ saves, rows, text }: GameThreadFigures): string[] {
 }
 
 function mysqlLines({ mixed, mysql2, mysql2AndCodec }: GameThreadFigures): string[] {
-  if (mixed === null || mysql2 === null || mysql2AndCodec === null) return [];
+  if (mixed === undefined || mysql2 === undefined || mysql2AndCodec === undefined) return [];
   const ratio = mixed.thread.stallMaxMs / mysql2AndCodec.thread.stallMaxMs;
   const row = (what: string, figure: LoadFigure) =>
     `| ${what} | ${stallCell(figure)} | ${ms(figure.thread.lateMaxMs)} | ${ms(figure.thread.cpuMs / figure.thread.seconds)} | ${pausesCell(figure)} | ${figure.errors} |`;

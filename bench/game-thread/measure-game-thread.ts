@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shipBundle } from '../../scripts/build/shipped-bundles.ts';
 import { startServers } from '../../scripts/servers/start-servers.ts';
-import { prepareItems } from '../engines/items.ts';
 import { withSidecar } from '../engines/measure-engines.ts';
-import type { LoadName } from '../game_load/loads.ts';
+import { ITEMS, type LoadName, NAMESPACE } from '../game_load/loads.ts';
 import type { ThreadFigures } from '../game_load/thread-watch.ts';
 import { callApi, makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WARM_UP_SECONDS = 10;
+const ROWS_PER_INSERT = 1000;
 
 /** What a load did to the thread of a game server in its own process. */
 export interface LoadFigure {
@@ -23,17 +23,24 @@ export interface LoadFigure {
   readonly thread: ThreadFigures;
 }
 
-/** By load; null where there is no MariaDB. */
-export type GameThreadFigures = Readonly<Record<LoadName, LoadFigure | null>>;
+/** By load; those that were not asked for, or need a MariaDB that is not there, are missing. */
+export type GameThreadFigures = Partial<Record<LoadName, LoadFigure>>;
+
+const ON_SQLITE: readonly LoadName[] = ['saves', 'rows', 'text'];
+const ON_MYSQL: readonly LoadName[] = ['mixed', 'mysql2', 'mysql2AndCodec'];
+export const LOADS: readonly LoadName[] = [...ON_SQLITE, ...ON_MYSQL];
 
 /** Each load in a game server of its own, one after another: with the connector, and with `mysql2` in the game's thread. */
-export async function measureGameThread(seconds: number): Promise<GameThreadFigures> {
+export async function measureGameThread(seconds: number, wanted = LOADS): Promise<GameThreadFigures> {
+  const [onSqlite, onMysql] = [ON_SQLITE, ON_MYSQL].map((loads) => loads.filter((load) => wanted.includes(load)));
+  const figures = await measureLoads(seconds, onSqlite ?? [], null);
+  if (onMysql === undefined || onMysql.length === 0) return figures;
   const servers = await startServers({ durable: true, engines: ['mysql'], say: console.log });
   try {
-    if (servers.mysql === undefined) console.log(`mysql is not measured: ${servers.missing.mysql}`);
-    const onSqlite = await measureLoads(seconds, ['saves', 'rows', 'text'], null);
-    const onMysql = await measureLoads(seconds, ['mixed', 'mysql2', 'mysql2AndCodec'], servers.mysql?.url ?? null);
-    return { ...onSqlite, ...onMysql } as GameThreadFigures;
+    if (servers.mysql !== undefined)
+      return { ...figures, ...(await measureLoads(seconds, onMysql, servers.mysql.url)) };
+    console.log(`mysql is not measured: ${servers.missing.mysql}`);
+    return figures;
   } finally {
     await servers.stop();
   }
@@ -43,34 +50,51 @@ async function measureLoads(
   seconds: number,
   loads: readonly LoadName[],
   mysqlUrl: string | null,
-): Promise<Partial<GameThreadFigures>> {
-  if (mysqlUrl === null && loads.includes('mysql2')) return Object.fromEntries(loads.map((load) => [load, null]));
+): Promise<GameThreadFigures> {
+  const figures: GameThreadFigures = {};
+  if (loads.length === 0) return figures;
   const { folder, secret } = makeFolder(mysqlUrl === null ? undefined : { provider: 'mysql', url: mysqlUrl });
   try {
-    return await withSidecar(folder, async (port) => {
-      await prepareItems(port, secret);
-      await prepareSaves(port, secret);
+    await withSidecar(folder, async (port) => {
+      await prepareTables(port, secret);
       makeServer(folder, port);
-      const figures: Partial<Record<LoadName, LoadFigure>> = {};
       for (const load of loads) figures[load] = await measureLoad(folder, load, seconds, mysqlUrl ?? '');
-      return figures;
     });
+    return figures;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** 200 players whose data is saved again and again. */
-async function prepareSaves(port: number, secret: string): Promise<void> {
-  const part = 'saves';
+/** Rows of 200 bytes of JSON, and 200 players whose data is saved again and again; ids from 1, whatever was there before. */
+async function prepareTables(port: number, secret: string): Promise<void> {
+  const call = (path: string, payload: object) => callApi(port, secret, path, { namespace: NAMESPACE, ...payload });
+  const id = { name: 'id', type: 'int64' };
   const columns = [
-    { name: 'id', type: 'int64' },
-    { name: 'data', type: 'json' },
+    ...[
+      id,
+      { name: 'name', type: 'string', length: 60 },
+      { name: 'grp', type: 'int32' },
+      { name: 'hits', type: 'int64' },
+    ],
+    { name: 'note', type: 'string', length: 200 },
   ];
-  const schema = { tables: [{ name: 'saves', primaryKey: ['id'], columns }] };
-  await callApi(port, secret, '/v1/schema/extend', { namespace: 'bench', part, schema });
-  const rows = Array.from({ length: 200 }, (_, index) => ({ id: 1 + index, data: {} }));
-  await callApi(port, secret, '/v1/data/insert', { namespace: 'bench', table: 'saves', rows });
+  const tables = [
+    { name: 'items', primaryKey: ['id'], columns },
+    { name: 'saves', primaryKey: ['id'], columns: [id, { name: 'data', type: 'json' }] },
+  ];
+  await call('/v1/schema/sync', { schema: { tables } });
+  for (const { name } of tables) await call('/v1/data/delete', { table: name, filter: { field: 'id', op: 'gt', value: 0 } });
+  for (let first = 1; first < ITEMS; first += ROWS_PER_INSERT) {
+    const rows = Array.from({ length: ROWS_PER_INSERT }, (_, index) => itemOf(first + index));
+    await call('/v1/data/insert', { table: 'items', rows });
+  }
+  const saves = Array.from({ length: 200 }, (_, index) => ({ id: 1 + index, data: {} }));
+  await call('/v1/data/insert', { table: 'saves', rows: saves });
+}
+
+function itemOf(id: number): object {
+  return { id, name: `item ${id}`, grp: id % 1000, hits: id % 1000, note: 'x'.repeat(120) };
 }
 
 /** The connector as it is shipped, and the bundle that brings the load. */
@@ -82,7 +106,7 @@ function makeServer(folder: string, port: number): void {
     url: `http://127.0.0.1:${port}`,
     keyId: 'local',
     secretFile: 'secrets/local.secret',
-    namespaces: ['bench'],
+    namespaces: [NAMESPACE],
   };
   writeFileSync(join(folder, 'database.json'), JSON.stringify(settings));
 }

@@ -7,7 +7,7 @@ export interface Row {
   readonly note: string;
 }
 
-const COLUMNS = 'SELECT id, name, grp, hits, note FROM bench__items';
+const COLUMNS = 'SELECT id, name, grp, hits, note FROM thread__items';
 
 /** As oxmysql's: dates as numbers, TINYINT(1) as booleans, and everything else the driver's own. */
 function typeCast(field: TypeCastField, next: () => unknown): unknown {
