@@ -81,6 +81,15 @@ describe('statementTimeoutMs', () => {
     },
   });
 
+  it('ends a batch at the operation that takes too long, and says which', async () => {
+    const quick = { op: 'delete', table: 'crowd', filter: { field: 'id', op: 'eq', value: -1 } };
+    const slow = { op: 'delete', table: 'crowd', filter: SLOW };
+    const answer = await call('batch', { operations: [quick, slow, quick], atomic: false });
+    expect(outcome(answer)).toBe('504 database_timeout');
+    expect(answer.message).toMatch(/^operations\[1\]: /);
+    expect(answer.result.error).toMatchObject({ index: 1 });
+  });
+
   it('counts waiting: more slow statements than can run all end in time', async () => {
     const startMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 30 }, () => call('count', { filter: SLOW })));

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import { type Batch, targetOf } from '../batch.ts';
@@ -178,9 +179,14 @@ export class MongoEngine implements Engine {
 
   async batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
     if (batch.isAtomic) throw new Error('there are no transactions');
+    let at: number | null = null;
     const result = await this.#onTable('write', targetOf(batch), bounds, (session, inner) => {
+      at = null;
       const run = (id: string | null) =>
-        runBatch(batch, slot, id, ({ target, write }, own) => this.#write(session, target, write as Write, own, inner));
+        runBatch(batch, slot, id, ({ target, write }, own, place) => {
+          at = place;
+          return this.#write(session, target, write as Write, own, inner);
+        });
       if (slot === null) return run(null);
       const keyed = {
         slot,
@@ -190,6 +196,9 @@ export class MongoEngine implements Engine {
         run: async ({ id }: KeyedOperation) => ({ result: await run(id.toHexString()), marked: null }),
       };
       return this.#operations.run(session, keyed, inner);
+    }).catch((error: unknown) => {
+      // What the driver says becomes an ApiError only outside of the batch.
+      throw at !== null && error instanceof ApiError && error.index === undefined ? error.inOperation(at) : error;
     });
     this.#writes += 1;
     return result;

@@ -13,13 +13,13 @@ const LONGER_MS = 60_000;
  * a record of its own beside that of the batch, so that a call that is repeated goes on where the first one broke off, and
  * does nothing twice.
  * @param id of the batch's record; null without a key
- * @param run one write, with the slot of its own record
+ * @param run one write, with the slot of its own record and its place in the batch
  */
 export async function runBatch(
   { operations }: Batch,
   slot: IdempotencySlot | null,
   id: string | null,
-  run: (operation: BatchOperation, slot: IdempotencySlot | null) => Promise<string>,
+  run: (operation: BatchOperation, slot: IdempotencySlot | null, place: number) => Promise<string>,
 ): Promise<string> {
   const results: string[] = [];
   for (const [place, operation] of operations.entries()) {
@@ -31,7 +31,7 @@ export async function runBatch(
     if (operation instanceof ApiError) return failedResult(operation);
     if (isDeferred(operation.write)) throw new Error('only an atomic batch has ids of earlier operations');
     try {
-      return await run(operation, slot === null || id === null ? null : slotOf(slot, `${id}:${place}`));
+      return await run(operation, slot === null || id === null ? null : slotOf(slot, `${id}:${place}`), place);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (!isLasting(error)) throw error.inOperation(place);

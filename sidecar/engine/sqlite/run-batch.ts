@@ -17,7 +17,7 @@ export function runBatch(
   for (let place = 0; place < known.length; place += 1) {
     if (known[place] === null) for (const [at, step] of ask({ operation: place, results })) known[at] = step;
     const step = known[place] as BatchStep | Refusal;
-    results.push(isAtomic ? runOrThrow(connection, step, place, ended) : runForItself(connection, step, ended));
+    results.push(isAtomic ? runOrThrow(connection, step, place, ended) : runForItself(connection, step, place, ended));
   }
   return batchResult(results);
 }
@@ -32,7 +32,7 @@ function runOrThrow(connection: Connection, step: BatchStep | Refusal, place: nu
   }
 }
 
-function runForItself(connection: Connection, step: BatchStep | Refusal, ended: Set<string>): string {
+function runForItself(connection: Connection, step: BatchStep | Refusal, place: number, ended: Set<string>): string {
   const db = connection.open();
   db.exec('SAVEPOINT step');
   try {
@@ -41,8 +41,10 @@ function runForItself(connection: Connection, step: BatchStep | Refusal, ended: 
     return result;
   } catch (error) {
     const { failure, isBroken } = diagnose(error);
-    const mayPass = failure.kind !== 'api' || failure.code === 'database_timeout' || failure.code === 'conflict_retry';
-    if (isBroken || mayPass || !connection.isInTransaction) throw error;
+    if (isBroken || failure.kind !== 'api' || !connection.isInTransaction) throw error;
+    if (failure.code === 'database_timeout' || failure.code === 'conflict_retry') {
+      throw new ApiError(failure.code, failure.message).inOperation(place);
+    }
     db.exec('ROLLBACK TO step; RELEASE step');
     // What was undone may have been what took the last id.
     ended.clear();
