@@ -84,7 +84,8 @@ async function prepareTables(port: number, secret: string): Promise<void> {
     { name: 'saves', primaryKey: ['id'], columns: [id, { name: 'data', type: 'json' }] },
   ];
   await call('/v1/schema/sync', { schema: { tables } });
-  for (const { name } of tables) await call('/v1/data/delete', { table: name, filter: { field: 'id', op: 'gt', value: 0 } });
+  for (const { name } of tables)
+    await call('/v1/data/delete', { table: name, filter: { field: 'id', op: 'gt', value: 0 } });
   for (let first = 1; first < ITEMS; first += ROWS_PER_INSERT) {
     const rows = Array.from({ length: ROWS_PER_INSERT }, (_, index) => itemOf(first + index));
     await call('/v1/data/insert', { table: 'items', rows });
