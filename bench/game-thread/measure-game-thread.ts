@@ -8,6 +8,8 @@ import { ITEMS, type LoadName, NAMESPACE } from '../game_load/loads.ts';
 import type { ThreadFigures } from '../game_load/thread-watch.ts';
 import { callApi, makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';
+import { itemOf } from './items.ts';
+import { type LuaFigure, measureLua } from './measure-lua.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WARM_UP_SECONDS = 10;
@@ -24,7 +26,9 @@ export interface LoadFigure {
 }
 
 /** By load; those that were not asked for, or need a MariaDB that is not there, are missing. */
-export type GameThreadFigures = Partial<Record<LoadName, LoadFigure>>;
+export interface GameThreadFigures extends Partial<Record<LoadName, LoadFigure>> {
+  lua?: LuaFigure | undefined;
+}
 
 const ON_SQLITE: readonly LoadName[] = ['saves', 'rows', 'text'];
 const ON_MYSQL: readonly LoadName[] = ['mixed', 'mysql2', 'mysql2AndCodec'];
@@ -34,6 +38,7 @@ export const LOADS: readonly LoadName[] = [...ON_SQLITE, ...ON_MYSQL];
 export async function measureGameThread(seconds: number, wanted = LOADS): Promise<GameThreadFigures> {
   const [onSqlite, onMysql] = [ON_SQLITE, ON_MYSQL].map((loads) => loads.filter((load) => wanted.includes(load)));
   const figures = await measureLoads(seconds, onSqlite ?? [], null);
+  if (wanted.includes('text')) figures.lua = await measureLua();
   if (onMysql === undefined || onMysql.length === 0) return figures;
   const servers = await startServers({ durable: true, engines: ['mysql'], say: console.log });
   try {
@@ -92,10 +97,6 @@ async function prepareTables(port: number, secret: string): Promise<void> {
   }
   const saves = Array.from({ length: 200 }, (_, index) => ({ id: 1 + index, data: {} }));
   await call('/v1/data/insert', { table: 'saves', rows: saves });
-}
-
-function itemOf(id: number): object {
-  return { id, name: `item ${id}`, grp: id % 1000, hits: id % 1000, note: 'x'.repeat(120) };
 }
 
 /** The connector as it is shipped, and the bundle that brings the load. */
