@@ -36,6 +36,7 @@ function completeConnector(folder: string): void {
   writeHelperTypes(ROOT, join(folder, 'helper.d.ts'));
   writeFxTypes(join(folder, 'helper.fx.d.ts'));
   writeFileSync(join(folder, 'helper.lua'), luaHelper(ROOT));
+  cpSync(join(ROOT, 'db_connector/examples'), join(folder, 'examples'), { recursive: true });
 }
 
 /** better-sqlite3 carries its compiled binaries; only what runs is copied, its C sources are not. */

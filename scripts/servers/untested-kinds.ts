@@ -1,5 +1,6 @@
 import { createConnection } from 'mysql2/promise';
 import type { TestServers } from './start-servers.ts';
+import { provideLua } from './lua-program.ts';
 import { provideStrace } from './strace-program.ts';
 
 /** Databases that the sidecar serves and that none of these servers is, with the reason: for the end of a run. */
@@ -25,5 +26,15 @@ export async function untestedFaults(): Promise<ReadonlyMap<string, string>> {
     return new Map();
   } catch (error) {
     return new Map([['disk', error instanceof Error ? error.message : String(error)]]);
+  }
+}
+
+/** Where there is no Lua 5.4, with the reason: the helper for Lua is skipped then. */
+export async function untestedLua(): Promise<ReadonlyMap<string, string>> {
+  try {
+    await provideLua(() => {});
+    return new Map();
+  } catch (error) {
+    return new Map([['lua', error instanceof Error ? error.message : String(error)]]);
   }
 }

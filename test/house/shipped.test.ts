@@ -44,6 +44,7 @@ describe('dist/db_connector, the folder that an owner copies', () => {
       'LICENSES.txt',
       'README.md',
       'bundle.json',
+      'examples',
       'fxmanifest.lua',
       'helper.d.ts',
       'helper.fx.d.ts',
