@@ -168,7 +168,12 @@ async function testAll(): Promise<Counts[]> {
     console.log('Tests:');
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));
     const missing = Object.entries(servers.missing);
-    const untested = new Map([...missing, ...(await untestedKinds(servers)), ...(await untestedFaults()), ...(await untestedLua())]);
+    const untested = new Map([
+      ...missing,
+      ...(await untestedKinds(servers)),
+      ...(await untestedFaults()),
+      ...(await untestedLua()),
+    ]);
     const onGameServerNode = await testOnGameServerNode(untested);
     showEngines(report, untested);
     showRepeated(report);

@@ -1,6 +1,6 @@
 import { createConnection } from 'mysql2/promise';
-import type { TestServers } from './start-servers.ts';
 import { provideLua } from './lua-program.ts';
+import type { TestServers } from './start-servers.ts';
 import { provideStrace } from './strace-program.ts';
 
 /** Databases that the sidecar serves and that none of these servers is, with the reason: for the end of a run. */

@@ -72,7 +72,12 @@ describe.skipIf(reason !== null)('a resource in Lua, on a real sidecar', { timeo
     ).toEqual([
       [
         { name: 'Zoë', money: 7.45, position: { x: -1.5, y: 2.25, z: 30.5 }, inventory: [{ item: 'bread', count: 2 }] },
-        { name: "O'Brien", money: 12.55, position: { x: -1.5, y: 2.25, z: 30.5 }, inventory: [{ item: 'bread', count: 2 }] },
+        {
+          name: "O'Brien",
+          money: 12.55,
+          position: { x: -1.5, y: 2.25, z: 30.5 },
+          inventory: [{ item: 'bread', count: 2 }],
+        },
       ],
       1,
     ]);
