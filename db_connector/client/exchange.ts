@@ -117,5 +117,7 @@ function textOf(header: string | string[] | undefined): string | null {
 
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // OpenSSL's own message is a record of its sources, with a line feed at its end.
+  if ('reason' in error && code.startsWith('ERR_SSL_')) return `${String(error.reason)} (${code})`;
   return error.message === '' ? code || error.name : error.message;
 }

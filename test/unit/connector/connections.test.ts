@@ -39,6 +39,17 @@ describe('where it connects to', () => {
     expect(api.seen.length).toBe(1);
   });
 
+  it('is told in one readable line where https meets a port without TLS', async () => {
+    const api = await startApi();
+    const rig = startRig({ url: api.url.replace('http:', 'https:') });
+    const { Code, Json } = await rig.run('find', FIND);
+    expect(Code).toBe('network');
+    expect(JSON.parse(Json).error.message).toMatch(/wrong version number \(ERR_SSL_WRONG_VERSION_NUMBER\)/);
+    await expect
+      .poll(() => rig.server.lines.find((line) => line.startsWith('clock not set')), { timeout: 30_000 })
+      .toBe('clock not set: wrong version number (ERR_SSL_WRONG_VERSION_NUMBER)');
+  });
+
   it('is an HTTPS server whose authority it knows, and no other', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'connector-tls-'));
     closing.push(async () => rmSync(folder, { recursive: true }));
