@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MODEL_MAX_INSERT_ROWS } from '../support/model/model-batch.ts';
 import { type Fault, PLANTED_COLUMN, WRONG_ANSWERS, withFault, wrongValue } from '../support/model/planted-faults.ts';
 import { programLines, programs } from '../support/model/program-arbitrary.ts';
 import { MODEL_NOW_MS, randomColumn } from '../support/model/random-schema.ts';
@@ -15,7 +16,10 @@ const FEW_PROGRAMS = 4;
 /** What is left of a program when it is shrunk: the rows and the question. */
 const FEW_STEPS = 4;
 
-const world = useSidecar({ now: () => MODEL_NOW_MS, config: { ...PATIENT, schema: { removed: 'drop' } } });
+const world = useSidecar({
+  now: () => MODEL_NOW_MS,
+  config: { ...PATIENT, schema: { removed: 'drop' }, limits: { maxInsertRows: MODEL_MAX_INSERT_ROWS } },
+});
 const call: Caller = (operation, payload) => world.client.call(operation, payload);
 
 function tableWith(type: ColumnType) {

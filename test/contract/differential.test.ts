@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, inject, it } from 'vitest';
+import { MODEL_MAX_INSERT_ROWS } from '../support/model/model-batch.ts';
 import { programs } from '../support/model/program-arbitrary.ts';
 import { MODEL_NOW_MS } from '../support/model/random-schema.ts';
 import { type Caller, runProgram } from '../support/model/run-program.ts';
@@ -21,7 +22,7 @@ const world = useSidecar({
   config: {
     ...PATIENT,
     schema: { removed: 'drop' },
-    limits: { perKeyPerSecond: 1_000_000, perAddressPerSecond: 1_000_000 },
+    limits: { maxInsertRows: MODEL_MAX_INSERT_ROWS, perKeyPerSecond: 1_000_000, perAddressPerSecond: 1_000_000 },
   },
 });
 

@@ -46,6 +46,14 @@ export class GeneratorState {
     if (id > this.#high) this.#high = id;
   }
 
+  copy(): GeneratorState {
+    const copy = new GeneratorState(this.#max);
+    copy.#low = this.#low;
+    copy.#high = this.#high;
+    copy.#leftOut = this.#leftOut;
+    return copy;
+  }
+
   mark(): bigint {
     return this.#low;
   }

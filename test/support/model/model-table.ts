@@ -17,7 +17,7 @@ export class TableState {
   rows: ModelRow[] = [];
   readonly #uniqueSets: (readonly string[])[];
   readonly #generated: ModelColumn | undefined;
-  readonly #generator: GeneratorState | null;
+  #generator: GeneratorState | null;
   #isWhole = true;
 
   constructor(table: ModelTable) {
@@ -25,6 +25,16 @@ export class TableState {
     this.#uniqueSets = uniqueSetsOf(table);
     this.#generated = table.columns.find((column) => column.autoIncrement);
     this.#generator = this.#generated === undefined ? null : new GeneratorState(rangeOf(this.#generated).max);
+  }
+
+  /** Takes the table back to where it is now. */
+  snapshot(): () => void {
+    const { rows } = this;
+    const generator = this.#generator?.copy() ?? null;
+    return () => {
+      this.rows = rows;
+      this.#generator = generator?.copy() ?? null;
+    };
   }
 
   matching(filter: ModelFilter | null): ModelRow[] {
@@ -130,8 +140,17 @@ export class TableState {
   }
 
   get hasUnknownIds(): boolean {
+    return this.#areUnknown(this.rows);
+  }
+
+  /** Inside a batch nobody knows yet what was answered for them. */
+  checkKnown(rows: readonly ModelRow[]): void {
+    if (this.#areUnknown(rows)) throw new Undecided('a row is changed before its id is known');
+  }
+
+  #areUnknown(rows: readonly ModelRow[]): boolean {
     const name = this.#generated?.name;
-    return name !== undefined && this.rows.some((row) => row[name] === UNKNOWN_ID);
+    return name !== undefined && rows.some((row) => row[name] === UNKNOWN_ID);
   }
 
   /** The unknown ids, found in the database: they ascend in the order of insertion. Returns what is wrong, else null. */

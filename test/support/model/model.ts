@@ -1,4 +1,6 @@
+import { type Done, type Expectation, type Refusal, refused } from './expectation.ts';
 import { groupsOf } from './model-aggregate.ts';
+import { type BatchGround, mayHaveUsedIds, runBatch, type WriteResult } from './model-batch.ts';
 import type { ModelRow } from './model-filter.ts';
 import { TableState } from './model-table.ts';
 import { addTo } from './model-values.ts';
@@ -11,14 +13,11 @@ import {
   type ModelColumn,
   type ModelTable,
   type Step,
+  type StepOf,
   uniqueSetsOf,
+  type WriteStep,
 } from './types.ts';
 import { faultsOf } from './validate.ts';
-
-/** What a step must be answered: one of the codes, or, after ids that were unknown are learnt, exactly this payload. */
-export type Expectation = { readonly codes: readonly string[] } | { readonly text: () => string };
-
-type StepOf<Op extends Step['op']> = Extract<Step, { op: Op }>;
 
 const MAX_ROWS = 1000;
 
@@ -48,32 +47,62 @@ export class Model {
     // A payload with such a number is refused as it is read, before anything else (contract section 3).
     const isUnreadable = payload.includes(OVERFLOW);
     if (remembered !== undefined && !isUnreadable) {
-      if (step.op === 'insert') this.stateOf(step.table).mayHaveUsedIds(step.rows);
-      if (step.op === 'upsert') this.stateOf(step.table).mayHaveUsedIds([step.row]);
-      return remembered.request === request ? remembered.expectation : { codes: ['idempotency_conflict'] };
+      this.#mayHaveUsedIds(step);
+      if (remembered.request === request) return remembered.expectation;
+      const conflict = refused(['idempotency_conflict']).refusals;
+      return { refusals: [...conflict, ...(step.op === 'batch' ? refusalsAtOnce(step, this.#can) : [])] };
     }
+    const { expectation, isKept } = this.#executeKeyed(step);
+    const first = rememberable(expectation);
+    if (isKept) this.#remembered.set(key, { request, expectation: first });
+    return first;
+  }
+
+  #executeKeyed(step: Step): { expectation: Expectation; isKept: boolean } {
+    if (step.op === 'batch') return runBatch(step, this.#ground);
     const rowsBefore = this.stateOf(step.table).rows.length;
     const expectation = this.#execute(step);
     // Failures are not remembered, but for an insert of which rows stay (contract section 5).
     const hasLeftRows = step.op === 'insert' && this.stateOf(step.table).rows.length > rowsBefore;
-    if ('text' in expectation) {
-      let text: string | null = null;
-      const first = expectation.text;
-      const once = () => {
-        text ??= first();
-        return text;
-      };
-      this.#remembered.set(key, { request, expectation: { text: once } });
-      return { text: once };
-    }
-    if (hasLeftRows) this.#remembered.set(key, { request, expectation });
-    return expectation;
+    return { expectation, isKept: 'text' in expectation || hasLeftRows };
+  }
+
+  #mayHaveUsedIds(step: Step): void {
+    if (step.op === 'insert') this.stateOf(step.table).mayHaveUsedIds(step.rows);
+    if (step.op === 'upsert') this.stateOf(step.table).mayHaveUsedIds([step.row]);
+    if (step.op === 'batch') mayHaveUsedIds(step, this.#ground);
+  }
+
+  get #ground(): BatchGround {
+    const write = (step: WriteStep) => this.#write(this.stateOf(step.table), step);
+    return { can: this.#can, stateOf: (table) => this.stateOf(table), write };
   }
 
   #execute(step: Step): Expectation {
+    if (step.op === 'batch') return runBatch(step, this.#ground).expectation;
     const state = this.stateOf(step.table);
     const faults = faultsOf(state.table, step, this.#can);
-    if (faults.length > 0) return { codes: faults };
+    if (faults.length > 0) return refused(faults);
+    switch (step.op) {
+      case 'insert':
+      case 'update':
+      case 'upsert':
+      case 'delete':
+        return this.#write(state, step);
+      case 'find':
+        return find(state, step);
+      case 'count': {
+        const { length } = state.matching(step.filter);
+        return { text: () => `{"count":${length}}`, count: length };
+      }
+      case 'aggregate':
+        return aggregate(state, step);
+      default:
+        return step satisfies never;
+    }
+  }
+
+  #write(state: TableState, step: WriteStep): WriteResult {
     switch (step.op) {
       case 'insert':
         return this.#insert(state, step);
@@ -83,34 +112,27 @@ export class Model {
         return this.#upsert(state, step);
       case 'delete':
         return remove(state, step);
-      case 'find':
-        return find(state, step);
-      case 'count': {
-        const { length } = state.matching(step.filter);
-        return { text: () => `{"count":${length}}` };
-      }
-      case 'aggregate':
-        return aggregate(state, step);
       default:
         return step satisfies never;
     }
   }
 
-  #insert(state: TableState, step: StepOf<'insert'>): Expectation {
+  #insert(state: TableState, step: StepOf<'insert'>): WriteResult {
     const { isWhole, added } = state.insert(step.rows, !this.#can.transactions);
-    if (!isWhole) return { codes: ['constraint_violation'] };
-    return { text: () => `{"inserted":${added.length},"ids":${state.idsText(added)}}` };
+    if (!isWhole) return refused(['constraint_violation']);
+    const text = () => `{"inserted":${added.length},"ids":${state.idsText(added)}}`;
+    return { text, count: added.length, added };
   }
 
-  #upsert(state: TableState, step: StepOf<'upsert'>): Expectation {
+  #upsert(state: TableState, step: StepOf<'upsert'>): WriteResult {
     const { row, keys, inc } = step;
     const values = Object.fromEntries(keys.map((name) => [name, row[name]?.value ?? null]));
     const existing = state.find(values);
     if (existing === undefined) {
       const begun = begunRow(state.table, step);
-      if (begun === null) return { codes: ['invalid_value'] };
+      if (begun === null) return refused(['invalid_value']);
       const { isWhole } = state.insert([begun], false);
-      return isWhole ? affected(1) : { codes: ['constraint_violation'] };
+      return isWhole ? affected(1) : refused(['constraint_violation']);
     }
     const isFree = (name: string) => !keys.includes(name) && !state.table.primaryKey.includes(name) && !(name in inc);
     const taken = step.update ?? Object.keys(row).filter(isFree);
@@ -120,6 +142,31 @@ export class Model {
     const isInRange = addAll(state.table, changed, inc);
     return replace(state, new Map([[existing, changed]]), new Set(isInRange ? [] : ['invalid_value']));
   }
+}
+
+/** What a batch is refused for before its key is looked at, where the engine is told or its form. */
+function refusalsAtOnce({ atomic, operations }: StepOf<'batch'>, can: ModelCapabilities): readonly Refusal[] {
+  if (atomic) return can.transactions ? [] : [{ code: 'unsupported_operation', index: null }];
+  return operations.flatMap(({ expected }, index) => (expected === null ? [] : [{ code: 'invalid_request', index }]));
+}
+
+/** Texts are made once, when the ids are known, and stay. */
+function rememberable(expectation: Expectation): Expectation {
+  if ('refusals' in expectation) return expectation;
+  if ('results' in expectation)
+    return { results: expectation.results.map((each) => ('text' in each ? once(each) : each)) };
+  return once(expectation);
+}
+
+function once(done: Done): Done {
+  let text: string | null = null;
+  return {
+    ...done,
+    text: () => {
+      text ??= done.text();
+      return text;
+    },
+  };
 }
 
 /** A row that an upsert inserts, with what it adds; null where a sum is out of range. */
@@ -140,9 +187,9 @@ function addAll(table: ModelTable, row: ModelRow, inc: Cells): boolean {
   });
 }
 
-const affected = (count: number): Expectation => ({ text: () => `{"affected":${count}}` });
+const affected = (count: number): WriteResult => ({ text: () => `{"affected":${count}}`, count });
 
-function update(state: TableState, step: StepOf<'update'>): Expectation {
+function update(state: TableState, step: StepOf<'update'>): WriteResult {
   const matched = state.matching(step.filter);
   const codes = new Set<string>();
   const uniqueNames = new Set(uniqueSetsOf(state.table).flat());
@@ -159,16 +206,18 @@ function update(state: TableState, step: StepOf<'update'>): Expectation {
 }
 
 /** All of the changes or, where there are codes or two rows of one key, none. */
-function replace(state: TableState, changes: ReadonlyMap<ModelRow, ModelRow>, codes: Set<string>): Expectation {
+function replace(state: TableState, changes: ReadonlyMap<ModelRow, ModelRow>, codes: Set<string>): WriteResult {
+  state.checkKnown([...changes.keys()]);
   const rows = state.rows.map((row) => changes.get(row) ?? row);
   if ([...changes.values()].some((changed) => state.collides(changed, rows))) codes.add('constraint_violation');
-  if (codes.size > 0) return { codes: [...codes] };
+  if (codes.size > 0) return refused(codes);
   state.rows = rows;
   return affected(changes.size);
 }
 
-function remove(state: TableState, step: StepOf<'delete'>): Expectation {
+function remove(state: TableState, step: StepOf<'delete'>): WriteResult {
   const gone = new Set(state.matching(step.filter));
+  state.checkKnown([...gone]);
   state.rows = state.rows.filter((row) => !gone.has(row));
   return affected(gone.size);
 }
@@ -177,11 +226,12 @@ function find(state: TableState, step: StepOf<'find'>): Expectation {
   const rows = state.sorted(state.matching(step.filter), step.sort).slice(step.offset);
   const limit = step.limit ?? MAX_ROWS;
   const texts = rows.slice(0, limit).map((row) => state.rowText(row, step.fields));
-  return { text: () => `{"rows":[${texts}],"hasMore":${rows.length > limit}}` };
+  return { text: () => `{"rows":[${texts}],"hasMore":${rows.length > limit}}`, count: texts.length };
 }
 
 function aggregate(state: TableState, step: StepOf<'aggregate'>): Expectation {
   const groups = groupsOf(state.table, step, state.matching(step.filter)).slice(step.offset);
   const limit = step.limit ?? MAX_ROWS;
-  return { text: () => `{"rows":[${groups.slice(0, limit)}],"hasMore":${groups.length > limit}}` };
+  const text = () => `{"rows":[${groups.slice(0, limit)}],"hasMore":${groups.length > limit}}`;
+  return { text, count: groups.length };
 }

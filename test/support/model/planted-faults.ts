@@ -10,7 +10,7 @@ const VALUE = new RegExp(`("${PLANTED_COLUMN}":)(true|false|-?\\d[\\d.eE+-]*|"(?
 export function withFault(call: Caller, fault: Fault): Caller {
   return async (operation, payload) => {
     const answer = await call(operation, payload);
-    return answer.code === '' ? fault(operation, answer) : answer;
+    return answer.code === '' || operation === 'batch' ? fault(operation, answer) : answer;
   };
 }
 
@@ -65,6 +65,14 @@ export const WRONG_ANSWERS: Readonly<Record<string, Fault>> = {
   'rows that changed places': replaced(['find'], /(\{[^{}]*\}),(\{[^{}]*\})/, (_, a, b) => `${b},${a}`),
   'a row that is missing': replaced(['find'], /,\{[^{}]*\}\]/, () => ']'),
   'more rows where there are none': replaced(['find'], /"hasMore":false/, () => '"hasMore":true'),
+  'an affected of a batch that is one too high': replaced(['batch'], /("affected":)(\d+)/, oneMore),
+  'an id of a batch that is not the one': replaced(['batch'], /("ids":\[)(\d+)/, oneMore),
+  'a failed batch that names another operation': replaced(['batch'], /("index":)(\d+)/, oneMore),
+  'an operation of a batch that failed otherwise': replaced(
+    ['batch'],
+    /("results":.*"code":")constraint_violation"/,
+    (_, before) => `${before}conflict_retry"`,
+  ),
   'a refusal in place of an answer': (operation, answer) =>
     operation === 'upsert' ? { status: 409, code: 'constraint_violation', text: '' } : answer,
 };

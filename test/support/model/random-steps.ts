@@ -1,4 +1,5 @@
 import { aggregateOf } from './random-aggregates.ts';
+import { batchOf } from './random-batches.ts';
 import { randomAmount, randomCell, randomOperand, textOperand, wrongCell } from './random-cells.ts';
 import type { RandomSource } from './random-source.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type ModelTable,
   type Step,
   uniqueSetsOf,
+  type WriteStep,
 } from './types.ts';
 
 const NUMERIC = ['int32', 'int64', 'decimal', 'float64'];
@@ -33,10 +35,8 @@ export function randomStep(random: RandomSource, tables: readonly ModelTable[], 
   if (again.length > 0 && random.chance(4)) return random.pick(again);
   const table = random.pick(tables);
   const kind = random.int(0, 99);
-  if (kind < 30) return insertOf(random, table);
-  if (kind < 45) return updateOf(random, table);
-  if (kind < 57) return upsertOf(random, table);
-  if (kind < 62) return { op: 'delete', table: table.name, filter: randomFilter(random, table), key: keyOf(random) };
+  if (kind < 57) return writeOf(random, table);
+  if (kind < 64) return batchOf(random, { tables, key: keyOf(random), write: (of) => writeOf(random, of) });
   if (kind < 70) return { op: 'count', table: table.name, filter: maybeFilter(random, table, 80) };
   if (kind < 78) return aggregateOf(random, table, maybeFilter(random, table, 50));
   return findOf(random, table);
@@ -44,7 +44,15 @@ export function randomStep(random: RandomSource, tables: readonly ModelTable[], 
 
 const keyOf = (random: RandomSource): string | null => (random.chance(8) ? random.pick(KEYS) : null);
 
-function insertOf(random: RandomSource, table: ModelTable): Step {
+function writeOf(random: RandomSource, table: ModelTable): WriteStep {
+  const kind = random.int(0, 99);
+  if (kind < 48) return insertOf(random, table);
+  if (kind < 72) return updateOf(random, table);
+  if (kind < 91) return upsertOf(random, table);
+  return { op: 'delete', table: table.name, filter: randomFilter(random, table), key: keyOf(random) };
+}
+
+function insertOf(random: RandomSource, table: ModelTable): WriteStep {
   const max = random.chance(10) ? 30 : 4;
   return {
     op: 'insert',
@@ -78,7 +86,7 @@ function spoil(random: RandomSource, table: ModelTable, row: Record<string, Cell
   if (way === 'unknown') row.nobody = { text: '1', value: 1 };
 }
 
-function updateOf(random: RandomSource, table: ModelTable): Step {
+function updateOf(random: RandomSource, table: ModelTable): WriteStep {
   const isOdd = random.chance(WRONG_ROWS);
   const free = isOdd ? table.columns : table.columns.filter((column) => !table.primaryKey.includes(column.name));
   const chosen = random.some(free, 1, 3);
@@ -91,7 +99,7 @@ function updateOf(random: RandomSource, table: ModelTable): Step {
   return { op: 'update', table: table.name, filter: maybeFilter(random, table, 85), set, inc, key: keyOf(random) };
 }
 
-function upsertOf(random: RandomSource, table: ModelTable): Step {
+function upsertOf(random: RandomSource, table: ModelTable): WriteStep {
   const sets = uniqueSetsOf(table);
   const isOdd = sets.length === 0 || random.chance(WRONG_ROWS);
   const names = table.columns.map((column) => column.name);

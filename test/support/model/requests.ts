@@ -1,5 +1,5 @@
 import { filterText } from './model-filter.ts';
-import type { Cells, ModelColumn, ModelFilter, ModelTable, Step } from './types.ts';
+import type { Cells, ModelColumn, ModelFilter, ModelTable, Step, StepOf } from './types.ts';
 
 export interface ModelRequest {
   readonly operation: string;
@@ -8,12 +8,20 @@ export interface ModelRequest {
 }
 
 export function requestOf(step: Step): ModelRequest {
-  const parts = [`"table":"${step.table}"`, ...partsOf(step)];
+  const parts = step.op === 'batch' ? batchParts(step) : [`"table":"${step.table}"`, ...partsOf(step)];
   if ('key' in step && step.key !== null) parts.push(`"idempotencyKey":"${step.key}"`);
   return { operation: step.op, payload: parts.join() };
 }
 
-function partsOf(step: Step): string[] {
+function batchParts({ operations, atomic }: StepOf<'batch'>): string[] {
+  const members = operations.map(({ write, expected }) => {
+    const expect = expected === null ? '' : `,"expect":{"affected":${expected}}`;
+    return `{"op":"${write.op}",${requestOf(write).payload}${expect}}`;
+  });
+  return [`"operations":[${members}]`, ...(atomic ? [] : ['"atomic":false'])];
+}
+
+function partsOf(step: Exclude<Step, { op: 'batch' }>): string[] {
   switch (step.op) {
     case 'insert':
       return [`"rows":[${step.rows.map(cellsText)}]`];

@@ -1,5 +1,14 @@
 import { filteredFields } from './model-filter.ts';
-import type { Cells, ModelFilter, ModelTable, Program, Step } from './types.ts';
+import {
+  type Cells,
+  type ModelFilter,
+  type ModelTable,
+  type Program,
+  type Step,
+  type StepOf,
+  tablesOf,
+  type WriteStep,
+} from './types.ts';
 
 /** Smaller programs, the smallest first: fewer steps, then fewer tables and columns, then less in each step. */
 export function* shrunkPrograms(program: Program): IterableIterator<Program> {
@@ -21,7 +30,7 @@ function* withFewerSteps(program: Program): IterableIterator<Program> {
 }
 
 function* withoutTable(program: Program, table: ModelTable): IterableIterator<Program> {
-  if (program.tables.length === 1 || program.steps.some((step) => step.table === table.name)) return;
+  if (program.tables.length === 1 || program.steps.some((step) => tablesOf(step).includes(table.name))) return;
   yield { ...program, tables: program.tables.filter((other) => other !== table) };
 }
 
@@ -57,42 +66,52 @@ function dropColumn(table: ModelTable, name: string): ModelTable {
 
 /** Steps that cannot do without the column go with it. */
 function withoutColumn(program: Program, table: string, name: string): Program {
-  const steps = program.steps.flatMap((step): Step[] => {
-    if (step.table !== table) return [step];
-    if ('filter' in step && filteredFields(step.filter).includes(name)) return [];
-    switch (step.op) {
-      case 'insert':
-        return [{ ...step, rows: step.rows.map((row) => without(row, name)) }];
-      case 'update':
-        return [{ ...step, set: without(step.set, name), inc: without(step.inc, name) }];
-      case 'upsert': {
-        const keys = step.keys.filter((key) => key !== name);
-        const update = step.update?.filter((each) => each !== name) ?? null;
-        const rest = { row: without(step.row, name), inc: without(step.inc, name) };
-        return keys.length === 0 ? [] : [{ ...step, ...rest, keys, update }];
-      }
-      case 'find':
-        return [
-          {
-            ...step,
-            sort: step.sort.filter(({ field }) => field !== name),
-            fields: step.fields?.filter((field) => field !== name) ?? null,
-          },
-        ];
-      case 'aggregate':
-        return [
-          {
-            ...step,
-            groupBy: step.groupBy.filter((each) => each !== name),
-            values: step.values.filter(({ field }) => field !== name),
-            sort: step.sort.filter(({ field }) => field !== name),
-          },
-        ];
-      default:
-        return [step];
+  return { ...program, steps: program.steps.flatMap((step) => stepWithout(step, table, name)) };
+}
+
+function stepWithout(step: Step, table: string, name: string): Step[] {
+  if (step.op === 'batch') return batchWithout(step, table, name);
+  if (step.table !== table) return [step];
+  if ('filter' in step && filteredFields(step.filter).includes(name)) return [];
+  switch (step.op) {
+    case 'insert':
+      return [{ ...step, rows: step.rows.map((row) => without(row, name)) }];
+    case 'update':
+      return [{ ...step, set: without(step.set, name), inc: without(step.inc, name) }];
+    case 'upsert': {
+      const keys = step.keys.filter((key) => key !== name);
+      const update = step.update?.filter((each) => each !== name) ?? null;
+      const rest = { row: without(step.row, name), inc: without(step.inc, name) };
+      return keys.length === 0 ? [] : [{ ...step, ...rest, keys, update }];
     }
-  });
-  return { ...program, steps };
+    case 'find':
+      return [
+        {
+          ...step,
+          sort: step.sort.filter(({ field }) => field !== name),
+          fields: step.fields?.filter((field) => field !== name) ?? null,
+        },
+      ];
+    case 'aggregate':
+      return [
+        {
+          ...step,
+          groupBy: step.groupBy.filter((each) => each !== name),
+          values: step.values.filter(({ field }) => field !== name),
+          sort: step.sort.filter(({ field }) => field !== name),
+        },
+      ];
+    default:
+      return [step];
+  }
+}
+
+/** References count operations: one that goes takes the batch with it. */
+function batchWithout(step: StepOf<'batch'>, table: string, name: string): Step[] {
+  const operations = step.operations.flatMap(({ write, expected }) =>
+    stepWithout(write, table, name).map((each) => ({ write: each as WriteStep, expected })),
+  );
+  return operations.length < step.operations.length ? [] : [{ ...step, operations }];
 }
 
 function without(cells: Cells, name: string): Cells {
@@ -133,11 +152,27 @@ function* simplerSteps(step: Step): IterableIterator<Step> {
       if (step.limit !== null) yield { ...step, limit: null };
       if (step.offset !== 0) yield { ...step, offset: 0 };
       break;
+    case 'batch':
+      yield* simplerBatches(step);
+      break;
     case 'delete':
     case 'count':
       break;
     default:
       step satisfies never;
+  }
+}
+
+function* simplerBatches(step: StepOf<'batch'>): IterableIterator<Step> {
+  const { operations } = step;
+  if (operations.length > 1) {
+    for (const each of operations.toReversed()) yield { ...step, operations: operations.filter((one) => one !== each) };
+  }
+  for (const [i, { write, expected }] of operations.entries()) {
+    if (expected !== null) yield { ...step, operations: operations.with(i, { write, expected: null }) };
+    for (const simpler of simplerSteps(write)) {
+      yield { ...step, operations: operations.with(i, { write: simpler as WriteStep, expected }) };
+    }
   }
 }
 

@@ -41,6 +41,14 @@ export interface Cell {
   readonly text: string;
   readonly value: ModelValue;
   readonly refusal?: string;
+  /** Stands for an id that an earlier operation of the batch gives; value and refusal are known with it. */
+  readonly result?: ModelReference;
+}
+
+/** Row of an operation of the same batch. */
+export interface ModelReference {
+  readonly operation: number;
+  readonly row: number;
 }
 
 export type Cells = Readonly<Record<string, Cell>>;
@@ -76,6 +84,7 @@ export interface Operand {
   /** JSON text. */
   readonly text: string;
   readonly value: null | boolean | number | string | ExactNumber;
+  readonly result?: ModelReference;
 }
 
 export type ModelFilter =
@@ -136,7 +145,24 @@ export type Step =
       readonly sort: readonly ModelSort[];
       readonly limit: number | null;
       readonly offset: number;
+    }
+  | {
+      readonly op: 'batch';
+      readonly operations: readonly BatchMember[];
+      readonly atomic: boolean;
+      readonly key: string | null;
     };
+
+export type StepOf<Op extends Step['op']> = Extract<Step, { op: Op }>;
+
+/** `key` is null inside a batch. */
+export type WriteStep = StepOf<'insert' | 'update' | 'upsert' | 'delete'>;
+
+export interface BatchMember {
+  readonly write: WriteStep;
+  /** `expect.affected`. */
+  readonly expected: number | null;
+}
 
 export interface ModelAggregate {
   readonly as: string;
@@ -158,6 +184,11 @@ export interface ModelCapabilities {
 
 export function columnOf(table: ModelTable, name: string): ModelColumn | undefined {
   return table.columns.find((column) => column.name === name);
+}
+
+/** Names of the tables that a step is about, each once. */
+export function tablesOf(step: Step): readonly string[] {
+  return step.op === 'batch' ? [...new Set(step.operations.map(({ write }) => write.table))] : [step.table];
 }
 
 /** Sets of columns of which no two rows may have the same values, the primary key first. */

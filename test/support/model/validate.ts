@@ -14,7 +14,7 @@ import {
 const NUMERIC = ['int32', 'int64', 'decimal', 'float64'];
 
 /** Codes of what is wrong with a request by itself; with several faults either is answered (contract section 4). */
-export function faultsOf(table: ModelTable, step: Step, can: ModelCapabilities): string[] {
+export function faultsOf(table: ModelTable, step: Exclude<Step, { op: 'batch' }>, can: ModelCapabilities): string[] {
   switch (step.op) {
     case 'insert':
       return step.rows.length === 0 ? ['invalid_request'] : step.rows.flatMap((row) => rowFaults(table, row));
