@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MODEL_MAX_INSERT_ROWS } from '../support/model/model-batch.ts';
-import { type Fault, PLANTED_COLUMN, WRONG_ANSWERS, withFault, wrongValue } from '../support/model/planted-faults.ts';
+import {
+  PLANTED_COLUMN,
+  WRONG_ANSWERS,
+  withFault,
+  withoutUndoing,
+  wrongValue,
+} from '../support/model/planted-faults.ts';
 import { programLines, programs } from '../support/model/program-arbitrary.ts';
 import { MODEL_NOW_MS, randomColumn } from '../support/model/random-schema.ts';
 import type { RandomSource } from '../support/model/random-source.ts';
@@ -42,8 +48,7 @@ function tableWith(type: ColumnType) {
 }
 
 /** Programs until one shows the fault, if any; that one as small as it became. */
-async function tryWith(fault: Fault, type: ColumnType, isShrunk: boolean, numRuns = PROGRAMS) {
-  const faulty = withFault(call, fault);
+async function tryWith(faulty: Caller, type: ColumnType, isShrunk: boolean, numRuns = PROGRAMS) {
   const tried = fc.asyncProperty(programs({ steps: STEPS, tables: tableWith(type) }), async (program) => {
     await runProgram(program, unique('p'), faulty, world.sidecar.capabilities);
   });
@@ -53,19 +58,23 @@ async function tryWith(fault: Fault, type: ColumnType, isShrunk: boolean, numRun
 
 describe('a wrong answer is found', () => {
   it.each(COLUMN_TYPES)('a value of type %s that is another', async (type) => {
-    expect((await tryWith(wrongValue(type), type, false)).error).toBeInstanceOf(WrongAnswer);
+    expect((await tryWith(withFault(call, wrongValue(type)), type, false)).error).toBeInstanceOf(WrongAnswer);
   });
 
   it.each(Object.entries(WRONG_ANSWERS))('%s', async (_, fault) => {
-    expect((await tryWith(fault, 'string', false)).error).toBeInstanceOf(WrongAnswer);
+    expect((await tryWith(withFault(call, fault), 'string', false)).error).toBeInstanceOf(WrongAnswer);
+  });
+
+  it('an atomic batch of which something stays', async () => {
+    expect((await tryWith(withoutUndoing(call), 'string', false)).error).toBeInstanceOf(WrongAnswer);
   });
 
   it('and nothing where nothing is wrong', async () => {
-    expect((await tryWith((_, answer) => answer, 'decimal', false, FEW_PROGRAMS)).error).toBeNull();
+    expect((await tryWith(call, 'decimal', false, FEW_PROGRAMS)).error).toBeNull();
   });
 
   it('and becomes a few lines that anybody can send', async () => {
-    const program = (await tryWith(wrongValue('decimal'), 'decimal', true)).program as Program;
+    const program = (await tryWith(withFault(call, wrongValue('decimal')), 'decimal', true)).program as Program;
     expect(program.steps.length).toBeLessThanOrEqual(FEW_STEPS);
     expect(programLines(program)[0]).toMatch(/^schema\.sync \{"schema":\{"tables":\[\{"name":"things"/);
   });

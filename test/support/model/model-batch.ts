@@ -2,6 +2,7 @@ import { type Done, type Expectation, type Refusal, refused } from './expectatio
 import { Undecided } from './generator-state.ts';
 import { filteredFields, type ModelRow } from './model-filter.ts';
 import {
+  idColumn,
   idOf,
   isGoodReference,
   isSuited,
@@ -109,10 +110,20 @@ class BatchRun {
       if (!isSuited(place, tableOf(write.table), source)) throw new Undecided('an id of another type is named');
       return false;
     };
-    return [
-      ...faultsOf(tableOf(write.table), write, this.#ground.can),
-      ...(referencesIn(write).some(isWrong) ? ['invalid_value'] : []),
-    ];
+    if (referencesIn(write).some(isWrong)) {
+      return ['invalid_value', ...faultsOf(tableOf(write.table), write, this.#ground.can)];
+    }
+    const given = withIds(write, tableOf(write.table), (reference) => this.#givenIdAt(reference));
+    return faultsOf(tableOf(write.table), given, this.#ground.can);
+  }
+
+  /** An id that the row brings along is known before anything is done; null where it does not, or holds no id. */
+  #givenIdAt({ operation, row }: ModelReference): KnownId | null {
+    const { write } = this.#step.operations[operation] as BatchMember;
+    const column = idColumn(this.#ground.stateOf(write.table).table);
+    const cell = write.op === 'insert' && column !== null ? write.rows[row]?.[column.name] : undefined;
+    if (column === null || cell === undefined || cell.value === null || cell.result !== undefined) return null;
+    return { column, value: cell.value };
   }
 
   #runWhole(takeBack: () => void): { expectation: Expectation; isKept: boolean } {

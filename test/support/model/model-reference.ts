@@ -61,11 +61,15 @@ export function idOf(table: ModelTable, row: ModelRow): KnownId {
   return { column, value };
 }
 
-/** The operation with ids in the place of references. */
-export function withIds(write: WriteStep, table: ModelTable, idAt: (reference: ModelReference) => KnownId): WriteStep {
+/** Null where it is not known yet. */
+type IdAt = (reference: ModelReference) => KnownId | null;
+
+/** The operation with the ids that are known in the place of references. */
+export function withIds(write: WriteStep, table: ModelTable, idAt: IdAt): WriteStep {
   const cell = (name: string, each: Cell): Cell => {
     const column = columnOf(table, name);
-    return each.result === undefined || column === undefined ? each : cellOf(column, idAt(each.result));
+    const id = each.result === undefined ? null : idAt(each.result);
+    return id === null || column === undefined ? each : cellOf(column, id);
   };
   const cells = (row: Cells): Cells =>
     Object.fromEntries(Object.entries(row).map(([name, each]) => [name, cell(name, each)]));
@@ -103,9 +107,10 @@ function cellOf(column: ModelColumn, { column: source, value }: KnownId): Cell {
   return fits ? { text, value: scaled / one } : { text, value: null, refusal: 'invalid_value' };
 }
 
-function operandOf(operand: Operand, idAt: (reference: ModelReference) => KnownId): Operand {
-  if (operand.result === undefined) return operand;
-  const { column, value } = idAt(operand.result);
+function operandOf(operand: Operand, idAt: IdAt): Operand {
+  const id = operand.result === undefined ? null : idAt(operand.result);
+  if (id === null) return operand;
+  const { column, value } = id;
   if (typeof value !== 'bigint') return { text: '', value };
   return { text: '', value: { digits: value, scale: column.type === 'decimal' ? column.scale : 0 } };
 }

@@ -14,6 +14,16 @@ export function withFault(call: Caller, fault: Fault): Caller {
   };
 }
 
+/** An atomic batch that is refused does what it can of its operations. */
+export function withoutUndoing(call: Caller): Caller {
+  return async (operation, payload) => {
+    const answer = await call(operation, payload);
+    const isUndone = operation === 'batch' && answer.code !== '' && !payload.includes('"atomic":false');
+    if (isUndone) await call(operation, payload.replace('"operations":', '"atomic":false,"operations":'));
+    return answer;
+  };
+}
+
 /** The first value of the column in what is found is another one, barely. */
 export function wrongValue(type: ColumnType): Fault {
   return (operation, answer) =>
@@ -55,6 +65,11 @@ const replaced =
   (operation, answer) =>
     operations.includes(operation) ? { ...answer, text: answer.text.replace(pattern, by) } : answer;
 
+function withOtherIndex(text: string): string {
+  const { error } = JSON.parse(text) as { error: { index?: number } };
+  return JSON.stringify({ error: { ...error, index: (error.index ?? -1) + 1 } });
+}
+
 const oneMore = (_: string, before: string, digits: string): string => `${before}${BigInt(digits) + 1n}`;
 
 export const WRONG_ANSWERS: Readonly<Record<string, Fault>> = {
@@ -67,7 +82,8 @@ export const WRONG_ANSWERS: Readonly<Record<string, Fault>> = {
   'more rows where there are none': replaced(['find'], /"hasMore":false/, () => '"hasMore":true'),
   'an affected of a batch that is one too high': replaced(['batch'], /("affected":)(\d+)/, oneMore),
   'an id of a batch that is not the one': replaced(['batch'], /("ids":\[)(\d+)/, oneMore),
-  'a failed batch that names another operation': replaced(['batch'], /("index":)(\d+)/, oneMore),
+  'a failed batch that names another operation': (operation, answer) =>
+    operation === 'batch' && answer.code !== '' ? { ...answer, text: withOtherIndex(answer.text) } : answer,
   'an operation of a batch that failed otherwise': replaced(
     ['batch'],
     /("results":.*"code":")constraint_violation"/,
