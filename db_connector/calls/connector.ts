@@ -29,6 +29,8 @@ interface AcceptedCall {
   /** Null where the host does not tell. */
   readonly caller: string | null;
   readonly trace: CallTrace;
+  /** It was taken while this server's own sidecar was starting: that it took long surprises nobody. */
+  readonly wasHeld: boolean;
 }
 
 /** A result that nobody collects is kept this long, and four times the timeout. */
@@ -257,6 +259,7 @@ export class Connector {
       call,
       caller: caller ?? null,
       trace: new CallTrace(this.#options.timers.elapsed()),
+      wasHeld: this.isHolding,
     };
     this.#callers.accepted(accepted.caller);
     this.#results.open(accepted.id, caller);
@@ -289,14 +292,14 @@ export class Connector {
     }
   }
 
-  #settle({ id, call, caller, trace }: AcceptedCall, result: Result): void {
+  #settle({ id, call, caller, trace, wasHeld }: AcceptedCall, result: Result): void {
     const now = this.#options.timers.elapsed();
     const tookMs = trace.tookMs(now);
     const { settings } = this;
     this.#callers.ended(caller, result, tookMs);
     if (settings !== undefined) {
       this.#results.settle(id, result, RESULT_LIFETIME_MS + 4 * settings.timeoutMs);
-      if (tookMs > settings.slowCallMs) {
+      if (!wasHeld && tookMs > settings.slowCallMs) {
         this.#slowCalls.note({ call, caller, tookMs, parts: trace.parts(now) }, settings.slowCallMs);
       }
     }

@@ -124,7 +124,8 @@ end)
 
 --- All rows of a query, one after the other, read page by page as they are used. This alone throws, a table with the result as
 --- `result`, since a loop has no other way to end badly.
-function database.FindEach(namespace, tableName, query)
+function database.FindEach(...)
+  local namespace, tableName, query = table.unpack(split(2, ...), 1, 3)
   local function send(request)
     return threads.await('DB.FindEach', function(resume) calls.send(request, resume) end)
   end

@@ -52,6 +52,8 @@ describe('while the connector’s own sidecar starts', () => {
     stage.flights[0]?.succeed();
     await vi.advanceTimersByTimeAsync(0);
     expect(stage.take(ticket)).toMatchObject({ State: 'ok', Status: 200 });
+    // It took half a minute, which is no fault of a slow call.
+    expect(stage.lines).toEqual([]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(stage.connector.isHolding).toBe(false);
   });

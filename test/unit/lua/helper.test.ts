@@ -274,7 +274,7 @@ describe.skipIf(reason !== null)('helper.lua', { timeout: 60_000 }, () => {
     const ids = await lua.run<number[]>(
       `local ids = {}
        for _, row in ipairs(DB.Rows(DB.FindAll.await('game', 't'))) do ids[#ids + 1] = row.id end
-       for row in DB.FindEach('game', 't') do ids[#ids + 1] = row.id end
+       for row in DB:FindEach('game', 't') do ids[#ids + 1] = row.id end
        return ids`,
     );
     expect(ids).toEqual([...all, ...all].map(({ id }) => id));
