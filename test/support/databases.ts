@@ -40,7 +40,27 @@ async function freshPostgres(serverUrl: string, url: string, name: string): Prom
     }
   };
   await run(`CREATE DATABASE ${name}`);
-  return { url, drop: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return { url, drop: () => dropPostgres(run, name) };
+}
+
+const DROP_MS = 60_000;
+/** `insufficient_privilege`, `object_in_use`. */
+const IN_THE_WAY = ['42501', '55006'];
+
+/**
+ * FORCE ends the sessions of this account, and is refused where the server's own autovacuum is among them; without it the
+ * server sends that one away and waits for it, for some seconds.
+ */
+async function dropPostgres(run: (statement: string) => Promise<void>, name: string): Promise<void> {
+  const end = performance.now() + DROP_MS;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await run(`DROP DATABASE IF EXISTS ${name}${attempt % 2 === 0 ? ' WITH (FORCE)' : ''}`);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (!IN_THE_WAY.includes(code) || performance.now() > end) throw error;
+    }
+  }
 }
 
 async function freshMysql(serverUrl: string, url: string, name: string): Promise<FreshDatabase> {
