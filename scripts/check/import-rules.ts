@@ -19,6 +19,27 @@ const CONNECTOR = [
 ];
 /** What every engine is built on. */
 const ENGINE = ['sidecar/engine/', 'sidecar/columns/', PROTOCOL];
+/** What the parts of the panel stand on. */
+const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/'];
+const PANEL_PARTS = [
+  ...PANEL,
+  ...[
+    ...[
+      'accounts',
+      'audit',
+      'bridge',
+      'bundles',
+      'charts',
+      'console',
+      'database',
+      'events',
+      'http',
+      'routes',
+      'server',
+    ],
+    ...['settings', 'setup'],
+  ].map((name) => `sidecar/panel/${name}/`),
+];
 const SIDECAR_PARTS = [
   'sidecar/api/',
   'sidecar/data/',
@@ -32,6 +53,7 @@ const SIDECAR_PARTS = [
   'sidecar/backup/',
   'sidecar/commands/',
   'sidecar/embedded/',
+  'sidecar/panel/',
 ];
 
 export const ZONES: readonly Zone[] = [
@@ -123,6 +145,68 @@ export const ZONES: readonly Zone[] = [
       PROTOCOL,
     ],
     packages: ['fastify', 'ipaddr.js'],
+  },
+  // What server and browser agree on.
+  { path: 'sidecar/panel/shapes/', zones: [], packages: [] },
+  { path: 'sidecar/panel/web/', zones: ['sidecar/panel/shapes/'], packages: ['preact', 'uplot'], node: [] },
+  { path: 'sidecar/panel/store/', zones: [], packages: ['better-sqlite3'] },
+  { path: 'sidecar/panel/accounts/', zones: PANEL, packages: [] },
+  { path: 'sidecar/panel/audit/', zones: PANEL, packages: [] },
+  { path: 'sidecar/panel/settings/', zones: PANEL, packages: ['zod', 'string-argv'] },
+  { path: 'sidecar/panel/console/', zones: [...PANEL, 'sidecar/log.ts'], packages: ['yazl'] },
+  {
+    path: 'sidecar/panel/server/',
+    zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/settings/', 'sidecar/log.ts'],
+    packages: ['string-argv', 'undici'],
+  },
+  {
+    path: 'sidecar/panel/bundles/',
+    zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/panel/settings/', 'sidecar/log.ts'],
+    packages: ['zod'],
+  },
+  {
+    path: 'sidecar/panel/charts/',
+    zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/log.ts'],
+    packages: ['pidusage'],
+  },
+  {
+    path: 'sidecar/panel/database/',
+    zones: [
+      ...PANEL,
+      ...['sidecar/data/', 'sidecar/schema/', 'sidecar/write-behind/', 'sidecar/engine/', 'sidecar/columns/'],
+      ...['sidecar/config/', PROTOCOL],
+    ],
+    packages: ['zod'],
+  },
+  { path: 'sidecar/panel/bridge/', zones: [...PANEL, 'sidecar/panel/settings/', 'sidecar/log.ts'], packages: ['zod'] },
+  {
+    path: 'sidecar/panel/setup/',
+    zones: [
+      ...PANEL,
+      ...['sidecar/panel/accounts/', 'sidecar/panel/settings/', 'sidecar/config/', 'sidecar/log.ts', PROTOCOL],
+    ],
+    packages: ['zod'],
+  },
+  {
+    path: 'sidecar/panel/events/',
+    zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/accounts/', 'sidecar/panel/http/'],
+    packages: [],
+  },
+  {
+    path: 'sidecar/panel/http/',
+    zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/panel/audit/', 'sidecar/security/', 'sidecar/log.ts'],
+    packages: ['fastify', 'zod'],
+  },
+  { path: 'sidecar/panel/routes/', zones: [...PANEL_PARTS, PROTOCOL], packages: ['zod'] },
+  // app.ts and start-panel.ts put the panel together.
+  {
+    path: 'sidecar/panel/',
+    zones: [
+      ...PANEL_PARTS.slice(1),
+      ...['sidecar/data/', 'sidecar/schema/', 'sidecar/write-behind/', 'sidecar/engine/', 'sidecar/security/'],
+      ...['sidecar/config/', 'sidecar/log.ts', PROTOCOL],
+    ],
+    packages: ['fastify'],
   },
   { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },

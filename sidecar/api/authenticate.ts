@@ -1,11 +1,11 @@
 import { checkRequestEnvelope, parseRawEnvelope, type RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
+import type { Client } from '../security/client.ts';
 import type { ApiKey, Keyring } from '../security/keyring.ts';
 import type { LockOut } from '../security/lock-out.ts';
 import type { NonceStore } from '../security/nonce-store.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
-import type { Client } from './client.ts';
 import { RateLimited } from './rate-limited.ts';
 
 export interface AuthenticatorOptions {

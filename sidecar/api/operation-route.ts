@@ -6,9 +6,9 @@ import { operationsIn, type PayloadOf, parsePayload, parsePayloadText } from '..
 import { writeServerTiming } from '../../db_connector/protocol/server-timing.ts';
 import { type CallContext, CallTiming } from '../data/call-context.ts';
 import { type Log, traceOf } from '../log.ts';
+import type { Client } from '../security/client.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import type { Authenticated, Authenticator } from './authenticate.ts';
-import type { Client } from './client.ts';
 import type { Metrics } from './metrics.ts';
 import { RateLimited } from './rate-limited.ts';
 import { type Body, type BodyReader, decodeBody, isJsonType } from './read-body.ts';

@@ -80,16 +80,32 @@ const limits = z.strictObject({
   lockoutSeconds: integer(1, 86_400).default(DEFAULT_LOCKOUT_SECONDS),
 });
 
-/** Waits for its own issue: the section may stand there, switched off. */
 const panel = z.strictObject({
-  enabled: rule<false>('false; the panel is not supported yet', 'boolean', (value) => value === false).default(false),
+  enabled: flag().default(true),
   host: host().default('127.0.0.1'),
+  /** 0 means any free port. */
   port: integer(0, 65535).default(20772),
   data: text('the path of a file').default('data/panel.sqlite'),
-  publicUrl: nullableText('a URL').default(null),
-  allowedHosts: listOf('host names', (name) => name !== '').default([]),
+  publicUrl: rule<string | null>(
+    'null, or http:// or https:// and a host, with nothing behind it',
+    'text',
+    isOrigin,
+  ).default(null),
+  allowedHosts: listOf("host names, with a port where it is another one than the panel's", isHostName).default([]),
   trustedProxies: ranges().default([]),
 });
+
+/** `https://panel.example.org`, maybe with a port. */
+function isOrigin(value: unknown): boolean {
+  if (value === null) return true;
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return /^https?:$/.test(url.protocol) && (url.origin === value || `${url.origin}/` === value);
+}
+
+function isHostName(name: string): boolean {
+  return /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?$/i.test(name);
+}
 
 /** sidecar.json (contract section 2). Each rule's error is what it expects, in words. */
 export const configSchema = z.strictObject({

@@ -12,7 +12,7 @@ import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
 import { readWriteBehind, type WriteBehindConfig } from './write-behind.ts';
 
 /** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
-export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'panel' | 'writeBehind' | 'backup'> {
+export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'writeBehind' | 'backup'> {
   /** Absolute path of sidecar.json: what makes this sidecar this one on its machine. */
   readonly file: string;
   /** Folder of it. */
@@ -34,7 +34,7 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck
 }
 
 function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessEnv, isCheck: boolean): SidecarConfig {
-  const { keys, panel: _panel, ...rest } = parsed.config;
+  const { keys, ...rest } = parsed.config;
   const { folder, warnings } = parsed;
   const place: SecretPlace = { folder, environment, warnings, isMadeLater: isCheck };
   const at = (path: string) => resolve(folder, path);
@@ -46,6 +46,7 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
       socketPath: socketPath === null ? null : at(socketPath),
       tls: tls === null ? null : { certFile: at(tls.certFile), keyFile: at(tls.keyFile) },
     },
+    panel: { ...rest.panel, data: at(rest.panel.data) },
     database: readDatabase(rest.database, place),
     writeBehind: readWriteBehind(rest.writeBehind, folder),
     backup: readBackup(rest.backup, folder),

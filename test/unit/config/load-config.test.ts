@@ -173,7 +173,16 @@ describe('refused, with the field named', () => {
       { ...SMALL, writeBehind: { maxPending: 0 } },
       /^writeBehind\.maxPending: expected an integer from 1 to 10000000, got 0$/,
     ],
-    ['the panel', { ...SMALL, panel: { enabled: true } }, /^panel\.enabled: .*not supported yet, got true$/],
+    [
+      'an address of the panel with a path',
+      { ...SMALL, panel: { publicUrl: 'https://panel.example.org/path' } },
+      /^panel\.publicUrl: expected null, or .*, got a string that is not shown$/,
+    ],
+    [
+      'a host of the panel that is none',
+      { ...SMALL, panel: { allowedHosts: ['a b'] } },
+      /^panel\.allowedHosts.*: expected .*host names/,
+    ],
     ['no keys', { keys: [] }, /^keys: expected at least one key, got an empty list$/],
     ['keys left out', {}, /^keys: expected a list, got nothing$/],
     ['a kid twice', { keys: [keyOf('a'), keyOf('a')] }, /^keys: expected each kid once/],

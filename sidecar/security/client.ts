@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { AddressRanges, isLoopback, readAddress, SOCKET_CLIENT } from '../security/addresses.ts';
+import { AddressRanges, isLoopback, readAddress, SOCKET_CLIENT } from './addresses.ts';
 
 /** Who sent a request, as far as the network tells. */
 export interface Client {

@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import type { Client } from '../../security/client.ts';
+import type { Permission } from '../shapes/permissions.ts';
+
+/** Who may call a route: data on the route, checked before its handler is reached. A route without it does not start. */
+export type Access =
+  /** Anybody, also before sign-in. */
+  | { readonly kind: 'public' }
+  /** Any account. */
+  | { readonly kind: 'authenticated' }
+  | { readonly kind: 'all'; readonly permissions: readonly [Permission, ...Permission[]] }
+  | { readonly kind: 'any'; readonly permissions: readonly [Permission, ...Permission[]] };
+
+export const PUBLIC: Access = { kind: 'public' };
+export const AUTHENTICATED: Access = { kind: 'authenticated' };
+
+export function needs(...permissions: [Permission, ...Permission[]]): Access {
+  return { kind: 'all', permissions };
+}
+
+export function needsAny(...permissions: [Permission, ...Permission[]]): Access {
+  return { kind: 'any', permissions };
+}
+
+/** Who is signed in, as it holds for this one request. */
+export interface Caller {
+  readonly accountId: number;
+  readonly username: string;
+  readonly permissions: ReadonlySet<Permission>;
+  /** Of the session, for streams; never its token. */
+  readonly sessionId: number;
+}
+
+export interface PanelRequest<Body = unknown> {
+  /** Null on public routes without a session. */
+  readonly caller: Caller | null;
+  readonly client: Client;
+  /** Parts of the path that the route names, such as `name`; decoded, unchecked. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** As the route's schema has read it. */
+  readonly body: Body;
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
+  /** What the audit log names as the subject of the action: a bundle, an account, a table. Never a secret. */
+  subject(text: string): void;
+}
+
+/** What a handler gives back. A plain object becomes `{"ok":true, …}`. */
+export type Answer = JsonAnswer | RawAnswer;
+
+export type JsonAnswer = Readonly<Record<string, unknown>>;
+
+/** Everything that is no reply of the usual shape: downloads, streams, arrays, cookies. */
+export class RawAnswer {
+  readonly send: (response: ServerResponse) => void | Promise<void>;
+
+  constructor(send: (response: ServerResponse) => void | Promise<void>) {
+    this.send = send;
+  }
+}
+
+export interface PanelRoute<Schema extends z.ZodType = z.ZodType> {
+  readonly method: 'GET' | 'POST';
+  /** `/api/bundles/:name/start` */
+  readonly path: string;
+  readonly access: Access;
+  /** Shape of a POST's JSON body; without it the body must be an empty object, or nothing. */
+  readonly body?: Schema;
+  /** Action in the audit log, such as `server.start`; each call is written down with its result. Every POST that changes has one. */
+  readonly audit?: string;
+  /** Takes the call before the body is read where it is not to be served now: a feature that is off (409), a setup that is done (404). */
+  readonly gate?: (request: Omit<PanelRequest<never>, 'body'>) => void;
+  readonly handle: (request: PanelRequest<z.output<Schema>>) => Answer | Promise<Answer>;
+}
+
+/** Keeps the type of the body through a list of routes. */
+export function route<Schema extends z.ZodType>(definition: PanelRoute<Schema>): PanelRoute {
+  return definition as unknown as PanelRoute;
+}

@@ -1,0 +1,26 @@
+import { ERROR_STATUS, type ErrorKey } from './shapes/error-keys.ts';
+
+export interface ErrorDetails {
+  /** Which field of the document is at fault. */
+  readonly field?: string;
+  /** What exactly, in English, for fields whose key says too little: never a secret. */
+  readonly detail?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** A refusal: services throw it, `http/` alone makes an answer of it. */
+export class PanelError extends Error {
+  readonly key: ErrorKey;
+  readonly details: ErrorDetails;
+
+  constructor(key: ErrorKey, details: ErrorDetails = {}) {
+    super(details.detail ?? key);
+    this.name = 'PanelError';
+    this.key = key;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.key];
+  }
+}

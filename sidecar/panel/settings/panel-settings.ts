@@ -1,0 +1,96 @@
+import type { Locale } from '../shapes/locales.ts';
+import type { Backend } from '../shapes/server.ts';
+import type { PanelStore } from '../store/panel-store.ts';
+
+/** What the panel is told by its owner, beside sidecar.json. Kept in `panel.sqlite`; whoever changes it checks it first. */
+export interface SettingValues {
+  readonly dashboardName: string;
+  /** Of the setup: the default of every account, and of the sign-in page. */
+  readonly locale: Locale;
+  readonly backend: Backend;
+  /** Absolute; empty while there is none. Working folder of the server. */
+  readonly serverRoot: string;
+  /** Command line of the server, split as a shell would, never run by one. Empty where the backend knows its own. */
+  readonly startLine: string;
+  /** What is typed to stop it; empty where there is nothing to type. */
+  readonly stopLine: string;
+  /** `{name}` stands for the bundle. */
+  readonly bundleStartLine: string;
+  readonly bundleStopLine: string;
+  readonly bundleRestartLine: string;
+  /** For the backend `command`: names of bundles, where nothing tells them. */
+  readonly bundles: readonly string[];
+  /** Seconds, 0 to 600. */
+  readonly stopWaitSeconds: number;
+  readonly killWaitSeconds: number;
+  readonly shutdownMode: 'graceful' | 'immediate';
+  readonly autoStartServer: boolean;
+  /** Restart a server that has hung; only told where false. */
+  readonly restartHungServer: boolean;
+  readonly hangSeconds: number;
+  readonly autoUpdateChecks: boolean;
+  readonly updateChannel: 'stable' | 'beta';
+  readonly bridge: {
+    readonly enabled: boolean;
+    readonly port: number;
+    readonly retentionDays: number;
+    readonly maxMegabytes: number;
+  };
+}
+
+export const DEFAULT_SETTINGS: SettingValues = {
+  dashboardName: 'Game server',
+  locale: 'en',
+  backend: 'none',
+  serverRoot: '',
+  startLine: '',
+  stopLine: '',
+  bundleStartLine: '',
+  bundleStopLine: '',
+  bundleRestartLine: '',
+  bundles: [],
+  stopWaitSeconds: 20,
+  killWaitSeconds: 10,
+  shutdownMode: 'graceful',
+  autoStartServer: false,
+  restartHungServer: false,
+  hangSeconds: 60,
+  autoUpdateChecks: false,
+  updateChannel: 'stable',
+  bridge: { enabled: false, port: 20773, retentionDays: 14, maxMegabytes: 256 },
+};
+
+type Listener = (now: SettingValues, before: SettingValues) => void;
+
+export class PanelSettings {
+  readonly #store: PanelStore;
+  readonly #listeners = new Set<Listener>();
+  #values: SettingValues;
+
+  /** `preset`: what a start presets where the owner has set nothing yet, such as the backend of `npm start`. */
+  constructor(store: PanelStore, preset: Partial<SettingValues> = {}) {
+    this.#store = store;
+    const rows = store.prepare('SELECT name, value FROM settings').all() as { name: string; value: string }[];
+    const kept = Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value)]));
+    this.#values = Object.freeze({ ...DEFAULT_SETTINGS, ...preset, ...kept });
+  }
+
+  get values(): SettingValues {
+    return this.#values;
+  }
+
+  /** All of it in one transaction; listeners hear of it afterwards. */
+  update(changes: Partial<SettingValues>): void {
+    const write = this.#store.prepare('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)');
+    this.#store.transaction(() => {
+      for (const [name, value] of Object.entries(changes)) write.run(name, JSON.stringify(value));
+    })();
+    const before = this.#values;
+    this.#values = Object.freeze({ ...before, ...changes });
+    for (const listener of this.#listeners) listener(this.#values, before);
+  }
+
+  onChange(listener: Listener): void {
+    this.#listeners.add(listener);
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Every refusal of the panel: its localization key and its HTTP status. Each key has a text in every locale
+ * (`web/locales/errors/`). Keys of one field are `setup.<field>` and `settings.<field>`.
+ */
+export const ERROR_STATUS = {
+  'host.invalid': 400,
+  'origin.invalid': 403,
+  'csrf.invalid': 400,
+  'session.missing': 401,
+  'session.expired': 401,
+  'permission.missing': 403,
+  'route.unknown': 404,
+  'method.unknown': 405,
+  'body.type': 415,
+  'body.malformed': 400,
+  'body.large': 413,
+  'rate.limited': 429,
+  'internal.error': 500,
+
+  'login.failed': 401,
+
+  'users.exists': 409,
+  'users.unknown': 404,
+  'users.lastManager': 409,
+  'users.grant': 403,
+  'users.username': 400,
+  'users.password': 400,
+  'users.permissions': 400,
+
+  'setup.key': 403,
+  'setup.dashboardName': 400,
+  'setup.username': 400,
+  'setup.password': 400,
+  'setup.confirmation': 400,
+  'setup.locale': 400,
+  'setup.serverRoot': 400,
+  'setup.backend': 400,
+  'setup.install': 409,
+  'setup.busy': 409,
+
+  'server.running': 409,
+  'server.stopped': 409,
+  'server.busy': 409,
+  'server.elsewhere': 409,
+  'command.text': 400,
+
+  'events.tooMany': 429,
+  'logs.unknown': 404,
+  'logs.none': 404,
+  'diagnostics.query': 400,
+  'crashes.unknown': 404,
+
+  'bundles.unknown': 404,
+  'bundles.unavailable': 409,
+
+  'settings.shutdownMode': 400,
+  'settings.autoStartServer': 400,
+  'settings.locale': 400,
+  'settings.autoUpdateChecks': 400,
+  'settings.updateChannel': 400,
+  'settings.dashboardName': 400,
+  'settings.unknown': 400,
+  'settings.restartHungServer': 400,
+  'settings.hangSeconds': 400,
+  'settings.serverRoot': 400,
+  'config.conflict': 409,
+  'config.invalid': 400,
+
+  'charts.range': 400,
+
+  'database.request': 400,
+  'database.unknown': 404,
+  'database.conflict': 409,
+  'database.failed': 503,
+
+  'bridge.enabled': 400,
+  'bridge.port': 400,
+  'bridge.retentionDays': 400,
+  'bridge.maxMegabytes': 400,
+  'bridge.name': 400,
+  'bridge.unknown': 404,
+} as const;
+
+export type ErrorKey = keyof typeof ERROR_STATUS;
