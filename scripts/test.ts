@@ -22,7 +22,7 @@ import {
 } from './check/counts.ts';
 import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
 import { startServers, type TestServers } from './servers/start-servers.ts';
-import { untestedFaults, untestedKinds, untestedLua } from './servers/untested-kinds.ts';
+import { untestedKinds, untestedPrograms } from './servers/untested-kinds.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GAME_SERVER_NODE = 22;
@@ -168,12 +168,7 @@ async function testAll(): Promise<Counts[]> {
     console.log('Tests:');
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));
     const missing = Object.entries(servers.missing);
-    const untested = new Map([
-      ...missing,
-      ...(await untestedKinds(servers)),
-      ...(await untestedFaults()),
-      ...(await untestedLua()),
-    ]);
+    const untested = new Map([...missing, ...(await untestedKinds(servers)), ...(await untestedPrograms())]);
     const onGameServerNode = await testOnGameServerNode(untested);
     showEngines(report, untested);
     showRepeated(report);

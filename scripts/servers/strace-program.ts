@@ -1,58 +1,16 @@
-// `strace`, with which tests make system calls of a process fail: the machine's own, else unpacked from Debian's packages into the
-// cache. Nothing of the machine's own system is changed.
+// `strace`, with which tests make system calls of a process fail.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { cacheFolder } from './cache-folder.ts';
-import { usableSource } from './debian-root.ts';
-import { runInstall } from './install-command.ts';
-import { findProgram } from './private-command.ts';
+import { provideDebianProgram } from './debian-program.ts';
 
-const PACKAGES = ['strace', 'libunwind8'];
-// $1 where to, then packages.
-const INSTALL = `set -eu
-cd "$1"
-shift
-apt-get -q download "$@" || { apt-get -q update; apt-get -q download "$@"; }
-for file in *.deb; do dpkg-deb -x "$file" .; done
-rm -- *.deb
-`;
+const STRACE = { name: 'strace', path: 'usr/bin/strace', packages: ['strace', 'libunwind8'] };
 const ATTACH_TIMEOUT_MS = 5000;
 
 /** How it is called. Throws an Error with the reason why system calls cannot be traced here. */
 export async function provideStrace(say: (line: string) => void): Promise<readonly string[]> {
-  const own = findProgram('strace');
-  const argv = own === null ? commandIn(await unpack(say)) : [own];
+  const argv = await provideDebianProgram(STRACE, say);
   await checkAttach(argv);
   return argv;
-}
-
-function commandIn(folder: string): string[] {
-  const libraries = `${join(folder, `usr/lib/${triplet()}`)}:${join(folder, `lib/${triplet()}`)}`;
-  return ['env', `LD_LIBRARY_PATH=${libraries}`, join(folder, 'usr/bin/strace')];
-}
-
-function triplet(): string {
-  return `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`;
-}
-
-async function unpack(say: (line: string) => void): Promise<string> {
-  usableSource();
-  const folder = join(cacheFolder(), 'strace');
-  if (existsSync(folder)) return folder;
-  const making = mkdtempSync(join(cacheFolder(), 'making-strace-'));
-  try {
-    await runInstall(
-      { argv: ['sh', '-c', INSTALL, 'sh', making, ...PACKAGES], cwd: making, abortSignal: 'SIGKILL' },
-      say,
-    );
-    // Whole or not at all; two runs at once may both make it.
-    if (!existsSync(folder)) renameSync(making, folder);
-  } finally {
-    rmSync(making, { recursive: true, force: true });
-  }
-  return folder;
 }
 
 /** A machine may forbid it: a container without the right to trace, a hardened kernel. */

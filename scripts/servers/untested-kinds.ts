@@ -1,5 +1,6 @@
 import { createConnection } from 'mysql2/promise';
 import { provideLua } from './lua-program.ts';
+import { provideNginx } from './nginx-program.ts';
 import type { TestServers } from './start-servers.ts';
 import { provideStrace } from './strace-program.ts';
 
@@ -19,22 +20,21 @@ export async function untestedKinds(servers: TestServers): Promise<ReadonlyMap<s
   }
 }
 
-/** Where system calls cannot be made to fail, with the reason: the faults of the journal's disk are skipped then. */
-export async function untestedFaults(): Promise<ReadonlyMap<string, string>> {
-  try {
-    await provideStrace(() => {});
-    return new Map();
-  } catch (error) {
-    return new Map([['disk', error instanceof Error ? error.message : String(error)]]);
-  }
-}
+/** What a program of the machine is needed for, and how it is had. */
+const PROGRAMS: Readonly<Record<string, (say: (line: string) => void) => Promise<unknown>>> = {
+  // Where system calls cannot be made to fail the faults of the journal's disk are skipped.
+  disk: provideStrace,
+  lua: provideLua,
+  nginx: provideNginx,
+};
 
-/** Where there is no Lua 5.4, with the reason: the helper for Lua is skipped then. */
-export async function untestedLua(): Promise<ReadonlyMap<string, string>> {
-  try {
-    await provideLua(() => {});
-    return new Map();
-  } catch (error) {
-    return new Map([['lua', error instanceof Error ? error.message : String(error)]]);
+/** Programs that are not to be had here, with the reason: the tests that need them are skipped. */
+export async function untestedPrograms(): Promise<ReadonlyMap<string, string>> {
+  const untested = new Map<string, string>();
+  for (const [what, provide] of Object.entries(PROGRAMS)) {
+    await provide(() => {}).catch((error: unknown) =>
+      untested.set(what, error instanceof Error ? error.message : String(error)),
+    );
   }
+  return untested;
 }
