@@ -38,7 +38,8 @@ export function* fileFindings(config: SidecarConfig, keys: readonly KeyOfFile[])
       ];
 }
 
-function privateFinding(path: string): Finding[] {
+/** A file that its owner alone should read. */
+export function privateFinding(path: string): Finding[] {
   const stats = statSync(path);
   if (process.platform === 'win32') return [];
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');

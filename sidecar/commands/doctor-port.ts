@@ -4,6 +4,12 @@ import { connect, createServer } from 'node:net';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Finding } from './doctor-finding.ts';
 
+export interface ListeningPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: object | null;
+}
+
 const ANSWER_MS = 3000;
 const what = 'address';
 
@@ -26,12 +32,12 @@ export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
       advice: 'change api.host or api.port',
     };
   }
-  if (await isSidecar(api)) return { verdict: 'ok', what, found: `a sidecar answers at ${place}` };
+  if (await answersJson(api, '/v1/health')) return { verdict: 'ok', what, found: `a sidecar answers at ${place}` };
   const advice = 'stop it, or change api.port here and url in database.json';
   return { verdict: 'fail', what, found: `another program listens on ${place}`, advice };
 }
 
-function listenError(host: string, port: number): Promise<string | null> {
+export function listenError(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -47,12 +53,13 @@ function answersAt(path: string): Promise<boolean> {
   });
 }
 
-/** By the answer to its public probe; whose certificate it is does not matter for that. */
-function isSidecar({ host, port, tls }: SidecarConfig['api']): Promise<boolean> {
+/** Whether a public path answers as this program does; whose certificate it is does not matter for that. */
+export function answersJson(place: ListeningPlace, path: string): Promise<boolean> {
+  const { host, port, tls } = place;
   const request = tls === null ? httpRequest : httpsRequest;
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return new Promise((resolve) => {
-    const asked = request({ host: name, port, path: '/v1/health', timeout: ANSWER_MS, rejectUnauthorized: false });
+    const asked = request({ host: name, port, path, timeout: ANSWER_MS, rejectUnauthorized: false });
     asked.once('timeout', () => asked.destroy());
     asked.once('error', () => resolve(false));
     asked.once('response', (response) => {

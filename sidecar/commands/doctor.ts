@@ -7,6 +7,7 @@ import { backupFindings } from './doctor-backup.ts';
 import { databaseFindings } from './doctor-database.ts';
 import { fileFindings, journalFindings, spaceFindings } from './doctor-files.ts';
 import type { Finding } from './doctor-finding.ts';
+import { panelFindings } from './doctor-panel.ts';
 import { portFinding } from './doctor-port.ts';
 import { CONFIG_OPTION, DEFAULT_CONFIG, JSON_OPTION } from './option-table.ts';
 import { readingArguments } from './usage-error.ts';
@@ -52,6 +53,7 @@ async function* findings(file: string, environment: NodeJS.ProcessEnv): AsyncGen
     yield* fileFindings(config, parsed.keys);
     yield* spaceFindings(config);
     yield await portFinding(config);
+    yield* panelFindings(config);
     yield* databaseFindings(config);
     yield* journalFindings(config);
     yield* backupFindings(config);
