@@ -34,10 +34,14 @@ async function doctor(file: string, environment: Record<string, string> = {}) {
 it('a box that was just made has nothing to mend', async () => {
   const file = join(folder, 'vfs/sidecar.json');
   await runInit(['--config', file], { environment: {} }, { print: () => undefined });
-  const { all, isWell } = await doctor(file, { SIDECAR_API_PORT: '0', SIDECAR_BACKUP_AT: '04:30' });
+  const { all, isWell } = await doctor(file, {
+    SIDECAR_API_PORT: '0',
+    SIDECAR_PANEL_PORT: '0',
+    SIDECAR_BACKUP_AT: '04:30',
+  });
   expect({ isWell, verdicts: all.filter(({ verdict }) => verdict === 'fail') }).toEqual({ isWell: true, verdicts: [] });
   expect(new Set(all.map(({ what }) => what))).toEqual(
-    new Set(['Node.js', 'configuration', 'files', 'disk', 'address', 'database', 'journal', 'backup']),
+    new Set(['Node.js', 'configuration', 'files', 'disk', 'address', 'panel', 'database', 'journal', 'backup']),
   );
 });
 
@@ -100,6 +104,30 @@ describe('says what to mend', () => {
     const { port } = other.address() as { port: number };
     const found = await lineOf(writeConfig(folder, { api: { port } }), 'fail', 'address');
     expect(found?.found).toBe(`another program listens on 127.0.0.1:${port}`);
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it("the panel's port, its accounts that others can read, and a setup that nobody has done", async () => {
+    const other = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const file = writeConfig(folder, { panel: { enabled: true, port, data: 'panel.sqlite' } });
+    const accounts = join(folder, 'panel.sqlite');
+    writeFileSync(accounts, '');
+    chmodSync(accounts, 0o644);
+    mkdirSync(join(folder, 'secrets'));
+    writeFileSync(join(folder, 'secrets/panel-setup.key'), 'the-key', { mode: 0o600 });
+    const { of, text } = await doctor(file);
+    expect(of('panel')).toMatchObject([
+      {
+        verdict: 'fail',
+        found: `another program listens on 127.0.0.1:${port}`,
+        advice: 'stop it, or change panel.port',
+      },
+      { verdict: 'warn', found: 'nobody has set it up yet' },
+    ]);
+    expect(of('secrets')).toMatchObject([{ verdict: 'warn', advice: `chmod 600 ${accounts}` }]);
+    expect(text).not.toContain('the-key');
     await new Promise((resolve) => other.close(resolve));
   });
 
