@@ -1,0 +1,28 @@
+import type { ConsoleLine, LineStream } from '../../shapes/console.ts';
+import { plainText } from './sgr.ts';
+
+/** A line as the page keeps it, or a place where lines are missing. */
+export interface Entry {
+  readonly seq: number;
+  readonly time: string;
+  readonly stream: LineStream;
+  readonly text: string;
+  /** What is searched: the text without its colours. */
+  readonly plain: string;
+  /** The bundle or part that wrote it, where the line says so; else empty. */
+  readonly source: string;
+  /** First number of the missing lines; `seq` is the last. Null for a line. */
+  readonly missingFrom: number | null;
+}
+
+/** `[bundle] text` of the standalone server, `[ script:bundle] text` of FXServer. */
+const SOURCE = /^\s{0,4}\[\s{0,32}(?:script:)?([A-Za-z0-9_][A-Za-z0-9_.-]{0,63})\]/;
+
+export function entryOf(line: ConsoleLine): Entry {
+  const plain = plainText(line.text);
+  return { ...line, plain, source: SOURCE.exec(plain)?.[1] ?? '', missingFrom: null };
+}
+
+export function missingEntry(from: number, to: number, time: string): Entry {
+  return { seq: to, time, stream: 'panel', text: '', plain: '', source: '', missingFrom: from };
+}

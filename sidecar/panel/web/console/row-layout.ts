@@ -1,0 +1,29 @@
+/** Cells of a line that are shown in the list; the rest is a click away. */
+export const MAX_SHOWN = 2_000;
+
+const ASCII = /^[\u0020-\u007e]*$/;
+
+/**
+ * Rows that a text takes where every line is broken after exactly `columns` cells, as a terminal does. Letters that a font may
+ * draw wide count two cells: a row too many is an empty row, one too few would hide text.
+ */
+export function rowCount(text: string, columns: number): number {
+  if (text.length <= columns && ASCII.test(text)) return 1;
+  if (ASCII.test(text)) return Math.max(1, Math.ceil(text.length / columns));
+  let rows = 1;
+  let used = 0;
+  for (const character of text) {
+    const cells = (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
+    if (used + cells > columns) {
+      rows++;
+      used = 0;
+    }
+    used += cells;
+  }
+  return rows;
+}
+
+export function shownText(text: string): string {
+  // Never half of a pair of surrogates.
+  return text.length <= MAX_SHOWN ? text : text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '');
+}
