@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { formatLine, type LogLine } from './line-format.ts';
+import { LineRing } from './line-ring.ts';
+import { cleanLine } from './line-text.ts';
+import { LogFolder, LogNames, type Retention } from './log-folder.ts';
+import { LogWriter } from './log-writer.ts';
+import { linesBefore } from './read-lines.ts';
+import { Sequence } from './sequence.ts';
+
+export interface LineLogOptions {
+  readonly folder: string;
+  readonly maxLines: number;
+  readonly maxChars: number;
+  readonly maxFileBytes: number;
+  /** Asked at each sweep, as the room of one log can depend on what others may take. */
+  readonly retention: () => Retention;
+  readonly now: () => number;
+  readonly onTrouble: (message: string) => void;
+}
+
+/** Lines that come together are told together; a person sees no difference. */
+const BATCH_MS = 25;
+const SWEEP_MS = 3_600_000;
+
+/** A log of numbered lines: the latest in memory, all in files that are kept for a while, and listeners for what is new. */
+export class LineLog<Stream extends string> {
+  readonly folder: LogFolder;
+  readonly #options: LineLogOptions;
+  readonly #ring: LineRing<LogLine<Stream>>;
+  readonly #sequence: Sequence;
+  readonly #names: LogNames;
+  readonly #writer: LogWriter;
+  readonly #listeners = new Set<(batch: readonly LogLine<Stream>[]) => void>();
+  readonly #sweeping: NodeJS.Timeout;
+  #batch: LogLine<Stream>[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #current: string | null = null;
+  #currentBytes = 0;
+  #sweep: Promise<void> = Promise.resolve();
+
+  /** Only by `openParts`. */
+  constructor(options: LineLogOptions, parts: LineLogParts<Stream>) {
+    this.#options = options;
+    this.folder = parts.folder;
+    this.#ring = parts.ring;
+    this.#sequence = parts.sequence;
+    this.#names = parts.names;
+    this.#writer = new LogWriter(options.folder, options.onTrouble);
+    this.#sweeping = setInterval(() => this.#beginSweep(), SWEEP_MS);
+    this.#sweeping.unref();
+    this.#beginSweep();
+  }
+
+  /** The number given out last; 0 before the first. */
+  get lastSeq(): number {
+    return this.#sequence.last;
+  }
+
+  get oldestSeq(): number | null {
+    return this.#ring.oldestSeq;
+  }
+
+  /** File of the run that goes on, or went last; null before the first run of this process. */
+  get current(): string | null {
+    return this.#current;
+  }
+
+  /** What comes from now on is in a file of its own. */
+  beginRun(): void {
+    this.#turnTo(this.#names.ofRun(this.#options.now()));
+  }
+
+  append(stream: Stream, text: string): void {
+    const line: LogLine<Stream> = {
+      seq: this.#sequence.next(),
+      time: new Date(this.#options.now()).toISOString(),
+      stream,
+      text: cleanLine(text),
+    };
+    this.#ring.push(line);
+    this.#write(formatLine(line));
+    if (this.#listeners.size === 0) return;
+    this.#batch.push(line);
+    this.#timer ??= setTimeout(() => this.#tell(), BATCH_MS);
+  }
+
+  latest(count: number): LogLine<Stream>[] {
+    return this.#ring.latest(count);
+  }
+
+  after(seq: number, limit = Number.POSITIVE_INFINITY): LogLine<Stream>[] {
+    return this.#ring.after(seq, limit);
+  }
+
+  before(seq: number, limit: number): LogLine<Stream>[] {
+    return this.#ring.before(seq, limit);
+  }
+
+  /** Batches in order, each line once. The returned function ends it. */
+  onLines(listener: (batch: readonly LogLine<Stream>[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Resolves once the files hold all that was appended so far. */
+  async drain(): Promise<void> {
+    await this.#writer.drain();
+  }
+
+  /** Tells and writes what waits. */
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    this.#tell();
+    await this.#writer.close();
+    this.#sequence.close();
+    await this.#sweep;
+  }
+
+  #tell(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const batch = this.#batch;
+    this.#batch = [];
+    if (batch.length === 0) return;
+    for (const listener of this.#listeners) listener(batch);
+  }
+
+  #write(text: string): void {
+    if (this.#current === null) this.beginRun();
+    const bytes = Buffer.byteLength(text);
+    if (this.#currentBytes > 0 && this.#currentBytes + bytes > this.#options.maxFileBytes) {
+      this.#turnTo(this.#names.ofNextPart());
+    }
+    this.#currentBytes += bytes;
+    this.#writer.append(this.#current as string, text);
+  }
+
+  #turnTo(name: string): void {
+    this.#current = name;
+    this.#currentBytes = 0;
+    this.#beginSweep();
+  }
+
+  /** One at a time. Room is kept for what the file in use will grow to. */
+  #beginSweep(): void {
+    const { retention, now, maxFileBytes } = this.#options;
+    this.#sweep = this.#sweep.then(() => {
+      const { maxAgeMs, maxBytes } = retention();
+      return this.folder.sweep({ maxAgeMs, maxBytes: maxBytes - maxFileBytes }, this.#current, now());
+    });
+  }
+}
+
+interface LineLogParts<Stream extends string> {
+  readonly folder: LogFolder;
+  readonly ring: LineRing<LogLine<Stream>>;
+  readonly sequence: Sequence;
+  readonly names: LogNames;
+}
+
+/** Reads what the last process left: its numbers go on, and its last lines are in memory again. */
+export async function openParts<Stream extends string>(options: LineLogOptions): Promise<LineLogParts<Stream>> {
+  const folder = new LogFolder(options.folder);
+  await folder.make();
+  const files = await folder.list();
+  const ring = new LineRing<LogLine<Stream>>(options.maxLines, options.maxChars);
+  const kept: LogLine<Stream>[] = [];
+  for await (const line of linesBefore(folder, Number.POSITIVE_INFINITY)) {
+    if (kept.push(line as LogLine<Stream>) >= options.maxLines) break;
+  }
+  for (const line of kept.reverse()) ring.push(line);
+  const sequence = new Sequence(join(options.folder, 'next-number'), ring.latest(1)[0]?.seq ?? 0);
+  return { folder, ring, sequence, names: new LogNames(files.at(-1)?.name ?? null) };
+}

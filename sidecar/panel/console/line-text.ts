@@ -1,0 +1,44 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Of a line, in the ring, the file and the stream alike (panel contract, "Shapes"). */
+export const MAX_LINE_CHARS = 16_384;
+
+const UNSAFE = /[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
+/**
+ * What a terminal would obey: CSI, OSC, the other strings, and two-character escapes. None of the alternatives can run into
+ * another one, so that a hostile line is read once.
+ */
+const ESCAPE =
+  /\x1b(?:\[([0-?]*)([ -/]*)([@-~]?)|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)/g;
+const COLOUR = /^[0-9;:]{0,64}$/;
+const CONTROL = /[\0-\x08\x0a-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029]/g;
+/** An escape sequence that the cut went through. */
+const TORN_ESCAPE = /\x1b(?:\[[0-9;:]*)?$/;
+
+/**
+ * One line as it is kept and shown: colours (SGR) stay, every other escape sequence goes, and control characters become
+ * pictures of themselves, so that nothing in it can move a cursor, set a title or pretend to be another line.
+ */
+export function cleanLine(text: string): string {
+  return cutLine(UNSAFE.test(text) ? pictured(text) : text);
+}
+
+function pictured(text: string): string {
+  const escaped = text.replace(ESCAPE, (_all, parameters?: string, between?: string, final?: string) =>
+    final === 'm' && between === '' && COLOUR.test(parameters ?? '') ? `\x1b[${parameters}m` : '',
+  );
+  return escaped.replace(CONTROL, pictureOf);
+}
+
+function pictureOf(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return '\u2421';
+  return code >= 0x2028 ? '\u2424' : '\ufffd';
+}
+
+function cutLine(text: string): string {
+  if (text.length <= MAX_LINE_CHARS) return text;
+  const last = text.charCodeAt(MAX_LINE_CHARS - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, isHalf ? MAX_LINE_CHARS - 1 : MAX_LINE_CHARS).replace(TORN_ESCAPE, '');
+}

@@ -1,0 +1,96 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Text that waits for a disk which does not take it. Beyond, lines are left out of the file, and their number is told. */
+const MAX_WAITING_CHARS = 8_000_000;
+
+interface Piece {
+  readonly name: string;
+  text: string;
+}
+
+/** Appends to files in the background, in the order of the calls, a write for all that has gathered. Never throws, never waits. */
+export class LogWriter {
+  readonly #folder: string;
+  readonly #onTrouble: (message: string) => void;
+  #waiting: Piece[] = [];
+  #waitingChars = 0;
+  #leftOut = 0;
+  #isFailing = false;
+  #open: { readonly name: string; readonly handle: FileHandle } | null = null;
+  #work: Promise<void> | null = null;
+
+  /** `onTrouble` hears once of a disk that takes nothing, and again when it has taken something in between. */
+  constructor(folder: string, onTrouble: (message: string) => void) {
+    this.#folder = folder;
+    this.#onTrouble = onTrouble;
+  }
+
+  append(name: string, text: string): void {
+    if (this.#waitingChars + text.length > MAX_WAITING_CHARS) {
+      this.#leftOut += 1;
+      return;
+    }
+    const last = this.#waiting.at(-1);
+    if (last?.name === name) last.text += text;
+    else this.#waiting.push({ name, text });
+    this.#waitingChars += text.length;
+    this.#work ??= this.#run();
+  }
+
+  /** Resolves once all that was appended so far is with the system, or cannot be. */
+  async drain(): Promise<void> {
+    while (this.#work !== null) await this.#work;
+  }
+
+  async close(): Promise<void> {
+    await this.drain();
+    await this.#open?.handle.close().catch(() => {});
+    this.#open = null;
+  }
+
+  async #run(): Promise<void> {
+    // Of the lines of one turn of the loop, one write.
+    await new Promise(setImmediate);
+    while (this.#waiting.length > 0) {
+      const pieces = this.#waiting;
+      this.#waiting = [];
+      this.#waitingChars = 0;
+      this.#tellLeftOut();
+      for (const piece of pieces) await this.#write(piece);
+    }
+    this.#work = null;
+  }
+
+  async #write(piece: Piece): Promise<void> {
+    try {
+      const handle = await this.#handleOf(piece.name);
+      await handle.appendFile(piece.text);
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing)
+        this.#onTrouble(`log files cannot be written, and lines are missing there: ${codeOf(error)}`);
+      this.#isFailing = true;
+    }
+  }
+
+  async #handleOf(name: string): Promise<FileHandle> {
+    if (this.#open?.name === name) return this.#open.handle;
+    const before = this.#open;
+    this.#open = null;
+    await before?.handle.close().catch(() => {});
+    const handle = await open(join(this.#folder, name), 'a', 0o600);
+    this.#open = { name, handle };
+    return handle;
+  }
+
+  #tellLeftOut(): void {
+    if (this.#leftOut === 0) return;
+    this.#onTrouble(`the disk was too slow: ${this.#leftOut} lines are missing in the log files`);
+    this.#leftOut = 0;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown';
+}
