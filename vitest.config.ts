@@ -19,7 +19,7 @@ const excludedTests = excludedEngines(process.env).flatMap((engine) => [
 /** The same programs on every engine. What failed is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
 const [seed, ...path] = (process.env.DIFFERENTIAL_SEED ?? String(TEST_SEED)).split(':');
 const differential = {
-  programs: Number(process.env.DIFFERENTIAL_PROGRAMS ?? 200),
+  programs: Number(process.env.DIFFERENTIAL_PROGRAMS ?? 120),
   seed: Number(seed),
   path: path.join(':'),
 };
