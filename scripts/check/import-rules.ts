@@ -178,7 +178,11 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['zod'],
   },
-  { path: 'sidecar/panel/bridge/', zones: [...PANEL, 'sidecar/panel/settings/', 'sidecar/log.ts'], packages: ['zod'] },
+  {
+    path: 'sidecar/panel/bridge/',
+    zones: [...PANEL, 'sidecar/panel/settings/', 'sidecar/security/', 'sidecar/log.ts'],
+    packages: ['zod'],
+  },
   {
     path: 'sidecar/panel/setup/',
     zones: [

@@ -1,4 +1,5 @@
 import { BACKUP_OPTIONS, runBackup } from './backup.ts';
+import { BRIDGE_SEND_OPTIONS, runBridgeSend } from './bridge-send.ts';
 import type { Command } from './command.ts';
 import { listingCommand } from './command.ts';
 import { runCopy } from './copy.ts';
@@ -81,5 +82,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     // With its driver, which nobody else needs.
     run: async (args, { moveIo }) =>
       (await import('./import.ts')).runImport(args, moveIo('the same command begins anew')),
+  },
+  'bridge-send': {
+    about: "hands the lines of standard input to another machine's panel",
+    usage: ['--url http://HOST:PORT --token-file FILE [--module NAME] [--level LEVEL]'],
+    options: BRIDGE_SEND_OPTIONS,
+    notes: ['What cannot be sent now is sent later; the exit code is 1 where something did not arrive.'],
+    run: (args, process) => runBridgeSend(args, process),
   },
 };

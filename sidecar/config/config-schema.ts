@@ -86,6 +86,8 @@ const panel = z.strictObject({
   /** 0 means any free port. */
   port: integer(0, 65535).default(20772),
   data: text('the path of a file').default('data/panel.sqlite'),
+  /** Where the LAN bridge listens once it is switched on in the panel: other machines are to reach it. */
+  bridgeHost: host().default('0.0.0.0'),
   publicUrl: rule<string | null>(
     'null, or http:// or https:// and a host, with nothing behind it',
     'text',

@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import type { Log } from '../../log.ts';
+import { PanelError } from '../panel-error.ts';
+import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
+import type { BridgeStatus } from '../shapes/bridge.ts';
+import type { PanelStore } from '../store/panel-store.ts';
+import { BridgeFiles } from './bridge-files.ts';
+import type { BridgeLine } from './bridge-line.ts';
+import { BridgeListener } from './bridge-listener.ts';
+import { BridgeTokens } from './bridge-tokens.ts';
+
+const PEER_MS = 300_000;
+const TIDY_MS = 3_600_000;
+const MOST_PEERS = 1000;
+
+export interface BridgeOptions {
+  readonly store: PanelStore;
+  readonly settings: PanelSettings;
+  /** Folder of all logs. */
+  readonly logFolder: string;
+  /** Where it listens once it is switched on: other machines are to reach it. */
+  readonly host: string;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+type BridgeSettings = SettingValues['bridge'];
+
+/** Takes lines of other machines of the network while it is switched on, and keeps them. */
+export class Bridge {
+  readonly tokens: BridgeTokens;
+  readonly #options: BridgeOptions;
+  readonly #files: BridgeFiles;
+  readonly #peers = new Map<string, number>();
+  readonly #timer: NodeJS.Timeout;
+  #listener: BridgeListener | null = null;
+  #problem: string | null = null;
+  /** Port 0 of the settings becomes the one that was had. */
+  #port = 0;
+  /** Changes of the settings take effect one after the other. */
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(options: BridgeOptions) {
+    const { store, settings, logFolder, now } = options;
+    this.#options = options;
+    this.tokens = new BridgeTokens(store, now);
+    this.#files = new BridgeFiles(join(logFolder, 'bridge'), () => settings.values.bridge, now);
+    this.#timer = setInterval(() => void this.#files.tidy().catch(() => {}), TIDY_MS);
+    this.#timer.unref();
+    settings.onChange((values, before) => {
+      if (values.bridge !== before.bridge) void this.apply();
+    });
+  }
+
+  status(): BridgeStatus {
+    const { enabled, port, retentionDays, maxMegabytes } = this.#options.settings.values.bridge;
+    const since = this.#options.now() - PEER_MS;
+    return {
+      enabled,
+      port: this.#listener === null ? port : this.#port,
+      listening: this.#listener !== null,
+      problem: this.#problem,
+      peers: [...this.#peers.values()].filter((time) => time > since).length,
+      megabytes: this.#files.megabytes,
+      retentionDays,
+      maxMegabytes,
+    };
+  }
+
+  /** Newest first. */
+  lines(): AsyncIterable<BridgeLine> {
+    return this.#files.newestFirst();
+  }
+
+  /** Any subset; resolves once it listens as told. @throws PanelError `bridge.<field>` */
+  async change(given: Readonly<Record<string, unknown>>): Promise<void> {
+    const bridge = { ...this.#options.settings.values.bridge, ...checked(given) };
+    this.#options.settings.update({ bridge });
+    await this.#changing;
+  }
+
+  /** Listens, or not, as the settings say. What keeps it from listening is told in its status and once in the log. */
+  apply(): Promise<void> {
+    this.#changing = this.#changing.then(() => this.#apply());
+    return this.#changing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#changing;
+    await this.#listener?.close();
+    this.#listener = null;
+  }
+
+  async #apply(): Promise<void> {
+    const { enabled, port } = this.#options.settings.values.bridge;
+    await this.#files.tidy().catch(() => {});
+    await this.#listener?.close();
+    this.#listener = null;
+    this.#problem = null;
+    if (enabled) await this.#listen(port);
+  }
+
+  async #listen(port: number): Promise<void> {
+    const { host, log, now } = this.#options;
+    const keep = (lines: readonly BridgeLine[], address: string) => this.#keep(lines, address);
+    const listener = new BridgeListener({ tokens: this.tokens, keep, now });
+    try {
+      this.#port = await listener.listen(host, port);
+      this.#listener = listener;
+      log.info('listening', { service: 'bridge', address: `http://${host}:${this.#port}` });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const why = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? 'it cannot be listened on');
+      this.#problem = `${host}:${port}: ${why}`;
+      log.error('the bridge does not listen; choose another port in the settings of the panel', { port, why });
+    }
+  }
+
+  async #keep(lines: readonly BridgeLine[], address: string): Promise<void> {
+    await this.#files.append(lines);
+    this.#peers.delete(address);
+    this.#peers.set(address, this.#options.now());
+    const oldest = this.#peers.keys().next();
+    if (this.#peers.size > MOST_PEERS && oldest.done !== true) this.#peers.delete(oldest.value);
+  }
+}
+
+const RANGES = {
+  port: [0, 65_535],
+  retentionDays: [1, 365],
+  maxMegabytes: [1, 1000],
+} as const;
+
+function checked(given: Readonly<Record<string, unknown>>): Partial<BridgeSettings> {
+  for (const [field, value] of Object.entries(given)) {
+    if (field === 'enabled') {
+      if (typeof value !== 'boolean')
+        throw new PanelError('bridge.enabled', { field, detail: 'expected true or false' });
+    } else if (field === 'port' || field === 'retentionDays' || field === 'maxMegabytes') {
+      const [least, most] = RANGES[field];
+      if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
+        throw new PanelError(`bridge.${field}`, { field, detail: `expected a whole number from ${least} to ${most}` });
+      }
+    } else throw new PanelError('settings.unknown', { field });
+  }
+  return given as Partial<BridgeSettings>;
+}
