@@ -220,7 +220,11 @@ export const ZONES: readonly Zone[] = [
     zones: ['sidecar/', 'sidecar/config/', 'sidecar/security/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', PROTOCOL],
     packages: ['zod'],
   },
-  { path: 'sidecar/commands/', zones: ['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', PROTOCOL], packages: [] },
+  {
+    path: 'sidecar/commands/',
+    zones: ['sidecar/', ...SIDECAR_PARTS, 'sidecar/panel/shapes/', 'sidecar/engine/', PROTOCOL],
+    packages: [],
+  },
   // main.ts and serve.ts put everything together.
   {
     path: 'sidecar/',
