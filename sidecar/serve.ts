@@ -5,6 +5,7 @@ import { createDataHandlers } from './data/handlers.ts';
 import type { Engine, EngineLog } from './engine/engine.ts';
 import { openEngine } from './engine/open.ts';
 import { Log, type LogSink } from './log.ts';
+import { type PanelOptions, type RunningPanel, startPanel } from './panel/start-panel.ts';
 import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
 import { createSchemaHandlers } from './schema/handlers.ts';
@@ -17,10 +18,14 @@ import { writeBufferGauges } from './write-buffer-gauges.ts';
 export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 'bootId' | 'nonceCapacity'> {
   readonly config: SidecarConfig;
   readonly log: LogSink;
+  /** What this start presets in the panel where the owner has set nothing. */
+  readonly panelPreset?: NonNullable<PanelOptions['preset']>;
 }
 
 export interface RunningSidecar extends RunningApi {
   readonly engine: Engine;
+  /** Null where it is off. */
+  readonly panel: RunningPanel | null;
 }
 
 /** What all services stand on. */
@@ -35,29 +40,34 @@ interface Base {
 
 /** The sidecar, from its configuration to the line `listening`: engine, queue, handlers, and the services over them. */
 export async function serve(options: ServeOptions): Promise<RunningSidecar> {
-  const { config, log: sink, ...clocks } = options;
+  const { config, log: sink, panelPreset = {}, ...clocks } = options;
   const now = options.now ?? Date.now;
   const log = new Log(sink);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
   const engine = await openEngine(config.database, { log: engineLog, now });
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
   let writeBehind: RunningWriteBehind | null = null;
+  let panel: RunningPanel | null = null;
   try {
     writeBehind = await startWriteBehind(base);
     const buffer = writeBehind?.buffer ?? null;
-    const handlers = createHandlers(base, buffer);
+    const gate = new NamespaceGate();
+    const handlers = createHandlers(base, buffer, gate);
+    if (config.panel.enabled) {
+      panel = await startPanel({ ...base, handlers, gate, writeBuffer: buffer, log: sink, preset: panelPreset });
+    }
     const api = await startApi({ ...clocks, config, engine, log, handlers, writeBuffer: reportOf(buffer) });
     log.info('listening', { service: 'api', address: api.address });
-    return { ...api, engine, stop: () => stopAll(api, writeBehind, engine, log) };
+    return { ...api, engine, panel, stop: () => stopAll(panel, api, writeBehind, engine, log) };
   } catch (error) {
+    await panel?.stop();
     await closeBelow(writeBehind, engine);
     throw error;
   }
 }
 
-function createHandlers(base: Base, queue: WriteBuffer | null): ApiOptions['handlers'] {
+function createHandlers(base: Base, queue: WriteBuffer | null, gate: NamespaceGate) {
   const { config, engine } = base;
-  const gate = new NamespaceGate();
   const { statementTimeoutMs } = config.database;
   return {
     ...createDataHandlers({ engine, catalog: base.catalog, gate, queue, limits: config.limits, statementTimeoutMs }),
@@ -89,12 +99,15 @@ function reportOf(buffer: WriteBuffer | null): WriteBufferReport | null {
 
 /** What runs finishes first, then what is queued; then nothing is left that could write. */
 async function stopAll(
+  panel: RunningPanel | null,
   api: RunningApi,
   writeBehind: RunningWriteBehind | null,
   engine: Engine,
   log: Log,
 ): Promise<void> {
   try {
+    // The game server first: it may still have something to save.
+    await panel?.stop();
     await api.stop();
   } finally {
     await closeBelow(writeBehind, engine);

@@ -201,7 +201,7 @@ export const ZONES: readonly Zone[] = [
     zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/panel/audit/', 'sidecar/security/', 'sidecar/log.ts'],
     packages: ['fastify', 'zod'],
   },
-  { path: 'sidecar/panel/routes/', zones: [...PANEL_PARTS, PROTOCOL], packages: ['zod'] },
+  { path: 'sidecar/panel/routes/', zones: [...PANEL_PARTS, 'sidecar/security/', PROTOCOL], packages: ['zod'] },
   // app.ts and start-panel.ts put the panel together.
   {
     path: 'sidecar/panel/',

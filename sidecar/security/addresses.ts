@@ -68,3 +68,13 @@ function mapped(address: Address, bits: number): [Address, number] {
   }
   return [address, bits];
 }
+
+/** What counts as one source: an IPv4 address, or the /64 that one household has of IPv6. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const { parts } = ipaddr.parse(address) as ipaddr.IPv6;
+  return `${parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}

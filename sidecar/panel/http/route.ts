@@ -30,6 +30,8 @@ export interface Caller {
   readonly permissions: ReadonlySet<Permission>;
   /** Of the session, for streams; never its token. */
   readonly sessionId: number;
+  /** Epoch milliseconds: when the session ends, whatever is done. */
+  readonly expiresAt: number;
 }
 
 export interface PanelRequest<Body = unknown> {
@@ -42,10 +44,13 @@ export interface PanelRequest<Body = unknown> {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** As the route's schema has read it. */
   readonly body: Body;
+  /** As it was sent, where every digit counts. */
+  readonly bodyText: string;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
   /** What the audit log names as the subject of the action: a bundle, an account, a table. Never a secret. */
   subject(text: string): void;
+  setCookie(text: string): void;
 }
 
 /** What a handler gives back. A plain object becomes `{"ok":true, …}`. */
@@ -72,7 +77,7 @@ export interface PanelRoute<Schema extends z.ZodType = z.ZodType> {
   /** Action in the audit log, such as `server.start`; each call is written down with its result. Every POST that changes has one. */
   readonly audit?: string;
   /** Takes the call before the body is read where it is not to be served now: a feature that is off (409), a setup that is done (404). */
-  readonly gate?: (request: Omit<PanelRequest<never>, 'body'>) => void;
+  readonly gate?: (request: Omit<PanelRequest<never>, 'body' | 'bodyText'>) => void;
   readonly handle: (request: PanelRequest<z.output<Schema>>) => Answer | Promise<Answer>;
 }
 

@@ -13,4 +13,34 @@ CREATE TABLE IF NOT EXISTS bridge_tokens (
   created_at TEXT NOT NULL,
   last_used_at TEXT
 ) STRICT;
+-- accounts: ids are never given twice, so that nothing of a deleted account is found by a new one
+CREATE TABLE IF NOT EXISTS accounts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  username TEXT NOT NULL UNIQUE,
+  password TEXT NOT NULL,
+  permissions TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  locale TEXT
+) STRICT;
+
+-- sessions: the SHA-256 of the token, never the token
+CREATE TABLE IF NOT EXISTS sessions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  token_hash BLOB NOT NULL UNIQUE,
+  account_id INTEGER NOT NULL REFERENCES accounts (id),
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS sessions_of_account ON sessions (account_id);
+
+-- audit: who did what, when, from where, with what result
+CREATE TABLE IF NOT EXISTS audit (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  time INTEGER NOT NULL,
+  username TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  address TEXT NOT NULL,
+  result TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS audit_of_result ON audit (result = 'ok', id);
 `;

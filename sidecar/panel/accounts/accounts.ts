@@ -1,0 +1,227 @@
+import { PanelError } from '../panel-error.ts';
+import type { Locale } from '../shapes/locales.ts';
+import { isPermission, type Permission } from '../shapes/permissions.ts';
+import { type Account, type AccountStore, inOrder } from './account-store.ts';
+import type { PasswordHasher } from './password-hasher.ts';
+import type { Sessions } from './sessions.ts';
+
+const USERNAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+const SHORTEST_PASSWORD = 12;
+const LONGEST_PASSWORD = 256;
+
+/** As `GET /api/users` shows an account. */
+export interface AccountView {
+  readonly username: string;
+  readonly permissions: readonly Permission[];
+  readonly enabled: boolean;
+}
+
+/** As `POST /api/users/save` takes it. */
+export interface AccountDraft {
+  readonly username: string;
+  /** Left out or empty keeps the one that it has. */
+  readonly password?: string | undefined;
+  readonly permissions?: readonly string[] | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly create?: boolean | undefined;
+}
+
+export interface PermissionsChange {
+  readonly accountId: number;
+  readonly permissions: readonly Permission[];
+}
+
+export interface AccountsOptions {
+  readonly store: AccountStore;
+  readonly hasher: PasswordHasher;
+  readonly sessions: Sessions;
+}
+
+/**
+ * Accounts and the rules of who may change whom. Each change is judged in the transaction that makes it, by what holds then:
+ * of two managers who remove each other at once, one is refused.
+ */
+export class Accounts {
+  readonly #store: AccountStore;
+  readonly #hasher: PasswordHasher;
+  readonly #sessions: Sessions;
+  readonly #listeners = new Set<(change: PermissionsChange) => void>();
+
+  constructor({ store, hasher, sessions }: AccountsOptions) {
+    this.#store = store;
+    this.#hasher = hasher;
+    this.#sessions = sessions;
+  }
+
+  /** Setup is still to be done. */
+  get isEmpty(): boolean {
+    return this.#store.count() === 0;
+  }
+
+  list(): AccountView[] {
+    return this.#store.all().map(viewOf);
+  }
+
+  byId(id: number): Account | null {
+    return this.#store.byId(id);
+  }
+
+  /** @throws PanelError users.unknown */
+  idOf(name: string): number {
+    return this.#known(readUsername(name)).id;
+  }
+
+  /** @throws PanelError users.unknown */
+  view(name: string): AccountView {
+    return viewOf(this.#known(readUsername(name)));
+  }
+
+  /** The account of the setup: false where there is one already, also by somebody who was quicker. */
+  async createFirst(draft: {
+    username: string;
+    password: string;
+    permissions: readonly Permission[];
+  }): Promise<boolean> {
+    const username = readUsername(draft.username);
+    const password = await this.#hasher.hash(readPassword(draft.password));
+    return this.#store.atomically(() => {
+      if (!this.isEmpty) return false;
+      this.#store.insert({ username, password, permissions: new Set(draft.permissions), enabled: true });
+      return true;
+    });
+  }
+
+  /** @throws PanelError */
+  async save(actorId: number, draft: AccountDraft): Promise<void> {
+    const username = readUsername(draft.username);
+    const permissions = draft.permissions === undefined ? undefined : readPermissions(draft.permissions);
+    const isKept = draft.password === undefined || (draft.password === '' && draft.create !== true);
+    if (isKept && draft.create === true) throw new PanelError('users.password', { field: 'password' });
+    const plain = isKept ? null : readPassword(draft.password as string);
+    this.#checkSave(actorId, username, draft, permissions);
+    const password = plain === null ? undefined : await this.#hasher.hash(plain);
+    const saved = this.#store.atomically(() => {
+      const before = this.#checkSave(actorId, username, draft, permissions);
+      return before === null
+        ? this.#insert(username, password as string, permissions, draft.enabled)
+        : this.#update(before, { ...before, ...given({ password, permissions, enabled: draft.enabled }) });
+    });
+    if (saved !== null) for (const listener of this.#listeners) listener(saved);
+  }
+
+  /** @throws PanelError */
+  remove(actorId: number, name: string): void {
+    const username = readUsername(name);
+    this.#store.atomically(() => {
+      const actor = this.#actor(actorId);
+      const account = this.#known(username);
+      checkGrant(actor, account.permissions);
+      this.#checkManagers(account, null);
+      this.#sessions.endOfAccount(account.id);
+      this.#store.remove(account.id);
+    });
+  }
+
+  setLocale(id: number, locale: Locale): void {
+    const account = this.#store.byId(id);
+    if (account !== null) this.#store.update({ ...account, locale });
+  }
+
+  onPermissionsChanged(listener: (change: PermissionsChange) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** The account as it is, or null where it is to be made. */
+  #checkSave(
+    actorId: number,
+    username: string,
+    draft: AccountDraft,
+    permissions: ReadonlySet<Permission> | undefined,
+  ): Account | null {
+    const actor = this.#actor(actorId);
+    checkGrant(actor, permissions ?? new Set());
+    const account = this.#store.byName(username);
+    if (draft.create === true) {
+      if (account !== null) throw new PanelError('users.exists', { field: 'username' });
+      return null;
+    }
+    if (account === null) throw new PanelError('users.unknown', { field: 'username' });
+    checkGrant(actor, account.permissions);
+    return account;
+  }
+
+  #insert(
+    username: string,
+    password: string,
+    permissions: ReadonlySet<Permission> = new Set(),
+    enabled = true,
+  ): PermissionsChange | null {
+    this.#store.insert({ username, password, permissions, enabled });
+    return null;
+  }
+
+  #update(before: Account, after: Account): PermissionsChange | null {
+    this.#checkManagers(before, after);
+    this.#store.update(after);
+    if (after.password !== before.password || !after.enabled) this.#sessions.endOfAccount(after.id);
+    const [had, has] = [inOrder(before.permissions), inOrder(after.permissions)];
+    return had.join() === has.join() ? null : { accountId: after.id, permissions: has };
+  }
+
+  /** Whoever acts may have lost the right to since the request began. */
+  #actor(id: number): Account {
+    const actor = this.#store.byId(id);
+    if (actor === null || !isManager(actor)) throw new PanelError('permission.missing');
+    return actor;
+  }
+
+  #known(username: string): Account {
+    const account = this.#store.byName(username);
+    if (account === null) throw new PanelError('users.unknown', { field: 'username' });
+    return account;
+  }
+
+  #checkManagers(before: Account, after: Account | null): void {
+    if (!isManager(before) || (after !== null && isManager(after))) return;
+    const others = this.#store.all().filter((account) => account.id !== before.id && isManager(account));
+    if (others.length === 0) throw new PanelError('users.lastManager', { field: 'username' });
+  }
+}
+
+/** `name` as accounts are called. @throws PanelError users.username */
+export function readUsername(name: string): string {
+  const username = name.toLowerCase();
+  if (!USERNAME.test(username)) throw new PanelError('users.username', { field: 'username' });
+  return username;
+}
+
+/** @throws PanelError users.password */
+export function readPassword(password: string): string {
+  const length = [...password.normalize('NFC')].length;
+  const isGood = length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD && password.isWellFormed();
+  if (!isGood) throw new PanelError('users.password', { field: 'password' });
+  return password;
+}
+
+function readPermissions(names: readonly string[]): ReadonlySet<Permission> {
+  if (!names.every(isPermission)) throw new PanelError('users.permissions', { field: 'permissions' });
+  return new Set(names);
+}
+
+function isManager(account: Account): boolean {
+  return account.enabled && account.permissions.has('users.manage');
+}
+
+/** Nobody grants what they lack, nor touches an account that holds it. */
+function checkGrant(actor: Account, permissions: ReadonlySet<Permission>): void {
+  const isHeld = [...permissions].every((name) => actor.permissions.has(name));
+  if (!isHeld) throw new PanelError('users.grant', { field: 'permissions' });
+}
+
+function viewOf({ username, permissions, enabled }: Account): AccountView {
+  return { username, permissions: inOrder(permissions), enabled };
+}
+
+function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,73 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { PanelError } from '../panel-error.ts';
+
+/** As OWASP's password storage cheat sheet gives them; about 0.2 s and 32 MiB each. */
+const COST = { N: 2 ** 15, r: 8, p: 3 };
+const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
+const KEY_BYTES = 32;
+/** Of Node's pool of four threads, which also flushes journals. */
+const MOST_AT_ONCE = 2;
+const MOST_WAITING = 64;
+
+/** Passwords as scrypt keys. Few are computed at a time: a flood of sign-ins must not take the processor of the game. */
+export class PasswordHasher {
+  readonly #waiting: (() => void)[] = [];
+  readonly #nobodys = encode(COST, randomBytes(16), randomBytes(KEY_BYTES));
+  #running = 0;
+  #computed = 0;
+
+  /** Keys computed so far, for the tests of equal cost. */
+  get computed(): number {
+    return this.#computed;
+  }
+
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(16);
+    return encode(COST, salt, await this.#derive(password, salt, COST));
+  }
+
+  /** `encoded` null: nobody has that name, which costs as much as if somebody had. */
+  async verify(password: string, encoded: string | null): Promise<boolean> {
+    const { cost, salt, key } = decode(encoded ?? this.#nobodys);
+    const isEqual = timingSafeEqual(await this.#derive(password, salt, cost), key);
+    return isEqual && encoded !== null;
+  }
+
+  async #derive(password: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {
+    await this.#turn();
+    this.#computed += 1;
+    try {
+      return await new Promise((resolve, reject) => {
+        const options = { ...cost, maxmem: MOST_MEMORY_BYTES };
+        scrypt(password.normalize('NFC'), salt, KEY_BYTES, options, (error, key) => {
+          if (error === null) resolve(key);
+          else reject(error);
+        });
+      });
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#running < MOST_AT_ONCE) {
+      this.#running += 1;
+      return;
+    }
+    if (this.#waiting.length >= MOST_WAITING) throw new PanelError('rate.limited', { retryAfterSeconds: 5 });
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+function encode({ N, r, p }: typeof COST, salt: Buffer, key: Buffer): string {
+  return ['scrypt', N, r, p, salt.toString('base64'), key.toString('base64')].join('$');
+}
+
+function decode(encoded: string): { cost: ScryptOptions; salt: Buffer; key: Buffer } {
+  const [kind, N, r, p, salt = '', key = ''] = encoded.split('$');
+  if (kind !== 'scrypt') throw new Error('a password of panel.sqlite is of an unknown kind');
+  const cost = { N: Number(N), r: Number(r), p: Number(p) };
+  return { cost, salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') };
+}

@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { type Log, traceOf } from '../../log.ts';
+import type { Client, ClientReader } from '../../security/client.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { PanelError } from '../panel-error.ts';
+import type { Permission } from '../shapes/permissions.ts';
+import type { HostRule } from './host-rule.ts';
+import { BodyReader } from './read-body.ts';
+import { asPanelError, sendAnswer, sendError, setHeaders } from './reply.ts';
+import type { RequestLog } from './request-log.ts';
+import type { Access, Answer, Caller, PanelRequest, PanelRoute } from './route.ts';
+import { hasCsrfToken, type SessionReader, type SessionState } from './session-reader.ts';
+
+/** What a path leads to: a route, or what is answered where there is none. */
+export type Target =
+  | { readonly route: PanelRoute; readonly params: Readonly<Record<string, string>> }
+  | { readonly route: null; readonly answer: () => Answer };
+
+export interface GuardsOptions {
+  readonly hosts: () => HostRule;
+  readonly clients: ClientReader;
+  readonly sessions: SessionReader;
+  readonly audit: AuditLog;
+  readonly requestLog: RequestLog;
+  readonly log: Log;
+}
+
+/** What is known of a request while it is judged; the log and the audit read it at the end. */
+interface Course {
+  client: Client | null;
+  caller: Caller | null;
+  subject: string;
+  isAudited: boolean;
+}
+
+const NO_BODY = z.strictObject({});
+
+/** Every request passes here, in the order that the contract gives ("Order of checks"). */
+export class Guards {
+  readonly #options: GuardsOptions;
+  readonly #bodies = new BodyReader();
+
+  constructor(options: GuardsOptions) {
+    this.#options = options;
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> {
+    const startedMs = performance.now();
+    const course: Course = { client: null, caller: null, subject: '', isAudited: false };
+    let refusal: PanelError | null = null;
+    setHeaders(response);
+    try {
+      await sendAnswer(response, await this.#answer(request, response, target, course));
+    } catch (error) {
+      refusal = asPanelError(error);
+      if (refusal.key === 'internal.error') this.#options.log.error('internal error', { cause: traceOf(error) });
+      if (!request.complete) response.setHeader('connection', 'close');
+      sendError(response, refusal);
+    }
+    this.#note(request, target, course, refusal, Math.round(performance.now() - startedMs));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, target: Target, course: Course): Promise<Answer> {
+    const { hosts, clients, sessions } = this.#options;
+    const host = hosts().checkHost(request);
+    const client = clients.read(request);
+    if (client === null) throw new PanelError('host.invalid', { detail: 'the address of the client cannot be read' });
+    course.client = client;
+    hosts().checkOrigin(request, host, client);
+    if (target.route === null) return target.answer();
+    const { route, params } = target;
+    const state = sessions.read(request);
+    course.caller = state.caller;
+    checkAccess(request, route, state, course);
+    const base = { client, caller: state.caller, params, ...requestOf(request, response, course) };
+    route.gate?.(base);
+    const bodyText = route.method === 'POST' ? await this.#bodies.read(request) : '';
+    const body = readBody(route, bodyText) as never;
+    course.isAudited = true;
+    return await route.handle({ ...base, body, bodyText });
+  }
+
+  #note(request: IncomingMessage, target: Target, course: Course, refusal: PanelError | null, ms: number): void {
+    const { audit, requestLog } = this.#options;
+    const address = course.client?.address ?? '';
+    const username = course.caller?.username ?? '';
+    const { route } = target;
+    if (route?.audit !== undefined && course.isAudited) {
+      const { subject } = course;
+      audit.write({ username, action: route.audit, subject, address, result: refusal?.key ?? 'ok' });
+    }
+    requestLog.write({
+      method: request.method ?? '',
+      route: route?.path ?? '',
+      ...{ username, address, ms },
+      status: refusal?.status ?? 200,
+      error: refusal?.key ?? '',
+    });
+  }
+}
+
+function checkAccess(request: IncomingMessage, route: PanelRoute, state: SessionState, course: Course): void {
+  const isGuarded = route.access.kind !== 'public';
+  if (isGuarded && state.isStale) throw new PanelError('session.expired');
+  if (route.method === 'POST' && !hasCsrfToken(request, state)) throw new PanelError('csrf.invalid');
+  if (!isGuarded) return;
+  if (state.caller === null) throw new PanelError('session.missing');
+  if (mayCall(route.access, state.caller.permissions)) return;
+  course.isAudited = true;
+  throw new PanelError('permission.missing');
+}
+
+/** Also for those who ask what an account can reach. */
+export function mayCall(access: Access, permissions: ReadonlySet<Permission>): boolean {
+  switch (access.kind) {
+    case 'public':
+    case 'authenticated':
+      return true;
+    case 'all':
+      return access.permissions.every((name) => permissions.has(name));
+    case 'any':
+      return access.permissions.some((name) => permissions.has(name));
+    default:
+      return access satisfies never;
+  }
+}
+
+function requestOf(request: IncomingMessage, response: ServerResponse, course: Course) {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const [, query = ''] = (request.url ?? '').split(/\?(.*)/s);
+  return {
+    query: new URLSearchParams(query),
+    headers: request.headers,
+    signal: gone.signal,
+    subject: (text: string) => {
+      course.subject = text;
+    },
+    setCookie: (text: string) => {
+      response.appendHeader('set-cookie', text);
+    },
+  } satisfies Partial<PanelRequest>;
+}
+
+function readBody(route: PanelRoute, text: string): unknown {
+  if (route.method === 'GET') return undefined;
+  const read = (route.body ?? NO_BODY).safeParse(text === '' ? {} : parse(text));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const path = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]] : (issue?.path ?? []);
+  const field = path.map(String).join('.').slice(0, 100);
+  throw new PanelError('body.malformed', field === '' ? {} : { field });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PanelError('body.malformed', { detail: 'expected JSON' });
+  }
+}

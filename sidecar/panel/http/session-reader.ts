@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+import type { AccountStore } from '../accounts/account-store.ts';
+import type { Session, Sessions } from '../accounts/sessions.ts';
+import { CSRF_COOKIE, isCookieSent, readCookie, SESSION_COOKIE } from './cookies.ts';
+import { isCsrfToken } from './csrf.ts';
+import type { Caller } from './route.ts';
+
+/** What the cookies of a request say, as it holds now. */
+export interface SessionState {
+  readonly caller: Caller | null;
+  readonly session: Session | null;
+  /** Empty without a session. */
+  readonly token: string;
+  /** A cookie was sent that opens nothing (any more). */
+  readonly isStale: boolean;
+  readonly csrfCookie: string;
+}
+
+/** Reads accounts and sessions anew for each request: what was taken away does not hold for the next one. */
+export class SessionReader {
+  readonly #accounts: Pick<AccountStore, 'byId'>;
+  readonly #sessions: Pick<Sessions, 'find'>;
+
+  constructor(accounts: Pick<AccountStore, 'byId'>, sessions: Pick<Sessions, 'find'>) {
+    this.#accounts = accounts;
+    this.#sessions = sessions;
+  }
+
+  read({ headers }: Pick<IncomingMessage, 'headers'>): SessionState {
+    const csrfCookie = readCookie(headers.cookie, CSRF_COOKIE);
+    const token = readCookie(headers.cookie, SESSION_COOKIE);
+    const session = token === '' ? null : this.#sessions.find(token);
+    const account = session === null ? null : this.#accounts.byId(session.accountId);
+    if (session === null || account === null || !account.enabled) {
+      const isStale = isCookieSent(headers.cookie, SESSION_COOKIE);
+      return { caller: null, session: null, token: '', isStale, csrfCookie };
+    }
+    const { username, permissions } = account;
+    const { id: sessionId, accountId, expiresAt } = session;
+    const caller = { accountId, username, permissions, sessionId, expiresAt };
+    return { caller, session, token, isStale: false, csrfCookie };
+  }
+}
+
+/** Belongs to this browser, and to this session or to none. */
+export function hasCsrfToken({ headers }: Pick<IncomingMessage, 'headers'>, state: SessionState): boolean {
+  const sent = headers['x-csrf'];
+  return typeof sent === 'string' && isCsrfToken(sent, state.csrfCookie, state.token);
+}

@@ -1,0 +1,23 @@
+import type { SidecarConfig } from '../config/load-config.ts';
+import type { createDataHandlers } from '../data/handlers.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { LogSink } from '../log.ts';
+import type { SchemaCatalog } from '../schema/catalog.ts';
+import type { NamespaceGate } from '../schema/gate.ts';
+import type { createSchemaHandlers } from '../schema/handlers.ts';
+import type { WriteBuffer } from '../write-behind/write-buffer.ts';
+
+/** What the sidecar below lends to the panel. */
+export interface PanelBase {
+  readonly config: SidecarConfig;
+  readonly engine: Engine;
+  readonly catalog: SchemaCatalog;
+  /** What operations of the signed API mean. */
+  readonly handlers: ReturnType<typeof createDataHandlers> & ReturnType<typeof createSchemaHandlers>;
+  readonly gate: NamespaceGate;
+  /** Null where write-behind is off. */
+  readonly writeBuffer: WriteBuffer | null;
+  readonly log: LogSink;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}

@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Where this program lies: built, the folder of `sidecar`; from source, the root of the repository. */
+export const PROGRAM_FOLDER = folderWithManifest(import.meta.dirname);
+
+const MANIFEST = JSON.parse(readFileSync(join(PROGRAM_FOLDER, 'package.json'), 'utf8')) as Manifest;
+
+export const VERSION = MANIFEST.version;
+
+const IS_BUILT = MANIFEST.name === 'sidecar';
+
+/** The built pages. */
+export const PAGES_FOLDER = IS_BUILT ? join(PROGRAM_FOLDER, 'panel') : join(PROGRAM_FOLDER, 'dist/sidecar/panel');
+
+function folderWithManifest(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const above = dirname(folder);
+  if (above === folder) throw new Error('the program has no package.json above it');
+  return folderWithManifest(above);
+}

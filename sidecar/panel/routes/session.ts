@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { networkOf } from '../../security/addresses.ts';
+import { inOrder } from '../accounts/account-store.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Login } from '../accounts/login.ts';
+import type { Sessions } from '../accounts/sessions.ts';
+import { CSRF_COOKIE, cookieText, SESSION_COOKIE } from '../http/cookies.ts';
+import { csrfCookieValue, csrfToken } from '../http/csrf.ts';
+import { jsonAnswer } from '../http/reply.ts';
+import { AUTHENTICATED, type PanelRoute, PUBLIC, route } from '../http/route.ts';
+import type { SessionReader } from '../http/session-reader.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
+import { LOCALES } from '../shapes/locales.ts';
+
+export interface SessionServices {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly sessionReader: SessionReader;
+  readonly login: Login;
+  readonly settings: PanelSettings;
+  readonly version: string;
+  /** Browsers reach the panel by https. */
+  readonly isSecure: boolean;
+}
+
+const credentials = z.strictObject({
+  username: z.string(),
+  password: z.string(),
+  remember: z.boolean().default(false),
+});
+
+/** Who is there, coming and going. */
+export function sessionRoutes(services: SessionServices): PanelRoute[] {
+  const { accounts, sessions, sessionReader, login, settings, version, isSecure } = services;
+  return [
+    route({
+      method: 'GET',
+      path: '/api/session',
+      access: PUBLIC,
+      handle: (request) => {
+        const { caller, token, csrfCookie, isStale } = sessionReader.read(request);
+        const cookie = csrfCookieValue(csrfCookie);
+        request.setCookie(cookieText(CSRF_COOKIE, cookie, { isSecure }));
+        if (isStale) request.setCookie(cookieText(SESSION_COOKIE, '', { isSecure, maxAgeSeconds: 0 }));
+        return jsonAnswer({
+          authenticated: caller !== null,
+          username: caller?.username ?? '',
+          permissions: caller === null ? [] : inOrder(caller.permissions),
+          csrf: csrfToken(cookie, token),
+        });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/bootstrap',
+      access: PUBLIC,
+      handle: () => {
+        const { dashboardName, locale } = settings.values;
+        return { setup: accounts.isEmpty, dashboardName, locale, locales: LOCALES, version };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/login',
+      access: PUBLIC,
+      body: credentials,
+      handle: async (request) => {
+        const { address } = request.client;
+        const { session } = sessionReader.read(request);
+        const source = { address, network: networkOf(address) };
+        const { token, maxAgeSeconds } = await login.signIn(request.body, source, session);
+        request.setCookie(cookieText(SESSION_COOKIE, token, { isSecure, maxAgeSeconds }));
+        return {};
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/logout',
+      access: AUTHENTICATED,
+      audit: 'logout',
+      handle: (request) => {
+        if (request.caller !== null) sessions.end(request.caller.sessionId, 'logout');
+        request.setCookie(cookieText(SESSION_COOKIE, '', { isSecure, maxAgeSeconds: 0 }));
+        return {};
+      },
+    }),
+  ];
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify';
+import { ClientReader } from '../security/client.ts';
+import { createApp, panelRoutes } from './app.ts';
+import { Guards } from './http/guards.ts';
+import { HostRule } from './http/host-rule.ts';
+import { RequestLog } from './http/request-log.ts';
+import type { PanelRoute } from './http/route.ts';
+import { StaticPages } from './http/static-pages.ts';
+import type { PanelBase } from './panel-base.ts';
+import { PAGES_FOLDER } from './program-folder.ts';
+import { createServices, type PanelServices } from './services.ts';
+import type { SettingValues } from './settings/panel-settings.ts';
+import { openPanelStore } from './store/panel-store.ts';
+
+export interface PanelOptions extends PanelBase {
+  /** What this start presets where the owner has set nothing. */
+  readonly preset?: Partial<SettingValues>;
+}
+
+export interface RunningPanel {
+  /** `http://127.0.0.1:20772` */
+  readonly address: string;
+  readonly services: PanelServices;
+  readonly routes: readonly PanelRoute[];
+  stop(): Promise<void>;
+}
+
+/** Answers under way are waited for this long. */
+const STOP_MS = 3000;
+
+/** The panel over a sidecar that runs: everything from its accounts to the listening socket. */
+export async function startPanel({ preset = {}, ...base }: PanelOptions): Promise<RunningPanel> {
+  const { panel } = base.config;
+  const store = openPanelStore(panel.data);
+  const services = createServices(base, store, preset);
+  const routes = panelRoutes(services);
+  let hosts: HostRule | null = null;
+  const app = createApp({
+    routes,
+    pages: new StaticPages(PAGES_FOLDER),
+    guards: new Guards({
+      hosts: () => hosts as HostRule,
+      clients: new ClientReader(panel.trustedProxies, false),
+      sessions: services.sessionReader,
+      audit: services.audit,
+      requestLog: new RequestLog(services.log),
+      log: services.log,
+    }),
+  });
+  const stop = async () => {
+    await closeApp(app);
+    services.sessions.close();
+    store.close();
+  };
+  try {
+    const port = await listen(app, panel);
+    hosts = new HostRule(panel, port);
+    const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
+    services.log.info('listening', { service: 'panel', address });
+    return { address, services, routes, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<number> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? (error as Error).message);
+    throw new Error(`panel.port: cannot listen on ${host}:${port}: ${why}`);
+  }
+  const address = app.server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), STOP_MS);
+  try {
+    const closed = app.close();
+    app.server.closeIdleConnections();
+    await closed;
+  } finally {
+    clearTimeout(cutOff);
+  }
+}

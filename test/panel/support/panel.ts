@@ -1,0 +1,98 @@
+import { rmSync } from 'node:fs';
+import { loadConfig } from '../../../sidecar/config/load-config.ts';
+import { PERMISSIONS, type Permission } from '../../../sidecar/panel/shapes/permissions.ts';
+import type { RunningPanel } from '../../../sidecar/panel/start-panel.ts';
+import { type ServeOptions, serve } from '../../../sidecar/serve.ts';
+import { type ConfigChanges, newFolder, writeConfig } from '../../support/config-folder.ts';
+import { EventReader } from './event-reader.ts';
+import { PanelClient } from './panel-client.ts';
+
+export { EventReader } from './event-reader.ts';
+export { PanelClient } from './panel-client.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+
+export interface TestPanelOptions {
+  /** Sections of sidecar.json. */
+  readonly config?: ConfigChanges;
+  /** What the owner has set, written before the panel starts. */
+  readonly settings?: NonNullable<ServeOptions['panelPreset']>;
+  readonly now?: () => number;
+  /** A folder of an earlier one (`keepFolder`). */
+  readonly folder?: string;
+  readonly keepFolder?: boolean;
+}
+
+export interface TestPanel {
+  readonly folder: string;
+  /** Of the panel. */
+  readonly address: string;
+  readonly apiAddress: string;
+  readonly panel: RunningPanel;
+  readonly services: RunningPanel['services'];
+  /** Lines of the log so far, as they were written. */
+  readonly log: string[];
+  /** Nobody signed in. */
+  client(): PanelClient;
+  /** Signed in with every permission; each call is a session of its own, of the one account `owner`. */
+  owner(): Promise<PanelClient>;
+  /** Makes the account, and signs in. Each costs a fifth of a second twice: make few. */
+  account(username: string, permissions: readonly Permission[]): Promise<PanelClient>;
+  /** A stream of events, closed with the panel. */
+  events(client: PanelClient, query?: string, headers?: Readonly<Record<string, string>>): Promise<EventReader>;
+  stop(): Promise<void>;
+}
+
+/** A whole sidecar with its panel in this process: real HTTP on free ports, real files. */
+export async function startTestPanel(options: TestPanelOptions = {}): Promise<TestPanel> {
+  const folder = options.folder ?? newFolder();
+  const { panel: section, ...config } = options.config ?? {};
+  const file = writeConfig(folder, {
+    ...config,
+    panel: { enabled: true, port: 0, ...(section as object | undefined) },
+  });
+  const log: string[] = [];
+  const running = await serve({
+    config: loadConfig(file, {}),
+    log: { write: (line) => void log.push(line) },
+    ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.settings === undefined ? {} : { panelPreset: options.settings }),
+  });
+  const panel = running.panel as RunningPanel;
+  const { services, address } = panel;
+  const { accounts } = services;
+  const streams: EventReader[] = [];
+  const client = () => new PanelClient(address);
+  const signedIn = async (username: string) => {
+    const browser = client();
+    const { status, text } = await browser.login(username, PASSWORD);
+    if (status !== 200) throw new Error(`cannot sign in as ${username}: ${status} ${text}`);
+    return browser;
+  };
+  const makeOwner = async () => {
+    if (accounts.isEmpty)
+      await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
+  };
+  const stop = async () => {
+    for (const stream of streams) stream.close();
+    await running.stop();
+    if (options.keepFolder !== true && options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  return {
+    ...{ folder, address, apiAddress: running.address, panel, services, log, client, stop },
+    async owner() {
+      await makeOwner();
+      return signedIn('owner');
+    },
+    async account(username, permissions) {
+      await makeOwner();
+      await accounts.save(accounts.idOf('owner'), { username, password: PASSWORD, permissions, create: true });
+      return signedIn(username);
+    },
+    async events(browser, query, headers) {
+      const stream = new EventReader();
+      streams.push(stream);
+      return stream.open(browser, query, headers);
+    },
+  };
+}
