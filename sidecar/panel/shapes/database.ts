@@ -1,0 +1,237 @@
+/**
+ * The database pages (`/api/database/…`). Values of rows travel as JSON text in strings (`"9007199254740993"`,
+ * `"\"abc\""`, `"null"`), so that no reader on the way touches a digit. All of it is what players and scripts wrote: text,
+ * never markup.
+ */
+export type JsonText = string;
+
+/** `GET /api/database/namespaces` */
+export interface NamespacesAnswer {
+  readonly namespaces: readonly NamespaceInfo[];
+  /** `sqlite`, `postgres`, `mysql` or `mongodb`. */
+  readonly provider: string;
+}
+
+export interface NamespaceInfo {
+  readonly name: string;
+  /** Of its schema; ISO 8601 UTC. */
+  readonly updatedAt: string;
+  /** Its writes go through the write queue. */
+  readonly isBuffered: boolean;
+  readonly tables: readonly TableInfo[];
+}
+
+export interface TableInfo {
+  readonly name: string;
+  /** Null where it was not to be had in time. */
+  readonly rows: number | null;
+  /** The database's own estimate; counted where false. */
+  readonly isEstimate: boolean;
+  /** With its indexes; null where the database does not tell, or not in time. */
+  readonly bytes: number | null;
+  readonly columns: number;
+}
+
+/** `POST /api/database/rows` */
+export interface RowsRequest {
+  readonly namespace: string;
+  readonly table: string;
+  /** JSON text of a filter of the API; left out or empty for all rows. */
+  readonly filter?: JsonText;
+  readonly sort?: readonly { readonly field: string; readonly dir: 'asc' | 'desc' }[];
+  /** 1 to `MAX_PAGE_ROWS`, default 50. */
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+export const MAX_PAGE_ROWS = 200;
+
+export interface RowsAnswer {
+  readonly columns: readonly ColumnInfo[];
+  /** Columns of the primary key; empty where the table has none: its rows cannot be changed here. */
+  readonly key: readonly string[];
+  /** In the order of `columns`. Fewer than `limit` also where rows are long: the next page begins at offset + rows.length. */
+  readonly rows: readonly (readonly JsonText[])[];
+  readonly hasMore: boolean;
+  /** The write queue stands still: what waits in it is not in these rows. */
+  readonly isBehind: boolean;
+}
+
+export interface ColumnInfo {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+  readonly length?: number;
+  readonly precision?: number;
+  readonly scale?: number;
+  readonly oneOf?: readonly string[];
+  readonly isKey: boolean;
+  readonly isUnique: boolean;
+  /** Not part of the key and not derived. */
+  readonly isEditable: boolean;
+  /** Operators of the filter language that it takes. */
+  readonly filterOps: readonly string[];
+  readonly isSortable: boolean;
+}
+
+/** `POST /api/database/row` */
+export interface RowRequest {
+  readonly namespace: string;
+  readonly table: string;
+  /** All columns of the primary key. */
+  readonly key: Readonly<Record<string, JsonText>>;
+  /** New values; at least one. */
+  readonly set: Readonly<Record<string, JsonText>>;
+  /** What the page showed of the row; where the row is another by now: 409 `database.conflict`. */
+  readonly seen: Readonly<Record<string, JsonText>>;
+  /** Only says what would be. */
+  readonly preview?: boolean;
+}
+
+export interface RowAnswer {
+  /** The whole row as it was, and as it is now (or would be). */
+  readonly before: Readonly<Record<string, JsonText>>;
+  readonly after: Readonly<Record<string, JsonText>>;
+  /** Names of the columns that differ, what follows from others included. */
+  readonly changed: readonly string[];
+}
+
+/** `GET /api/database/queue` */
+export interface QueueAnswer {
+  /** Null where write-behind is off. */
+  readonly queue: QueueInfo | null;
+  /** Oldest first, at most `MAX_LETTERS`. */
+  readonly letters: readonly LetterInfo[];
+  readonly hasMoreLetters: boolean;
+}
+
+export const MAX_LETTERS = 200;
+
+export interface QueueInfo {
+  /** False while the journal cannot be written: nothing is accepted then. */
+  readonly isAvailable: boolean;
+  /** Acknowledged writes that are not in the database yet. */
+  readonly pending: number;
+  readonly pendingBytes: number;
+  readonly maxPending: number;
+  readonly oldestAgeSeconds: number;
+  /** Since the start. */
+  readonly applied: number;
+  readonly deadLettered: number;
+  readonly journalBytes: number;
+  readonly namespaces: readonly NamespaceQueueInfo[];
+}
+
+export interface NamespaceQueueInfo {
+  readonly namespace: string;
+  readonly pending: number;
+  /** ISO 8601 UTC; null where nothing waits. */
+  readonly oldest: string | null;
+  /** `halted`: the database does not take its writes. `lost`: another sidecar has taken the queue over. `leftover`: no longer buffered, and still emptied. */
+  readonly state: 'well' | 'halted' | 'lost' | 'leftover';
+}
+
+export interface LetterInfo {
+  readonly id: string;
+  readonly namespace: string;
+  readonly op: string;
+  /** Null where it writes to several. */
+  readonly table: string | null;
+  /** The write as it was sent: JSON text, cut at `MAX_LETTER_CHARS`. */
+  readonly payload: string;
+  readonly isCut: boolean;
+  /** Why it can never succeed. */
+  readonly code: string;
+  readonly message: string;
+  /** When it was acknowledged; ISO 8601 UTC. */
+  readonly time: string;
+  readonly isRetryWanted: boolean;
+}
+
+export const MAX_LETTER_CHARS = 4096;
+
+/** `POST /api/database/dead-letters/retry`, `…/discard`: `{"ids":[…]}`, 1 to `MAX_LETTERS`. */
+export interface LettersAnswer {
+  /** Asked for again, or discarded. */
+  readonly done: readonly string[];
+  /** Not there any more. */
+  readonly gone: readonly string[];
+  /** Of a retry: what happens to the letters of each namespace. `waits`: nobody applies that queue now. */
+  readonly prospects: readonly { readonly namespace: string; readonly prospect: 'soon' | 'elsewhere' | 'waits' }[];
+}
+
+/** `GET /api/database/quarantine` */
+export interface QuarantineAnswer {
+  /** Oldest first. */
+  readonly objects: readonly QuarantineInfo[];
+}
+
+export interface QuarantineInfo {
+  readonly id: number;
+  readonly namespace: string;
+  readonly kind: 'table' | 'column';
+  readonly table: string;
+  readonly column: string | null;
+  readonly rows: number;
+  /** ISO 8601 UTC. */
+  readonly quarantinedAt: string;
+}
+
+/**
+ * `POST /api/database/quarantine/restore`, `…/purge`: `{"ids":[…]}`, 1 to 100. 404 where none of them is there; what could
+ * not be done says why, the others are done.
+ */
+export interface QuarantineChangeAnswer {
+  /** `note` tells what its owner should know of how it came back. */
+  readonly done: readonly { readonly id: number; readonly note: string | null }[];
+  readonly failed: readonly { readonly id: number; readonly reason: string }[];
+}
+
+/** `GET /api/database/slow` */
+export interface SlowAnswer {
+  readonly thresholdMs: number;
+  /** Since the start: all calls, and those over the threshold. */
+  readonly calls: number;
+  readonly slow: number;
+  /** The newest first, at most 200. */
+  readonly latest: readonly SlowCall[];
+}
+
+export interface SlowCall {
+  /** When it was answered; ISO 8601 UTC. */
+  readonly time: string;
+  /** `find`, `schema.sync`, … */
+  readonly operation: string;
+  readonly kid: string;
+  /** Null where the operation has none, or several. */
+  readonly namespace: string | null;
+  readonly table: string | null;
+  /** Columns that its filter and sort name: where an index may help. */
+  readonly columns: readonly string[];
+  readonly ms: number;
+  /** Of it, waiting for the database. */
+  readonly databaseMs: number;
+  /** `ok`, or the code of the refusal. */
+  readonly code: string;
+}
+
+/** `GET /api/database/keys` */
+export interface KeysAnswer {
+  readonly keys: readonly KeyInfo[];
+}
+
+export interface KeyInfo {
+  readonly kid: string;
+  readonly operations: readonly string[];
+  readonly namespaces: readonly string[];
+  /** CIDR ranges; empty for every address. */
+  readonly addresses: readonly string[];
+  readonly allowUnfilteredWrites: boolean;
+  /** While it is rotated: until when the secret before is good; ISO 8601 UTC. */
+  readonly previousUntil: string | null;
+  /** ISO 8601 UTC; null where it was never used since the panel keeps count. */
+  readonly lastUsed: string | null;
+  readonly lastAddress: string | null;
+  /** Since the start of the sidecar. */
+  readonly calls: number;
+}
