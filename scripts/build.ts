@@ -6,6 +6,7 @@ import { writeFxTypes, writeHelperTypes } from './build/helper-types.ts';
 import { hashInputs } from './build/input-hash.ts';
 import { writeLicences } from './build/licences.ts';
 import { luaHelper } from './build/lua-helper.ts';
+import { buildPanelPages } from './build/panel-pages.ts';
 import { bundlePrograms } from './build/programs.ts';
 import { shipBundles } from './build/shipped-bundles.ts';
 
@@ -62,8 +63,11 @@ export async function build(target: string): Promise<void> {
   const packages = await bundlePrograms(ROOT, target, version);
   completeConnector(join(target, 'db_connector'));
   completeSidecar(join(target, 'sidecar'));
+  const pages = await buildPanelPages(ROOT, join(target, 'sidecar/panel'));
   writeLicences(ROOT, join(target, 'db_connector'), packages.connector);
-  writeLicences(ROOT, join(target, 'sidecar'), [...packages.sidecar, 'node_modules/better-sqlite3']);
+  writeLicences(ROOT, join(target, 'sidecar'), [
+    ...new Set([...packages.sidecar, ...pages, 'node_modules/better-sqlite3']),
+  ]);
   writeLicences(ROOT, join(target, 'standalone'), packages.standalone);
   cpSync(join(target, 'sidecar'), join(target, 'db_connector/sidecar'), { recursive: true });
   cpSync(join(target, 'db_connector'), join(target, 'server/bundles/db_connector'), { recursive: true });

@@ -93,6 +93,7 @@ async function buildCheck(): Promise<Outcome> {
 function checks(): Promise<Counts>[] {
   return [
     check('types', () => run([binOf('typescript', 'tsc'), '--noEmit'], false)),
+    check('types of the pages', () => run([binOf('typescript', 'tsc'), '--noEmit', '-p', 'sidecar/panel/web'], false)),
     check('lint and format', () => run([binOf('@biomejs/biome'), 'ci', '--colors=off'], false)),
     check('unused code', () => run([binOf('knip'), '--no-progress'], false)),
     check('import directions', () => run([join(ROOT, 'scripts/check/import-directions.ts')], false)),

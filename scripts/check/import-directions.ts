@@ -83,7 +83,7 @@ export function findViolations(files: readonly SourceFile[]): Violation[] {
 export function readSources(root: string): SourceFile[] {
   return FOLDERS.filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.(ts|cjs|mjs|js)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(tsx?|cjs|mjs|js)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => ({ path: relative(root, file).split(sep).join('/'), text: readFileSync(file, 'utf8') }));
 }

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build, type OutputFile } from 'esbuild';
+
+const WEB = 'sidecar/panel/web';
+/** Browsers of 2024 and newer: the style sheet has `light-dark()`. */
+const TARGET = ['chrome123', 'firefox121', 'safari17.5', 'edge123'];
+
+/** One file a locale, with the texts of all areas: `{"area":{"key":"text"}}`. */
+export function mergedLocales(root: string): Map<string, string> {
+  const folder = join(root, WEB, 'locales');
+  const merged: Record<string, Record<string, unknown>> = {};
+  for (const area of readdirSync(folder).sort()) {
+    for (const file of readdirSync(join(folder, area))) {
+      const locale = basename(file, '.json');
+      merged[locale] = { ...merged[locale], [area]: JSON.parse(readFileSync(join(folder, area, file), 'utf8')) };
+    }
+  }
+  return new Map(Object.entries(merged).map(([locale, texts]) => [locale, JSON.stringify(texts)]));
+}
+
+/** Whoever serves them hands out what the browser can read; better compressed once here than at each visit. */
+function place(folder: string, name: string, contents: string | Uint8Array): void {
+  const bytes = Buffer.from(contents);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  writeFileSync(join(folder, name), bytes);
+  writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes, { params }));
+  writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+}
+
+function placeLocales(root: string, folder: string): Record<string, string> {
+  const places: Record<string, string> = {};
+  for (const [locale, text] of mergedLocales(root)) {
+    const hash = createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase();
+    const name = `locale-${locale}-${hash}.json`;
+    place(folder, name, text);
+    places[locale] = `/assets/${name}`;
+  }
+  return places;
+}
+
+function named(files: readonly OutputFile[], pattern: RegExp): string {
+  const file = files.map(({ path }) => basename(path)).find((name) => pattern.test(name));
+  if (file === undefined) throw new Error(`The panel's pages lack a file like ${pattern}.`);
+  return `/assets/${file}`;
+}
+
+function headOf(files: readonly OutputFile[], locales: Record<string, string>): string {
+  const main = named(files, /^main-.*\.js$/);
+  // What the first script imports is asked for together with it.
+  const text = files.find(({ path }) => main.endsWith(basename(path)))?.text ?? '';
+  const imported = [...text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, name]) => `/assets/${name}`);
+  return [
+    `<meta name="locales" content='${JSON.stringify(locales)}'>`,
+    `<link rel="icon" href="${named(files, /^icon-.*\.svg$/)}" type="image/svg+xml">`,
+    `<link rel="stylesheet" href="${named(files, /^style-.*\.css$/)}">`,
+    ...imported.map((name) => `<link rel="modulepreload" href="${name}">`),
+    `<script type="module" src="${main}"></script>`,
+  ].join('\n    ');
+}
+
+/** The pages of the panel: `index.html`, and in `assets/` what it needs, under names that change with their contents. */
+export async function buildPanelPages(root: string, target: string): Promise<string[]> {
+  const assets = join(target, 'assets');
+  mkdirSync(assets, { recursive: true });
+  const result = await build({
+    absWorkingDir: root,
+    entryPoints: [`${WEB}/main.tsx`, `${WEB}/style/style.css`, `${WEB}/icon.svg`],
+    outdir: assets,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    loader: { '.svg': 'copy' },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: TARGET,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'silent',
+    metafile: true,
+    write: false,
+  });
+  for (const { path, contents } of result.outputFiles) place(assets, basename(path), contents);
+  const page = readFileSync(join(root, WEB, 'index.html'), 'utf8');
+  const head = headOf(result.outputFiles, placeLocales(root, assets));
+  place(
+    target,
+    'index.html',
+    page.replace('<!-- build -->', () => head),
+  );
+  const packages = Object.keys(result.metafile.inputs).map(
+    (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
+  );
+  return [...new Set(packages.filter((folder) => folder !== undefined))].sort();
+}

@@ -1,0 +1,25 @@
+import type { ServerState, ServerStatus } from '../../shapes/server.ts';
+import { t } from '../core/i18n.ts';
+import { Badge, type Tone } from './badge.tsx';
+
+const TONES: Readonly<Record<ServerState, Tone>> = {
+  stopped: 'idle',
+  starting: 'info',
+  running: 'good',
+  stopping: 'warn',
+  crashed: 'bad',
+};
+
+/** A server that runs and answers nothing is not well. */
+export function toneOf(status: ServerStatus): Tone {
+  return status.hungSince !== null ? 'warn' : TONES[status.state];
+}
+
+export function stateText(status: ServerStatus): string {
+  if (status.backend === 'none') return t('common.state-elsewhere');
+  return status.hungSince !== null ? t('common.state-hung') : t(`common.state-${status.state}`);
+}
+
+export function StateBadge({ status }: { status: ServerStatus }) {
+  return <Badge tone={status.backend === 'none' ? 'idle' : toneOf(status)}>{stateText(status)}</Badge>;
+}

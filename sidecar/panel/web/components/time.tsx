@@ -1,0 +1,13 @@
+import { ago, dateTime } from '../core/format.ts';
+import { useNow } from '../core/use-now.ts';
+
+/** A moment: how long ago, or the date; the other when pointed at. */
+export function Time({ iso, isAbsolute = false }: { iso: string; isAbsolute?: boolean }) {
+  const now = useNow(isAbsolute ? 0 : 30_000);
+  const [shown, title] = isAbsolute ? [dateTime(iso), iso] : [ago(iso, now), dateTime(iso)];
+  return (
+    <time dateTime={iso} title={title}>
+      {shown}
+    </time>
+  );
+}

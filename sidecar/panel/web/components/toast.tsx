@@ -1,0 +1,55 @@
+import { faultText } from '../core/fault-text.ts';
+import { t } from '../core/i18n.ts';
+import { createStore, useStore } from '../core/store.ts';
+import { IconButton } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+interface Toast {
+  readonly id: number;
+  readonly kind: 'good' | 'bad';
+  readonly text: string;
+}
+
+const toasts = createStore<{ list: readonly Toast[] }>({ list: [] });
+const GOOD_STAYS_MS = 5000;
+let lastId = 0;
+
+function close(id: number): void {
+  toasts.set({ list: toasts.get().list.filter((toast) => toast.id !== id) });
+}
+
+function show(kind: Toast['kind'], text: string): number {
+  lastId += 1;
+  // The same said twice says no more; four at a time fit a phone.
+  const others = toasts.get().list.filter((toast) => toast.text !== text);
+  toasts.set({ list: [...others, { id: lastId, kind, text }].slice(-4) });
+  return lastId;
+}
+
+/** That something was done. Goes by itself. */
+export function tellDone(text: string): void {
+  const id = show('good', text);
+  setTimeout(() => close(id), GOOD_STAYS_MS);
+}
+
+/** That something failed. Stays until somebody has read it. */
+export function tellFault(error: unknown): void {
+  if (error instanceof DOMException && error.name === 'AbortError') return;
+  show('bad', faultText(error));
+}
+
+/** Once, in the shell. */
+export function ToastHost() {
+  const list = useStore(toasts, (value) => value.list);
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {list.map(({ id, kind, text }) => (
+        <div key={id} class={`toast ${kind}`}>
+          <Icon name={kind === 'good' ? 'check' : 'warning'} />
+          <p>{text}</p>
+          <IconButton icon="close" label={t('common.close')} onClick={() => close(id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import { PanelFault } from './panel-fault.ts';
+
+export interface SessionReply {
+  readonly authenticated: boolean;
+  readonly username: string;
+  readonly permissions: readonly string[];
+  readonly csrf: string;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** Whoever keeps the session hears of what the answers say about it. */
+export interface SessionListener {
+  /** A token was needed anew; false where it is for somebody else than the page shows. */
+  renewed(reply: SessionReply): boolean;
+  /** The panel no longer knows this session. */
+  ended(): void;
+}
+
+let token = '';
+let listener: SessionListener = { renewed: () => true, ended: () => {} };
+
+export function listenToSession(to: SessionListener): void {
+  listener = to;
+}
+
+export function withQuery(path: string, query: Query = {}): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+async function ask(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, { credentials: 'same-origin', cache: 'no-store', ...init });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new PanelFault('network', 0);
+  }
+}
+
+async function faultOf(response: Response): Promise<PanelFault> {
+  const retryAfter = Number(response.headers.get('Retry-After')) || null;
+  try {
+    const reply = (await response.json()) as Record<string, unknown>;
+    return new PanelFault(String(reply.error ?? 'internal.error'), response.status, reply, retryAfter);
+  } catch {
+    // A proxy's own page, for one.
+    return new PanelFault(response.status >= 502 ? 'network' : 'internal.error', response.status);
+  }
+}
+
+async function read<T>(response: Response): Promise<T> {
+  if (!response.ok) throw await faultOf(response);
+  const reply = await response.json();
+  if (reply?.ok === false) throw new PanelFault(String(reply.error), response.status, reply);
+  return reply as T;
+}
+
+/** Session state; keeps its token for what is posted from now on. */
+export async function fetchSession(): Promise<SessionReply> {
+  const reply = await read<SessionReply>(await ask('/api/session', {}));
+  token = reply.csrf;
+  return reply;
+}
+
+function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  return ask(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-CSRF': token },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** Sent once more after `csrf.invalid`, but only where the session is still that of the account the page shows. */
+async function postOnceMore(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  const response = await post(path, body, signal);
+  if (response.status !== 400) return response;
+  const { error } = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as { error?: string };
+  if (error !== 'csrf.invalid') return response;
+  return listener.renewed(await fetchSession()) ? post(path, body, signal) : response;
+}
+
+async function answered<T>(work: Promise<Response>, take: (response: Response) => Promise<T>): Promise<T> {
+  try {
+    return await take(await work);
+  } catch (error) {
+    if (error instanceof PanelFault && (error.key === 'session.missing' || error.key === 'session.expired')) {
+      listener.ended();
+    }
+    throw error;
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  if (!response.ok) throw await faultOf(response);
+  return response.text();
+}
+
+export const api = {
+  get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+    return answered(ask(withQuery(path, query), signal === undefined ? {} : { signal }), read<T>);
+  },
+  /** What is no JSON, such as the tail of a log. */
+  text(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
+    return answered(ask(withQuery(path, query), signal === undefined ? {} : { signal }), textOf);
+  },
+  post<T = unknown>(path: string, body: unknown = {}, signal?: AbortSignal): Promise<T> {
+    return answered(postOnceMore(path, body, signal), read<T>);
+  },
+};

@@ -1,0 +1,156 @@
+import type { BundleInfo } from '../../shapes/bundles.ts';
+import type { ConsoleLine } from '../../shapes/console.ts';
+import type { JobStatus } from '../../shapes/jobs.ts';
+import type { ServerStatus } from '../../shapes/server.ts';
+import { api } from './api.ts';
+import { type EndReason, leave, refreshSession, session, setPermissions } from './session.ts';
+import { createStore } from './store.ts';
+
+interface EventShapes {
+  status: ServerStatus;
+  permissions: { readonly permissions: readonly string[] };
+  bundles: readonly BundleInfo[];
+  job: JobStatus;
+  /** Lines that the panel no longer has, or could not send fast enough: from and to, both among them. */
+  gap: { readonly from: number; readonly to: number };
+  bye: { readonly reason: EndReason };
+}
+
+type Listener<Name extends keyof EventShapes> = (data: EventShapes[Name]) => void;
+
+/** What the whole page shows of the server and of the connection to it. */
+interface Live {
+  readonly status: ServerStatus | null;
+  readonly connection: 'connecting' | 'open' | 'lost';
+}
+
+export const live = createStore<Live>({ status: null, connection: 'connecting' });
+
+const NAMES = ['status', 'console', 'permissions', 'bundles', 'job', 'gap', 'bye'] as const;
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 15_000;
+
+const listeners = new Map<string, Set<Listener<never>>>();
+let source: EventSource | null = null;
+let lastSeq = '';
+let waitMs = FIRST_WAIT_MS;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** One stream serves the whole page. Gives back what stops listening: right for an effect to return. */
+export function onEvent<Name extends keyof EventShapes>(name: Name, listener: Listener<Name>): () => void {
+  const known = listeners.get(name) ?? new Set();
+  listeners.set(name, known.add(listener as Listener<never>));
+  return () => known.delete(listener as Listener<never>);
+}
+
+const LINES_WAIT_MS = 16;
+const lineListeners = new Set<(lines: readonly ConsoleLine[]) => void>();
+let waitingLines: string[] = [];
+
+/** Lines of the console, some at a time: a flood is a few calls a second, not thousands. */
+export function onLines(listener: (lines: readonly ConsoleLine[]) => void): () => void {
+  lineListeners.add(listener);
+  return () => lineListeners.delete(listener);
+}
+
+function receiveLine(data: string): void {
+  // Lines that nobody looks at are not worth parsing.
+  if (lineListeners.size === 0) return;
+  if (waitingLines.length === 0) setTimeout(passLines, LINES_WAIT_MS);
+  waitingLines.push(data);
+}
+
+function passLines(): void {
+  const lines = JSON.parse(`[${waitingLines.join()}]`) as ConsoleLine[];
+  waitingLines = [];
+  for (const listener of [...lineListeners]) listener(lines);
+}
+
+function receive(name: (typeof NAMES)[number], event: MessageEvent<string>): void {
+  if (event.lastEventId !== '') lastSeq = event.lastEventId;
+  if (name === 'console') {
+    receiveLine(event.data);
+    return;
+  }
+  // A gap stands behind the lines that came before it.
+  if (name === 'gap' && waitingLines.length > 0) passLines();
+  const known = listeners.get(name);
+  if (known === undefined || known.size === 0) return;
+  const data = JSON.parse(event.data) as never;
+  for (const listener of [...known]) (listener as (data: never) => void)(data);
+}
+
+/** What was missed: the stream itself makes up for lines only. */
+async function catchUp(): Promise<void> {
+  await refreshSession();
+  const { status } = await api.get<{ status: ServerStatus }>('/api/status');
+  live.set({ status });
+}
+
+function opened(): void {
+  const wasLost = live.get().connection === 'lost';
+  waitMs = FIRST_WAIT_MS;
+  live.set({ connection: 'open' });
+  if (wasLost) catchUp().catch(() => {});
+}
+
+/** The browser itself tries again where the stream broke; where it was refused, it is tried here, after asking why. */
+function failed(): void {
+  live.set({ connection: 'lost' });
+  if (source?.readyState === EventSource.CLOSED) openLater();
+}
+
+function openLater(): void {
+  closeSource();
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    refreshSession().then(
+      () => openEvents(),
+      () => openLater(),
+    );
+  }, waitMs);
+}
+
+function closeSource(): void {
+  source?.close();
+  source = null;
+}
+
+export function openEvents(): void {
+  if (session.get().phase !== 'signed-in') return;
+  closeSource();
+  clearTimeout(timer);
+  source = new EventSource(lastSeq === '' ? '/api/events' : `/api/events?after=${lastSeq}`);
+  source.onopen = opened;
+  source.onerror = failed;
+  for (const name of NAMES) source.addEventListener(name, (event) => receive(name, event as MessageEvent<string>));
+}
+
+/** At sign-out: what one account saw is not kept for the next. */
+export function closeEvents(): void {
+  closeSource();
+  clearTimeout(timer);
+  lastSeq = '';
+  waitMs = FIRST_WAIT_MS;
+  live.set({ status: null, connection: 'connecting' });
+}
+
+onEvent('status', (status) => live.set({ status }));
+onEvent('permissions', ({ permissions }) => setPermissions(permissions));
+onEvent('bye', ({ reason }) => {
+  closeSource();
+  if (reason === 'shutdown') {
+    live.set({ connection: 'lost' });
+    openLater();
+  } else void leave(reason);
+});
+// A network that is gone breaks no stream by itself.
+addEventListener('offline', () => {
+  if (source === null) return;
+  closeSource();
+  live.set({ connection: 'lost' });
+});
+addEventListener('online', () => {
+  if (live.get().connection === 'lost') openEvents();
+});

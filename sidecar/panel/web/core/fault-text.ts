@@ -1,0 +1,13 @@
+import { duration } from './format.ts';
+import { t, textFor } from './i18n.ts';
+import { PanelFault } from './panel-fault.ts';
+
+/** What to tell people of something that went wrong, in their language; details behind it are in English. */
+export function faultText(error: unknown): string {
+  if (!(error instanceof PanelFault)) return t('common.failed');
+  if (error.key === 'network') return t('common.unreachable');
+  const text = textFor(`errors.${error.key}`) ?? t('common.failed');
+  const wait = error.retryAfterSeconds;
+  const until = wait === null ? '' : ` ${t('common.tryAgainIn', { wait: duration(wait * 1000) })}`;
+  return error.detail === '' ? `${text}${until}` : `${text}${until} (${error.detail})`;
+}

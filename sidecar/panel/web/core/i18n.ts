@@ -1,0 +1,111 @@
+import type accounts from '../locales/accounts/en.json';
+import type bundles from '../locales/bundles/en.json';
+import type common from '../locales/common/en.json';
+import type consolePage from '../locales/console/en.json';
+import type database from '../locales/database/en.json';
+import type errors from '../locales/errors/en.json';
+import type logs from '../locales/logs/en.json';
+import type overview from '../locales/overview/en.json';
+import type permissions from '../locales/permissions/en.json';
+import type settings from '../locales/settings/en.json';
+import type setup from '../locales/setup/en.json';
+import type signIn from '../locales/sign-in/en.json';
+import { createStore, useStore } from './store.ts';
+
+interface Areas {
+  accounts: typeof accounts;
+  bundles: typeof bundles;
+  common: typeof common;
+  console: typeof consolePage;
+  database: typeof database;
+  errors: typeof errors;
+  logs: typeof logs;
+  overview: typeof overview;
+  permissions: typeof permissions;
+  settings: typeof settings;
+  setup: typeof setup;
+  'sign-in': typeof signIn;
+}
+
+/** `area.key`, each checked by the compiler against the English files. */
+export type TextKey = { [Area in keyof Areas]: `${Area}.${keyof Areas[Area] & string}` }[keyof Areas];
+
+type Message = string | Readonly<Record<string, string>>;
+type Messages = Readonly<Record<string, Readonly<Record<string, Message>>>>;
+type Values = Readonly<Record<string, string | number>>;
+
+interface Language {
+  readonly locale: string;
+  readonly messages: Messages;
+}
+
+export const language = createStore<Language>({ locale: 'en', messages: {} });
+
+/** Name of each language in itself, in the order of the contract. */
+export const LANGUAGES: Readonly<Record<string, string>> = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+  'pt-BR': 'Português (Brasil)',
+  pl: 'Polski',
+  ru: 'Русский',
+  tr: 'Türkçe',
+  'zh-CN': '简体中文',
+};
+
+export function isLanguage(locale: string | null): locale is string {
+  return locale !== null && Object.hasOwn(LANGUAGES, locale);
+}
+
+/** Where the build put each language: written into the page, because the names carry hashes. */
+function placeOf(locale: string): string {
+  const list = document.querySelector('meta[name="locales"]')?.getAttribute('content') ?? '{}';
+  const places = JSON.parse(list) as Record<string, string>;
+  return places[locale] ?? (places.en as string);
+}
+
+export async function useLanguage(locale: string): Promise<void> {
+  const { locale: current, messages } = language.get();
+  if (locale === current && Object.keys(messages).length > 0) return;
+  const response = await fetch(placeOf(locale));
+  if (!response.ok) throw new Error(`The texts of ${locale} cannot be read (${response.status}).`);
+  document.documentElement.lang = locale;
+  language.set({ locale, messages: (await response.json()) as Messages });
+}
+
+function messageOf(key: string): Message | undefined {
+  const dot = key.indexOf('.');
+  return language.get().messages[key.slice(0, dot)]?.[key.slice(dot + 1)];
+}
+
+function fill(text: string, values: Values): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return typeof value === 'number' ? new Intl.NumberFormat(language.get().locale).format(value) : value;
+  });
+}
+
+function textOf(message: Message, values: Values): string {
+  if (typeof message === 'string') return fill(message, values);
+  const form = new Intl.PluralRules(language.get().locale).select(Number(values.count));
+  return fill(message[form] ?? (message.other as string), values);
+}
+
+/** A text of the page. Messages with plural forms go by `values.count`. */
+export function t(key: TextKey, values: Values = {}): string {
+  const message = messageOf(key);
+  return message === undefined ? key : textOf(message, values);
+}
+
+/** For keys that come from the panel, such as those of errors: null where there is no such text. */
+export function textFor(key: string, values: Values = {}): string | null {
+  const message = messageOf(key);
+  return message === undefined ? null : textOf(message, values);
+}
+
+/** A component that is rendered anew when the language changes; pages need it not, the shell above them has it. */
+export function useLocale(): string {
+  return useStore(language, (value) => value.locale);
+}

@@ -1,0 +1,119 @@
+import type { Permission } from '../../shapes/permissions.ts';
+import { api, fetchSession, listenToSession, type SessionReply } from './api.ts';
+import { isLanguage, useLanguage } from './i18n.ts';
+import { createStore, useStore } from './store.ts';
+
+/** Why the sign-in page is shown to somebody who was signed in. */
+export type EndReason = 'logout' | 'account' | 'expired' | 'shutdown';
+
+export interface Session {
+  readonly phase: 'loading' | 'failed' | 'setup' | 'anonymous' | 'signed-in';
+  readonly username: string;
+  readonly permissions: ReadonlySet<string>;
+  readonly ended: EndReason | null;
+  readonly dashboardName: string;
+  readonly version: string;
+}
+
+interface Bootstrap {
+  readonly setup: boolean;
+  readonly dashboardName: string;
+  readonly locale: string;
+  readonly version: string;
+}
+
+export const session = createStore<Session>({
+  phase: 'loading',
+  username: '',
+  permissions: new Set(),
+  ended: null,
+  dashboardName: '',
+  version: '',
+});
+
+/** A language chosen on the sign-in page; the account's own comes with its settings. */
+const CHOSEN = 'panel.locale';
+
+export function chooseLanguage(locale: string): Promise<void> {
+  localStorage.setItem(CHOSEN, locale);
+  return useLanguage(locale);
+}
+
+async function enter(reply: SessionReply): Promise<void> {
+  if (!reply.authenticated) {
+    session.set({ phase: 'anonymous', username: '', permissions: new Set() });
+    return;
+  }
+  // Without the language the page is usable, so a fault here keeps nobody out.
+  const settings = await api.get<{ settings: { locale: string } }>('/api/settings').catch(() => null);
+  if (settings !== null) await useLanguage(settings.settings.locale);
+  session.set({
+    phase: 'signed-in',
+    username: reply.username,
+    permissions: new Set(reply.permissions),
+    ended: null,
+  });
+}
+
+export async function boot(): Promise<void> {
+  session.set({ phase: 'loading' });
+  try {
+    const [reply, bootstrap] = await Promise.all([fetchSession(), api.get<Bootstrap>('/api/bootstrap')]);
+    const { dashboardName, version } = bootstrap;
+    session.set({ dashboardName, version });
+    const chosen = localStorage.getItem(CHOSEN);
+    await useLanguage(isLanguage(chosen) ? chosen : bootstrap.locale);
+    if (bootstrap.setup) session.set({ phase: 'setup' });
+    else await enter(reply);
+  } catch {
+    await useLanguage(localStorage.getItem(CHOSEN) ?? 'en').catch(() => {});
+    session.set({ phase: 'failed' });
+  }
+}
+
+export async function signIn(username: string, password: string, remember: boolean): Promise<void> {
+  await api.post('/api/login', { username, password, remember });
+  await enter(await fetchSession());
+}
+
+export async function signOut(): Promise<void> {
+  await api.post('/api/logout').catch(() => {});
+  await leave('logout');
+}
+
+/** Back to the sign-in page; a token for it is fetched, since the old one went with the session. */
+export async function leave(reason: EndReason): Promise<void> {
+  if (session.get().phase !== 'signed-in') return;
+  session.set({ phase: 'anonymous', username: '', permissions: new Set(), ended: reason });
+  await fetchSession().catch(() => {});
+}
+
+/** What the panel says of the session now: after an outage, or when the events tell of other permissions. */
+export async function refreshSession(): Promise<void> {
+  const reply = await fetchSession();
+  if (!reply.authenticated) await leave('expired');
+  else takeOver(reply);
+}
+
+export function setPermissions(permissions: readonly string[]): void {
+  session.set({ permissions: new Set(permissions) });
+}
+
+/** Another tab may have signed in as somebody else: then everything shown here is that account's, or nobody's. */
+function takeOver(reply: SessionReply): boolean {
+  const { phase, username } = session.get();
+  if (phase === 'signed-in' && reply.username !== username) {
+    location.reload();
+    return false;
+  }
+  if (phase === 'signed-in') setPermissions(reply.permissions);
+  return true;
+}
+
+listenToSession({ renewed: takeOver, ended: () => void leave('expired') });
+
+/** `const can = useCan(); can('server.start')`: follows changes while the page is open. */
+export function useCan(): (...needed: Permission[]) => boolean {
+  const permissions = useStore(session, (value) => value.permissions);
+  return (...needed) => needed.every((permission) => permissions.has(permission));
+}

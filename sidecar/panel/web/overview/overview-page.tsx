@@ -1,0 +1,11 @@
+import { PageFrame } from '../components/page-frame.tsx';
+import { Loading } from '../components/states.tsx';
+import { t } from '../core/i18n.ts';
+
+export function OverviewPage() {
+  return (
+    <PageFrame title={t('overview.title')}>
+      <Loading />
+    </PageFrame>
+  );
+}

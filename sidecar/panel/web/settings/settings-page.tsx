@@ -1,0 +1,11 @@
+import { PageFrame } from '../components/page-frame.tsx';
+import { Loading } from '../components/states.tsx';
+import { t } from '../core/i18n.ts';
+
+export function SettingsPage() {
+  return (
+    <PageFrame title={t('settings.title')}>
+      <Loading />
+    </PageFrame>
+  );
+}

@@ -1,0 +1,72 @@
+import type { ComponentType } from 'preact';
+import type { Permission } from '../../shapes/permissions.ts';
+import type { IconName } from '../components/icon.tsx';
+import type { TextKey } from '../core/i18n.ts';
+
+export interface PageEntry {
+  /** First part of the address. */
+  readonly name: string;
+  readonly label: TextKey;
+  readonly icon: IconName;
+  /** One of these opens it; empty is anybody who is signed in. */
+  readonly anyOf: readonly Permission[];
+  /** Read when it is first opened. */
+  readonly load: () => Promise<ComponentType>;
+}
+
+/** All pages, in the order of the navigation. */
+export const PAGES: readonly PageEntry[] = [
+  {
+    name: 'overview',
+    label: 'overview.title',
+    icon: 'overview',
+    anyOf: [],
+    load: async () => (await import('../overview/overview-page.tsx')).OverviewPage,
+  },
+  {
+    name: 'console',
+    label: 'console.title',
+    icon: 'console',
+    anyOf: ['console.read'],
+    load: async () => (await import('../console/console-page.tsx')).ConsolePage,
+  },
+  {
+    name: 'bundles',
+    label: 'bundles.title',
+    icon: 'bundles',
+    anyOf: ['bundles.read'],
+    load: async () => (await import('../bundles/bundles-page.tsx')).BundlesPage,
+  },
+  {
+    name: 'logs',
+    label: 'logs.title',
+    icon: 'logs',
+    anyOf: ['logs.read', 'console.read'],
+    load: async () => (await import('../logs/logs-page.tsx')).LogsPage,
+  },
+  {
+    name: 'database',
+    label: 'database.title',
+    icon: 'database',
+    anyOf: ['database.read'],
+    load: async () => (await import('../database/database-page.tsx')).DatabasePage,
+  },
+  {
+    name: 'settings',
+    label: 'settings.title',
+    icon: 'settings',
+    anyOf: [],
+    load: async () => (await import('../settings/settings-page.tsx')).SettingsPage,
+  },
+  {
+    name: 'accounts',
+    label: 'accounts.title',
+    icon: 'accounts',
+    anyOf: ['users.manage'],
+    load: async () => (await import('../accounts/accounts-page.tsx')).AccountsPage,
+  },
+];
+
+export function isOpenTo(page: PageEntry, permissions: ReadonlySet<string>): boolean {
+  return page.anyOf.length === 0 || page.anyOf.some((permission) => permissions.has(permission));
+}
