@@ -1,16 +1,23 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
 import type { Guards, Target } from './http/guards.ts';
-import type { PanelRoute } from './http/route.ts';
+import type { Answer, PanelRoute } from './http/route.ts';
 import type { StaticPages } from './http/static-pages.ts';
 import { PanelError } from './panel-error.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { sessionRoutes } from './routes/session.ts';
+import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
 
 /** The whole surface of the panel. */
 export function panelRoutes(services: PanelServices): PanelRoute[] {
-  return [...sessionRoutes(services)];
+  const routes: PanelRoute[] = [
+    ...sessionRoutes(services),
+    ...usersRoutes(services, () => routes),
+    ...auditRoutes(services),
+  ];
+  return routes;
 }
 
 export interface AppOptions {
@@ -29,25 +36,11 @@ const LONGEST_PARAMETER = 255;
 export function createApp({ routes, guards, pages }: AppOptions): FastifyInstance {
   const serve = (request: IncomingMessage, response: ServerResponse, target: Target) =>
     void guards.serve(request, response, target);
-  const app = Fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    requestTimeout: REQUEST_MS,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    http: { requireHostHeader: false, headersTimeout: HEAD_MS, noDelay: true },
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (_error, request, reply) => {
-      reply.hijack();
-      serve(request.raw, reply.raw, nothing(request.raw));
-    },
-  });
+  const serveElse = (request: IncomingMessage, response: ServerResponse) =>
+    serve(request, response, { route: null, answer: () => answerElse(request, routes, pages) });
+  const app = Fastify(serverOptions(serveElse));
   // Guards read bodies themselves: the contract has its own order of refusals.
   app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
-  const nothing = (request: IncomingMessage): Target => ({
-    route: null,
-    answer: () => answerElse(request, routes, pages),
-  });
   for (const route of routes) {
     checkDeclared(route);
     app.route({
@@ -61,11 +54,28 @@ export function createApp({ routes, guards, pages }: AppOptions): FastifyInstanc
   }
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
-    serve(request.raw, reply.raw, nothing(request.raw));
+    serveElse(request.raw, reply.raw);
   });
   app.server.maxConnections = MOST_CONNECTIONS;
-  app.server.on('checkExpectation', (request, response) => serve(request, response, nothing(request)));
+  // Node.js would answer 417 in its own words.
+  app.server.on('checkExpectation', serveElse);
   return app;
+}
+
+function serverOptions(serveElse: (request: IncomingMessage, response: ServerResponse) => void) {
+  return {
+    logger: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    requestTimeout: REQUEST_MS,
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    http: { requireHostHeader: false, headersTimeout: HEAD_MS, noDelay: true },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack();
+      serveElse(request.raw, reply.raw);
+    },
+  } satisfies FastifyHttpOptions<Server>;
 }
 
 /** TypeScript holds it already, but for what was cast or read from elsewhere. */
@@ -75,15 +85,15 @@ function checkDeclared({ method, path, access }: PanelRoute): void {
   if (!isDeclared) throw new Error(`${method} ${path} declares no permission`);
 }
 
-function answerElse(
-  { method = '', url = '', headers }: IncomingMessage,
-  routes: readonly PanelRoute[],
-  pages: StaticPages,
-) {
-  const isPage = method === 'GET' && !/^\/api(\/|$)/.test(url);
+/** A page, or 404; 405 where the path is one of ours. */
+function answerElse(request: IncomingMessage, routes: readonly PanelRoute[], pages: StaticPages): Answer {
+  const { method = '', url = '', headers } = request;
+  const isPage = method === 'GET' && !/^\/api(\/|$|\?)/.test(url);
   const page = isPage ? pages.find(url, String(headers['accept-encoding'] ?? '')) : null;
   if (page !== null) return page;
-  throw new PanelError(routes.some((route) => isPathOf(route, url)) ? 'method.unknown' : 'route.unknown');
+  const allow = routes.filter((route) => isPathOf(route, url)).map((route) => route.method);
+  if (allow.length === 0) throw new PanelError('route.unknown');
+  throw new PanelError('method.unknown', { allow: [...new Set(allow)].join(', ') });
 }
 
 function isPathOf({ path }: PanelRoute, url: string): boolean {

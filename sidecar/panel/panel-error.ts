@@ -6,6 +6,8 @@ export interface ErrorDetails {
   /** What exactly, in English, for fields whose key says too little: never a secret. */
   readonly detail?: string;
   readonly retryAfterSeconds?: number;
+  /** Methods that the path has. */
+  readonly allow?: string;
 }
 
 /** A refusal: services throw it, `http/` alone makes an answer of it. */

@@ -2,12 +2,9 @@ import { PanelError } from '../panel-error.ts';
 import type { Locale } from '../shapes/locales.ts';
 import { isPermission, type Permission } from '../shapes/permissions.ts';
 import { type Account, type AccountStore, inOrder } from './account-store.ts';
+import { readPassword, readUsername } from './credentials.ts';
 import type { PasswordHasher } from './password-hasher.ts';
 import type { Sessions } from './sessions.ts';
-
-const USERNAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
-const SHORTEST_PASSWORD = 12;
-const LONGEST_PASSWORD = 256;
 
 /** As `GET /api/users` shows an account. */
 export interface AccountView {
@@ -29,6 +26,12 @@ export interface AccountDraft {
 export interface PermissionsChange {
   readonly accountId: number;
   readonly permissions: readonly Permission[];
+}
+
+interface SavedAccount {
+  readonly changes: readonly string[];
+  /** Null where they are what they were. */
+  readonly permissions: PermissionsChange | null;
 }
 
 export interface AccountsOptions {
@@ -91,8 +94,8 @@ export class Accounts {
     });
   }
 
-  /** @throws PanelError */
-  async save(actorId: number, draft: AccountDraft): Promise<void> {
+  /** What was changed, in words of the audit log. @throws PanelError */
+  async save(actorId: number, draft: AccountDraft): Promise<readonly string[]> {
     const username = readUsername(draft.username);
     const permissions = draft.permissions === undefined ? undefined : readPermissions(draft.permissions);
     const isKept = draft.password === undefined || (draft.password === '' && draft.create !== true);
@@ -106,7 +109,8 @@ export class Accounts {
         ? this.#insert(username, password as string, permissions, draft.enabled)
         : this.#update(before, { ...before, ...given({ password, permissions, enabled: draft.enabled }) });
     });
-    if (saved !== null) for (const listener of this.#listeners) listener(saved);
+    if (saved.permissions !== null) for (const listener of this.#listeners) listener(saved.permissions);
+    return saved.changes;
   }
 
   /** @throws PanelError */
@@ -155,17 +159,25 @@ export class Accounts {
     password: string,
     permissions: ReadonlySet<Permission> = new Set(),
     enabled = true,
-  ): PermissionsChange | null {
+  ): SavedAccount {
     this.#store.insert({ username, password, permissions, enabled });
-    return null;
+    return { changes: ['(new)', ...inOrder(permissions).map((name) => `+${name}`)], permissions: null };
   }
 
-  #update(before: Account, after: Account): PermissionsChange | null {
+  #update(before: Account, after: Account): SavedAccount {
     this.#checkManagers(before, after);
     this.#store.update(after);
     if (after.password !== before.password || !after.enabled) this.#sessions.endOfAccount(after.id);
-    const [had, has] = [inOrder(before.permissions), inOrder(after.permissions)];
-    return had.join() === has.join() ? null : { accountId: after.id, permissions: has };
+    const added = inOrder(after.permissions).filter((name) => !before.permissions.has(name));
+    const removed = inOrder(before.permissions).filter((name) => !after.permissions.has(name));
+    const isSame = added.length + removed.length === 0;
+    const changes = [
+      ...(after.password === before.password ? [] : ['(password)']),
+      ...(after.enabled === before.enabled ? [] : [after.enabled ? '(enabled)' : '(disabled)']),
+      ...added.map((name) => `+${name}`),
+      ...removed.map((name) => `-${name}`),
+    ];
+    return { changes, permissions: isSame ? null : { accountId: after.id, permissions: inOrder(after.permissions) } };
   }
 
   /** Whoever acts may have lost the right to since the request began. */
@@ -186,21 +198,6 @@ export class Accounts {
     const others = this.#store.all().filter((account) => account.id !== before.id && isManager(account));
     if (others.length === 0) throw new PanelError('users.lastManager', { field: 'username' });
   }
-}
-
-/** `name` as accounts are called. @throws PanelError users.username */
-export function readUsername(name: string): string {
-  const username = name.toLowerCase();
-  if (!USERNAME.test(username)) throw new PanelError('users.username', { field: 'username' });
-  return username;
-}
-
-/** @throws PanelError users.password */
-export function readPassword(password: string): string {
-  const length = [...password.normalize('NFC')].length;
-  const isGood = length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD && password.isWellFormed();
-  if (!isGood) throw new PanelError('users.password', { field: 'password' });
-  return password;
 }
 
 function readPermissions(names: readonly string[]): ReadonlySet<Permission> {

@@ -4,12 +4,12 @@ import { type Log, traceOf } from '../../log.ts';
 import type { Client, ClientReader } from '../../security/client.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
-import type { Permission } from '../shapes/permissions.ts';
+import { mayCall } from './access.ts';
 import type { HostRule } from './host-rule.ts';
 import { BodyReader } from './read-body.ts';
 import { asPanelError, sendAnswer, sendError, setHeaders } from './reply.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Access, Answer, Caller, PanelRequest, PanelRoute } from './route.ts';
+import type { Answer, Caller, PanelRequest, PanelRoute } from './route.ts';
 import { hasCsrfToken, type SessionReader, type SessionState } from './session-reader.ts';
 
 /** What a path leads to: a route, or what is answered where there is none. */
@@ -109,21 +109,6 @@ function checkAccess(request: IncomingMessage, route: PanelRoute, state: Session
   if (mayCall(route.access, state.caller.permissions)) return;
   course.isAudited = true;
   throw new PanelError('permission.missing');
-}
-
-/** Also for those who ask what an account can reach. */
-export function mayCall(access: Access, permissions: ReadonlySet<Permission>): boolean {
-  switch (access.kind) {
-    case 'public':
-    case 'authenticated':
-      return true;
-    case 'all':
-      return access.permissions.every((name) => permissions.has(name));
-    case 'any':
-      return access.permissions.some((name) => permissions.has(name));
-    default:
-      return access satisfies never;
-  }
 }
 
 function requestOf(request: IncomingMessage, response: ServerResponse, course: Course) {

@@ -41,12 +41,13 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
 
 /** The only place where an error becomes an answer. */
 export function sendError(response: ServerResponse, error: PanelError): void {
-  const { field, detail, retryAfterSeconds } = error.details;
+  const { field, detail, retryAfterSeconds, allow } = error.details;
   if (response.headersSent) {
     response.destroy();
     return;
   }
   if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
+  if (allow !== undefined) response.setHeader('allow', allow);
   sendJson(response, error.status, {
     ok: false,
     error: error.key,
