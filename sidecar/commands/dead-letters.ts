@@ -2,6 +2,7 @@ import { isJsonObject, parseJson, writeJson } from '../../db_connector/protocol/
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { DeadLetter, QueueCalls } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
+import { letterProspect } from '../write-behind/letter-prospect.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
 import { UsageError } from './usage-error.ts';
@@ -50,7 +51,8 @@ function choose(letters: readonly DeadLetter[], ids: readonly string[], io: Comm
 }
 
 /** Only asks for it: the owner of the queue takes the letter in its turn, so that the order stays the queue's own. */
-async function retryAll({ queues, isBuffered, io }: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
+async function retryAll(work: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
+  const { queues, io } = work;
   let isDone = true;
   for (const letter of letters) {
     const isThere = await patiently(() => queues.wantRetry(letter.id, statementBounds()));
@@ -59,21 +61,24 @@ async function retryAll({ queues, isBuffered, io }: LetterWork, letters: readonl
     isDone = isThere && isDone;
   }
   for (const namespace of new Set(letters.map((letter) => letter.namespace))) {
-    io.print(await prospectOf(namespace, { queues, isBuffered, io }));
+    io.print(await prospectOf(namespace, work));
   }
   return isDone;
 }
 
 /** Who will try again, and when; or why nobody will. */
-async function prospectOf(namespace: string, { queues, isBuffered }: LetterWork): Promise<string> {
-  const row = await patiently(() => queues.readQueue(namespace, statementBounds()));
-  if (!isBuffered(namespace)) {
-    return `warning: ${namespace} is not listed under writeBehind.namespaces of this configuration; the letters wait until a sidecar runs that lists it`;
+async function prospectOf(namespace: string, work: LetterWork): Promise<string> {
+  const prospect = await patiently(() => letterProspect(namespace, work, statementBounds()));
+  switch (prospect.kind) {
+    case 'notListed':
+      return `warning: ${namespace} is not listed under writeBehind.namespaces of this configuration; the letters wait until a sidecar runs that lists it`;
+    case 'nobody':
+      return `warning: nobody owns the queue of ${namespace}; the letters wait until a sidecar runs that lists it`;
+    case 'owned':
+      return `${namespace}: the sidecar with journal ${prospect.journal} puts them at the end of its queue within about ten seconds; a letter that is still listed then has failed again`;
+    default:
+      return prospect satisfies never;
   }
-  if (row === null || row.journal === null) {
-    return `warning: nobody owns the queue of ${namespace}; the letters wait until a sidecar runs that lists it`;
-  }
-  return `${namespace}: the sidecar with journal ${row.journal} puts them at the end of its queue within about ten seconds; a letter that is still listed then has failed again`;
 }
 
 async function discardAll({ queues, io }: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import { openEngine } from '../engine/open.ts';
 import type { QuarantinedObject } from '../engine/schema-change.ts';
-import { Quarantine } from '../schema/quarantine.ts';
+import { Quarantine, tablesFirst } from '../schema/quarantine.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
 import { UsageError } from './usage-error.ts';
@@ -64,14 +64,6 @@ async function changeAll(
     isDone = (await changeOne(quarantine, action, object, io)) && isDone;
   }
   return isDone;
-}
-
-/** A column can only come back to a table that is there. */
-function tablesFirst(objects: readonly QuarantinedObject[]): QuarantinedObject[] {
-  return [
-    ...objects.filter((object) => object.kind === 'table'),
-    ...objects.filter((object) => object.kind === 'column'),
-  ];
 }
 
 async function changeOne(

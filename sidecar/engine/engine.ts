@@ -6,6 +6,7 @@ import type { AggregateQuery } from './aggregate.ts';
 import type { Batch } from './batch.ts';
 import type { QueueCalls } from './queues.ts';
 import type { QuarantinedObject, RestoredObject, SchemaChange } from './schema-change.ts';
+import type { TableSize } from './table-size.ts';
 import type { Transfer } from './transfer.ts';
 
 /** What engines do differently. Shared code reads these flags, never a provider's name. */
@@ -183,6 +184,8 @@ export interface Engine {
   ping(bounds: CallBounds): Promise<void>;
   /** What the database says of itself; for the owner. */
   inspect(bounds: CallBounds): Promise<DatabaseFacts>;
+  /** Of declared tables, in their order; quick, also where they are large. */
+  tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]>;
   close(): Promise<void>;
   stats(): EngineStats;
 

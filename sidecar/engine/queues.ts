@@ -121,8 +121,8 @@ export interface QueueCalls {
    */
   applyQueue(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]>;
 
-  /** Oldest first; null for every namespace. */
-  listLetters(namespace: string | null, bounds: CallBounds): Promise<DeadLetter[]>;
+  /** Oldest first, at most `limit`, by default all of them; null for every namespace. */
+  listLetters(namespace: string | null, bounds: CallBounds, limit?: number): Promise<DeadLetter[]>;
   countLetters(bounds: CallBounds): Promise<number>;
   /** Those with `isRetryWanted`, oldest first, at most `limit`. */
   lettersToRetry(namespace: string, limit: number, bounds: CallBounds): Promise<DeadLetter[]>;

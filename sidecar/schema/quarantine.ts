@@ -57,6 +57,14 @@ export class Quarantine {
   }
 }
 
+/** A column can only come back to a table that is there. */
+export function tablesFirst(objects: readonly QuarantinedObject[]): QuarantinedObject[] {
+  return [
+    ...objects.filter((object) => object.kind === 'table'),
+    ...objects.filter((object) => object.kind === 'column'),
+  ];
+}
+
 function changeBounds(): { readonly deadline: number } {
   return { deadline: performance.now() + CHANGE_TIMEOUT_MS };
 }

@@ -46,6 +46,18 @@ export interface WriteBufferFigures {
   readonly journal: JournalStats;
 }
 
+/** The queue of one namespace, for its owner. */
+export interface QueueOverview {
+  readonly namespace: string;
+  readonly pending: number;
+  /** Epoch milliseconds; null where nothing waits. */
+  readonly oldestTime: number | null;
+  readonly isHalted: boolean;
+  /** Another journal owns it. */
+  readonly isLost: boolean;
+  readonly isListed: boolean;
+}
+
 const NOT_ENABLED: FlushResult = { flushed: 0, deadLettered: 0, remaining: 0, halted: false, enabled: false };
 
 /** Write-behind (contract section 7): accepts writes by way of the journal, and applies them in the background. */
@@ -160,6 +172,15 @@ export class WriteBuffer implements WriteQueue {
       lostQueues: this.#count((queue) => queue.isLost),
       journal: this.#options.journal.stats(),
     };
+  }
+
+  /** By name. */
+  overview(): QueueOverview[] {
+    const queues = [...this.#queues.values()].toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
+    return queues.map(({ namespace, size, oldestTime, isHalted, isLost }) => ({
+      ...{ namespace, pending: size, oldestTime, isHalted, isLost },
+      isListed: this.isBuffered(namespace),
+    }));
   }
 
   /** Applies what waits, for at most `drainOnStopMs`; the rest stays in the journal for the next start. */

@@ -18,6 +18,7 @@ import type {
 } from '../engine.ts';
 import type { ServerSettings } from '../open.ts';
 import type { QueueCalls } from '../queues.ts';
+import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { aggregate } from './aggregate.ts';
@@ -38,6 +39,7 @@ import { SchemaLease } from './schema-lease.ts';
 import { prepareSystemCollections } from './schema-system.ts';
 import { createTransfer } from './schema-transfer.ts';
 import type { MongoSession } from './session.ts';
+import { tableSizes } from './table-sizes.ts';
 import { applyWrite } from './write.ts';
 import type { KeyedOperation } from './write-call.ts';
 
@@ -119,6 +121,10 @@ export class MongoEngine implements Engine {
         };
       }),
     );
+  }
+
+  tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]> {
+    return this.#run('read', bounds, (session) => tableSizes(session, namespace, tables));
   }
 
   /** What is under way is answered first, within its own time. */

@@ -20,7 +20,7 @@ export function createQueueCalls(tools: QueueTools): QueueCalls {
       write(bounds, (session) => ownQueue(session, namespace, journal, 'anybody')),
     releaseQueue: (owner, bounds) => write(bounds, (session) => releaseQueue(session, owner)),
     applyQueue: (batch, bounds) => queue.apply(batch, bounds),
-    listLetters: (namespace, bounds) => read(bounds, (session) => listLetters(session, namespace)),
+    listLetters: (namespace, bounds, limit) => read(bounds, (session) => listLetters(session, namespace, limit)),
     countLetters: (bounds) => read(bounds, countLetters),
     lettersToRetry: (namespace, limit, bounds) => read(bounds, (session) => lettersToRetry(session, namespace, limit)),
     wantRetry: (id, bounds) => write(bounds, (session) => wantRetry(session, id)),

@@ -5,8 +5,8 @@ import type { MongoSession } from './session.ts';
 
 const OLDEST_FIRST = { time: 1, _id: 1 } as const;
 
-export async function listLetters(session: MongoSession, namespace: string | null): Promise<DeadLetter[]> {
-  return found(session, namespace === null ? {} : { namespace });
+export async function listLetters(session: MongoSession, namespace: string | null, limit = 0): Promise<DeadLetter[]> {
+  return found(session, namespace === null ? {} : { namespace }, limit);
 }
 
 export async function lettersToRetry(session: MongoSession, namespace: string, limit: number): Promise<DeadLetter[]> {

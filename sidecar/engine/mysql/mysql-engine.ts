@@ -30,6 +30,7 @@ import { runBatch } from '../sql/run-batch.ts';
 import type { Session } from '../sql/session.ts';
 import { SnapshotDriver } from '../sql/snapshot-driver.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
+import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -44,6 +45,7 @@ import { refuseStale } from './schema-store.ts';
 import { explained, send } from './send-statement.ts';
 import { recall, remember, SlotTakenError } from './slots.ts';
 import { purgeExpired } from './system-tables.ts';
+import { tableSizes } from './table-sizes.ts';
 
 const CAPABILITIES: Capabilities = {
   transactionalSchema: false,
@@ -116,6 +118,10 @@ export class MysqlEngine implements Engine {
     const { rows } = await this.#sessions.read(bounds, (session) => session.query(sql));
     const version = String(rows[0]?.[0]);
     return { version: /mariadb/i.test(version) ? version : `MySQL ${version}`, time: Number(rows[0]?.[1]) };
+  }
+
+  tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]> {
+    return this.#sessions.read(bounds, (session) => tableSizes(session, namespace, tables));
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,7 @@ import { runBatch } from '../sql/run-batch.ts';
 import type { SqlBounds } from '../sql/session.ts';
 import { SnapshotDriver } from '../sql/snapshot-driver.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
+import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -42,6 +43,7 @@ import { planMove, planWrite, SlotTakenError } from './run-write.ts';
 import { createSchemaCalls } from './schema-calls.ts';
 import { createPostgresTransfer } from './schema-transfer.ts';
 import { prepareSystemTables, purgeExpired } from './system-tables.ts';
+import { tableSizes } from './table-sizes.ts';
 
 const CAPABILITIES: Capabilities = {
   transactionalSchema: true,
@@ -108,6 +110,10 @@ export class PostgresEngine implements Engine {
     const sql = `SELECT 'PostgreSQL ' || current_setting('server_version'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
     const { rows } = await this.#sessions.read(bounds, (session) => session.query(sql));
     return { version: String(rows[0]?.[0]), time: Number(rows[0]?.[1]) };
+  }
+
+  tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]> {
+    return this.#sessions.read(bounds, (session) => tableSizes(session, namespace, tables));
   }
 
   async close(): Promise<void> {

@@ -20,11 +20,11 @@ export function createQueueCalls(sessions: Sessions, dialect: QueueDialect): Que
     takeOverQueue: own('anybody'),
     releaseQueue: (owner, bounds) => sessions.transaction(bounds, (session) => releaseQueue(of(session), owner)),
     applyQueue: (batch, bounds) => applyQueue(sessions, dialect, batch, bounds),
-    listLetters: (namespace, bounds) =>
+    listLetters: (namespace, bounds, limit) =>
       sessions.read(bounds, (session) =>
         namespace === null
-          ? lettersWhere(of(session), { where: '', params: [] })
-          : lettersWhere(of(session), { where: 'WHERE namespace = ?', params: [namespace] }),
+          ? lettersWhere(of(session), { where: '', params: [], limit })
+          : lettersWhere(of(session), { where: 'WHERE namespace = ?', params: [namespace], limit }),
       ),
     countLetters: (bounds) =>
       sessions.read(bounds, (session) => of(session).number('SELECT count(*) FROM _dead_letters')),

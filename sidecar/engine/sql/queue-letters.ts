@@ -9,7 +9,7 @@ const COLUMNS = ['id', 'namespace', 'kid', 'op', 'payload', 'code', 'message', '
 /** Oldest first. */
 export async function lettersWhere(
   connection: SchemaConnection,
-  rest: { readonly where: string; readonly params: readonly SqlParam[]; readonly limit?: number },
+  rest: { readonly where: string; readonly params: readonly SqlParam[]; readonly limit?: number | undefined },
 ): Promise<DeadLetter[]> {
   const { where, params, limit = null } = rest;
   const order = connection.list(['time', 'id']);

@@ -1,6 +1,7 @@
 import type { JobRegistry } from './jobs.ts';
 import { QUEUE_JOBS } from './queue-jobs.ts';
 import { SCHEMA_JOBS } from './schema-jobs.ts';
+import { SIZE_JOBS } from './table-sizes.ts';
 import { TRANSFER_JOBS } from './transfer-jobs.ts';
 
 const DATABASE_JOBS: JobRegistry = {
@@ -8,4 +9,4 @@ const DATABASE_JOBS: JobRegistry = {
 };
 
 /** All jobs that a worker knows. */
-export const JOBS: JobRegistry = { ...SCHEMA_JOBS, ...QUEUE_JOBS, ...TRANSFER_JOBS, ...DATABASE_JOBS };
+export const JOBS: JobRegistry = { ...SCHEMA_JOBS, ...QUEUE_JOBS, ...TRANSFER_JOBS, ...SIZE_JOBS, ...DATABASE_JOBS };

@@ -42,7 +42,7 @@ export function createQueueCalls(port: QueuePort): QueueCalls {
       await run('queue.release', { namespace, journal, token }, bounds);
     },
     applyQueue: (batch, bounds) => applyQueue(port, batch, bounds),
-    listLetters: (namespace, bounds) => run('queue.letters', { namespace }, bounds),
+    listLetters: (namespace, bounds, limit = -1) => run('queue.letters', { namespace, limit }, bounds),
     countLetters: (bounds) => run('queue.countLetters', null, bounds),
     lettersToRetry: (namespace, limit, bounds) => run('queue.lettersToRetry', { namespace, limit }, bounds),
     wantRetry: (id, bounds) => run('queue.wantRetry', { id }, bounds),

@@ -9,7 +9,7 @@ export interface QueueJobTypes {
   readonly 'queue.claim': { input: { namespace: string; journal: string }; output: QueueRow };
   readonly 'queue.takeOver': { input: { namespace: string; journal: string }; output: QueueRow };
   readonly 'queue.release': { input: QueueOwner; output: null };
-  readonly 'queue.letters': { input: { namespace: string | null }; output: DeadLetter[] };
+  readonly 'queue.letters': { input: { namespace: string | null; limit: number }; output: DeadLetter[] };
   readonly 'queue.countLetters': { input: null; output: number };
   readonly 'queue.lettersToRetry': { input: { namespace: string; limit: number }; output: DeadLetter[] };
   readonly 'queue.wantRetry': { input: { id: string }; output: boolean };
@@ -40,8 +40,8 @@ export const QUEUE_JOBS = {
     changeQueue(db, owner.namespace, (row) => row && givenUp(row, owner));
     return null;
   }),
-  'queue.letters': job<'queue.letters'>('reader', (db, { namespace }) =>
-    namespace === null ? lettersOf(db, '', []) : lettersOf(db, 'WHERE namespace = ?', [namespace]),
+  'queue.letters': job<'queue.letters'>('reader', (db, { namespace, limit }) =>
+    namespace === null ? lettersOf(db, '', [], limit) : lettersOf(db, 'WHERE namespace = ?', [namespace], limit),
   ),
   'queue.countLetters': job<'queue.countLetters'>('reader', (db) =>
     Number(db.prepare('SELECT count(*) FROM _dead_letters').pluck().get()),

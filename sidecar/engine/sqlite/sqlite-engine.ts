@@ -17,7 +17,9 @@ import type {
   Write,
 } from '../engine.ts';
 import type { SqliteSettings } from '../open.ts';
+import { physicalTable } from '../physical-names.ts';
 import type { QueueCalls } from '../queues.ts';
+import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { batchCall } from './batch-call.ts';
 import { compileAggregate } from './compile-aggregate.ts';
@@ -29,6 +31,7 @@ import type { RunJob } from './jobs.ts';
 import { createQueueCalls } from './queue-calls.ts';
 import { createSchemaCalls } from './schema-calls.ts';
 import { StatementBook } from './statement-book.ts';
+import type { TableSizesInput } from './table-sizes.ts';
 import { createTransfer } from './transfer-calls.ts';
 import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
 
@@ -47,6 +50,9 @@ const QUICK_JOBS: ReadonlySet<string> = new Set([
   'queue.countLetters',
   'queue.lettersToRetry',
 ]);
+
+/** For visiting the pages of tables. */
+const SIZES_MS = 1000;
 
 /** Embedded SQLite: statements are compiled here, on the API's thread, and run in worker threads. */
 export class SqliteEngine implements Engine {
@@ -91,6 +97,13 @@ export class SqliteEngine implements Engine {
 
   async inspect(bounds: CallBounds): Promise<DatabaseFacts> {
     return { version: `SQLite ${String(await this.#runJob('database.version', null, bounds))}`, time: null };
+  }
+
+  tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]> {
+    const budgetMs = Math.min(SIZES_MS, (bounds.deadline - performance.now()) / 2);
+    const named = tables.map((table) => [table, physicalTable(namespace, table)] as const);
+    const input: TableSizesInput = { tables: named, budgetMs };
+    return this.#runJob('tables.sizes', input, bounds) as Promise<TableSize[]>;
   }
 
   close(): Promise<void> {

@@ -1,0 +1,25 @@
+import type { CallBounds } from '../engine/engine.ts';
+import type { QueueCalls } from '../engine/queues.ts';
+
+/** Who will try a dead letter again that somebody wants to be tried; or why nobody will. */
+export type LetterProspect =
+  /** The sidecar with this journal, at the end of its queue. */
+  | { readonly kind: 'owned'; readonly journal: string }
+  /** The namespace is not listed under `writeBehind.namespaces`. */
+  | { readonly kind: 'notListed' }
+  | { readonly kind: 'nobody' };
+
+export interface ProspectSource {
+  readonly queues: Pick<QueueCalls, 'readQueue'>;
+  readonly isBuffered: (namespace: string) => boolean;
+}
+
+export async function letterProspect(
+  namespace: string,
+  { queues, isBuffered }: ProspectSource,
+  bounds: CallBounds,
+): Promise<LetterProspect> {
+  if (!isBuffered(namespace)) return { kind: 'notListed' };
+  const row = await queues.readQueue(namespace, bounds);
+  return row === null || row.journal === null ? { kind: 'nobody' } : { kind: 'owned', journal: row.journal };
+}
