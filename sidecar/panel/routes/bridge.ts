@@ -3,7 +3,7 @@ import type { Bridge } from '../bridge/bridge.ts';
 import { AUTHENTICATED, needs, type PanelRoute, route } from '../http/route.ts';
 
 /** The LAN bridge: lines of other machines, and the tokens with which they hand them in. */
-export function bridgeRoutes(bridge: Bridge): PanelRoute[] {
+export function bridgeRoutes({ bridge }: { readonly bridge: Bridge }): PanelRoute[] {
   return [
     route({
       method: 'GET',

@@ -1,0 +1,117 @@
+import { PanelError } from '../panel-error.ts';
+import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
+import type { BundleInfo } from '../shapes/bundles.ts';
+import { type BundleManifest, bare, readBundleFolder } from './bundle-manifests.ts';
+import { readFxResources } from './fx-resources.ts';
+
+export const BUNDLE_ACTIONS = ['start', 'stop', 'restart'] as const;
+export type BundleAction = (typeof BUNDLE_ACTIONS)[number];
+
+/** What this needs of the server control. */
+export interface BundleServer {
+  status(): { readonly state: string };
+  /** What the running server tells of its bundles; null: nothing. */
+  bundles(): readonly BundleInfo[] | null;
+  health(): { readonly resources: readonly string[] | null } | null;
+  onBundles(listener: () => void): void;
+  onStatus(listener: () => void): void;
+  sendCommand(text: string, actor: string): void;
+}
+
+export interface BundlesOptions {
+  readonly server: BundleServer;
+  readonly settings: PanelSettings;
+}
+
+/** A change of many bundles is told once. */
+const GATHER_MS = 100;
+
+/** The bundles of the server, whichever kind it is: what its folders say, and how those that run are doing. */
+export class Bundles {
+  readonly #server: BundleServer;
+  readonly #settings: PanelSettings;
+  readonly #listeners = new Set<(bundles: readonly BundleInfo[]) => void>();
+  #gathering: NodeJS.Timeout | null = null;
+  #told = '';
+
+  constructor({ server, settings }: BundlesOptions) {
+    this.#server = server;
+    this.#settings = settings;
+    server.onBundles(() => this.#changed());
+    server.onStatus(() => this.#changed());
+    settings.onChange(() => this.#changed());
+  }
+
+  /** By name. */
+  async list(): Promise<BundleInfo[]> {
+    const running = this.#server.bundles();
+    if (running !== null) return running.toSorted(byName);
+    const { backend, serverRoot, bundles } = this.#settings.values;
+    const stopped = 'stopped' as const;
+    const unknown = 'unknown' as const;
+    if (backend === 'standalone')
+      return (await readBundleFolder(serverRoot)).map((one) => ({ ...one, state: stopped }));
+    if (backend === 'fxserver') return this.#withStates(await readFxResources(serverRoot));
+    if (backend === 'command') return bundles.map((name) => ({ ...bare(name), state: unknown })).sort(byName);
+    return [];
+  }
+
+  /** Told after a change, with the whole list. */
+  onChange(listener: (bundles: readonly BundleInfo[]) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /**
+   * Types what starts, stops or restarts a bundle; how that went the console tells, and the next list.
+   *
+   * @param name looked up in the list, never put into a command unchecked
+   * @throws PanelError `bundles.unknown`, `bundles.unavailable`, and those of a command
+   */
+  async act(name: string, action: BundleAction, actor: string): Promise<void> {
+    const known = (await this.list()).find((bundle) => bundle.name === name);
+    if (known === undefined) throw new PanelError('bundles.unknown', { field: 'name' });
+    const line = lineOf(this.#settings.values, action);
+    // A name that the server would read as something else never gets to its console.
+    if (line === '' || !/^[A-Za-z0-9_.[\]-]{1,100}$/.test(name)) throw new PanelError('bundles.unavailable');
+    this.#server.sendCommand(line.replaceAll('{name}', name), actor);
+  }
+
+  #withStates(resources: readonly BundleManifest[]): BundleInfo[] {
+    const { state } = this.#server.status();
+    const started = this.#server.health()?.resources ?? null;
+    const isDown = state === 'stopped' || state === 'crashed';
+    return resources.map((resource) => {
+      if (isDown) return { ...resource, state: 'stopped' };
+      if (started === null) return { ...resource, state: 'unknown' };
+      return { ...resource, state: started.includes(resource.name) ? 'started' : 'stopped' };
+    });
+  }
+
+  #changed(): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = null;
+      void this.#tell();
+    }, GATHER_MS).unref();
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#listeners.size === 0) return;
+    const bundles = await this.list();
+    const text = JSON.stringify(bundles);
+    if (text === this.#told) return;
+    this.#told = text;
+    for (const listener of this.#listeners) listener(bundles);
+  }
+}
+
+/** Standalone and fxserver have commands of their own; of any other program only its owner knows them. */
+function lineOf(values: SettingValues, action: BundleAction): string {
+  const { bundleStartLine, bundleStopLine, bundleRestartLine, backend } = values;
+  const given = { start: bundleStartLine, stop: bundleStopLine, restart: bundleRestartLine }[action];
+  if (given !== '') return given;
+  return backend === 'standalone' || backend === 'fxserver' ? `${action} {name}` : '';
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { type BundleManifest, bare, foldersIn, readSmall, textOf, textsOf } from './bundle-manifests.ts';
+
+/** Folders in brackets hold resources, and only so deep as anybody nests them. */
+const MAX_DEPTH = 6;
+const MAX_RESOURCES = 2000;
+const CONFIG_FILE = 'server.cfg';
+
+/** `resources/` of a FiveM or RedM server, folders in brackets opened; what `server.cfg` ensures starts by itself. */
+export async function readFxResources(root: string): Promise<BundleManifest[]> {
+  const config = (await readSmall(join(root, CONFIG_FILE), root)) ?? '';
+  const ensured = ensuredBy(config);
+  const found: BundleManifest[] = [];
+  await collect(join(root, 'resources'), root, [], found);
+  const named = found.map((resource) => ({
+    ...resource,
+    autostart: ensured.has(resource.name) || resource.tags.some((tag) => ensured.has(`[${tag}]`)),
+  }));
+  return named.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function collect(
+  folder: string,
+  root: string,
+  categories: readonly string[],
+  found: BundleManifest[],
+): Promise<void> {
+  for (const name of await foldersIn(folder)) {
+    if (found.length >= MAX_RESOURCES) return;
+    const category = /^\[(.+)\]$/.exec(name)?.[1];
+    if (category !== undefined) {
+      if (categories.length < MAX_DEPTH) await collect(join(folder, name), root, [...categories, category], found);
+      continue;
+    }
+    const text =
+      (await readSmall(join(folder, name, 'fxmanifest.lua'), root)) ??
+      (await readSmall(join(folder, name, '__resource.lua'), root));
+    if (text !== null) found.push({ ...ofLua(name, text), tags: categories });
+  }
+}
+
+/** Names behind `ensure` and `start`, as the server reads its configuration: a command a line, `#` and `//` begin remarks. */
+function ensuredBy(config: string): Set<string> {
+  const names = new Set<string>();
+  for (const line of config.split(/\r?\n/)) {
+    const name = /^\s*(?:ensure|start)\s+"?([^\s"#]+)"?/.exec(line)?.[1];
+    if (name !== undefined) names.add(name);
+  }
+  return names;
+}
+
+/** The few declarations that are shown. A manifest is a Lua program; it is never run, only what is written plainly is read. */
+function ofLua(name: string, lua: string): BundleManifest {
+  const text = lua.replace(/--\[\[[\s\S]*?\]\]/g, '').replace(/--[^\n]*/g, '');
+  const one = (key: string) => textOf(new RegExp(`^\\s*${key}\\s*\\(?\\s*(['"])(.*?)\\1`, 'm').exec(text)?.[2]);
+  const lists = [...text.matchAll(/^\s*(?:dependencies|dependency)\s*\(?\s*\{([^}]*)\}/gm)].map(
+    ([, list]) => `${list}`,
+  );
+  const single = [...text.matchAll(/^\s*dependency\s*\(?\s*(['"])(.*?)\1/gm)].map(([, , dependency]) => dependency);
+  const listed = lists.flatMap((list) => [...list.matchAll(/(['"])(.*?)\1/g)].map(([, , dependency]) => dependency));
+  return {
+    ...bare(name),
+    version: one('version'),
+    description: one('description'),
+    // `/server:5181` and the like are demands on the server, and no resources.
+    dependencies: textsOf([...single, ...listed]).filter((dependency) => !dependency.startsWith('/')),
+  };
+}
