@@ -5,6 +5,7 @@ import { createDataHandlers } from './data/handlers.ts';
 import type { Engine, EngineLog } from './engine/engine.ts';
 import { openEngine } from './engine/open.ts';
 import { Log, type LogSink } from './log.ts';
+import type { PanelBase } from './panel/panel-base.ts';
 import { type PanelOptions, type RunningPanel, startPanel } from './panel/start-panel.ts';
 import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
@@ -18,8 +19,13 @@ import { writeBufferGauges } from './write-buffer-gauges.ts';
 export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 'bootId' | 'nonceCapacity'> {
   readonly config: SidecarConfig;
   readonly log: LogSink;
-  /** What this start presets in the panel where the owner has set nothing. */
-  readonly panelPreset?: NonNullable<PanelOptions['preset']>;
+  readonly panel?: PanelStart;
+}
+
+/** How this start differs for the panel. */
+export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs'> {
+  /** Where it cannot listen, or its accounts cannot be opened, that is told, and the sidecar serves without it. */
+  readonly isOptional?: boolean;
 }
 
 export interface RunningSidecar extends RunningApi {
@@ -40,7 +46,7 @@ interface Base {
 
 /** The sidecar, from its configuration to the line `listening`: engine, queue, handlers, and the services over them. */
 export async function serve(options: ServeOptions): Promise<RunningSidecar> {
-  const { config, log: sink, panelPreset = {}, ...clocks } = options;
+  const { config, log: sink, panel: panelStart = {}, ...clocks } = options;
   const now = options.now ?? Date.now;
   const log = new Log(sink);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
@@ -53,16 +59,29 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const buffer = writeBehind?.buffer ?? null;
     const gate = new NamespaceGate();
     const handlers = createHandlers(base, buffer, gate);
-    if (config.panel.enabled) {
-      panel = await startPanel({ ...base, handlers, gate, writeBuffer: buffer, log: sink, preset: panelPreset });
-    }
+    panel = await openPanel({ ...base, handlers, gate, writeBuffer: buffer, log: sink }, panelStart);
     const api = await startApi({ ...clocks, config, engine, log, handlers, writeBuffer: reportOf(buffer) });
     log.info('listening', { service: 'api', address: api.address });
+    // Only now: a game server that the panel starts calls the API at once.
+    await panel?.begin();
     return { ...api, engine, panel, stop: () => stopAll(panel, api, writeBehind, engine, log) };
   } catch (error) {
     await panel?.stop();
     await closeBelow(writeBehind, engine);
     throw error;
+  }
+}
+
+/** Null where it is off. */
+async function openPanel(base: PanelBase, { isOptional = false, ...start }: PanelStart): Promise<RunningPanel | null> {
+  if (!base.config.panel.enabled) return null;
+  try {
+    return await startPanel({ ...base, ...start });
+  } catch (error) {
+    if (!isOptional) throw error;
+    const cause = error instanceof Error ? error.message : String(error);
+    new Log(base.log).error('there is no panel; the database is served all the same', { cause });
+    return null;
   }
 }
 

@@ -18,11 +18,18 @@ export class ConsoleLog implements LogSink {
   }
 
   write(text: string): void {
-    this.#file.write(text);
     const line = parseSidecarLine(text);
+    if (line?.msg === 'setup key') {
+      // Its file is the place for it; a log stays, and is handed around.
+      this.#parent.write('the panel waits for its setup; the key is in secrets/panel-setup.key of that folder');
+      return;
+    }
+    this.#file.write(text);
     if (line === null) return;
     if (line.msg === 'listening') {
-      this.#parent.write(text);
+      this.#parent.write(
+        line.fields.service === 'api' ? text : `its ${line.fields.service} is at ${line.fields.address}`,
+      );
       return;
     }
     const important = importantLine(line);

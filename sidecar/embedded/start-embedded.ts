@@ -11,6 +11,9 @@ import { claimFolder } from './folder-claim.ts';
 import { type HandOver, readHandOver } from './hand-over.ts';
 import { LogFile } from './log-file.ts';
 
+/** A server that has started its sidecar cannot be started by it. */
+const PANEL_PRESET = { backend: 'none' } as const;
+
 /**
  * The sidecar of a game server (contract section 8, "Embedded sidecar"): told what to do on standard input, everything in
  * one folder, up to the line `listening`. The folder is this process's until it ends.
@@ -53,7 +56,11 @@ async function serveFolder(handOver: HandOver, sink: LogSink): Promise<RunningSi
   if (createEmbedded(file)) log.info('made a file that was missing', { file });
   const config = loadEmbeddedConfig(handOver, process.env);
   for (const warning of config.warnings) log.warn(warning);
-  return withBackups(await serve({ config, log: sink }), config, log);
+  return withBackups(
+    await serve({ config, log: sink, panel: { preset: PANEL_PRESET, isOptional: true } }),
+    config,
+    log,
+  );
 }
 
 /** Whether a start would find a good configuration; touches nothing. Without a `sidecar.json` one would be made. */

@@ -6,6 +6,7 @@ import type { Answer, PanelRoute } from './http/route.ts';
 import type { StaticPages } from './http/static-pages.ts';
 import { PanelError } from './panel-error.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { bridgeRoutes } from './routes/bridge.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
@@ -16,6 +17,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...sessionRoutes(services),
     ...usersRoutes(services, () => routes),
     ...auditRoutes(services),
+    ...bridgeRoutes(services),
   ];
   return routes;
 }

@@ -15,6 +15,8 @@ import { openPanelStore } from './store/panel-store.ts';
 export interface PanelOptions extends PanelBase {
   /** What this start presets where the owner has set nothing. */
   readonly preset?: Partial<SettingValues>;
+  /** Configuration of the standalone server that this start presets; else it is `vfs` in the server's folder. */
+  readonly serverVfs?: string;
 }
 
 export interface RunningPanel {
@@ -22,6 +24,8 @@ export interface RunningPanel {
   readonly address: string;
   readonly services: PanelServices;
   readonly routes: readonly PanelRoute[];
+  /** Once the sidecar serves: starts what starts with the panel. */
+  begin(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,10 +33,10 @@ export interface RunningPanel {
 const STOP_MS = 3000;
 
 /** The panel over a sidecar that runs: everything from its accounts to the listening socket. */
-export async function startPanel({ preset = {}, ...base }: PanelOptions): Promise<RunningPanel> {
+export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptions): Promise<RunningPanel> {
   const { panel } = base.config;
   const store = openPanelStore(panel.data);
-  const services = createServices(base, store, preset);
+  const services = createServices(base, store, { preset, serverVfs: serverVfs ?? null });
   const routes = panelRoutes(services);
   let hosts: HostRule | null = null;
   const app = createApp({
@@ -48,6 +52,7 @@ export async function startPanel({ preset = {}, ...base }: PanelOptions): Promis
     }),
   });
   const stop = async () => {
+    await services.bridge.close();
     await closeApp(app);
     services.sessions.close();
     store.close();
@@ -57,7 +62,7 @@ export async function startPanel({ preset = {}, ...base }: PanelOptions): Promis
     hosts = new HostRule(panel, port);
     const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
     services.log.info('listening', { service: 'panel', address });
-    return { address, services, routes, stop };
+    return { address, services, routes, begin: () => services.bridge.apply(), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -30,7 +30,7 @@ export function writeConfig(
 ): string {
   const config: Record<string, unknown> = {
     api: { port: 0 },
-    panel: { enabled: false, port: 0 },
+    panel: { enabled: false, port: 0, bridgeHost: '127.0.0.1' },
     database,
     keys: [keyOf('local')],
   };

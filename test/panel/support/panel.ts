@@ -16,7 +16,7 @@ export interface TestPanelOptions {
   /** Sections of sidecar.json. */
   readonly config?: ConfigChanges;
   /** What the owner has set, written before the panel starts. */
-  readonly settings?: NonNullable<ServeOptions['panelPreset']>;
+  readonly settings?: NonNullable<NonNullable<ServeOptions['panel']>['preset']>;
   readonly now?: () => number;
   /** A folder of an earlier one (`keepFolder`). */
   readonly folder?: string;
@@ -56,7 +56,7 @@ export async function startTestPanel(options: TestPanelOptions = {}): Promise<Te
     config: loadConfig(file, {}),
     log: { write: (line) => void log.push(line) },
     ...(options.now === undefined ? {} : { now: options.now }),
-    ...(options.settings === undefined ? {} : { panelPreset: options.settings }),
+    ...(options.settings === undefined ? {} : { panel: { preset: options.settings } }),
   });
   const panel = running.panel as RunningPanel;
   const { services, address } = panel;
