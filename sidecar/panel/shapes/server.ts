@@ -32,9 +32,12 @@ export interface ServerStatus {
   readonly backend: Backend;
   /** It has said and answered nothing since then; null while it is well. */
   readonly hungSince: string | null;
-  /** Why it is not started again after a crash; null else. */
-  readonly gaveUp: string | null;
+  /** Why it is not started again after a crash; null else, also where autostart is off. */
+  readonly gaveUp: GaveUp | null;
 }
+
+/** `crashes`: too often in ten minutes. `launch`: it cannot be started as it is configured; the console says why. */
+export type GaveUp = 'crashes' | 'launch';
 
 export const BACKENDS = ['standalone', 'fxserver', 'command', 'none'] as const;
 export type Backend = (typeof BACKENDS)[number];

@@ -43,4 +43,13 @@ CREATE TABLE IF NOT EXISTS audit (
   result TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS audit_of_result ON audit (result = 'ok', id);
+
+-- server: which process is the game server, while one runs; its last crashes; what lay there when it last ran well
+CREATE TABLE IF NOT EXISTS server_run (
+  id INTEGER PRIMARY KEY CHECK (id = 1), pid INTEGER NOT NULL, mark TEXT, run TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS crashes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, summary TEXT NOT NULL, record TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS server_good_run (id INTEGER PRIMARY KEY CHECK (id = 1), contents TEXT NOT NULL) STRICT;
 `;

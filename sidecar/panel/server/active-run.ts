@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import type { LineSink } from '../console/console-log.ts';
+import { PanelError } from '../panel-error.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
+import type { BundleInfo } from '../shapes/bundles.ts';
+import type { PlanStep, ServerState } from '../shapes/server.ts';
+import { childEnvironment } from './child-environment.ts';
+import { commandBackend } from './command-backend.ts';
+import { fxserverBackend } from './fxserver-backend.ts';
+import { GameProcess } from './game-process.ts';
+import { HealthWatch } from './health-watch.ts';
+import { LeftGroup } from './left-group.ts';
+import type { RunMemory } from './run-memory.ts';
+import { type Health, LaunchError, type ServerBackend } from './server-backend.ts';
+import { type RunEnd, type RunProcess, type RunRules, ServerRun } from './server-run.ts';
+import { type StandalonePlace, standaloneBackend } from './standalone-backend.ts';
+
+export interface ActiveRunOptions {
+  readonly settings: PanelSettings;
+  readonly console: LineSink;
+  readonly memory: RunMemory;
+  readonly standalone: StandalonePlace;
+  /** Of the sidecar, and which of it holds secrets. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly secretVariables: ReadonlySet<string>;
+  readonly now: () => number;
+  readonly say: (text: string) => void;
+  readonly onChange: () => void;
+  readonly onBundles: (bundles: readonly BundleInfo[]) => void;
+}
+
+/** Beyond its waits, until a group that was killed is given up. */
+const MARGIN_MS = 10_000;
+
+/** A server that runs, or is being ended: its process with what is known of it. */
+export class ActiveRun {
+  readonly startedAt: string | null;
+  readonly ended: Promise<RunEnd>;
+  readonly pid: number | null;
+  isUp = false;
+  hungSince: string | null = null;
+  /** Somebody wants it to be gone, even if it ends by itself before. */
+  isUnwanted = false;
+  /** It has hung, and the owner wants it to be restarted then. */
+  mustRestart = false;
+  health: Health | null = null;
+  bundles: readonly BundleInfo[] | null = null;
+  readonly #options: ActiveRunOptions;
+  readonly #run: ServerRun;
+  readonly #beganAt = performance.now();
+  /** null: an earlier sidecar has started it. */
+  readonly #process: GameProcess | null;
+  readonly #backend: ServerBackend | null;
+  readonly #watch: HealthWatch | null;
+
+  private constructor(options: ActiveRunOptions, leftPid: number | null) {
+    this.#options = options;
+    const backend = leftPid === null ? this.#newBackend() : null;
+    this.#backend = backend;
+    this.#process = backend === null ? null : this.#spawn(backend);
+    this.pid = this.#process?.pid ?? leftPid;
+    this.startedAt = this.#process === null ? null : new Date(options.now()).toISOString();
+    this.#run = this.#newRun(this.#process ?? new LeftGroup(leftPid ?? 0));
+    this.#watch = this.#newWatch();
+    this.ended = this.#run.ended.finally(() => {
+      this.#watch?.stop();
+      options.memory.forget();
+    });
+    if (this.#process === null) this.#run.stop();
+    else if (backend?.isUpAt === 'process' && this.pid !== null) setImmediate(() => this.#comeUp());
+  }
+
+  /** @throws LaunchError, or what the system says, where it cannot be started */
+  static start(options: ActiveRunOptions): ActiveRun {
+    return new ActiveRun(options, null);
+  }
+
+  static ofLeftGroup(pid: number, options: ActiveRunOptions): ActiveRun {
+    return new ActiveRun(options, pid);
+  }
+
+  get isLeft(): boolean {
+    return this.#process === null;
+  }
+
+  get state(): ServerState {
+    if (this.#run.isStopping) return 'stopping';
+    return this.isUp ? 'running' : 'starting';
+  }
+
+  get isStopping(): boolean {
+    return this.#run.isStopping;
+  }
+
+  get steps(): readonly PlanStep[] {
+    return this.#run.steps;
+  }
+
+  get next(): number {
+    return this.#run.next;
+  }
+
+  get ranMs(): number {
+    return performance.now() - this.#beganAt;
+  }
+
+  stop(): void {
+    this.isUnwanted = true;
+    this.#run.stop();
+  }
+
+  forceStop(): void {
+    this.isUnwanted = true;
+    this.#run.forceStop();
+  }
+
+  /** @throws PanelError `server.stopped`, `server.busy` */
+  type(line: string, actor: string): void {
+    if (this.#process === null || this.#process.isOver) throw new PanelError('server.stopped');
+    if (!this.#process.write(line)) throw new PanelError('server.busy');
+    this.#options.console.append('in', `${actor}> ${line}`);
+    if (line.trim() === this.#rules().stopLine) this.#run.noteStopLine();
+  }
+
+  /** When it has gone, or when nothing is left that could end it. */
+  async endedInTime(): Promise<void> {
+    const { stopWaitMs, killWaitMs } = this.#rules();
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, stopWaitMs + killWaitMs + MARGIN_MS);
+    await Promise.race([this.ended, late.promise]);
+    clearTimeout(timer);
+  }
+
+  #spawn(backend: ServerBackend): GameProcess {
+    const run = randomUUID();
+    const { environment, secretVariables, console, memory, say } = this.#options;
+    const process = new GameProcess(backend.launch(), childEnvironment(environment, secretVariables, run), {
+      onLine: (stream, text) => {
+        console.append(stream, text);
+        this.#watch?.noteOutput();
+        if (backend.isUpAt === 'line') this.#comeUp();
+      },
+      onMessage: (message) => backend.take?.(message),
+    });
+    if (process.pid !== null) {
+      void memory.note(process.pid, run);
+      say(`It runs as process ${process.pid}`);
+    }
+    return process;
+  }
+
+  #newRun(process: RunProcess): ServerRun {
+    return new ServerRun({
+      process,
+      rules: () => this.#rules(),
+      now: this.#options.now,
+      ask: (stopLine) => this.#ask(stopLine),
+      onChange: this.#options.onChange,
+    });
+  }
+
+  #newWatch(): HealthWatch | null {
+    const ask = this.#backend?.ask ?? null;
+    if (ask === null || this.#process === null || this.pid === null) return null;
+    return new HealthWatch({
+      ask,
+      process: this.#process,
+      hangMs: () => this.#options.settings.values.hangSeconds * 1000,
+      isStarting: () => !this.isUp,
+      onUp: () => this.#comeUp(),
+      onHealth: (health) => {
+        this.health = health;
+      },
+      onHung: (silentMs) => this.#onHung(silentMs),
+    });
+  }
+
+  /** The ladder goes on where it is not taken. */
+  #ask(stopLine: string): void {
+    this.#run.noteStopLine();
+    if (this.#process?.write(stopLine)) this.#options.console.append('in', `panel> ${stopLine}`);
+  }
+
+  #comeUp(): void {
+    if (this.isUp || this.#process?.isOver) return;
+    this.isUp = true;
+    this.#options.onChange();
+  }
+
+  #onHung(silentMs: number | null): void {
+    const { now, say, settings, onChange } = this.#options;
+    this.hungSince = silentMs === null ? null : new Date(now() - silentMs).toISOString();
+    const isHung = silentMs !== null;
+    say(isHung ? `It HANGS: no line and no answer for ${Math.round(silentMs / 1000)} s` : 'It answers again');
+    this.mustRestart = isHung && settings.values.restartHungServer && !this.isStopping;
+    onChange();
+    this.mustRestart = false;
+  }
+
+  #rules(): RunRules {
+    const { values } = this.#options.settings;
+    return {
+      stopLine: this.#backend?.stopLine(values) ?? '',
+      stopWaitMs: values.stopWaitSeconds * 1000,
+      killWaitMs: values.killWaitSeconds * 1000,
+      isImmediate: values.shutdownMode === 'immediate',
+    };
+  }
+
+  #newBackend(): ServerBackend {
+    const { settings, standalone } = this.#options;
+    const { values } = settings;
+    switch (values.backend) {
+      case 'standalone':
+        return standaloneBackend(values, standalone, (bundles) => {
+          this.bundles = bundles;
+          this.#options.onBundles(bundles);
+        });
+      case 'fxserver':
+        return fxserverBackend(values);
+      case 'command':
+        return commandBackend(values);
+      case 'none':
+        throw new LaunchError('something else runs the server');
+      default:
+        return values.backend satisfies never;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { statSync } from 'node:fs';
+import { parseArgsStringToArgv } from 'string-argv';
+import type { SettingValues } from '../settings/panel-settings.ts';
+import { LaunchError, type ServerBackend } from './server-backend.ts';
+
+/** Any program: what the owner's command line says. Nothing is known of it but that it lives and prints. */
+export function commandBackend(settings: SettingValues): ServerBackend {
+  return {
+    launch() {
+      const [command, ...args] = splitLine(settings.startLine);
+      if (command === undefined) throw new LaunchError('there is no start line in the settings of the server');
+      return { command, args, folder: existingFolder(settings.serverRoot), hasChannel: false };
+    },
+    stopLine: ({ stopLine }) => stopLine,
+    isUpAt: 'process',
+    ask: null,
+  };
+}
+
+/** Into words as a shell would; no shell ever sees it. */
+export function splitLine(line: string): string[] {
+  return parseArgsStringToArgv(line);
+}
+
+/** The system's own message for a folder that is missing names the program instead. */
+export function existingFolder(folder: string): string {
+  if (folder === '') throw new LaunchError('there is no server folder in the settings');
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new LaunchError(`the server folder ${folder} is not there`);
+  }
+  return folder;
+}

@@ -1,0 +1,139 @@
+import { PanelError } from '../panel-error.ts';
+import type { BundleInfo } from '../shapes/bundles.ts';
+import type { ConsoleLine } from '../shapes/console.ts';
+import type { CrashAction, CrashRecord, CrashSummary } from '../shapes/crashes.ts';
+import type { ServerExit } from '../shapes/server.ts';
+import type { PanelStore } from '../store/panel-store.ts';
+
+/** The newest are kept. */
+const MAX_RECORDS = 50;
+const MAX_LINES = 500;
+const MAX_LINE_CHARS = 4000;
+const MAX_LINES_CHARS = 500_000;
+const MAX_ACTIONS = 20;
+/** A name in `Starting resource shop`, and that of FXServer's own line for it. */
+const STARTING_LINE = /^(?:\S+\s+)?Starting resource ([\w.-]+)/;
+const STARTED_LINE = /^(?:\S+\s+)?Started resource ([\w.-]+)/;
+
+export interface Crash {
+  readonly exit: ServerExit;
+  readonly failure: string | null;
+  readonly startedAt: string | null;
+  readonly isUp: boolean;
+  readonly bundles: readonly BundleInfo[] | null;
+}
+
+export interface CrashSources {
+  readonly now: () => number;
+  readonly latestLines: (count: number) => readonly ConsoleLine[];
+  /** The last actions of accounts, the newest first. */
+  readonly latestActions: (count: number) => readonly CrashAction[];
+  /** Since the last good run; null where it is not known. */
+  readonly changes: () => Promise<readonly string[] | null>;
+}
+
+/** Each crash leaves a record. Lines are the server's, and anybody may have made them up. */
+export class CrashRecords {
+  readonly #store: PanelStore;
+  readonly #sources: CrashSources;
+  #adding: Promise<unknown> = Promise.resolve();
+
+  constructor(store: PanelStore, sources: CrashSources) {
+    this.#store = store;
+    this.#sources = sources;
+  }
+
+  /** Written at once; what has changed is added when it was looked up. */
+  add(crash: Crash): void {
+    const { now, latestLines, latestActions, changes } = this.#sources;
+    const at = now();
+    const { exit, failure, startedAt, isUp } = crash;
+    const summary: Summary = { startedAt, exit, failure, wasUp: isUp };
+    const lines = latestLines(MAX_LINES);
+    const details: Details = {
+      lines: bounded(lines),
+      starting: startingOf(crash.bundles, lines),
+      actions: latestActions(MAX_ACTIONS),
+      changes: null,
+    };
+    const id = this.#insert(at, summary, details);
+    this.#adding = changes()
+      .then((found) => found === null || this.#update(id, { ...details, changes: found }))
+      .catch(() => {});
+  }
+
+  /** The newest first. */
+  list(): CrashSummary[] {
+    const rows = this.#store.prepare('SELECT id, at, summary FROM crashes ORDER BY id DESC').all() as Row[];
+    return rows.map(summaryOf);
+  }
+
+  /** @throws PanelError `crashes.unknown` */
+  get(id: string): CrashRecord {
+    if (!/^\d{1,15}$/.test(id)) throw new PanelError('crashes.unknown');
+    const row = this.#store.prepare('SELECT id, at, summary, record FROM crashes WHERE id = ?').get(Number(id));
+    if (row === undefined) throw new PanelError('crashes.unknown');
+    return { ...summaryOf(row as Row), ...(JSON.parse((row as Row).record) as Details) };
+  }
+
+  /** Until all is written; the store may be closed then. */
+  async settled(): Promise<void> {
+    await this.#adding;
+  }
+
+  #insert(at: number, summary: Summary, details: Details): number {
+    return this.#store.transaction(() => {
+      const { lastInsertRowid } = this.#store
+        .prepare('INSERT INTO crashes (at, summary, record) VALUES (?, ?, ?)')
+        .run(at, JSON.stringify(summary), JSON.stringify(details));
+      this.#store
+        .prepare('DELETE FROM crashes WHERE id NOT IN (SELECT id FROM crashes ORDER BY id DESC LIMIT ?)')
+        .run(MAX_RECORDS);
+      return Number(lastInsertRowid);
+    })();
+  }
+
+  #update(id: number, details: Details): void {
+    this.#store.prepare('UPDATE crashes SET record = ? WHERE id = ?').run(JSON.stringify(details), id);
+  }
+}
+
+type Summary = Omit<CrashSummary, 'id' | 'time'>;
+type Details = Omit<CrashRecord, keyof CrashSummary>;
+
+interface Row {
+  readonly id: number;
+  readonly at: number;
+  readonly summary: string;
+  readonly record: string;
+}
+
+function summaryOf({ id, at, summary }: Row): CrashSummary {
+  return { id, time: new Date(at).toISOString(), ...(JSON.parse(summary) as Summary) };
+}
+
+/** A server that prints megabytes before it dies must not fill the disk with it again and again. */
+function bounded(lines: readonly ConsoleLine[]): ConsoleLine[] {
+  const kept: ConsoleLine[] = [];
+  let chars = 0;
+  for (const line of lines.toReversed()) {
+    const text = line.text.slice(0, MAX_LINE_CHARS);
+    chars += text.length;
+    if (chars > MAX_LINES_CHARS) break;
+    kept.push({ ...line, text });
+  }
+  return kept.reverse();
+}
+
+/** As the server tells; where it tells nothing, as its lines do. */
+function startingOf(bundles: readonly BundleInfo[] | null, lines: readonly ConsoleLine[]): string[] {
+  if (bundles !== null) return bundles.filter(({ state }) => state === 'starting').map(({ name }) => name);
+  const starting = new Set<string>();
+  for (const { text } of lines) {
+    const [, begun] = STARTING_LINE.exec(text) ?? [];
+    const [, done] = STARTED_LINE.exec(text) ?? [];
+    if (begun !== undefined) starting.add(begun);
+    if (done !== undefined) starting.delete(done);
+  }
+  return [...starting];
+}

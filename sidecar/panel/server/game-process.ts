@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { LineSplitter } from '../console/line-splitter.ts';
+import { OutputBrake } from './output-brake.ts';
+import { type GroupSignal, isGroupAlive, signalGroup } from './process-group.ts';
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  /** It is the server of this house, and tells and answers over a channel of its own (IPC), beside the console. */
+  readonly hasChannel: boolean;
+}
+
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it could not even be started; null where it ran. */
+  readonly failure: string | null;
+}
+
+export interface ProcessEvents {
+  readonly onLine: (stream: 'out' | 'err', text: string) => void;
+  readonly onMessage: (message: unknown) => void;
+}
+
+/** What may wait for a server that does not read its input. */
+const MAX_UNREAD_INPUT_BYTES = 262_144;
+
+/** The process of a game server: its group, its lines, its input. Never throws where it has ended meanwhile. */
+export class GameProcess {
+  /** null: it could not be started. */
+  readonly pid: number | null;
+  readonly exited: Promise<ProcessExit>;
+  /** All that it, and whoever has inherited its output, has written was read. */
+  readonly drained: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #brakes: OutputBrake[] = [];
+
+  constructor(launch: Launch, environment: NodeJS.ProcessEnv, events: ProcessEvents) {
+    const child = spawn(launch.command, [...launch.args], {
+      cwd: launch.folder,
+      env: environment,
+      // Of its own session: keys pressed where the sidecar runs are not its business, and its group is its own.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+      stdio: launch.hasChannel ? ['pipe', 'pipe', 'pipe', 'ipc'] : ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    this.pid = child.pid ?? null;
+    this.exited = exitOf(child);
+    this.drained = new Promise((resolve) => child.once('close', () => resolve()));
+    child.stdin?.on('error', () => {});
+    child.on('message', events.onMessage);
+    this.#read(child.stdout, 'out', events);
+    this.#read(child.stderr, 'err', events);
+  }
+
+  /** Its group may outlive it. */
+  get isOver(): boolean {
+    return this.pid === null || this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Whether it was taken: false where the server has gone, or has left too much unread. */
+  write(line: string): boolean {
+    const input = this.#child.stdin;
+    if (input === null || !input.writable || input.writableLength > MAX_UNREAD_INPUT_BYTES) return false;
+    input.write(`${line}\n`);
+    return true;
+  }
+
+  send(message: object): void {
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  signal(signal: GroupSignal): void {
+    if (this.pid !== null) signalGroup(this.pid, signal);
+  }
+
+  isGroupAlive(): boolean {
+    return this.pid !== null && isGroupAlive(this.pid);
+  }
+
+  /** Lets go of output that somebody outside of the group holds open. */
+  abandonOutput(): void {
+    for (const brake of this.#brakes) brake.release();
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+  }
+
+  #read(stream: Readable | null, name: 'out' | 'err', events: ProcessEvents): void {
+    if (stream === null) return;
+    let lines = 0;
+    const splitter = new LineSplitter((text) => {
+      lines += 1;
+      events.onLine(name, text);
+    });
+    const brake = new OutputBrake([stream]);
+    this.#brakes.push(brake);
+    stream.on('error', () => {});
+    stream.on('data', (bytes: Buffer) => {
+      lines = 0;
+      splitter.write(bytes);
+      brake.note(lines, bytes.length);
+    });
+    stream.once('close', () => {
+      splitter.end();
+      brake.release();
+    });
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<ProcessExit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal, failure: null }));
+    // Of a process that lives it only says that a signal or a message has not reached it.
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve({ code: null, signal: null, failure: error.message });
+    });
+  });
+}

@@ -1,0 +1,52 @@
+import type { Readable } from 'node:stream';
+
+/** A server that prints its whole life at once is read at once; one that never stops printing waits for its reader. */
+const BURST_LINES = 100_000;
+const LINES_PER_SECOND = 10_000;
+/** Long lines cost as much as many. */
+const LINE_BYTES = 400;
+const PAUSE_MS = 50;
+
+/**
+ * Bounds what a flood takes of this thread, which serves the database too. Nothing is dropped: the pipe fills, and the server
+ * that floods waits, as it would for a terminal.
+ */
+export class OutputBrake {
+  readonly #streams: readonly Readable[];
+  #budget = BURST_LINES;
+  #filledAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(streams: readonly Readable[]) {
+    this.#streams = streams;
+  }
+
+  /** So much was read. */
+  note(lines: number, bytes: number): void {
+    this.#refill();
+    this.#budget -= Math.max(lines, bytes / LINE_BYTES);
+    if (this.#budget < 0 && this.#timer === undefined) this.#pause();
+  }
+
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const stream of this.#streams) stream.resume();
+  }
+
+  #pause(): void {
+    for (const stream of this.#streams) stream.pause();
+    this.#timer = setTimeout(() => {
+      this.#refill();
+      this.#timer = undefined;
+      if (this.#budget < 0) this.#pause();
+      else this.release();
+    }, PAUSE_MS);
+  }
+
+  #refill(): void {
+    const now = performance.now();
+    this.#budget = Math.min(BURST_LINES, this.#budget + ((now - this.#filledAt) / 1000) * LINES_PER_SECOND);
+    this.#filledAt = now;
+  }
+}

@@ -1,0 +1,42 @@
+import type { PanelStore } from '../store/panel-store.ts';
+import { RUN_VARIABLE } from './child-environment.ts';
+import { groupMembers } from './process-group.ts';
+import { hasVariable, readStartMark } from './process-identity.ts';
+
+/** Which process is the server's, kept on the disk: after `kill -9` of the sidecar the next start knows what to end. */
+export class RunMemory {
+  readonly #store: PanelStore;
+
+  constructor(store: PanelStore) {
+    this.#store = store;
+  }
+
+  async note(pid: number, run: string): Promise<void> {
+    const mark = await readStartMark(pid);
+    this.#store
+      .prepare('INSERT OR REPLACE INTO server_run (id, pid, mark, run) VALUES (1, ?, ?, ?)')
+      .run(pid, mark, run);
+  }
+
+  forget(): void {
+    this.#store.prepare('DELETE FROM server_run').run();
+  }
+
+  /** The process number of a group that an earlier sidecar has left running; null where there is none. */
+  async findLeftGroup(): Promise<number | null> {
+    const row = this.#store.prepare('SELECT pid, mark, run FROM server_run').get() as Row | undefined;
+    if (row === undefined) return null;
+    const mark = await readStartMark(row.pid);
+    if (mark !== null) return mark === row.mark ? row.pid : null;
+    // Its leader has gone. Who is left is known by what the leader was started with.
+    if (process.platform !== 'linux') return null;
+    const isOurs = groupMembers(row.pid).some((pid) => hasVariable(pid, RUN_VARIABLE, row.run));
+    return isOurs ? row.pid : null;
+  }
+}
+
+interface Row {
+  readonly pid: number;
+  readonly mark: string | null;
+  readonly run: string;
+}

@@ -1,0 +1,28 @@
+import type { SettingValues } from '../settings/panel-settings.ts';
+import type { GameProcess, Launch } from './game-process.ts';
+
+/** What a server says of itself when it is asked. */
+export interface Health {
+  /** null: it does not tell. */
+  readonly players: number | null;
+  readonly resources: readonly string[] | null;
+}
+
+/** What differs between the kinds of servers. Made anew for each run, from the settings as they are then. */
+export interface ServerBackend {
+  /** @throws LaunchError where it cannot be started as it is configured */
+  launch(): Launch;
+  /** What is typed to stop it; empty where there is nothing to type. */
+  stopLine(settings: SettingValues): string;
+  /** What tells that it has started: that the process lives, that it prints, that it answers. */
+  readonly isUpAt: 'process' | 'line' | 'answer';
+  /** Asks whether it is well, without a trace on its console; null where nothing of the kind can be asked. */
+  readonly ask: ((process: GameProcess, signal: AbortSignal) => Promise<Health>) | null;
+  /** Takes what the server says over its channel. */
+  readonly take?: (message: unknown) => void;
+}
+
+/** For the owner, in one line: starting it again would not help. */
+export class LaunchError extends Error {
+  override readonly name = 'LaunchError';
+}

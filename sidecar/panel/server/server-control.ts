@@ -1,0 +1,322 @@
+import type { LineSink } from '../console/console-log.ts';
+import { PanelError } from '../panel-error.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
+import type { BundleInfo } from '../shapes/bundles.ts';
+import type { GaveUp, Plan, ServerExit, ServerState, ServerStatus } from '../shapes/server.ts';
+import { ActiveRun, type ActiveRunOptions } from './active-run.ts';
+import { checkCommandText } from './command-text.ts';
+import { CrashGuard } from './crash-guard.ts';
+import type { CrashRecords } from './crash-records.ts';
+import { describeExit, describePlan, seconds } from './describe-run.ts';
+import type { Health } from './server-backend.ts';
+import { LaunchError } from './server-backend.ts';
+import type { RunEnd } from './server-run.ts';
+
+export interface ServerControlOptions extends Omit<ActiveRunOptions, 'onChange' | 'onBundles' | 'say'> {
+  readonly settings: PanelSettings;
+  readonly console: LineSink;
+  readonly crashes: CrashRecords;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** A start that is to come by itself. */
+interface PendingStart {
+  readonly at: string;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * The one game server of this panel: starts it, stops it, starts it again. Everything that decides runs in one go on this
+ * thread, so that of fifty clicks at once each meets the state that the one before it has made.
+ */
+export class ServerControl {
+  readonly #options: ServerControlOptions;
+  readonly #guard = new CrashGuard();
+  readonly #listeners = new Set<(status: ServerStatus) => void>();
+  readonly #bundleListeners = new Set<(bundles: readonly BundleInfo[] | null) => void>();
+  #run: ActiveRun | null = null;
+  /** While nothing runs. */
+  #rest: 'stopped' | 'crashed' = 'stopped';
+  #exit: ServerExit | null = null;
+  #gaveUp: GaveUp | null = null;
+  #pending: PendingStart | null = null;
+  /** Once it has stopped. */
+  #isToStart = false;
+  /** From a restart until it runs. */
+  #isRestarting = false;
+  #isClosing = false;
+
+  constructor(options: ServerControlOptions) {
+    this.#options = options;
+  }
+
+  /** Ends what an earlier sidecar has left running, and starts the server where it starts with the panel. */
+  async open(): Promise<void> {
+    const left = await this.#options.memory.findLeftGroup();
+    const { autoStartServer, backend } = this.#options.settings.values;
+    const starts = autoStartServer && backend !== 'none';
+    if (left === null) {
+      this.#options.memory.forget();
+      if (starts) this.#launch('It starts with the panel');
+      return;
+    }
+    this.#isToStart = starts;
+    this.#say(`A server that an earlier run of the panel has left behind (process ${left}) is ended`);
+    this.#follow(ActiveRun.ofLeftGroup(left, this.#runOptions()));
+  }
+
+  status(): ServerStatus {
+    const { serverRoot, backend } = this.#options.settings.values;
+    return {
+      state: this.#state,
+      pid: this.#run?.pid ?? null,
+      serverRoot,
+      startedAt: this.#run?.startedAt ?? null,
+      exit: this.#exit,
+      plan: this.#plan(),
+      backend,
+      hungSince: this.#run?.hungSince ?? null,
+      gaveUp: this.#gaveUp,
+    };
+  }
+
+  /** Called at each change, at once. */
+  onStatus(listener: (status: ServerStatus) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** null: nothing runs, or nothing tells them. */
+  bundles(): readonly BundleInfo[] | null {
+    return this.#run?.bundles ?? null;
+  }
+
+  onBundles(listener: (bundles: readonly BundleInfo[] | null) => void): void {
+    this.#bundleListeners.add(listener);
+  }
+
+  /** What the server tells of itself; null: nothing. */
+  health(): Health | null {
+    return this.#run?.health ?? null;
+  }
+
+  /** @throws PanelError `server.running`, `server.elsewhere` */
+  start(actor: string): ServerStatus {
+    this.#mustControl();
+    if (this.#run !== null) throw new PanelError('server.running');
+    this.#guard.clear();
+    this.#launch(`${actor} starts it`);
+    return this.status();
+  }
+
+  /** @throws PanelError `server.stopped`, `server.elsewhere` */
+  stop(actor: string): ServerStatus {
+    this.#mustControl();
+    if (this.#run === null && this.#rest === 'stopped') throw new PanelError('server.stopped');
+    if (this.#run === null) this.#settle(actor);
+    else this.#stopRun(this.#run, actor, false);
+    return this.status();
+  }
+
+  /** @throws PanelError `server.busy`, `server.elsewhere` */
+  restart(actor: string): ServerStatus {
+    this.#mustControl();
+    if (this.#isRestarting || this.#run?.isStopping) throw new PanelError('server.busy');
+    this.#guard.clear();
+    this.#isRestarting = true;
+    if (this.#run === null) this.#launch(`${actor} restarts it`);
+    else this.#stopRun(this.#run, actor, true);
+    return this.status();
+  }
+
+  /** @throws PanelError `server.elsewhere` */
+  forceStop(actor: string): ServerStatus {
+    this.#mustControl();
+    this.#isToStart = false;
+    this.#isRestarting = false;
+    if (this.#run !== null) {
+      this.#say(`${actor} ends it by force`);
+      this.#run.forceStop();
+      this.#emit();
+    } else if (this.#rest === 'crashed') this.#settle(actor);
+    return this.status();
+  }
+
+  /**
+   * Types a line into the server's console.
+   *
+   * @param actor the account, as the console shows it
+   * @throws PanelError `command.text`, `server.stopped`, `server.busy` where it does not read, `server.elsewhere`
+   */
+  sendCommand(text: unknown, actor: string): void {
+    const line = checkCommandText(text);
+    this.#mustControl();
+    if (this.#run === null) throw new PanelError('server.stopped');
+    this.#run.type(line, actor);
+  }
+
+  /** Stops the server as a person would. Resolves when it has gone, at the latest when its waits and some seconds are over. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#isToStart = false;
+    this.#cancelPending();
+    if (this.#run === null) return;
+    if (!this.#run.isStopping) this.#stopRun(this.#run, 'The panel, which stops too,', false);
+    await this.#run.endedInTime();
+  }
+
+  get #state(): ServerState {
+    return this.#run?.state ?? this.#rest;
+  }
+
+  #plan(): Plan | null {
+    if (this.#pending !== null) return { steps: [{ action: 'start', at: this.#pending.at }], next: 0 };
+    if (this.#run === null || !this.#run.isStopping) return null;
+    const { steps, next } = this.#run;
+    const last = steps.at(-1);
+    if (!this.#isToStart || last === undefined) return { steps, next };
+    return { steps: [...steps, { action: 'start', at: last.at }], next };
+  }
+
+  #launch(why: string): void {
+    this.#cancelPending();
+    this.#gaveUp = null;
+    this.#isToStart = false;
+    this.#options.console.beginRun();
+    this.#say(why);
+    try {
+      this.#follow(ActiveRun.start(this.#runOptions()));
+    } catch (error) {
+      this.#say(`It cannot be started: ${error instanceof Error ? error.message : String(error)}`);
+      this.#exit = { code: null, signal: null, reason: 'spawn' };
+      this.#gaveUp = error instanceof LaunchError ? 'launch' : null;
+      this.#comeToRest('crashed');
+    }
+  }
+
+  #follow(run: ActiveRun): void {
+    this.#run = run;
+    void run.ended.then((end) => this.#onEnded(run, end));
+    this.#emit();
+  }
+
+  #runOptions(): ActiveRunOptions {
+    const say = (text: string) => this.#say(text);
+    const onBundles = (bundles: readonly BundleInfo[]) => this.#emitBundles(bundles);
+    return { ...this.#options, say, onBundles, onChange: () => this.#onRunChange() };
+  }
+
+  #onRunChange(): void {
+    if (this.#run?.state === 'running') this.#isRestarting = false;
+    if (this.#run?.mustRestart) this.#restartHung(this.#run);
+    this.#emit();
+  }
+
+  #restartHung(run: ActiveRun): void {
+    if (this.#guard.afterCrash(performance.now(), 0) === null) {
+      this.#say('It has been restarted too often in ten minutes; it is left as it is');
+      return;
+    }
+    this.#guard.noteStart(performance.now());
+    this.#stopRun(run, 'The panel', true);
+  }
+
+  #stopRun(run: ActiveRun, actor: string, isToStart: boolean): void {
+    const wasToStart = this.#isToStart;
+    this.#isToStart = isToStart;
+    if (!isToStart) this.#isRestarting = false;
+    if (!run.isStopping) {
+      run.stop();
+      this.#say(`${actor} ${isToStart ? 'restarts' : 'stops'} it: ${describePlan(run.steps, this.#options.now())}`);
+    } else {
+      run.stop();
+      if (wasToStart && !isToStart) this.#say(`${actor} stops it; it is not started again`);
+    }
+    this.#emit();
+  }
+
+  #onEnded(run: ActiveRun, end: RunEnd): void {
+    this.#run = null;
+    const isToStart = this.#isToStart && !this.#isClosing;
+    if (!run.isLeft) {
+      this.#exit = exitOf(end);
+      this.#say(describeExit(end));
+    }
+    if (end.isLeftOver)
+      this.#say('Some processes of it do not end, not even by force; the system has to be asked about them');
+    this.#emitBundles(null);
+    if (!run.isLeft && !end.isAsked) this.#noteCrash(run, end);
+    if (isToStart) this.#launch('It is started again');
+    else if (run.isUnwanted || end.isAsked) this.#comeToRest('stopped');
+    else this.#onCrash(run);
+  }
+
+  #noteCrash(run: ActiveRun, end: RunEnd): void {
+    const { startedAt, isUp, bundles } = run;
+    this.#options.crashes.add({ exit: exitOf(end), failure: end.failure, startedAt, isUp, bundles });
+  }
+
+  #onCrash(run: ActiveRun): void {
+    if (this.#options.settings.values.autoStartServer && !this.#isClosing) this.#planStart(run.ranMs);
+    this.#comeToRest('crashed');
+  }
+
+  #planStart(ranMs: number): void {
+    const waitMs = this.#guard.afterCrash(performance.now(), ranMs);
+    if (waitMs === null) {
+      this.#gaveUp = 'crashes';
+      this.#say(
+        'It has crashed too often: 5 starts in 10 minutes. It is not started again until somebody does it by hand',
+      );
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#pending = null;
+      this.#guard.noteStart(performance.now());
+      this.#launch('It is started again after a crash');
+    }, waitMs);
+    this.#pending = { timer, at: new Date(this.#options.now() + waitMs).toISOString() };
+    this.#say(`It is started again in ${seconds(waitMs)}`);
+  }
+
+  /** Somebody does not want it to come back by itself. */
+  #settle(actor: string): void {
+    if (this.#pending !== null) this.#say(`${actor} stops it; it is not started again`);
+    this.#cancelPending();
+    this.#gaveUp = null;
+    this.#comeToRest('stopped');
+  }
+
+  #comeToRest(rest: 'stopped' | 'crashed'): void {
+    this.#rest = rest;
+    this.#isRestarting = false;
+    this.#isToStart = false;
+    this.#emit();
+  }
+
+  #cancelPending(): void {
+    clearTimeout(this.#pending?.timer);
+    this.#pending = null;
+  }
+
+  #mustControl(): void {
+    if (this.#options.settings.values.backend === 'none') throw new PanelError('server.elsewhere');
+  }
+
+  #say(text: string): void {
+    this.#options.console.append('panel', text);
+  }
+
+  #emit(): void {
+    const status = this.status();
+    for (const listener of this.#listeners) listener(status);
+  }
+
+  #emitBundles(bundles: readonly BundleInfo[] | null): void {
+    for (const listener of this.#bundleListeners) listener(bundles);
+  }
+}
+
+function exitOf({ code, signal, failure, isAsked }: RunEnd): ServerExit {
+  return { code, signal, reason: isAsked ? 'asked' : failure === null ? 'crash' : 'spawn' };
+}

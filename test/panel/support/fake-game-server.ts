@@ -1,0 +1,51 @@
+// A game server that misbehaves on demand. Options: --ignore-stop, --ignore-sigterm, --grandchild (one that outlives it),
+// --stubborn-grandchild (and ignores SIGTERM), --crash-at-start, --silent, --bytes HEX. Lines on its input: quit, crash CODE,
+// kill, flood COUNT, env, hang; others are answered.
+import { spawn } from 'node:child_process';
+
+const options = new Set(process.argv.slice(2));
+const say = (text: string): boolean => process.stdout.write(`${text}\n`);
+
+function startGrandchild(isStubborn: boolean): void {
+  const script = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} setInterval(() => {}, 1e6); console.log('up')`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  child.stdout.once('data', () => say(`grandchild ${child.pid}`));
+}
+
+function flood(count: number): void {
+  let lines = '';
+  for (let number = 1; number <= count; number++) lines += `flood ${number}\n`;
+  process.stdout.write(lines);
+}
+
+function run(line: string): void {
+  const [command, ...words] = line.split(' ');
+  if (command === 'quit' && !options.has('--ignore-stop')) {
+    say('bye');
+    process.exit(0);
+  } else if (command === 'crash') process.exit(Number(words[0] ?? 1));
+  else if (command === 'kill') process.kill(process.pid, 'SIGKILL');
+  else if (command === 'flood') flood(Number(words[0]));
+  else if (command === 'env') say(`env ${JSON.stringify(process.env)}`);
+  else if (command === 'hang') for (;;);
+  else say(`did ${line}`);
+}
+
+if (options.has('--crash-at-start')) {
+  process.stderr.write('cannot find my map\n');
+  process.exit(3);
+}
+if (options.has('--ignore-sigterm')) process.on('SIGTERM', () => say('no'));
+if (options.has('--grandchild')) startGrandchild(false);
+if (options.has('--stubborn-grandchild')) startGrandchild(true);
+const bytes = process.argv[process.argv.indexOf('--bytes') + 1];
+if (options.has('--bytes')) process.stdout.write(Buffer.from(bytes ?? '', 'hex'));
+if (!options.has('--silent')) say(`ready ${process.pid} in ${process.cwd()}`);
+
+let rest = '';
+process.stdin.on('data', (chunk) => {
+  const lines = (rest + chunk).split('\n');
+  rest = lines.pop() ?? '';
+  for (const line of lines) run(line);
+});
+setInterval(() => {}, 1_000_000);

@@ -1,0 +1,128 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { CrashRecords } from '../../../sidecar/panel/server/crash-records.ts';
+import { GoodRun } from '../../../sidecar/panel/server/good-run.ts';
+import { readStat } from '../../../sidecar/panel/server/process-group.ts';
+import { RunMemory } from '../../../sidecar/panel/server/run-memory.ts';
+import { ServerControl } from '../../../sidecar/panel/server/server-control.ts';
+import { PanelSettings, type SettingValues } from '../../../sidecar/panel/settings/panel-settings.ts';
+import type { ConsoleLine, LineStream } from '../../../sidecar/panel/shapes/console.ts';
+import type { ServerState, ServerStatus } from '../../../sidecar/panel/shapes/server.ts';
+import { openPanelStore } from '../../../sidecar/panel/store/panel-store.ts';
+
+const FAKE = fileURLToPath(new URL('./fake-game-server.ts', import.meta.url));
+const STANDALONE = fileURLToPath(new URL('../../../standalone/main.ts', import.meta.url));
+
+/** A start line for the fake server with the options of `fake-game-server.ts`. */
+export function fakeLine(...options: string[]): string {
+  return [process.execPath, FAKE, ...options].map((word) => `"${word}"`).join(' ');
+}
+
+/** Short waits, so that a test takes no longer than what it shows. */
+const SHORT: Partial<SettingValues> = {
+  backend: 'command',
+  startLine: fakeLine(),
+  stopLine: 'quit',
+  stopWaitSeconds: 0.3,
+  killWaitSeconds: 0.3,
+};
+
+/** The server control with everything below it, on a folder of its own. */
+export class ServerRig {
+  readonly folder: string;
+  readonly settings: PanelSettings;
+  readonly control: ServerControl;
+  readonly crashes: CrashRecords;
+  readonly lines: ConsoleLine[] = [];
+  readonly statuses: ServerStatus[] = [];
+  runs = 0;
+  readonly #store;
+  readonly #goodRun: GoodRun;
+
+  /** @param folder that of a rig before it, which was "killed" */
+  constructor(changes: Partial<SettingValues> = {}, folder = mkdtempSync(join(tmpdir(), 'panel-server-'))) {
+    this.folder = folder;
+    mkdirSync(join(folder, 'server'), { recursive: true });
+    this.#store = openPanelStore(join(folder, 'panel.sqlite'));
+    this.settings = new PanelSettings(this.#store);
+    this.settings.update({ ...SHORT, serverRoot: join(folder, 'server'), ...changes });
+    this.#goodRun = new GoodRun(this.#store, this.settings);
+    this.crashes = new CrashRecords(this.#store, {
+      now: Date.now,
+      latestLines: (count) => this.lines.slice(-count),
+      latestActions: () => [{ time: 'just now', username: 'anna', action: 'server.start', subject: '', result: 'ok' }],
+      changes: () => this.#goodRun.changes(),
+    });
+    this.control = this.#newControl();
+    this.control.onStatus((status) => {
+      this.statuses.push(status);
+      this.#goodRun.follow(status);
+    });
+  }
+
+  get state(): ServerState {
+    return this.control.status().state;
+  }
+
+  texts(stream?: LineStream): string[] {
+    return this.lines.filter((line) => stream === undefined || line.stream === stream).map(({ text }) => text);
+  }
+
+  async reaches(state: ServerState): Promise<ServerStatus> {
+    await expect.poll(() => this.state, { interval: 5 }).toBe(state);
+    return this.control.status();
+  }
+
+  /** The first line that matches, of those that have come or are to come. */
+  async line(pattern: RegExp): Promise<string> {
+    await expect.poll(() => this.lines.find(({ text }) => pattern.test(text))?.text, { interval: 5 }).toBeDefined();
+    return this.lines.find(({ text }) => pattern.test(text))?.text ?? '';
+  }
+
+  /** Up, and reading its input. Resolves with its process. */
+  async started(): Promise<number> {
+    this.control.start('anna');
+    return Number(/^ready (\d+)/.exec(await this.line(/^ready/))?.[1]);
+  }
+
+  async remove(): Promise<void> {
+    await this.control.close();
+    await this.crashes.settled();
+    await this.#goodRun.close();
+    this.#store.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #newControl(): ServerControl {
+    return new ServerControl({
+      settings: this.settings,
+      console: {
+        beginRun: () => {
+          this.runs += 1;
+        },
+        append: (stream, text) => {
+          this.lines.push({ seq: this.lines.length + 1, time: new Date().toISOString(), stream, text });
+        },
+      },
+      crashes: this.crashes,
+      memory: new RunMemory(this.#store),
+      standalone: { program: STANDALONE, vfs: null },
+      environment: process.env,
+      secretVariables: new Set(['MY_DATABASE_URL']),
+      now: Date.now,
+    });
+  }
+}
+
+/** No such process, or one that is dead and only not waited for. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform === 'linux' && 'ZX'.includes(readStat(pid)?.state ?? 'X');
+  } catch {
+    return true;
+  }
+}
