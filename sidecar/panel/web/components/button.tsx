@@ -21,15 +21,22 @@ export function Button(props: ButtonProps) {
     <button
       type={type}
       class={`button ${kind}`}
-      disabled={disabled === true || busy}
+      disabled={disabled === true}
+      // Not disabled while it works: the keyboard's place would be lost.
+      aria-disabled={busy}
       aria-busy={busy}
       title={title}
-      onClick={onClick}
+      onClick={busy ? stopIt : onClick}
     >
       {icon !== undefined && <Icon name={icon} />}
       <span>{children}</span>
     </button>
   );
+}
+
+/** A form is not sent twice either. */
+function stopIt(event: Event): void {
+  event.preventDefault();
 }
 
 interface IconButtonProps {

@@ -1,3 +1,4 @@
+import { noteServerTime } from './clock.ts';
 import { PanelFault } from './panel-fault.ts';
 
 export interface SessionReply {
@@ -32,7 +33,9 @@ export function withQuery(path: string, query: Query = {}): string {
 
 async function ask(path: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(path, { credentials: 'same-origin', cache: 'no-store', ...init });
+    const response = await fetch(path, { credentials: 'same-origin', cache: 'no-store', ...init });
+    noteServerTime(response.headers.get('Date'));
+    return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new PanelFault('network', 0);

@@ -1,3 +1,4 @@
+import { serverNow } from './clock.ts';
 import { language, t } from './i18n.ts';
 
 const formats = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
@@ -68,7 +69,7 @@ const AGO: readonly [number, Intl.RelativeTimeFormatUnit][] = [
 ];
 
 /** `5 minutes ago` */
-export function ago(iso: string | number, nowMs = Date.now()): string {
+export function ago(iso: string | number, nowMs = serverNow()): string {
   const distance = new Date(iso).getTime() - nowMs;
   const [size, unit] = AGO.find(([ms]) => Math.abs(distance) >= ms) ?? [1000, 'second'];
   return new Intl.RelativeTimeFormat(language.get().locale, { numeric: 'auto' }).format(

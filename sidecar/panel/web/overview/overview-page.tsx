@@ -1,11 +1,18 @@
 import { PageFrame } from '../components/page-frame.tsx';
 import { Loading } from '../components/states.tsx';
+import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
+import { useStore } from '../core/store.ts';
+import { ChartsSection } from './charts-section.tsx';
+import { ServerView } from './server-view.tsx';
 
+/** Is it well, what is it about to do, and how was the night. */
 export function OverviewPage() {
+  const status = useStore(live, (value) => value.status);
   return (
     <PageFrame title={t('overview.title')}>
-      <Loading />
+      {status === null ? <Loading /> : <ServerView status={status} />}
+      <ChartsSection hasServer={status?.backend !== 'none'} />
     </PageFrame>
   );
 }

@@ -1,0 +1,69 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { CHART_RANGES, type ChartRange, type ChartsAnswer } from '../../shapes/charts.ts';
+import { Section } from '../components/page-frame.tsx';
+import { Loading, Ready } from '../components/states.tsx';
+import { t } from '../core/i18n.ts';
+import { useLoaded } from '../core/use-loaded.ts';
+import type { ChartStripsProps } from './chart-strips.tsx';
+import { MarkList } from './mark-list.tsx';
+
+const KEPT = 'panel.range';
+
+function keptRange(): ChartRange {
+  return CHART_RANGES.find((range) => range === localStorage.getItem(KEPT)) ?? '1h';
+}
+
+/** How it was: read anew as often as there is a new point, while somebody looks. */
+export function ChartsSection({ hasServer }: { hasServer: boolean }) {
+  const [range, setRange] = useState(keptRange);
+  const charts = useLoaded<ChartsAnswer>('/api/charts', { range });
+  const stepSeconds = charts.data?.stepSeconds ?? 60;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') charts.reload();
+    }, stepSeconds * 1000);
+    return () => clearInterval(timer);
+  }, [stepSeconds, charts.reload]);
+  const choose = (next: ChartRange): void => {
+    localStorage.setItem(KEPT, next);
+    setRange(next);
+  };
+  return (
+    <Section title={t('overview.history')} actions={<RangePicker range={range} onChoose={choose} />}>
+      <Ready of={charts}>
+        {(answer) => (
+          <div class="history">
+            <LazyStrips answer={answer} hasServer={hasServer} />
+            <MarkList marks={answer.marks} />
+          </div>
+        )}
+      </Ready>
+    </Section>
+  );
+}
+
+function RangePicker({ range, onChoose }: { range: ChartRange; onChoose: (range: ChartRange) => void }) {
+  return (
+    <fieldset class="segments" aria-label={t('overview.range')}>
+      {CHART_RANGES.map((name) => (
+        <button key={name} type="button" aria-pressed={name === range} onClick={() => onChoose(name)}>
+          {t(`overview.range-${name}`)}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The library that draws is larger than the rest of the page: the page does not wait for it. */
+function LazyStrips(props: ChartStripsProps) {
+  const [Strips, setStrips] = useState<ComponentType<ChartStripsProps> | null>(null);
+  useEffect(() => {
+    import('./chart-strips.tsx').then(
+      (module) => setStrips(() => module.ChartStrips),
+      // Without pictures the page is still of use.
+      () => {},
+    );
+  }, []);
+  return Strips === null ? <Loading /> : <Strips {...props} />;
+}
