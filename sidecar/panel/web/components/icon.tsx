@@ -24,6 +24,7 @@ const PATHS = {
   trash: 'M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13',
   undo: 'M8 5L4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-3',
   down: 'M6 9l6 6 6-6',
+  up: 'M6 15l6-6 6 6',
   key: 'M8 15a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 11h9v4M17 11v3',
   theme: 'M12 4a8 8 0 1 0 0 16zM12 4v16',
   leave: 'M14 4h5v16h-5M4 12h11M11 8l4 4-4 4',

@@ -38,6 +38,11 @@ export function tellFault(error: unknown): void {
   show('bad', faultText(error));
 }
 
+/** The same, where it is said in words already. */
+export function tellTrouble(text: string): void {
+  show('bad', text);
+}
+
 /** Once, in the shell. */
 export function ToastHost() {
   const list = useStore(toasts, (value) => value.list);

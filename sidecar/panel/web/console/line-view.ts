@@ -24,6 +24,7 @@ export class LineView {
   #rows = 0;
   #epoch = -1;
   #read = 0;
+  #until = Number.POSITIVE_INFINITY;
 
   constructor(buffer: LineBuffer) {
     this.#buffer = buffer;
@@ -68,15 +69,22 @@ export class LineView {
     this.sync();
   }
 
+  /** Nothing beyond this sequence number is shown; null lets go again. */
+  freeze(seq: number | null): void {
+    this.#until = seq ?? Number.POSITIVE_INFINITY;
+  }
+
   /** False where numbers and rows began anew. */
   sync(): boolean {
     const { entries, epoch } = this.#buffer;
     const goesOn = epoch === this.#epoch;
     if (!goesOn) this.#reset(epoch, entries.start);
-    for (let number = Math.max(this.#read, entries.start); number < entries.end; number++) {
-      this.#place(entries.at(number) as Entry);
+    this.#read = Math.max(this.#read, entries.start);
+    for (; this.#read < entries.end; this.#read++) {
+      const entry = entries.at(this.#read) as Entry;
+      if (entry.seq > this.#until) break;
+      this.#place(entry);
     }
-    this.#read = entries.end;
     const firstSeq = this.#buffer.firstSeq;
     if (firstSeq !== null) this.#placed.cutBefore(this.#placed.search((placed) => placed.entry.seq >= firstSeq));
     this.#matches.cutBefore(this.#matches.search((number) => number >= this.#placed.start));
@@ -90,6 +98,11 @@ export class LineView {
   rowOf(number: number): number {
     const placed = this.#placed.at(number);
     return placed === undefined ? this.#rows : placed.endRow - this.#rowsOf(placed.entry);
+  }
+
+  rowsAt(number: number): number {
+    const placed = this.#placed.at(number);
+    return placed === undefined ? 0 : this.#rowsOf(placed.entry);
   }
 
   numberAtRow(row: number): number {

@@ -1,5 +1,7 @@
+import type { Span } from './sgr.ts';
+
 /** Cells of a line that are shown in the list; the rest is a click away. */
-export const MAX_SHOWN = 2_000;
+export const MAX_SHOWN = 1_000;
 
 const ASCII = /^[\u0020-\u007e]*$/;
 
@@ -26,4 +28,17 @@ export function rowCount(text: string, columns: number): number {
 export function shownText(text: string): string {
   // Never half of a pair of surrogates.
   return text.length <= MAX_SHOWN ? text : text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** The pieces of what is shown of a line. */
+export function cutSpans(spans: readonly Span[]): readonly Span[] {
+  let room = MAX_SHOWN;
+  const cut: Span[] = [];
+  for (const span of spans) {
+    if (room <= 0) break;
+    const text = span.text.length <= room ? span.text : span.text.slice(0, room).replace(/[\ud800-\udbff]$/, '');
+    cut.push({ ...span, text });
+    room -= span.text.length;
+  }
+  return cut;
 }

@@ -59,6 +59,22 @@ describe('what is shown of the console', () => {
     expect(view.matches.length).toBe(3);
   });
 
+  it('stands still while it is frozen, and misses nothing afterwards', () => {
+    const buffer = new LineBuffer();
+    const view = new LineView(buffer);
+    buffer.add([line(1, 'a'), line(2, 'b')]);
+    view.layOut(EVERYTHING, 80);
+    view.freeze(2);
+    buffer.add([line(3, 'c')]);
+    view.sync();
+    view.layOut({ ...EVERYTHING, search: 'b' }, 40);
+    expect(texts(view)).toEqual(['a', 'b']);
+    view.freeze(null);
+    buffer.add([line(4, 'd')]);
+    view.sync();
+    expect(texts(view)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   it('has rows for what it shows of a long line, not for all of it', () => {
     const buffer = new LineBuffer();
     buffer.add([line(1, 'x'.repeat(16_384))]);

@@ -1,0 +1,40 @@
+import { Button, IconButton } from '../components/button.tsx';
+import { dateTime } from '../core/format.ts';
+import { t } from '../core/i18n.ts';
+import { copyText } from './copy-text.ts';
+import type { Entry } from './entry.ts';
+
+interface LineDetailProps {
+  readonly entry: Entry;
+  readonly link: string;
+  readonly onClose: () => void;
+}
+
+/** The line that somebody picked: all of its text, its number, and its address for others. */
+export function LineDetail({ entry, link, onClose }: LineDetailProps) {
+  const address = new URL(link, location.href).href;
+  return (
+    <section class="line-detail" aria-label={t('console.line', { seq: String(entry.seq) })}>
+      <header>
+        <strong>{t('console.line', { seq: String(entry.seq) })}</strong>
+        <span>{t(`console.stream-${entry.stream}`)}</span>
+        <time dateTime={entry.time} title={entry.time}>
+          {dateTime(entry.time)}
+        </time>
+        <div class="line-detail-actions">
+          <Button kind="quiet" icon="link" onClick={() => void copyText(address)}>
+            {t('console.copyLink')}
+          </Button>
+          <Button kind="quiet" onClick={() => void copyText(entry.plain)}>
+            {t('console.copyText')}
+          </Button>
+          <IconButton icon="close" label={t('common.close')} onClick={onClose} />
+        </div>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line scrolls, and must be reached with the keyboard */}
+      <p class="line-whole" tabIndex={0}>
+        {entry.plain}
+      </p>
+    </section>
+  );
+}

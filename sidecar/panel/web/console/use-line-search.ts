@@ -1,0 +1,30 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { LineView } from './line-view.ts';
+
+export interface LineSearch {
+  readonly position: number;
+  readonly count: number;
+  /** Sequence number of the line it goes to; null where nothing is found. */
+  step(direction: 1 | -1): number | null;
+}
+
+/** Which of the found lines the reader is at. The first step goes to the newest: that is what people look for at night. */
+export function useLineSearch(view: LineView, search: string): LineSearch {
+  const [seq, setSeq] = useState<number | null>(null);
+  useEffect(() => setSeq(null), [search]);
+  const { matches } = view;
+  const at = seq === null ? matches.end : matches.search((number) => (view.entryAt(number)?.seq ?? -1) >= seq);
+  const isAt = seq !== null && at < matches.end;
+  return {
+    position: isAt ? at - matches.start + 1 : 0,
+    count: matches.length,
+    step(direction) {
+      if (matches.length === 0) return null;
+      const wanted = at + direction;
+      const next = wanted >= matches.end ? matches.start : wanted < matches.start ? matches.end - 1 : wanted;
+      const found = view.entryAt(matches.at(next) ?? -1)?.seq ?? null;
+      setSeq(found);
+      return found;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { useMemo } from 'preact/hooks';
+import type { CrashAction, CrashRecord } from '../../shapes/crashes.ts';
+import { DataTable } from '../components/data-table.tsx';
+import { Section } from '../components/page-frame.tsx';
+import { Ready } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
+import { LineBuffer } from '../console/line-buffer.ts';
+import { consoleLink } from '../console/line-link.ts';
+import { LinesPanel } from '../console/lines-panel.tsx';
+import { dateTime } from '../core/format.ts';
+import { t } from '../core/i18n.ts';
+import { linkTo } from '../core/router.ts';
+import { useLoaded } from '../core/use-loaded.ts';
+import { ranFor } from './crash-list.tsx';
+import { DownloadLink } from './download-link.tsx';
+import { exitText } from './exit-text.ts';
+
+const addressOf = (id: string) => `/api/crashes/${encodeURIComponent(id)}`;
+
+export function CrashPage({ id }: { id: string }) {
+  const loaded = useLoaded<{ crash: CrashRecord }>(addressOf(id));
+  return (
+    <>
+      <div class="log-actions">
+        <a href={linkTo('logs', ['crashes'])}>{t('logs.crashBack')}</a>
+        <DownloadLink href={addressOf(id)} name={`crash-${id}.json`}>
+          {t('logs.crashDownload')}
+        </DownloadLink>
+      </div>
+      <Ready of={loaded}>{({ crash }) => <Crash crash={crash} />}</Ready>
+    </>
+  );
+}
+
+/** What happened, what it was doing, who did something, what is new; then the lines. */
+function Crash({ crash }: { crash: CrashRecord }) {
+  return (
+    <article class="crash">
+      <header class="crash-head">
+        <h2>{exitText(crash)}</h2>
+        <dl class="facts">
+          <div>
+            <dt>{t('logs.crashTime')}</dt>
+            <dd>{dateTime(crash.time)}</dd>
+          </div>
+          <div>
+            <dt>{t('logs.crashRan')}</dt>
+            <dd>{ranFor(crash)}</dd>
+          </div>
+          <div>
+            <dt>{t('logs.crashStarting')}</dt>
+            <dd>{listed(crash.starting)}</dd>
+          </div>
+          <div>
+            <dt>{t('logs.crashChanges')}</dt>
+            <dd>{listed(crash.changes ?? [])}</dd>
+          </div>
+        </dl>
+      </header>
+      <Section title={t('logs.crashActions')}>
+        {crash.actions.length === 0 ? <p>{t('logs.crashNothing')}</p> : <Actions actions={crash.actions} />}
+      </Section>
+      <Section title={t('logs.crashLines')}>
+        <CrashLines crash={crash} />
+      </Section>
+    </article>
+  );
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? t('logs.crashNothing') : names.join(', ');
+}
+
+function Actions({ actions }: { actions: readonly CrashAction[] }) {
+  return (
+    <DataTable
+      label={t('logs.crashActions')}
+      rows={actions.map((action, index) => ({ ...action, index }))}
+      keyOf={({ index }) => index}
+      columns={[
+        { title: t('logs.time'), cell: ({ time }) => <Time iso={time} isAbsolute /> },
+        { title: t('logs.account'), cell: ({ username }) => username },
+        { title: t('logs.action'), cell: ({ action, subject }) => `${action} ${subject}`.trim() },
+        { title: t('logs.result'), cell: ({ result }) => result },
+      ]}
+    />
+  );
+}
+
+function CrashLines({ crash }: { crash: CrashRecord }) {
+  const buffer = useMemo(() => {
+    const made = new LineBuffer();
+    made.add(crash.lines);
+    return made;
+  }, [crash]);
+  return (
+    <div class="console crash-lines">
+      <LinesPanel
+        buffer={buffer}
+        version={0}
+        label={t('logs.crashLines')}
+        linkOf={consoleLink}
+        target={buffer.lastSeq}
+        isLive={false}
+        empty={t('console.empty')}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../components/button.tsx';
+import { Checkbox, SelectField, TextField } from '../components/field.tsx';
+import { t } from '../core/i18n.ts';
+import { useCan } from '../core/session.ts';
+
+export interface DiagnosticQuery {
+  readonly source: string;
+  readonly module: string;
+  readonly search: string;
+  readonly history: boolean;
+}
+
+export const NO_FILTER: DiagnosticQuery = { source: '', module: '', search: '', history: false };
+const SOURCES = ['server', 'panel', 'api', 'bridge'] as const;
+
+interface DiagnosticFilterProps {
+  readonly onFilter: (filter: DiagnosticQuery) => void;
+  readonly onRefresh: () => void;
+  readonly isBusy: boolean;
+}
+
+/** Asked with the button or Enter, not with each letter: a search through the files takes a while. */
+export function DiagnosticFilter({ onFilter, onRefresh, isBusy }: DiagnosticFilterProps) {
+  const can = useCan();
+  const [draft, setDraft] = useState(NO_FILTER);
+  const mayReadLogs = can('logs.read');
+  const change = (part: Partial<DiagnosticQuery>) => {
+    setDraft({ ...draft, ...part });
+    return { ...draft, ...part };
+  };
+  return (
+    <form
+      class="entry-filter"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onFilter({ ...draft });
+      }}
+    >
+      {mayReadLogs && (
+        <SelectField
+          label={t('logs.source')}
+          value={draft.source}
+          options={[['', t('logs.everySource')], ...SOURCES.map((name) => [name, t(`logs.source-${name}`)] as const)]}
+          onChange={(source) => onFilter(change({ source }))}
+        />
+      )}
+      <TextField label={t('logs.module')} mono value={draft.module} onInput={(module) => change({ module })} />
+      <TextField
+        label={t('logs.search')}
+        type="search"
+        value={draft.search}
+        maxLength={200}
+        onInput={(search) => change({ search })}
+      />
+      {mayReadLogs && (
+        <Checkbox
+          label={t('logs.history')}
+          checked={draft.history}
+          onChange={(history) => onFilter(change({ history }))}
+        />
+      )}
+      <div class="entry-filter-actions">
+        <Button type="submit" kind="primary" busy={isBusy}>
+          {t('logs.show')}
+        </Button>
+        <Button onClick={onRefresh}>{t('logs.refresh')}</Button>
+      </div>
+    </form>
+  );
+}

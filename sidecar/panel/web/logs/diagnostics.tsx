@@ -1,0 +1,66 @@
+import { useState } from 'preact/hooks';
+import { Badge, type Tone } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { Empty, Fault, Loading } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
+import { parseSgr } from '../console/sgr.ts';
+import { t, textFor } from '../core/i18n.ts';
+import { DiagnosticFilter, NO_FILTER } from './diagnostic-filter.tsx';
+import { type DiagnosticEntry, useDiagnostics } from './use-diagnostics.ts';
+
+/** Everything that any part of the panel has written down, the newest first. */
+export function Diagnostics() {
+  const [filter, setFilter] = useState(NO_FILTER);
+  const { entries, error, isLoading, more, loadOlder, reload } = useDiagnostics(filter);
+  return (
+    <>
+      <DiagnosticFilter onFilter={setFilter} onRefresh={reload} isBusy={isLoading} />
+      {error !== null && <Fault error={error} onRetry={reload} />}
+      {entries.length > 0 && <Entries entries={entries} />}
+      {isLoading && entries.length === 0 && <Loading />}
+      {!isLoading && error === null && entries.length === 0 && <Empty icon="search" title={t('logs.noEntries')} />}
+      {entries.length > 0 && (
+        <div class="log-end">
+          {more ? (
+            <Button busy={isLoading} onClick={loadOlder}>
+              {t('logs.older')}
+            </Button>
+          ) : (
+            <p class="hint">{t('logs.end')}</p>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
+  return (
+    <ol class="entries" aria-label={t('logs.diagnostics')}>
+      {entries.map((entry) => (
+        <li key={entry.cursor} class="entry">
+          <Time iso={entry.time} isAbsolute />
+          <Badge tone={toneOf(entry.level)}>{entry.level}</Badge>
+          <span class="entry-from">{[sourceText(entry.source), entry.module].filter(Boolean).join(' · ')}</span>
+          <span class="entry-text">
+            {parseSgr(entry.text).map((span, index) => (
+              <span key={index} class={span.classes}>
+                {span.text}
+              </span>
+            ))}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function sourceText(source: string): string {
+  return textFor(`logs.source-${source}`) ?? source;
+}
+
+function toneOf(level: string): Tone {
+  if (/^(error|fatal|err)/i.test(level)) return 'bad';
+  if (/^warn/i.test(level)) return 'warn';
+  return /^(debug|trace)/i.test(level) ? 'idle' : 'info';
+}

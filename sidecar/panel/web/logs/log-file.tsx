@@ -1,0 +1,75 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Fault, Loading } from '../components/states.tsx';
+import { LineBuffer } from '../console/line-buffer.ts';
+import { seqOf } from '../console/line-link.ts';
+import { parseLogText } from '../console/line-text.ts';
+import { LinesPanel } from '../console/lines-panel.tsx';
+import { api } from '../core/api.ts';
+import { t } from '../core/i18n.ts';
+import { linkTo, usePlace } from '../core/router.ts';
+import { DownloadLink } from './download-link.tsx';
+
+/** A tail of 2 MiB has as many lines as its shortest are short. */
+const MAX_FILE_LINES = 100_000;
+
+const addressOf = (name: string) => `/api/log-files/${encodeURIComponent(name)}`;
+
+/** One file: its end, or what is around the line of the address. */
+export function LogFile({ name }: { name: string }) {
+  const { query } = usePlace();
+  const target = seqOf(query.get('line'));
+  const { text, error, reload } = useLogText(name, target);
+  const buffer = useMemo(() => (text === null ? null : bufferOf(text)), [text]);
+  return (
+    <div class="console">
+      <div class="log-actions">
+        <a href={linkTo('logs')}>{t('logs.back')}</a>
+        <h2 class="mono">{name}</h2>
+        <p class="hint">{t('logs.tailNote')}</p>
+        <DownloadLink href={addressOf(name)} name={name}>
+          {t('logs.download')}
+        </DownloadLink>
+      </div>
+      {error !== null && <Fault error={error} onRetry={reload} />}
+      {buffer === null ? (
+        error === null && <Loading />
+      ) : (
+        <LinesPanel
+          buffer={buffer}
+          version={0}
+          label={name}
+          linkOf={(seq) => linkTo('logs', [], { file: name, line: String(seq) })}
+          target={target ?? buffer.lastSeq}
+          isLive={false}
+          empty={t('logs.emptyFile')}
+        />
+      )}
+    </div>
+  );
+}
+
+function bufferOf(text: string): LineBuffer {
+  const buffer = new LineBuffer(MAX_FILE_LINES);
+  buffer.add(parseLogText(text));
+  return buffer;
+}
+
+/** Read once a file: a step to another line of what is there asks nothing. */
+function useLogText(name: string, target: number | null) {
+  const [state, setState] = useState<{ text: string | null; error: unknown }>({ text: null, error: null });
+  const [turn, setTurn] = useState(0);
+  const isThere = target === null || state.text === null || hasLine(state.text, target);
+  useEffect(() => {
+    const abort = new AbortController();
+    api.text(addressOf(name), { around: target }, abort.signal).then(
+      (text) => setState({ text, error: null }),
+      (error: unknown) => abort.signal.aborted || setState({ text: null, error }),
+    );
+    return () => abort.abort();
+  }, [name, turn, isThere ? null : target]);
+  return { ...state, reload: () => setTurn((before) => before + 1) };
+}
+
+function hasLine(text: string, seq: number): boolean {
+  return text.startsWith(`${seq} `) || text.includes(`\n${seq} `);
+}
