@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { vi } from 'vitest';
 
 /** A real nginx in the foreground, everything of it in `folder`. */
 export interface RunningNginx {
@@ -51,13 +52,21 @@ async function listening(child: ChildProcess, port: number): Promise<void> {
   child.stderr?.on('data', (chunk) => {
     said += chunk;
   });
-  await expect
-    .poll(async () => {
+  await vi.waitFor(
+    async () => {
       if (child.exitCode !== null) throw new Error(`nginx ended: ${said}`);
-      return fetch(`http://127.0.0.1:${port}/`).then(
-        () => true,
-        (error: Error) => /ECONNREFUSED/.test(String(error.cause)) === false,
-      );
-    })
-    .toBe(true);
+      await connected(port);
+    },
+    { timeout: 30_000 },
+  );
+}
+
+function connected(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = connect(port, '127.0.0.1', () => {
+      probe.destroy();
+      resolve();
+    });
+    probe.once('error', reject);
+  });
 }
