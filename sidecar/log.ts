@@ -41,6 +41,32 @@ export function traceOf(thrown: unknown): string {
   return [thrown.name, ...frames.slice(0, 6).map((line) => line.trim())].join(' | ');
 }
 
+const MAX_EARLY_LINES = 200;
+
+/** Passes lines on, and to one listener too: what came before there was one is kept for it, as far as a few lines go. */
+export class LogTap implements LogSink {
+  readonly #sink: LogSink;
+  #listener: ((line: string) => void) | null = null;
+  #early: string[] = [];
+
+  constructor(sink: LogSink) {
+    this.#sink = sink;
+  }
+
+  write(line: string): void {
+    this.#sink.write(line);
+    if (this.#listener !== null) this.#listener(line);
+    else if (this.#early.length < MAX_EARLY_LINES) this.#early.push(line);
+  }
+
+  onLine(listener: ((line: string) => void) | null): void {
+    this.#listener = listener;
+    const early = this.#early;
+    this.#early = [];
+    if (listener !== null) for (const line of early) listener(line);
+  }
+}
+
 const MAX_WAITING_CHARS = 4_000_000;
 const RETRY_MS = 20;
 

@@ -4,7 +4,7 @@ import { drainDeadline } from './data/drain-deadline.ts';
 import { createDataHandlers } from './data/handlers.ts';
 import type { Engine, EngineLog } from './engine/engine.ts';
 import { openEngine } from './engine/open.ts';
-import { Log, type LogSink } from './log.ts';
+import { Log, type LogSink, LogTap } from './log.ts';
 import type { PanelBase } from './panel/panel-base.ts';
 import { type PanelOptions, type RunningPanel, startPanel } from './panel/start-panel.ts';
 import { SchemaCatalog } from './schema/catalog.ts';
@@ -48,7 +48,8 @@ interface Base {
 export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const { config, log: sink, panel: panelStart = {}, ...clocks } = options;
   const now = options.now ?? Date.now;
-  const log = new Log(sink);
+  const apiLog = new LogTap(sink);
+  const log = new Log(apiLog);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
   const engine = await openEngine(config.database, { log: engineLog, now });
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
@@ -59,7 +60,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const buffer = writeBehind?.buffer ?? null;
     const gate = new NamespaceGate();
     const handlers = createHandlers(base, buffer, gate);
-    panel = await openPanel({ ...base, handlers, gate, writeBuffer: buffer, log: sink }, panelStart);
+    panel = await openPanel({ ...base, handlers, gate, writeBuffer: buffer, log: sink, apiLog }, panelStart);
     const api = await startApi({ ...clocks, config, engine, log, handlers, writeBuffer: reportOf(buffer) });
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.

@@ -7,6 +7,8 @@ import type { StaticPages } from './http/static-pages.ts';
 import { PanelError } from './panel-error.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bridgeRoutes } from './routes/bridge.ts';
+import { eventsRoutes } from './routes/events.ts';
+import { logsRoutes } from './routes/logs.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
@@ -18,6 +20,8 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...usersRoutes(services, () => routes),
     ...auditRoutes(services),
     ...bridgeRoutes(services),
+    ...eventsRoutes(services),
+    ...logsRoutes(services),
   ];
   return routes;
 }

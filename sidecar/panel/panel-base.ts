@@ -1,7 +1,7 @@
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { createDataHandlers } from '../data/handlers.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { LogSink } from '../log.ts';
+import type { LogSink, LogTap } from '../log.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
 import type { NamespaceGate } from '../schema/gate.ts';
 import type { createSchemaHandlers } from '../schema/handlers.ts';
@@ -18,6 +18,8 @@ export interface PanelBase {
   /** Null where write-behind is off. */
   readonly writeBuffer: WriteBuffer | null;
   readonly log: LogSink;
+  /** What the rest of the sidecar logs. */
+  readonly apiLog?: LogTap;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

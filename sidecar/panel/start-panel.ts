@@ -7,9 +7,10 @@ import { RequestLog } from './http/request-log.ts';
 import type { PanelRoute } from './http/route.ts';
 import { StaticPages } from './http/static-pages.ts';
 import type { PanelBase } from './panel-base.ts';
+import { openPanelLogs } from './panel-logs.ts';
 import { PAGES_FOLDER } from './program-folder.ts';
 import { createServices, type PanelServices } from './services.ts';
-import type { SettingValues } from './settings/panel-settings.ts';
+import { PanelSettings, type SettingValues } from './settings/panel-settings.ts';
 import { openPanelStore } from './store/panel-store.ts';
 
 export interface PanelOptions extends PanelBase {
@@ -36,7 +37,9 @@ const STOP_MS = 3000;
 export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptions): Promise<RunningPanel> {
   const { panel } = base.config;
   const store = openPanelStore(panel.data);
-  const services = createServices(base, store, { preset, serverVfs: serverVfs ?? null });
+  const settings = new PanelSettings(store, preset);
+  const logs = await openPanelLogs(base, settings);
+  const services = createServices(base, store, { settings, logs, serverVfs: serverVfs ?? null });
   const routes = panelRoutes(services);
   let hosts: HostRule | null = null;
   const app = createApp({
@@ -52,9 +55,11 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
     }),
   });
   const stop = async () => {
+    services.events.close();
     await services.bridge.close();
     await closeApp(app);
     services.sessions.close();
+    await logs.close();
     store.close();
   };
   try {

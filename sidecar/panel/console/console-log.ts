@@ -1,5 +1,5 @@
 import type { LineStream } from '../shapes/console.ts';
-import { LineLog, type LineLogOptions, openParts } from './line-log.ts';
+import { LineLog, type LineLogOptions } from './line-log.ts';
 
 /** What whoever runs the server has to know of the console. */
 export interface LineSink {
@@ -17,20 +17,18 @@ export const ALL_LOGS_BYTES = 1024 * MEGABYTE;
 const MAX_LINES = 20_000;
 const MAX_CHARS = 24_000_000;
 
-type ConsoleLogOptions = Pick<LineLogOptions, 'folder' | 'onTrouble'> &
-  Partial<Pick<LineLogOptions, 'now' | 'maxFileBytes' | 'retention' | 'maxLines' | 'maxChars'>>;
+type ConsoleLogOptions = Pick<LineLogOptions, 'folder' | 'onTrouble'> & Partial<LineLogOptions>;
 
 /** The console of the game server: what it said, what was typed, what the panel did. */
-export class ConsoleLog extends LineLog<LineStream> implements LineSink {
-  static async open(given: ConsoleLogOptions): Promise<ConsoleLog> {
-    const options: LineLogOptions = {
-      now: Date.now,
-      maxLines: MAX_LINES,
-      maxChars: MAX_CHARS,
-      maxFileBytes: MAX_FILE_BYTES,
-      retention: () => ({ maxAgeMs: LOG_AGE_MS, maxBytes: ALL_LOGS_BYTES }),
-      ...given,
-    };
-    return new ConsoleLog(options, await openParts<LineStream>(options));
-  }
+export type ConsoleLog = LineLog<LineStream>;
+
+export function openConsoleLog(options: ConsoleLogOptions): Promise<ConsoleLog> {
+  return LineLog.open<LineStream>({
+    now: Date.now,
+    maxLines: MAX_LINES,
+    maxChars: MAX_CHARS,
+    maxFileBytes: MAX_FILE_BYTES,
+    retention: () => ({ maxAgeMs: LOG_AGE_MS, maxBytes: ALL_LOGS_BYTES }),
+    ...options,
+  });
 }

@@ -21,6 +21,7 @@ export interface LineLogOptions {
 /** Lines that come together are told together; a person sees no difference. */
 const BATCH_MS = 25;
 const SWEEP_MS = 3_600_000;
+const PIECE = 500;
 
 /** A log of numbered lines: the latest in memory, all in files that are kept for a while, and listeners for what is new. */
 export class LineLog<Stream extends string> {
@@ -38,8 +39,11 @@ export class LineLog<Stream extends string> {
   #currentBytes = 0;
   #sweep: Promise<void> = Promise.resolve();
 
-  /** Only by `openParts`. */
-  constructor(options: LineLogOptions, parts: LineLogParts<Stream>) {
+  static async open<Stream extends string>(options: LineLogOptions): Promise<LineLog<Stream>> {
+    return new LineLog(options, await openParts<Stream>(options));
+  }
+
+  private constructor(options: LineLogOptions, parts: LineLogParts<Stream>) {
     this.#options = options;
     this.folder = parts.folder;
     this.#ring = parts.ring;
@@ -94,6 +98,28 @@ export class LineLog<Stream extends string> {
 
   before(seq: number, limit: number): LogLine<Stream>[] {
     return this.#ring.before(seq, limit);
+  }
+
+  /** Lines with smaller numbers, newest first, in pieces; those of the files too where `history` is wanted. */
+  async *newestFirst(before: number, history: boolean): AsyncGenerator<LogLine<Stream>[]> {
+    let seq = before;
+    for (let lines = this.before(seq, PIECE); lines.length > 0; lines = this.before(seq, PIECE)) {
+      seq = lines[0]?.seq ?? 0;
+      yield lines.reverse();
+    }
+    if (!history) return;
+    await this.drain();
+    for await (const lines of linesBefore(this.folder, seq)) yield lines as LogLine<Stream>[];
+  }
+
+  /** The last `limit` lines with smaller numbers, oldest first, out of the files where the memory does not reach. */
+  async page(before: number, limit: number): Promise<{ lines: LogLine<Stream>[]; more: boolean }> {
+    const found: LogLine<Stream>[] = [];
+    for await (const lines of this.newestFirst(before, true)) {
+      found.push(...lines);
+      if (found.length > limit) break;
+    }
+    return { lines: found.slice(0, limit).reverse(), more: found.length > limit };
   }
 
   /** Batches in order, each line once. The returned function ends it. */
@@ -159,14 +185,14 @@ interface LineLogParts<Stream extends string> {
 }
 
 /** Reads what the last process left: its numbers go on, and its last lines are in memory again. */
-export async function openParts<Stream extends string>(options: LineLogOptions): Promise<LineLogParts<Stream>> {
+async function openParts<Stream extends string>(options: LineLogOptions): Promise<LineLogParts<Stream>> {
   const folder = new LogFolder(options.folder);
   await folder.make();
   const files = await folder.list();
   const ring = new LineRing<LogLine<Stream>>(options.maxLines, options.maxChars);
   const kept: LogLine<Stream>[] = [];
-  for await (const line of linesBefore(folder, Number.POSITIVE_INFINITY)) {
-    if (kept.push(line as LogLine<Stream>) >= options.maxLines) break;
+  for await (const lines of linesBefore(folder, Number.POSITIVE_INFINITY)) {
+    if (kept.push(...(lines as LogLine<Stream>[])) >= options.maxLines) break;
   }
   for (const line of kept.reverse()) ring.push(line);
   const sequence = new Sequence(join(options.folder, 'next-number'), ring.latest(1)[0]?.seq ?? 0);

@@ -42,3 +42,8 @@ function cutLine(text: string): string {
   const isHalf = last >= 0xd800 && last <= 0xdbff;
   return text.slice(0, isHalf ? MAX_LINE_CHARS - 1 : MAX_LINE_CHARS).replace(TORN_ESCAPE, '');
 }
+
+/** A line that was cleaned, without its colours. */
+export function plainText(text: string): string {
+  return text.includes('\x1b') ? text.replace(/\x1b\[[0-9;:]*m/g, '') : text;
+}

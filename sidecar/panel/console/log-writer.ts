@@ -19,6 +19,8 @@ export class LogWriter {
   #isFailing = false;
   #open: { readonly name: string; readonly handle: FileHandle } | null = null;
   #work: Promise<void> | null = null;
+  /** Wait for what is appended now, not for what comes after it. */
+  #drained: (() => void)[] = [];
 
   /** `onTrouble` hears once of a disk that takes nothing, and again when it has taken something in between. */
   constructor(folder: string, onTrouble: (message: string) => void) {
@@ -40,11 +42,11 @@ export class LogWriter {
 
   /** Resolves once all that was appended so far is with the system, or cannot be. */
   async drain(): Promise<void> {
-    while (this.#work !== null) await this.#work;
+    if (this.#work !== null) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
   async close(): Promise<void> {
-    await this.drain();
+    while (this.#work !== null) await this.#work;
     await this.#open?.handle.close().catch(() => {});
     this.#open = null;
   }
@@ -52,12 +54,15 @@ export class LogWriter {
   async #run(): Promise<void> {
     // Of the lines of one turn of the loop, one write.
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 || this.#drained.length > 0) {
       const pieces = this.#waiting;
+      const drained = this.#drained;
+      this.#drained = [];
       this.#waiting = [];
       this.#waitingChars = 0;
       this.#tellLeftOut();
       for (const piece of pieces) await this.#write(piece);
+      for (const resolve of drained) resolve();
     }
     this.#work = null;
   }

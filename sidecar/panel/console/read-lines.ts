@@ -8,7 +8,7 @@ const BLOCK_BYTES = 131_072;
 const LF = 0x0a;
 
 /** Lines of the files with smaller numbers, newest first, a block at a time. */
-export async function* linesBefore(folder: LogFolder, seq: number): AsyncGenerator<LogLine> {
+export async function* linesBefore(folder: LogFolder, seq: number): AsyncGenerator<LogLine[]> {
   for (const { name } of (await folder.list()).reverse()) {
     const file = await folder.open(name).catch(() => null);
     // Swept in the meantime.
@@ -59,7 +59,7 @@ async function firstSeqOf(file: FileHandle): Promise<number | null> {
   return (await lineFrom(file, 0, Number.POSITIVE_INFINITY))?.seq ?? null;
 }
 
-async function* linesBackwards(file: FileHandle, end: number): AsyncGenerator<LogLine> {
+async function* linesBackwards(file: FileHandle, end: number): AsyncGenerator<LogLine[]> {
   let to = end;
   let rest: Buffer = Buffer.alloc(0);
   while (to > 0) {
@@ -68,18 +68,19 @@ async function* linesBackwards(file: FileHandle, end: number): AsyncGenerator<Lo
     const cut = from === 0 ? 0 : block.indexOf(LF) + 1;
     // A piece without a line feed is no log of ours; it is not gathered without end.
     const isWhole = from === 0 || cut > 0 || block.length > 4 * BLOCK_BYTES;
-    if (isWhole) yield* parsedBackwards(block.subarray(cut));
+    if (isWhole) yield parsedBackwards(block.subarray(cut));
     rest = isWhole ? block.subarray(0, cut) : block;
     to = from;
   }
 }
 
-function* parsedBackwards(block: Buffer): Generator<LogLine> {
-  const texts = block.toString('utf8').split('\n');
-  for (let index = texts.length - 1; index >= 0; index -= 1) {
-    const line = parseLine(texts[index] as string);
-    if (line !== null) yield line;
-  }
+function parsedBackwards(block: Buffer): LogLine[] {
+  return block
+    .toString('utf8')
+    .split('\n')
+    .reverse()
+    .map(parseLine)
+    .filter((line) => line !== null);
 }
 
 /** At most `length` bytes from there on. */

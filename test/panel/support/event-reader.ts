@@ -1,4 +1,4 @@
-import { type ClientRequest, request } from 'node:http';
+import { type ClientRequest, type IncomingHttpHeaders, request } from 'node:http';
 import type { PanelClient } from './panel-client.ts';
 
 export interface SeenEvent {
@@ -13,6 +13,7 @@ export class EventReader {
   /** Lines that begin with a colon. */
   comments = 0;
   status = 0;
+  headers: IncomingHttpHeaders = {};
   isEnded = false;
   #sent: ClientRequest | null = null;
   #rest = '';
@@ -25,6 +26,7 @@ export class EventReader {
       const all = { cookie: client.cookieHeader, accept: 'text/event-stream', ...headers };
       this.#sent = request({ hostname, port, path, headers: all, agent: false }, (response) => {
         this.status = response.statusCode ?? 0;
+        this.headers = response.headers;
         response.setEncoding('utf8');
         response.on('data', (text: string) => this.#take(text));
         response.on('close', () => {

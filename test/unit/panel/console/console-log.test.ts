@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConsoleLog } from '../../../../sidecar/panel/console/console-log.ts';
+import { type ConsoleLog, openConsoleLog } from '../../../../sidecar/panel/console/console-log.ts';
 import type { LogLine } from '../../../../sidecar/panel/console/line-format.ts';
 
 const NOW = Date.parse('2026-11-23T01:02:03.004Z');
@@ -23,9 +23,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function open(options: Partial<Parameters<typeof ConsoleLog.open>[0]> = {}): Promise<ConsoleLog> {
+async function open(options: Partial<Parameters<typeof openConsoleLog>[0]> = {}): Promise<ConsoleLog> {
   const onTrouble = (message: string) => troubles.push(message);
-  const log = await ConsoleLog.open({ folder, onTrouble, now: () => NOW, ...options });
+  const log = await openConsoleLog({ folder, onTrouble, now: () => NOW, ...options });
   opened.push(log);
   return log;
 }

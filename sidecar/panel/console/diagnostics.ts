@@ -1,0 +1,158 @@
+import { PanelError } from '../panel-error.ts';
+import type { DiagnosticEntry, DiagnosticLevel, DiagnosticPage, DiagnosticSource } from '../shapes/diagnostics.ts';
+import { Turns } from './turns.ts';
+
+/** A line of a log as diagnostics show it. Numbers grow within a log, and are its own. */
+export interface DiagnosticLine {
+  readonly seq: number;
+  readonly time: string;
+  readonly source: DiagnosticSource;
+  readonly module: string;
+  readonly level: DiagnosticLevel;
+  readonly text: string;
+}
+
+/** What diagnostics read: one log, which may hold lines of more than one source. */
+export interface DiagnosticLog {
+  readonly sources: readonly DiagnosticSource[];
+  /** Lines with smaller numbers, newest first, in pieces; with `history` those of the files too. */
+  newestFirst(before: number, history: boolean): AsyncIterable<readonly DiagnosticLine[]>;
+}
+
+export interface DiagnosticQuery {
+  readonly sources: ReadonlySet<DiagnosticSource>;
+  /** Empty for all. */
+  readonly module: string;
+  /** A plain substring, of either case; empty for all. */
+  readonly search: string;
+  readonly limit: number;
+  readonly history: boolean;
+  /** Null for the newest. */
+  readonly cursor: string | null;
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Lines that one request looks at; it then says that there is more, with the cursor to go on from. */
+const MOST_SCANNED = 400_000;
+const MOST_HISTORIES = 2;
+/** Stands in a cursor for a log that has not been begun. */
+const NEWEST = 'n';
+
+/** The logs merged by time, newest first. A cursor holds a number for each log, so that clocks that were set lose nothing. */
+export class Diagnostics {
+  readonly #logs: readonly DiagnosticLog[];
+  readonly #histories = new Turns(MOST_HISTORIES);
+
+  constructor(logs: readonly DiagnosticLog[]) {
+    this.#logs = logs;
+  }
+
+  /** @throws PanelError diagnostics.query */
+  read(query: DiagnosticQuery): Promise<DiagnosticPage> {
+    const places = this.#placesOf(query.cursor);
+    const work = () => this.#read(query, places);
+    return query.history ? this.#histories.run(work) : work();
+  }
+
+  async #read(query: DiagnosticQuery, places: number[]): Promise<DiagnosticPage> {
+    const heads = this.#logs.flatMap((log, index) =>
+      log.sources.some((source) => query.sources.has(source))
+        ? [new Head(index, log.newestFirst(places[index] as number, query.history))]
+        : [],
+    );
+    const search = query.search.toLowerCase();
+    const entries: DiagnosticEntry[] = [];
+    try {
+      for (let scanned = 0; scanned < MOST_SCANNED && !query.signal.aborted; scanned += 1) {
+        for (const head of heads) if (head.isEmpty) await head.fill();
+        const newest = newestOf(heads);
+        if (newest === null) return { entries, cursor: null, more: false };
+        const line = newest.line as DiagnosticLine;
+        const isWanted = isMatch(line, query, search);
+        if (isWanted && entries.length === query.limit) return pageOf(entries, places);
+        newest.take();
+        places[newest.index] = line.seq;
+        if (isWanted) entries.push(entryOf(line, places));
+      }
+    } finally {
+      for (const head of heads) await head.close();
+    }
+    return pageOf(entries, places);
+  }
+
+  #placesOf(cursor: string | null): number[] {
+    if (cursor === null) return this.#logs.map(() => Number.POSITIVE_INFINITY);
+    const parts = cursor.split('.');
+    const isGood = parts.length === this.#logs.length && parts.every((part) => /^(n|\d{1,15})$/.test(part));
+    if (!isGood) throw new PanelError('diagnostics.query', { field: 'cursor' });
+    return parts.map((part) => (part === NEWEST ? Number.POSITIVE_INFINITY : Number(part)));
+  }
+}
+
+function pageOf(entries: readonly DiagnosticEntry[], places: readonly number[]): DiagnosticPage {
+  return { entries, cursor: cursorOf(places), more: true };
+}
+
+function cursorOf(places: readonly number[]): string {
+  return places.map((place) => (place === Number.POSITIVE_INFINITY ? NEWEST : place)).join('.');
+}
+
+function entryOf({ time, source, module, level, text }: DiagnosticLine, places: readonly number[]): DiagnosticEntry {
+  return { cursor: cursorOf(places), time, source, module, level, text };
+}
+
+function isMatch(line: DiagnosticLine, query: DiagnosticQuery, search: string): boolean {
+  if (!query.sources.has(line.source)) return false;
+  if (query.module !== '' && line.module !== query.module) return false;
+  return search === '' || line.text.toLowerCase().includes(search);
+}
+
+/** Times are ISO 8601 UTC, whose texts sort as they do. */
+function newestOf(heads: readonly Head[]): Head | null {
+  let newest: Head | null = null;
+  for (const head of heads) {
+    if (head.line !== null && (newest?.line == null || head.line.time > newest.line.time)) newest = head;
+  }
+  return newest;
+}
+
+/** The line of one log that comes next. */
+class Head {
+  readonly index: number;
+  readonly #pieces: AsyncIterator<readonly DiagnosticLine[]>;
+  #piece: readonly DiagnosticLine[] = [];
+  #at = 0;
+  #isDone = false;
+
+  constructor(index: number, pieces: AsyncIterable<readonly DiagnosticLine[]>) {
+    this.index = index;
+    this.#pieces = pieces[Symbol.asyncIterator]();
+  }
+
+  get line(): DiagnosticLine | null {
+    return this.#piece[this.#at] ?? null;
+  }
+
+  /** `fill` would bring more. */
+  get isEmpty(): boolean {
+    return this.line === null && !this.#isDone;
+  }
+
+  take(): void {
+    this.#at += 1;
+  }
+
+  async fill(): Promise<void> {
+    while (this.isEmpty) {
+      const { done, value } = await this.#pieces.next();
+      this.#isDone = done === true;
+      this.#piece = this.#isDone ? [] : value;
+      this.#at = 0;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return?.();
+  }
+}

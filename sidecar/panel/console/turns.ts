@@ -1,0 +1,26 @@
+/** Work that reads whole files: a few at a time, the rest waits for its turn. */
+export class Turns {
+  readonly #most: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get isFull(): boolean {
+    return this.#running >= this.#most;
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { Writable } from 'node:stream';
+import { PanelError } from '../panel-error.ts';
+import type { Permission } from '../shapes/permissions.ts';
+import { encodeEvent } from './encode-event.ts';
+import { type ByeReason, EventStream, type Reader } from './event-stream.ts';
+import { LineFeed, type LineSource } from './line-feed.ts';
+
+export interface EventHubOptions {
+  readonly console: LineSource;
+  /** What a new stream is told at once: the state of the server. */
+  readonly status: () => unknown;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+const MOST_OF_A_SESSION = 20;
+const MOST_STREAMS = 500;
+const BEAT_MS = 15_000;
+const EXPIRY_MS = 1000;
+
+/** All open event streams. Services tell it what happened; it knows who may hear of it. */
+export class EventHub {
+  readonly #options: EventHubOptions;
+  readonly #feed: LineFeed;
+  readonly #streams = new Set<EventStream>();
+  readonly #timers: readonly NodeJS.Timeout[];
+
+  constructor(options: EventHubOptions) {
+    this.#options = options;
+    this.#feed = new LineFeed(options.console, () => this.#each((stream) => stream.pump()));
+    this.#timers = [
+      setInterval(() => this.#each((stream) => stream.beat()), BEAT_MS).unref(),
+      setInterval(() => this.#endExpired(), EXPIRY_MS).unref(),
+    ];
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** @throws PanelError events.tooMany, before the stream is touched */
+  checkRoom(sessionId: number): void {
+    const own = [...this.#streams].filter(({ reader }) => reader.sessionId === sessionId).length;
+    if (own < MOST_OF_A_SESSION && this.#streams.size < MOST_STREAMS) return;
+    throw new PanelError('events.tooMany', { retryAfterSeconds: 5 });
+  }
+
+  /** Begins to write to `out`, until it closes. `after`: the last line that the reader has; null where it wants what is new. */
+  open(reader: Reader, out: Writable, after: number | null): void {
+    const stream = new EventStream(reader, out, this.#feed, after);
+    this.#streams.add(stream);
+    out.on('close', () => this.#streams.delete(stream));
+    out.on('error', () => out.destroy());
+    stream.send('status', encodeEvent('status', this.#options.status()));
+    stream.send('permissions', encodeEvent('permissions', { permissions: [...reader.permissions] }));
+    stream.pump();
+  }
+
+  /** Encoded once, to all who may see it. */
+  publish(name: 'status' | 'bundles' | 'job', data: unknown, needed: Permission | null = null): void {
+    const bytes = encodeEvent(name, data);
+    this.#each((stream) => {
+      if (needed === null || stream.can(needed)) stream.send(name, bytes);
+    });
+  }
+
+  changePermissions(accountId: number, permissions: readonly Permission[]): void {
+    const names = new Set(permissions);
+    this.#each((stream) => {
+      if (stream.reader.accountId === accountId) stream.changePermissions(names);
+    });
+  }
+
+  endSessions(sessionIds: readonly number[], reason: ByeReason): void {
+    this.#each((stream) => {
+      if (sessionIds.includes(stream.reader.sessionId)) stream.end(reason);
+    });
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#feed.close();
+    this.#each((stream) => stream.end('shutdown'));
+  }
+
+  #endExpired(): void {
+    const now = this.#options.now();
+    this.#each((stream) => {
+      if (stream.reader.expiresAt <= now) stream.end('expired');
+    });
+  }
+
+  #each(work: (stream: EventStream) => void): void {
+    for (const stream of this.#streams) work(stream);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Writable } from 'node:stream';
+import type { Permission } from '../shapes/permissions.ts';
+import { COMMENT, encodeEvent } from './encode-event.ts';
+import type { LineFeed } from './line-feed.ts';
+
+/** Why the panel ends a stream; the event `bye` says it. */
+export type ByeReason = 'logout' | 'account' | 'expired' | 'shutdown';
+
+export interface Reader {
+  readonly accountId: number;
+  readonly sessionId: number;
+  readonly permissions: ReadonlySet<Permission>;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** Comments that did not get through, after which a reader counts as gone: two minutes. */
+const MOST_STALLED_BEATS = 8;
+/** For the last words to arrive, before the connection is cut. */
+const FAREWELL_MS = 1000;
+
+/**
+ * One reader. Of lines it keeps only the number it has come to, and of the other events the last of each kind: whoever reads
+ * slowly costs no memory, and gets `gap` where the console has gone on without them.
+ */
+export class EventStream {
+  readonly reader: Reader;
+  readonly #out: Writable;
+  readonly #feed: LineFeed;
+  readonly #waiting = new Map<string, Buffer>();
+  #permissions: ReadonlySet<Permission>;
+  #seq: number;
+  #hasRoom = true;
+  #stalledBeats = 0;
+  #isEnding = false;
+
+  /** `after`: the number behind which lines are wanted; null for what is new. */
+  constructor(reader: Reader, out: Writable, feed: LineFeed, after: number | null) {
+    this.reader = reader;
+    this.#permissions = reader.permissions;
+    this.#out = out;
+    this.#feed = feed;
+    // A number that was never given out is of another life of the panel.
+    this.#seq = after === null || after > feed.newest ? feed.newest : after;
+    out.on('drain', () => this.#onDrain());
+  }
+
+  can(permission: Permission): boolean {
+    return this.#permissions.has(permission);
+  }
+
+  /** An event of which only the latest counts. */
+  send(name: string, bytes: Buffer): void {
+    if (this.#hasRoom) this.#write(bytes);
+    else this.#waiting.set(name, bytes);
+  }
+
+  changePermissions(permissions: ReadonlySet<Permission>): void {
+    const couldRead = this.can('console.read');
+    this.#permissions = permissions;
+    // What it may see may have been taken away while it waited.
+    this.#waiting.clear();
+    this.send('permissions', encodeEvent('permissions', { permissions: [...permissions] }));
+    if (!couldRead) this.#seq = this.#feed.newest;
+  }
+
+  /** Writes lines while the reader takes them. */
+  pump(): void {
+    if (!this.can('console.read')) return;
+    while (this.#hasRoom && !this.#isEnding) {
+      const chunk = this.#feed.chunkAfter(this.#seq);
+      if (chunk === null) return;
+      this.#write(chunk.bytes);
+      this.#seq = chunk.to;
+    }
+  }
+
+  /** Every 15 s: a comment, which tells proxies and the reader that the stream lives. */
+  beat(): void {
+    if (this.#hasRoom) this.#write(COMMENT);
+    else this.#stalledBeats += 1;
+    if (this.#stalledBeats >= MOST_STALLED_BEATS) this.#out.destroy();
+  }
+
+  end(reason: ByeReason): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#waiting.clear();
+    this.#out.end(encodeEvent('bye', { reason }));
+    const cut = setTimeout(() => this.#out.destroy(), FAREWELL_MS);
+    this.#out.on('close', () => clearTimeout(cut));
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.#isEnding && !this.#out.destroyed) this.#hasRoom = this.#out.write(bytes);
+  }
+
+  #onDrain(): void {
+    this.#hasRoom = true;
+    this.#stalledBeats = 0;
+    for (const [name, bytes] of this.#waiting) {
+      if (!this.#hasRoom) break;
+      this.#waiting.delete(name);
+      this.#write(bytes);
+    }
+    this.pump();
+  }
+}

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { Log } from '../log.ts';
+import { ALL_LOGS_BYTES, type ConsoleLog, LOG_AGE_MS, MEGABYTE, openConsoleLog } from './console/console-log.ts';
+import { KeptSink, keepLine, openSidecarLog, SIDECAR_LOG_BYTES, type SidecarLog } from './console/sidecar-log.ts';
+import type { PanelBase } from './panel-base.ts';
+import type { PanelSettings } from './settings/panel-settings.ts';
+
+/** What is kept of the console however much the bridge may take. */
+const LEAST_CONSOLE_BYTES = 128 * MEGABYTE;
+
+export interface PanelLogs {
+  /** Folder of all of them. */
+  readonly folder: string;
+  readonly console: ConsoleLog;
+  readonly sidecar: SidecarLog;
+  /** Of the panel: what it says is kept too. */
+  readonly log: Log;
+  close(): Promise<void>;
+}
+
+/** The logs that the panel keeps, which have to fit into one room: what the bridge may take the console may not. */
+export async function openPanelLogs(base: PanelBase, settings: PanelSettings): Promise<PanelLogs> {
+  const { now } = base;
+  const folder = join(base.config.folder, 'logs');
+  const onTrouble = (message: string) => log.warn(message, { service: 'panel' });
+  const sidecar = await openSidecarLog({ folder: join(folder, 'sidecar'), now, onTrouble });
+  const log = new Log(new KeptSink(base.log, sidecar, 'panel'), now);
+  const console = await openConsoleLog({
+    ...{ folder: join(folder, 'console'), now, onTrouble },
+    retention: () => ({ maxAgeMs: LOG_AGE_MS, maxBytes: consoleBytes(settings) }),
+  });
+  base.apiLog?.onLine((line) => keepLine(sidecar, 'api', line));
+  const close = async () => {
+    base.apiLog?.onLine(null);
+    await console.close();
+    await sidecar.close();
+  };
+  return { folder, console, sidecar, log, close };
+}
+
+function consoleBytes(settings: PanelSettings): number {
+  const bridgeBytes = settings.values.bridge.maxMegabytes * MEGABYTE;
+  return Math.max(LEAST_CONSOLE_BYTES, ALL_LOGS_BYTES - SIDECAR_LOG_BYTES - bridgeBytes);
+}

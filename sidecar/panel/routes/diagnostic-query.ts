@@ -1,0 +1,41 @@
+import type { DiagnosticQuery } from '../console/diagnostics.ts';
+import type { Caller, PanelRequest } from '../http/route.ts';
+import { PanelError } from '../panel-error.ts';
+import { DIAGNOSTIC_SOURCES, type DiagnosticSource } from '../shapes/diagnostics.ts';
+import { integerOf, textOf } from './query-values.ts';
+
+const DEFAULT_LIMIT = 100;
+const MOST_ENTRIES = 1000;
+
+/** What is asked, as far as the account may see it. @throws PanelError */
+export function diagnosticQuery({ caller, query, signal }: PanelRequest): DiagnosticQuery {
+  const { permissions } = caller as Caller;
+  const canReadLogs = permissions.has('logs.read');
+  const history = query.get('history') === 'true';
+  const source = query.get('source');
+  if (!canReadLogs && (history || isLogSource(source))) throw new PanelError('permission.missing');
+  checkChoice('history', query.get('history'), ['true', 'false']);
+  checkChoice('source', source, DIAGNOSTIC_SOURCES);
+  return {
+    sources: source === null ? visibleTo(canReadLogs) : new Set([source as DiagnosticSource]),
+    module: textOf(query, 'module', 64),
+    search: textOf(query, 'search', 256),
+    limit: integerOf(query, 'limit', 1, MOST_ENTRIES) ?? DEFAULT_LIMIT,
+    history,
+    cursor: query.get('cursor'),
+    signal,
+  };
+}
+
+/** What the sidecar and other machines say is for those who read logs; of the server's console its readers see as much here. */
+function isLogSource(source: string | null): boolean {
+  return source !== null && source !== 'server' && (DIAGNOSTIC_SOURCES as readonly string[]).includes(source);
+}
+
+function visibleTo(canReadLogs: boolean): ReadonlySet<DiagnosticSource> {
+  return new Set(canReadLogs ? DIAGNOSTIC_SOURCES : ['server']);
+}
+
+function checkChoice(field: string, value: string | null, choices: readonly string[]): void {
+  if (value !== null && !choices.includes(value)) throw new PanelError('diagnostics.query', { field });
+}

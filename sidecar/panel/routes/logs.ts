@@ -1,0 +1,166 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ConsoleLog } from '../console/console-log.ts';
+import type { Diagnostics } from '../console/diagnostics.ts';
+import { readAround, readTail } from '../console/file-window.ts';
+import { openLogArchive } from '../console/log-archive.ts';
+import { Turns } from '../console/turns.ts';
+import { jsonAnswer } from '../http/reply.ts';
+import { needs, needsAny, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import { PanelError } from '../panel-error.ts';
+import { diagnosticQuery } from './diagnostic-query.ts';
+import { integerOf } from './query-values.ts';
+
+export interface LogsServices {
+  readonly logs: { readonly console: ConsoleLog };
+  readonly diagnostics: Diagnostics;
+}
+
+const RECENT_LINES = 500;
+/** Contract: the last 2 MiB of one log file. */
+const MAX_FILE_ANSWER_BYTES = 2 ** 21;
+const MOST_LINES = 5000;
+const DEFAULT_LINES = 1000;
+/** Archives that are made at a time: each compresses up to a gigabyte. */
+const MOST_ARCHIVES = 2;
+
+export function logsRoutes({ logs, diagnostics }: LogsServices): PanelRoute[] {
+  const { console } = logs;
+  return [
+    route({
+      method: 'GET',
+      path: '/api/console',
+      access: needs('console.read'),
+      handle: ({ query }) => linesOf(console, query),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/logs',
+      access: needs('logs.read'),
+      handle: () => ({ lines: console.latest(RECENT_LINES) }),
+    }),
+    ...fileRoutes(console),
+    route({
+      method: 'GET',
+      path: '/api/diagnostics',
+      access: needsAny('console.read', 'logs.read'),
+      handle: async (request) => ({ ...(await diagnostics.read(diagnosticQuery(request))) }),
+    }),
+  ];
+}
+
+function fileRoutes(console: ConsoleLog): PanelRoute[] {
+  const archives = new Turns(MOST_ARCHIVES);
+  return [
+    route({
+      method: 'GET',
+      path: '/api/log-files',
+      access: needs('logs.read'),
+      handle: async () => {
+        await console.drain();
+        return jsonAnswer((await console.folder.list()).reverse());
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/log-files-current',
+      access: needs('logs.read'),
+      handle: () => wholeFile(console),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/log-files.zip',
+      access: needs('logs.read'),
+      handle: () => archiveOf(console, archives),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/log-files/:name',
+      access: needs('logs.read'),
+      handle: (request) => partOfFile(console, request),
+    }),
+  ];
+}
+
+/** The latest lines, those before a number, or those round one: of the memory, and of the files behind it. */
+async function linesOf(console: ConsoleLog, query: URLSearchParams) {
+  const limit = integerOf(query, 'limit', 1, MOST_LINES) ?? DEFAULT_LINES;
+  const around = integerOf(query, 'around', 1);
+  if (around === null) {
+    return console.page(integerOf(query, 'before', 1) ?? Number.POSITIVE_INFINITY, limit);
+  }
+  const page = await console.page(around + Math.ceil(limit / 2), limit);
+  if (!page.lines.some((line) => line.seq === around)) throw new PanelError('logs.unknown', { field: 'around' });
+  return page;
+}
+
+async function wholeFile(console: ConsoleLog): Promise<RawAnswer> {
+  await console.drain();
+  const name = console.current;
+  if (name === null) throw new PanelError('logs.none');
+  const file = await console.folder.open(name).catch(() => {
+    throw new PanelError('logs.none');
+  });
+  const { size } = await file.stat();
+  return new RawAnswer(async (response) => {
+    setDownload(response, name, TEXT);
+    response.setHeader('content-length', size);
+    if (size === 0) {
+      await file.close();
+      response.end();
+    } else {
+      await send(file.createReadStream({ start: 0, end: size - 1 }), response);
+    }
+  });
+}
+
+/** The end of a file, or what stands round one line of it. */
+async function partOfFile(console: ConsoleLog, { params, query }: PanelRequest): Promise<RawAnswer> {
+  const around = integerOf(query, 'around', 1);
+  const name = params.name ?? '';
+  await console.drain();
+  const file = await console.folder.open(name);
+  try {
+    const text =
+      around === null
+        ? await readTail(file, MAX_FILE_ANSWER_BYTES)
+        : await readAround(file, around, MAX_FILE_ANSWER_BYTES);
+    return new RawAnswer((response) => {
+      setDownload(response, name, TEXT);
+      response.setHeader('content-length', text.length);
+      response.end(text);
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+async function archiveOf(console: ConsoleLog, archives: Turns): Promise<RawAnswer> {
+  if (archives.isFull) throw new PanelError('rate.limited', { retryAfterSeconds: 10 });
+  await console.drain();
+  return new RawAnswer((response) =>
+    archives.run(async () => {
+      setDownload(response, 'logs.zip', 'application/zip');
+      await send(await openLogArchive(console.folder), response);
+    }),
+  );
+}
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** `name` is one that the panel has given itself. */
+function setDownload(response: ServerResponse, name: string, type: string): void {
+  response.setHeader('content-type', type);
+  response.setHeader('content-disposition', `attachment; filename="${name}"`);
+}
+
+/** A reader that goes away is no fault. */
+async function send(source: Readable, response: ServerResponse): Promise<void> {
+  try {
+    await pipeline(source, response);
+  } catch (error) {
+    source.destroy();
+    if (!response.destroyed) throw error;
+  }
+}
