@@ -49,6 +49,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // The default, one second, is less than a busy machine stalls.
     expect: { poll: { timeout: 30_000 } },
+    // Of programs that tests start with a configuration of their own making: no two want the same port, none the network.
+    env: { SIDECAR_PANEL_PORT: '0', SIDECAR_PANEL_BRIDGE_HOST: '127.0.0.1' },
     setupFiles: ['./test/support/test-seed.ts'],
     // Machines stall. What needed its second attempt is named at the end of the run (scripts/check/counts.ts).
     retry: process.env.CI ? 1 : 0,

@@ -23,6 +23,7 @@ export function makeFolder(database: object = { provider: 'sqlite' }, writeBehin
   const key = { secretFile: 'secrets/local.secret', operations: ['*'], namespaces: ['*'] };
   const config = {
     api: { port: 0 },
+    panel: { enabled: false },
     database,
     keys: [
       { ...key, kid: 'local' },
