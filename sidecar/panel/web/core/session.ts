@@ -1,10 +1,10 @@
 import type { Permission } from '../../shapes/permissions.ts';
 import { api, fetchSession, listenToSession, type SessionReply } from './api.ts';
-import { isLanguage, useLanguage } from './i18n.ts';
+import { isLanguage, LANGUAGES, useLanguage } from './i18n.ts';
 import { createStore, useStore } from './store.ts';
 
 /** Why the sign-in page is shown to somebody who was signed in. */
-export type EndReason = 'logout' | 'account' | 'expired' | 'shutdown';
+export type EndReason = 'logout' | 'account' | 'expired' | 'shutdown' | 'setup';
 
 export interface Session {
   readonly phase: 'loading' | 'failed' | 'setup' | 'anonymous' | 'signed-in';
@@ -55,6 +55,15 @@ async function enter(reply: SessionReply): Promise<void> {
   });
 }
 
+/** `de-AT` is content with `de`, and `pt` with `pt-BR`. */
+function browserLanguage(): string | null {
+  const [short = ''] = navigator.language.split('-');
+  const known = Object.keys(LANGUAGES);
+  return (
+    known.find((name) => name === navigator.language) ?? known.find((name) => name.split('-')[0] === short) ?? null
+  );
+}
+
 export async function boot(): Promise<void> {
   session.set({ phase: 'loading' });
   try {
@@ -62,13 +71,21 @@ export async function boot(): Promise<void> {
     const { dashboardName, version } = bootstrap;
     session.set({ dashboardName, version });
     const chosen = localStorage.getItem(CHOSEN);
-    await useLanguage(isLanguage(chosen) ? chosen : bootstrap.locale);
+    // Before setup nobody has chosen one.
+    const offered = (bootstrap.setup ? browserLanguage() : null) ?? bootstrap.locale;
+    await useLanguage(isLanguage(chosen) ? chosen : offered);
     if (bootstrap.setup) session.set({ phase: 'setup' });
     else await enter(reply);
   } catch {
     await useLanguage(localStorage.getItem(CHOSEN) ?? 'en').catch(() => {});
     session.set({ phase: 'failed' });
   }
+}
+
+/** The first account is made; it signs in like any other. */
+export async function finishSetup(): Promise<void> {
+  await boot();
+  if (session.get().phase === 'anonymous') session.set({ ended: 'setup' });
 }
 
 export async function signIn(username: string, password: string, remember: boolean): Promise<void> {

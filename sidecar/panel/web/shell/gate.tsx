@@ -4,20 +4,27 @@ import { LANGUAGES, t, useLocale } from '../core/i18n.ts';
 import { chooseLanguage, session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 
+interface GateProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** Setup: more fields, and a language among them. */
+  readonly isWide?: boolean;
+}
+
 /** What stands before the panel: sign-in and setup. */
-export function Gate({ title, children }: { title: string; children: ComponentChildren }) {
+export function Gate({ title, children, isWide = false }: GateProps) {
   const { dashboardName, version } = useStore(session, (value) => value);
   return (
     <div class="gate">
       <div class="gate-view" aria-hidden="true">
         <Mark />
       </div>
-      <main class="gate-box">
-        <p class="gate-name">{dashboardName}</p>
+      <main class={isWide ? 'gate-box wide' : 'gate-box'}>
+        {!isWide && <p class="gate-name">{dashboardName}</p>}
         <h1>{title}</h1>
         {children}
         <footer class="gate-foot">
-          <LanguagePicker />
+          {!isWide && <LanguagePicker />}
           <span>{version}</span>
         </footer>
       </main>
