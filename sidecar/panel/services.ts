@@ -77,5 +77,12 @@ function createAccounts(store: PanelStore, now: () => number, audit: AuditLog) {
     ...{ store: accountStore, hasher, sessions, limit },
     onAttempt: (attempt) => audit.write({ ...attempt, action: 'login', subject: '' }),
   });
-  return { accounts, hasher, sessions, login, sessionReader: new SessionReader(accountStore, sessions) };
+  return {
+    accounts,
+    hasher,
+    sessions,
+    login,
+    loginLimit: limit,
+    sessionReader: new SessionReader(accountStore, sessions),
+  };
 }

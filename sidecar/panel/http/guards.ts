@@ -55,10 +55,15 @@ export class Guards {
     } catch (error) {
       refusal = asPanelError(error);
       if (refusal.key === 'internal.error') this.#options.log.error('internal error', { cause: traceOf(error) });
-      if (!request.complete) response.setHeader('connection', 'close');
       sendError(response, refusal);
     }
-    this.#note(request, target, course, refusal, Math.round(performance.now() - startedMs));
+    const ms = Math.round(performance.now() - startedMs);
+    try {
+      this.#note(request, target, course, { status: response.statusCode, key: refusal?.key ?? '', ms });
+    } catch (error) {
+      // A full disk, or a store that a stop has closed: the answer is out already.
+      this.#options.log.error('an action could not be written into the audit log', { cause: traceOf(error) });
+    }
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, target: Target, course: Course): Promise<Answer> {
@@ -81,23 +86,24 @@ export class Guards {
     return await route.handle({ ...base, body, bodyText });
   }
 
-  #note(request: IncomingMessage, target: Target, course: Course, refusal: PanelError | null, ms: number): void {
+  #note(request: IncomingMessage, { route }: Target, course: Course, { status, key, ms }: Outcome): void {
     const { audit, requestLog } = this.#options;
     const address = course.client?.address ?? '';
     const username = course.caller?.username ?? '';
-    const { route } = target;
     if (route?.audit !== undefined && course.isAudited) {
-      const { subject } = course;
-      audit.write({ username, action: route.audit, subject, address, result: refusal?.key ?? 'ok' });
+      const result = key === '' ? 'ok' : key;
+      audit.write({ username, action: route.audit, subject: course.subject, address, result });
     }
-    requestLog.write({
-      method: request.method ?? '',
-      route: route?.path ?? '',
-      ...{ username, address, ms },
-      status: refusal?.status ?? 200,
-      error: refusal?.key ?? '',
-    });
+    const method = request.method ?? '';
+    requestLog.write({ method, route: route?.path ?? '', username, address, status, error: key, ms });
   }
+}
+
+interface Outcome {
+  readonly status: number;
+  /** Empty for a success. */
+  readonly key: string;
+  readonly ms: number;
 }
 
 function checkAccess(request: IncomingMessage, route: PanelRoute, state: SessionState, course: Course): void {

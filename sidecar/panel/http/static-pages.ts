@@ -29,8 +29,8 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** A content hash in the name: what has it never changes. */
-const HASHED = /[.-][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
+/** The build's hash of the content in the name: what has it never changes. */
+const HASHED = /-[A-Z0-9]{8}\.[a-z0-9]+$/;
 const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -54,11 +54,10 @@ export class StaticPages {
     this.#files = readFiles(folder);
   }
 
-  /** The file of `url`; the first page for everything that looks like one. Null where there is none. */
+  /** Null where there is none. */
   find(url: string, acceptEncoding: string | undefined): RawAnswer | null {
     const [path = ''] = url.split('?');
-    const isPage = !path.slice(path.lastIndexOf('/')).includes('.');
-    const file = this.#files.get(path) ?? (isPage ? this.#files.get('/index.html') : undefined);
+    const file = this.#files.get(path === '/' ? '/index.html' : path);
     return file === undefined ? null : answerOf(file, acceptEncoding ?? '');
   }
 }

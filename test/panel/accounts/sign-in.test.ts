@@ -1,0 +1,189 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EndedSessions } from '../../../sidecar/panel/accounts/sessions.ts';
+import { PASSWORD, PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const MINUTE_MS = 60_000;
+
+let panel: TestPanel;
+let now = Date.parse('2026-01-01T00:00:00Z');
+const ended: EndedSessions[] = [];
+
+beforeAll(async () => {
+  // The tests' own machine is the proxy, so that each can come from an address of its own.
+  panel = await startTestPanel({ now: () => now, config: { panel: { trustedProxies: ['127.0.0.1/32'] } } });
+  await panel.owner();
+  await panel.account('friend', ['console.read']);
+  panel.services.sessions.onEnded((sessions) => ended.push(sessions));
+});
+
+afterAll(() => panel.stop());
+
+async function signIn(address: string, username: string, password: string, client = panel.client()) {
+  const { body } = await client.raw({ path: '/api/session', headers: { 'x-forwarded-for': address } });
+  const headers = { 'content-type': 'application/json', 'x-csrf': String(body.csrf), 'x-forwarded-for': address };
+  const answer = await client.raw({
+    ...{ method: 'POST', path: '/api/login', headers },
+    body: JSON.stringify({ username, password }),
+  });
+  await client.session();
+  return { client, answer };
+}
+
+/** Attempts that were made already; each for itself would cost a fifth of a second. */
+function tryBefore(source: string, times: number): void {
+  for (let attempt = 1; attempt <= times; attempt += 1) panel.services.loginLimit.count(source);
+}
+
+const save = async (owner: PanelClient, body: object) =>
+  expect((await owner.post('/api/users/save', body)).status).toBe(200);
+
+describe('attempts', () => {
+  it('beyond ten in fifteen minutes are refused to the address, without a look at the password', async () => {
+    tryBefore('203.0.113.1', 8);
+    // A right one counts too, and clears nothing.
+    expect((await signIn('203.0.113.1', 'friend', PASSWORD)).answer.status).toBe(200);
+    expect((await signIn('203.0.113.1', 'friend', 'wrong password')).answer.status).toBe(401);
+    const { computed } = panel.services.hasher;
+    now += 5 * MINUTE_MS;
+    const { answer, client } = await signIn('203.0.113.1', 'friend', PASSWORD);
+    expect(answer).toMatchObject({ status: 429, body: { ok: false, error: 'rate.limited' } });
+    expect(answer.headers['retry-after']).toBe('600');
+    expect(panel.services.hasher.computed).toBe(computed);
+    expect(client.cookies.has('panel-session')).toBe(false);
+  });
+
+  it('of others are heard meanwhile, for the same account', async () => {
+    expect((await signIn('203.0.113.2', 'friend', PASSWORD)).answer.status).toBe(200);
+  });
+
+  it('are heard again after that time', async () => {
+    now += 10 * MINUTE_MS;
+    expect((await signIn('203.0.113.1', 'friend', PASSWORD)).answer.status).toBe(200);
+  });
+
+  it('count when they begin, so that of three at once only two are left', async () => {
+    tryBefore('203.0.113.3', 8);
+    const answers = await Promise.all([1, 2, 3].map(() => signIn('203.0.113.3', 'friend', 'wrong password')));
+    expect(answers.map(({ answer }) => answer.status).sort()).toEqual([401, 401, 429]);
+  });
+
+  it('from one household of IPv6 are from one source', async () => {
+    tryBefore('2001:db8:0:1::/64', 10);
+    expect((await signIn('2001:db8:0:1:ffff::9', 'friend', PASSWORD)).answer.status).toBe(429);
+    expect((await signIn('2001:db8:0:2::9', 'friend', PASSWORD)).answer.status).toBe(200);
+  });
+
+  it('are written down with the address that a trusted proxy tells, and with no name but a known one', async () => {
+    await signIn('203.0.113.4', 'friend', 'wrong password');
+    await signIn('203.0.113.4', 'nobody', 'wrong password');
+    const [second, first] = panel.services.audit.page(null, 2);
+    expect(first).toMatchObject({
+      action: 'login',
+      username: 'friend',
+      address: '203.0.113.4',
+      result: 'login.failed',
+    });
+    expect(second).toMatchObject({ username: '', result: 'login.failed' });
+  });
+});
+
+it('costs a name that nobody has what it costs a known one', async () => {
+  const { hasher } = panel.services;
+  const spent: number[] = [];
+  for (const username of ['friend', 'nobody', '', 'x'.repeat(10_000), '../friend']) {
+    const before = hasher.computed;
+    const { answer } = await signIn('203.0.113.5', username, 'wrong password');
+    expect(answer.text).toBe('{"ok":false,"error":"login.failed"}');
+    spent.push(hasher.computed - before);
+  }
+  expect(spent).toEqual([1, 1, 1, 1, 1]);
+});
+
+describe('a session', () => {
+  it('is never one that somebody brought along', async () => {
+    const client = panel.client();
+    const planted = 'A'.repeat(43);
+    client.cookies.set('panel-session', planted);
+    await signIn('203.0.113.6', 'friend', PASSWORD, client);
+    expect(client.cookies.get('panel-session')).not.toBe(planted);
+    const other = panel.client();
+    other.cookies.set('panel-session', planted);
+    expect(await other.session()).toMatchObject({ authenticated: false });
+  });
+
+  it('ends with the sign-in that replaces it', async () => {
+    const { client } = await signIn('203.0.113.6', 'friend', PASSWORD);
+    const first = client.cookies.get('panel-session') as string;
+    await client.login('friend', PASSWORD);
+    expect(client.cookies.get('panel-session')).not.toBe(first);
+    client.cookies.set('panel-session', first);
+    expect((await client.get('/api/users')).body).toMatchObject({ error: 'session.expired' });
+  });
+
+  it('has a cookie that no script and no other site can use', async () => {
+    const { answer } = await signIn('203.0.113.6', 'friend', PASSWORD);
+    const [cookie] = answer.headers['set-cookie'] as string[];
+    expect(cookie).toMatch(/^panel-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=14400$/);
+  });
+
+  it('lasts four hours or thirty days from its beginning, used or not', async () => {
+    const short = (await signIn('203.0.113.7', 'friend', PASSWORD)).client;
+    const long = panel.client();
+    const { headers } = await long.login('friend', PASSWORD, true);
+    expect(headers['set-cookie']).toContainEqual(expect.stringContaining('Max-Age=2592000'));
+    now += 4 * 60 * MINUTE_MS - 1000;
+    expect(await short.session()).toMatchObject({ authenticated: true });
+    now += 1000;
+    expect((await short.post('/api/logout')).body).toMatchObject({ error: 'session.expired' });
+    now += (30 * 24 - 4) * 60 * MINUTE_MS - 1000;
+    expect(await long.session()).toMatchObject({ authenticated: true });
+    ended.length = 0;
+    now += 1000;
+    panel.services.sessions.endExpired();
+    await expect.poll(() => ended).toContainEqual({ sessionIds: expect.any(Array), reason: 'expired' });
+    expect(await long.session()).toMatchObject({ authenticated: false });
+  });
+});
+
+it('survives a restart of the sidecar, which a token from before still serves', async () => {
+  const first = await startTestPanel({ keepFolder: true });
+  const before = await first.owner();
+  await first.stop();
+  const second = await startTestPanel({ folder: first.folder });
+  const after = new PanelClient(second.address);
+  for (const [name, value] of before.cookies) after.cookies.set(name, value);
+  after.csrf = before.csrf;
+  expect((await after.post('/api/logout')).status).toBe(200);
+  await second.stop();
+  rmSync(first.folder, { recursive: true });
+});
+
+describe('what a manager changes', () => {
+  it('of permissions holds from the next request on, and the session stays', async () => {
+    const owner = await panel.owner();
+    const { client } = await signIn('203.0.113.8', 'friend', PASSWORD);
+    const told: unknown[] = [];
+    panel.services.accounts.onPermissionsChanged((change) => told.push(change.permissions));
+    await save(owner, { username: 'friend', permissions: ['users.manage', 'logs.read'] });
+    expect((await client.get('/api/users')).status).toBe(200);
+    await save(owner, { username: 'friend', permissions: ['logs.read'] });
+    expect((await client.get('/api/users')).body).toMatchObject({ error: 'permission.missing' });
+    expect(told).toEqual([['logs.read', 'users.manage'], ['logs.read']]);
+  });
+
+  it.each([
+    ['a new password', '/api/users/save', { username: 'friend', password: `${PASSWORD}!` }],
+    ['being disabled', '/api/users/save', { username: 'friend', enabled: false }],
+    ['being deleted', '/api/users/delete', { username: 'friend' }],
+  ])('ends all sessions: %s', async (_what, path, body) => {
+    const owner = await panel.owner();
+    await save(owner, { username: 'friend', password: PASSWORD, enabled: true });
+    const { client } = await signIn('203.0.113.9', 'friend', PASSWORD);
+    ended.length = 0;
+    expect((await owner.post(path, body)).status).toBe(200);
+    await expect.poll(() => ended).toContainEqual({ sessionIds: expect.any(Array), reason: 'account' });
+    expect((await client.post('/api/logout')).body).toMatchObject({ error: 'session.expired' });
+    expect((await signIn('203.0.113.9', 'friend', PASSWORD)).answer.body).toMatchObject({ error: 'login.failed' });
+  });
+});
