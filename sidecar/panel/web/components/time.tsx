@@ -1,4 +1,4 @@
-import { ago, dateTime } from '../core/format.ts';
+import { ago, dateTime, dayTime } from '../core/format.ts';
 import { useNow } from '../core/use-now.ts';
 
 /** A moment: how long ago, or the date; the other when pointed at. */
@@ -8,6 +8,15 @@ export function Time({ iso, isAbsolute = false }: { iso: string; isAbsolute?: bo
   return (
     <time dateTime={iso} title={title}>
       {shown}
+    </time>
+  );
+}
+
+/** A moment to the second, as lines of a log need it. */
+export function Moment({ iso }: { iso: string }) {
+  return (
+    <time dateTime={iso} title={iso}>
+      {dayTime(iso)}
     </time>
   );
 }

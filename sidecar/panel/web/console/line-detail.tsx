@@ -1,5 +1,5 @@
 import { Button, IconButton } from '../components/button.tsx';
-import { dateTime } from '../core/format.ts';
+import { Moment } from '../components/time.tsx';
 import { t } from '../core/i18n.ts';
 import { copyText } from './copy-text.ts';
 import type { Entry } from './entry.ts';
@@ -18,9 +18,7 @@ export function LineDetail({ entry, link, onClose }: LineDetailProps) {
       <header>
         <strong>{t('console.line', { seq: String(entry.seq) })}</strong>
         <span>{t(`console.stream-${entry.stream}`)}</span>
-        <time dateTime={entry.time} title={entry.time}>
-          {dateTime(entry.time)}
-        </time>
+        <Moment iso={entry.time} />
         <div class="line-detail-actions">
           <Button kind="quiet" icon="link" onClick={() => void copyText(address)}>
             {t('console.copyLink')}

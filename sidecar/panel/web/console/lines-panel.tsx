@@ -33,13 +33,13 @@ interface LinesPanelProps {
 export function LinesPanel(props: LinesPanelProps) {
   const { buffer, label, linkOf, isLive, target } = props;
   const [frozenAt, setFrozenAt] = useState<number | null>(null);
-  const [leftAt, setLeftAt] = useState<number | null>(isLive && target === null ? null : -1);
+  const [leftAt, setLeftAt] = useState<number | null>(target === null ? null : -1);
   const [wish, setWish] = useState<Wish | null>(null);
   const [selected, setSelected] = useState<number | null>(null);
   const [isAtTop, setAtTop] = useState(false);
   const shown = useLineView(buffer, frozenAt);
   const search = useLineSearch(shown.view, shown.filter.search);
-  const follows = isLive && frozenAt === null && leftAt === null;
+  const follows = frozenAt === null && leftAt === null;
   const leave = useCallback(() => setLeftAt((before) => before ?? buffer.lastSeq ?? -1), [buffer]);
   const select = useCallback(
     (seq: number | null) => {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { LineView } from './line-view.ts';
 
 export interface LineSearch {
@@ -10,8 +10,8 @@ export interface LineSearch {
 
 /** Which of the found lines the reader is at. The first step goes to the newest: that is what people look for at night. */
 export function useLineSearch(view: LineView, search: string): LineSearch {
-  const [seq, setSeq] = useState<number | null>(null);
-  useEffect(() => setSeq(null), [search]);
+  const [reached, setReached] = useState<{ search: string; seq: number | null }>({ search, seq: null });
+  const seq = reached.search === search ? reached.seq : null;
   const { matches } = view;
   const at = seq === null ? matches.end : matches.search((number) => (view.entryAt(number)?.seq ?? -1) >= seq);
   const isAt = seq !== null && at < matches.end;
@@ -23,7 +23,7 @@ export function useLineSearch(view: LineView, search: string): LineSearch {
       const wanted = at + direction;
       const next = wanted >= matches.end ? matches.start : wanted < matches.start ? matches.end - 1 : wanted;
       const found = view.entryAt(matches.at(next) ?? -1)?.seq ?? null;
-      setSeq(found);
+      setReached({ search, seq: found });
       return found;
     },
   };

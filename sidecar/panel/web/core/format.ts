@@ -28,6 +28,12 @@ export function dateTime(iso: string | number): string {
   return dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 }
 
+/** `23 Nov, 14:03:09` */
+export function dayTime(iso: string | number): string {
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  return dateFormat({ day: 'numeric', month: 'short', ...clock }).format(new Date(iso));
+}
+
 export function number(value: number, digits = 0): string {
   return numberFormat({ maximumFractionDigits: digits, minimumFractionDigits: 0 }).format(value);
 }

@@ -3,7 +3,7 @@ import type { CrashAction, CrashRecord } from '../../shapes/crashes.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Ready } from '../components/states.tsx';
-import { Time } from '../components/time.tsx';
+import { Moment } from '../components/time.tsx';
 import { LineBuffer } from '../console/line-buffer.ts';
 import { consoleLink } from '../console/line-link.ts';
 import { LinesPanel } from '../console/lines-panel.tsx';
@@ -23,7 +23,7 @@ export function CrashPage({ id }: { id: string }) {
     <>
       <div class="log-actions">
         <a href={linkTo('logs', ['crashes'])}>{t('logs.crashBack')}</a>
-        <DownloadLink href={addressOf(id)} name={`crash-${id}.json`}>
+        <DownloadLink href={`${addressOf(id)}?download=true`} name={`crash-${id}.txt`}>
           {t('logs.crashDownload')}
         </DownloadLink>
       </div>
@@ -53,7 +53,7 @@ function Crash({ crash }: { crash: CrashRecord }) {
           </div>
           <div>
             <dt>{t('logs.crashChanges')}</dt>
-            <dd>{listed(crash.changes ?? [])}</dd>
+            <dd>{crash.changes === null ? '–' : listed(crash.changes)}</dd>
           </div>
         </dl>
       </header>
@@ -78,7 +78,7 @@ function Actions({ actions }: { actions: readonly CrashAction[] }) {
       rows={actions.map((action, index) => ({ ...action, index }))}
       keyOf={({ index }) => index}
       columns={[
-        { title: t('logs.time'), cell: ({ time }) => <Time iso={time} isAbsolute /> },
+        { title: t('logs.time'), cell: ({ time }) => <Moment iso={time} /> },
         { title: t('logs.account'), cell: ({ username }) => username },
         { title: t('logs.action'), cell: ({ action, subject }) => `${action} ${subject}`.trim() },
         { title: t('logs.result'), cell: ({ result }) => result },
@@ -100,7 +100,7 @@ function CrashLines({ crash }: { crash: CrashRecord }) {
         version={0}
         label={t('logs.crashLines')}
         linkOf={consoleLink}
-        target={buffer.lastSeq}
+        target={null}
         isLive={false}
         empty={t('console.empty')}
       />

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Badge, type Tone } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty, Fault, Loading } from '../components/states.tsx';
-import { Time } from '../components/time.tsx';
+import { Moment } from '../components/time.tsx';
 import { parseSgr } from '../console/sgr.ts';
 import { t, textFor } from '../core/i18n.ts';
 import { DiagnosticFilter, NO_FILTER } from './diagnostic-filter.tsx';
@@ -39,7 +39,7 @@ function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
     <ol class="entries" aria-label={t('logs.diagnostics')}>
       {entries.map((entry) => (
         <li key={entry.cursor} class="entry">
-          <Time iso={entry.time} isAbsolute />
+          <Moment iso={entry.time} />
           <Badge tone={toneOf(entry.level)}>{entry.level}</Badge>
           <span class="entry-from">{[sourceText(entry.source), entry.module].filter(Boolean).join(' · ')}</span>
           <span class="entry-text">

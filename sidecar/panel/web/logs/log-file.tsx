@@ -39,7 +39,7 @@ export function LogFile({ name }: { name: string }) {
           version={0}
           label={name}
           linkOf={(seq) => linkTo('logs', [], { file: name, line: String(seq) })}
-          target={target ?? buffer.lastSeq}
+          target={target}
           isLive={false}
           empty={t('logs.emptyFile')}
         />
