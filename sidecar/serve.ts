@@ -55,13 +55,16 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
   let writeBehind: RunningWriteBehind | null = null;
   let panel: RunningPanel | null = null;
+  let apiAddress: string | null = null;
   try {
     writeBehind = await startWriteBehind(base);
     const buffer = writeBehind?.buffer ?? null;
     const gate = new NamespaceGate();
     const handlers = createHandlers(base, buffer, gate);
-    panel = await openPanel({ ...base, handlers, gate, writeBuffer: buffer, log: sink, apiLog }, panelStart);
+    const lent = { ...base, handlers, gate, writeBuffer: buffer, log: sink, apiLog, apiAddress: () => apiAddress };
+    panel = await openPanel(lent, panelStart);
     const api = await startApi({ ...clocks, config, engine, log, handlers, writeBuffer: reportOf(buffer) });
+    apiAddress = api.address;
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.
     await panel?.begin();

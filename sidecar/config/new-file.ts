@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  fchmodSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -29,8 +31,14 @@ export function writeNew(path: string, text: string): boolean {
 }
 
 /** Another content in place of the file's: the old one or the new one, also after a crash. */
-export function replaceFile(path: string, text: string, mode: number): void {
-  renameSync(writeTemporary(path, text, mode), path);
+export function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
+  const temporary = writeTemporary(path, content, mode);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
+  }
 }
 
 /** Some file systems have no links. */
@@ -44,13 +52,18 @@ function withoutLinks(path: string, text: string): boolean {
   }
 }
 
-function writeTemporary(path: string, text: string, mode: number): string {
+/** Of a name that nobody knows beforehand, and never through a link: others may have the right to write to the folder. */
+function writeTemporary(path: string, content: string | Uint8Array, mode: number): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${process.pid}.tmp`;
-  const descriptor = openSync(temporary, 'w', mode);
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const descriptor = openSync(temporary, 'wx', mode);
   try {
-    writeFileSync(descriptor, text);
+    fchmodSync(descriptor, mode);
+    writeFileSync(descriptor, content);
     fsyncSync(descriptor);
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
   } finally {
     closeSync(descriptor);
   }

@@ -10,6 +10,8 @@ import { bridgeRoutes } from './routes/bridge.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { logsRoutes } from './routes/logs.ts';
 import { sessionRoutes } from './routes/session.ts';
+import { settingsRoutes } from './routes/settings.ts';
+import { setupRoutes } from './routes/setup.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
 
@@ -17,6 +19,8 @@ import type { PanelServices } from './services.ts';
 export function panelRoutes(services: PanelServices): PanelRoute[] {
   const routes: PanelRoute[] = [
     ...sessionRoutes(services),
+    ...setupRoutes(services),
+    ...settingsRoutes(services),
     ...usersRoutes(services, () => routes),
     ...auditRoutes(services),
     ...bridgeRoutes(services),

@@ -17,6 +17,8 @@ export interface PanelBase {
   readonly gate: NamespaceGate;
   /** Null where write-behind is off. */
   readonly writeBuffer: WriteBuffer | null;
+  /** Of the API; null until it listens. */
+  readonly apiAddress: () => string | null;
   readonly log: LogSink;
   /** What the rest of the sidecar logs. */
   readonly apiLog?: LogTap;

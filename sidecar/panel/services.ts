@@ -9,6 +9,7 @@ import { Bridge } from './bridge/bridge.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { ServerDiagnostics } from './console/server-diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
+import { createOwnerServices } from './create-owner-services.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -40,6 +41,7 @@ export function createServices(base: PanelBase, store: PanelStore, { settings, l
   return {
     ...people,
     ...{ base, store, log, logs, settings, audit, events, bridge },
+    ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([new ServerDiagnostics(logs.console), new SidecarDiagnostics(logs.sidecar)]),
     version: VERSION,
     isSecure: config.panel.publicUrl?.startsWith('https:') ?? false,

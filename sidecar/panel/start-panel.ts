@@ -58,6 +58,7 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
     services.events.close();
     await services.bridge.close();
     await closeApp(app);
+    await services.setup.close();
     services.sessions.close();
     await logs.close();
     store.close();

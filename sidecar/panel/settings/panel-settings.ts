@@ -65,11 +65,14 @@ type Listener = (now: SettingValues, before: SettingValues) => void;
 export class PanelSettings {
   readonly #store: PanelStore;
   readonly #listeners = new Set<Listener>();
+  /** What this start presets, whatever the owner has set. */
+  readonly preset: Partial<SettingValues>;
   #values: SettingValues;
 
   /** `preset`: what a start presets where the owner has set nothing yet, such as the backend of `npm start`. */
   constructor(store: PanelStore, preset: Partial<SettingValues> = {}) {
     this.#store = store;
+    this.preset = preset;
     const rows = store.prepare('SELECT name, value FROM settings').all() as { name: string; value: string }[];
     const kept = Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value)]));
     this.#values = Object.freeze({ ...DEFAULT_SETTINGS, ...preset, ...kept });

@@ -65,6 +65,8 @@ export const ERROR_STATUS = {
   'settings.serverRoot': 400,
   'config.conflict': 409,
   'config.invalid': 400,
+  'config.noUndo': 409,
+  'config.unwritable': 409,
 
   'charts.range': 400,
 

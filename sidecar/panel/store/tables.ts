@@ -4,6 +4,8 @@ export const FORMAT = 1;
 export const TABLES = `
 -- settings: a value of the panel each, as JSON
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+-- settings: what the last save of the server's configuration replaced, as JSON
+CREATE TABLE IF NOT EXISTS config_undo (id INTEGER PRIMARY KEY CHECK (id = 1), undo TEXT NOT NULL) STRICT;
 
 -- bridge: tokens of other machines
 CREATE TABLE IF NOT EXISTS bridge_tokens (

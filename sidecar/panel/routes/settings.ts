@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { Accounts } from '../accounts/accounts.ts';
+import { AUTHENTICATED, type Caller, needs, type PanelRequest, type PanelRoute, route } from '../http/route.ts';
+import { PanelError } from '../panel-error.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
+import type { ServerConfig } from '../settings/server-config.ts';
+import type { ServerPath } from '../settings/server-path.ts';
+import { readSettings, showSettings } from '../settings/settings-document.ts';
+
+export interface SettingsServices {
+  readonly settings: PanelSettings;
+  readonly accounts: Accounts;
+  readonly serverConfig: ServerConfig;
+  readonly serverPath: ServerPath;
+}
+
+/** Each setting is judged by its own error, unknown ones too. */
+const anySettings = z.record(z.string(), z.unknown());
+const configChanges = z.strictObject({ config: z.unknown().optional(), file: z.unknown().optional() });
+const path = z.strictObject({ serverRoot: z.unknown().optional() });
+
+/** What the owner tells the panel of itself and of the game server. */
+export function settingsRoutes(services: SettingsServices): PanelRoute[] {
+  return [...ownSettings(services), ...serverSettings(services)];
+}
+
+function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
+  const localeOf = (caller: Caller) => accounts.byId(caller.accountId)?.locale ?? null;
+  return [
+    route({
+      ...{ method: 'GET', path: '/api/settings', access: AUTHENTICATED },
+      handle: (request) => ({ settings: showSettings(settings.values, localeOf(callerOf(request))) }),
+    }),
+    route({
+      ...{ method: 'POST', path: '/api/settings', access: AUTHENTICATED, body: anySettings, audit: 'settings' },
+      handle: (request) => {
+        const caller = callerOf(request);
+        const names = Object.keys(request.body);
+        request.subject(listOf(names));
+        const isOwnOnly = names.every((name) => name === 'locale');
+        if (!isOwnOnly && !caller.permissions.has('settings.write')) throw new PanelError('permission.missing');
+        const { locale, ...changes } = readSettings(request.body);
+        if (locale !== undefined) accounts.setLocale(caller.accountId, locale);
+        if (Object.keys(changes).length > 0) settings.update(changes);
+        return {};
+      },
+    }),
+  ];
+}
+
+function serverSettings({ serverConfig, serverPath }: SettingsServices): PanelRoute[] {
+  return [
+    route({
+      ...{ method: 'GET', path: '/api/server-name', access: AUTHENTICATED },
+      handle: () => ({ name: serverConfig.serverName }),
+    }),
+    route({
+      ...{ method: 'GET', path: '/api/server-config', access: needs('settings.write') },
+      handle: () => ({ ...serverConfig.view() }),
+    }),
+    route({
+      ...{ method: 'POST', path: '/api/server-config', access: needs('settings.write') },
+      ...{ body: configChanges, audit: 'server-config' },
+      handle: (request) => {
+        request.subject(listOf(serverConfig.save(request.body, callerOf(request))));
+        return {};
+      },
+    }),
+    route({
+      ...{ method: 'POST', path: '/api/server-config/undo', access: needs('settings.write') },
+      audit: 'server-config.undo',
+      handle: (request) => {
+        request.subject(listOf(serverConfig.undo(callerOf(request))));
+        return {};
+      },
+    }),
+    route({
+      ...{ method: 'POST', path: '/api/server-path', access: needs('settings.write', 'users.manage') },
+      ...{ body: path, audit: 'server-path' },
+      handle: (request) => {
+        request.subject(serverPath.change(request.body.serverRoot));
+        return {};
+      },
+    }),
+  ];
+}
+
+/** Routes with an access of their own have one. */
+function callerOf({ caller }: Pick<PanelRequest, 'caller'>): Caller {
+  if (caller === null) throw new PanelError('session.missing');
+  return caller;
+}
+
+/** Names of fields for the audit log: never their values. */
+function listOf(names: readonly string[]): string {
+  return names.join(', ').slice(0, 200);
+}

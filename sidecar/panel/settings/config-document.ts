@@ -1,0 +1,137 @@
+import { PanelError } from '../panel-error.ts';
+import type { Permission } from '../shapes/permissions.ts';
+import type { SettingValues } from './panel-settings.ts';
+
+const CONFIG_FIELDS = [
+  'startLine',
+  'stopLine',
+  'bundleStartLine',
+  'bundleStopLine',
+  'bundleRestartLine',
+  'bundles',
+  'stopWaitSeconds',
+  'killWaitSeconds',
+] as const;
+
+type ConfigField = (typeof CONFIG_FIELDS)[number];
+
+/** `config` of `/api/server-config` (panel contract, "Shapes"). */
+export type ConfigValues = Pick<SettingValues, ConfigField>;
+
+/** `file` of a save: the whole new text, and the hash of what it was made from. */
+export interface FileDraft {
+  readonly text: string;
+  readonly hash: string;
+}
+
+const LONGEST_LINE = 4096;
+const LONGEST_WAIT_SECONDS = 600;
+const MOST_BUNDLES = 1000;
+const LONGEST_BUNDLE_NAME = 100;
+
+interface Rule {
+  /** What it takes beside settings.write: who names the program runs any, who names the line types it. */
+  readonly needs: readonly Permission[];
+  readonly expected: string;
+  readonly fits: (given: unknown) => boolean;
+}
+
+const waitRule: Rule = {
+  needs: [],
+  expected: `a number of seconds from 0 to ${LONGEST_WAIT_SECONDS}`,
+  fits: (given) => Number.isInteger(given) && Number(given) >= 0 && Number(given) <= LONGEST_WAIT_SECONDS,
+};
+const bundleLineRule: Rule = {
+  needs: ['console.write'],
+  expected: 'one line with {name} in it, or nothing',
+  fits: (given) => given === '' || (isLine(given) && given.includes('{name}')),
+};
+
+const RULES: Readonly<Record<ConfigField, Rule>> = {
+  startLine: {
+    needs: ['users.manage'],
+    expected: 'a program and its arguments in one line, every quotation mark closed, or nothing',
+    fits: (given) => given === '' || (isLine(given) && given.trim() !== '' && hasClosedQuotes(given)),
+  },
+  stopLine: {
+    needs: ['console.write'],
+    expected: 'one line, or nothing',
+    fits: (given) => given === '' || isLine(given),
+  },
+  bundleStartLine: bundleLineRule,
+  bundleStopLine: bundleLineRule,
+  bundleRestartLine: bundleLineRule,
+  bundles: {
+    needs: [],
+    expected: `at most ${MOST_BUNDLES} different names`,
+    fits: (given) =>
+      Array.isArray(given) &&
+      given.length <= MOST_BUNDLES &&
+      new Set(given).size === given.length &&
+      given.every((name) => isLine(name) && name.length <= LONGEST_BUNDLE_NAME && !/\s/.test(name)),
+  },
+  stopWaitSeconds: waitRule,
+  killWaitSeconds: waitRule,
+};
+
+/** @throws PanelError `config.invalid` that names the field and says what is expected */
+export function readConfigChanges(given: unknown): Partial<ConfigValues> {
+  if (given === undefined) return {};
+  if (!isRecord(given)) throw invalid('config', 'expected an object');
+  for (const [name, value] of Object.entries(given)) {
+    if (!isConfigField(name)) throw invalid(name.slice(0, 40), 'unknown');
+    if (!RULES[name].fits(value)) throw invalid(name, `expected ${RULES[name].expected}`);
+  }
+  return given;
+}
+
+/** @throws PanelError `config.invalid` */
+export function readFileDraft(given: unknown): FileDraft | null {
+  if (given === undefined || given === null) return null;
+  const isDraft = isRecord(given) && typeof given.text === 'string' && typeof given.hash === 'string';
+  if (!isDraft || !(given.text as string).isWellFormed()) throw invalid('file', 'expected text and hash');
+  return { text: given.text as string, hash: given.hash as string };
+}
+
+export function configOf(values: SettingValues): ConfigValues {
+  return Object.fromEntries(CONFIG_FIELDS.map((name) => [name, values[name]])) as unknown as ConfigValues;
+}
+
+/** Only what would be another value. */
+export function differingFrom(now: ConfigValues, changes: Partial<ConfigValues>): Partial<ConfigValues> {
+  const isOther = ([name, value]: [string, unknown]) =>
+    JSON.stringify(now[name as ConfigField]) !== JSON.stringify(value);
+  return Object.fromEntries(Object.entries(changes).filter(isOther));
+}
+
+export function permissionsFor(changes: Partial<ConfigValues>): Permission[] {
+  return Object.keys(changes).flatMap((name) => [...RULES[name as ConfigField].needs]);
+}
+
+export function invalid(field: string, detail: string): PanelError {
+  return new PanelError('config.invalid', { field, detail: `${field}: ${detail}` });
+}
+
+function isConfigField(name: string): name is ConfigField {
+  return (CONFIG_FIELDS as readonly string[]).includes(name);
+}
+
+function isRecord(given: unknown): given is Record<string, unknown> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/** Without what a console or a terminal takes as more than text. */
+function isLine(given: unknown): given is string {
+  return (
+    typeof given === 'string' &&
+    given.isWellFormed() &&
+    given !== '' &&
+    [...given].length <= LONGEST_LINE &&
+    !/[\p{Cc}\u2028\u2029]/u.test(given)
+  );
+}
+
+/** As the line is split: a mark within the other kind is a character like any. */
+function hasClosedQuotes(line: string): boolean {
+  return /^(?:[^"']|"[^"]*"|'[^']*')*$/.test(line);
+}

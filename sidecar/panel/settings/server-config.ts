@@ -1,0 +1,150 @@
+import { statSync } from 'node:fs';
+import { PanelError } from '../panel-error.ts';
+import type { Permission } from '../shapes/permissions.ts';
+import type { PanelStore } from '../store/panel-store.ts';
+import {
+  type ConfigValues,
+  configOf,
+  differingFrom,
+  type FileDraft,
+  invalid,
+  permissionsFor,
+  readConfigChanges,
+  readFileDraft,
+} from './config-document.ts';
+import { ConfigHistory, type Undo } from './config-history.ts';
+import type { PanelSettings } from './panel-settings.ts';
+import { hostNameOf, problemsOf } from './server-cfg.ts';
+import { type FileProblem, hashOf, LONGEST_FILE, readServerFile, type ServerFile } from './server-file.ts';
+
+/** Who saves, and what they may. */
+export interface Editor {
+  readonly username: string;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+export interface ServerConfigView {
+  readonly config: ConfigValues;
+  readonly file: Pick<ServerFile, 'name' | 'text' | 'hash'> | null;
+  /** Why there is no file to edit, where the server has one. */
+  readonly fileProblem: FileProblem | null;
+  /** What one click takes back; null where nothing has been saved yet. */
+  readonly undo: Pick<Undo, 'savedAt' | 'username' | 'fields'> | null;
+}
+
+export interface ServerConfigOptions {
+  readonly settings: PanelSettings;
+  readonly store: PanelStore;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** The old file or the new one, also after a crash. */
+  readonly replaceFile: (path: string, text: string, mode: number) => void;
+}
+
+interface Change {
+  readonly config: Partial<ConfigValues>;
+  readonly file: FileDraft | null;
+}
+
+/** How the game server is run, and its own configuration file. Each save keeps what was there before. */
+export class ServerConfig {
+  readonly #settings: PanelSettings;
+  readonly #history: ConfigHistory;
+  readonly #options: ServerConfigOptions;
+
+  constructor(options: ServerConfigOptions) {
+    this.#settings = options.settings;
+    this.#history = new ConfigHistory(options.store);
+    this.#options = options;
+  }
+
+  view(): ServerConfigView {
+    const file = this.#file();
+    const undo = this.#history.latest();
+    return {
+      config: configOf(this.#settings.values),
+      file: typeof file === 'object' && file !== null ? { name: file.name, text: file.text, hash: file.hash } : null,
+      fileProblem: typeof file === 'string' ? file : null,
+      undo: undo === null ? null : { savedAt: undo.savedAt, username: undo.username, fields: undo.fields },
+    };
+  }
+
+  /** What players see where the server tells, else what the owner calls it. */
+  get serverName(): string {
+    const file = this.#file();
+    const told = typeof file === 'object' && file !== null ? hostNameOf(file.text) : null;
+    return told ?? this.#settings.values.dashboardName;
+  }
+
+  /**
+   * All of it or nothing.
+   *
+   * @returns names of what has changed
+   * @throws PanelError `config.invalid`, `permission.missing`, `config.conflict`, `config.unwritable`
+   */
+  save(given: { readonly config?: unknown; readonly file?: unknown }, editor: Editor): readonly string[] {
+    const config = differingFrom(configOf(this.#settings.values), readConfigChanges(given.config));
+    return this.#apply({ config, file: readFileDraft(given.file) }, editor, true);
+  }
+
+  /** The state before the last save, as a save of its own: a second undo takes it back. */
+  undo(editor: Editor): readonly string[] {
+    const last = this.#history.latest();
+    if (last === null) throw new PanelError('config.noUndo');
+    const config = differingFrom(configOf(this.#settings.values), last.config);
+    const file = last.fileBefore === null ? null : { text: last.fileBefore, hash: last.hashAfter };
+    return this.#apply({ config, file }, editor, false);
+  }
+
+  #apply({ config, file: draft }: Change, editor: Editor, isChecked: boolean): readonly string[] {
+    const current = draft === null ? null : this.#file();
+    const isNewText = typeof current === 'object' && current !== null && current.text !== draft?.text;
+    const needed: Permission[] = [
+      ...permissionsFor(config),
+      ...(draft === null || (!isNewText && current !== null) ? [] : ['users.manage' as const]),
+    ];
+    if (!needed.every((name) => editor.permissions.has(name))) throw new PanelError('permission.missing');
+    const file = draft === null ? null : checkDraft(draft, current, isChecked);
+    const fields = [...Object.keys(config), ...(isNewText ? ['file'] : [])];
+    if (fields.length === 0) return fields;
+    if (draft !== null && file !== null && isNewText) this.#write(file, draft.text);
+    const before = differingBefore(configOf(this.#settings.values), config);
+    this.#history.keep({
+      ...{ savedAt: new Date(this.#options.now()).toISOString(), username: editor.username, fields, config: before },
+      fileBefore: isNewText && file !== null ? file.text : null,
+      hashAfter: draft === null ? '' : hashOf(Buffer.from(draft.text)),
+    });
+    this.#settings.update(config);
+    return fields;
+  }
+
+  /** Null where this kind of server has none. */
+  #file(): ServerFile | FileProblem | null {
+    const { backend, serverRoot } = this.#settings.values;
+    return backend === 'fxserver' && serverRoot !== '' ? readServerFile(serverRoot) : null;
+  }
+
+  #write({ path }: ServerFile, text: string): void {
+    try {
+      this.#options.replaceFile(path, text, statSync(path).mode & 0o777);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new PanelError('config.unwritable', { field: 'file', detail: `${path} cannot be written: ${code}` });
+    }
+  }
+}
+
+/** The file that the text was made from, as it is now. @throws PanelError */
+function checkDraft(draft: FileDraft, current: ServerFile | FileProblem | null, isChecked: boolean): ServerFile {
+  if (current === null) throw invalid('file', 'this kind of server has none');
+  if (typeof current === 'string') throw new PanelError('config.conflict', { field: 'file' });
+  if (Buffer.byteLength(draft.text) > LONGEST_FILE) throw invalid('file', `expected at most ${LONGEST_FILE} bytes`);
+  const problems = isChecked ? problemsOf(draft.text, current.text) : [];
+  if (problems.length > 0) throw invalid('file', problems.join('; '));
+  if (draft.hash !== current.hash) throw new PanelError('config.conflict', { field: 'file' });
+  return current;
+}
+
+function differingBefore(now: ConfigValues, changes: Partial<ConfigValues>): Partial<ConfigValues> {
+  return Object.fromEntries(Object.entries(now).filter(([name]) => Object.hasOwn(changes, name)));
+}

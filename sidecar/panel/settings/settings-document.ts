@@ -1,0 +1,78 @@
+import { PanelError } from '../panel-error.ts';
+import type { ErrorKey } from '../shapes/error-keys.ts';
+import { isLocale, type Locale } from '../shapes/locales.ts';
+import { readDashboardName } from './dashboard-name.ts';
+import type { SettingValues } from './panel-settings.ts';
+
+/** What `/api/settings` shows and takes (panel specification), and what stands beside it for the panel of this sidecar. */
+export type SettingsDocument = Pick<
+  SettingValues,
+  | 'dashboardName'
+  | 'shutdownMode'
+  | 'autoStartServer'
+  | 'restartHungServer'
+  | 'hangSeconds'
+  | 'autoUpdateChecks'
+  | 'updateChannel'
+> & {
+  /** Of the account itself. */
+  readonly locale: Locale;
+};
+
+const LONGEST_HANG_SECONDS = 3600;
+const SHORTEST_HANG_SECONDS = 10;
+
+const isFlag = (given: unknown) => typeof given === 'boolean';
+const isOneOf =
+  (...values: string[]) =>
+  (given: unknown) =>
+    typeof given === 'string' && values.includes(given);
+
+const RULES: Readonly<Record<keyof SettingsDocument, (given: unknown) => boolean>> = {
+  dashboardName: (given) => readDashboardName(given) !== null,
+  shutdownMode: isOneOf('graceful', 'immediate'),
+  autoStartServer: isFlag,
+  restartHungServer: isFlag,
+  hangSeconds: (given) =>
+    Number.isInteger(given) && Number(given) >= SHORTEST_HANG_SECONDS && Number(given) <= LONGEST_HANG_SECONDS,
+  autoUpdateChecks: isFlag,
+  updateChannel: isOneOf('stable', 'beta'),
+  locale: isLocale,
+};
+
+/** An unknown setting is refused by its own name (panel contract), which no table of keys can hold. */
+class UnknownSettingError extends PanelError {
+  constructor(name: string) {
+    const key = /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(name) ? `settings.${name}` : 'settings.unknown';
+    super(key as ErrorKey, { field: name.slice(0, 40) });
+  }
+
+  override get status(): number {
+    return 400;
+  }
+}
+
+/** @throws PanelError `settings.<field>` for the first that is unknown, or has a value that it cannot have */
+export function readSettings(given: Readonly<Record<string, unknown>>): Partial<SettingsDocument> {
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (!isSetting(name)) throw new UnknownSettingError(name);
+    if (!RULES[name](value)) throw new PanelError(`settings.${name}`, { field: name });
+    read[name] = name === 'dashboardName' ? readDashboardName(value) : value;
+  }
+  return read;
+}
+
+export function showSettings(values: SettingValues, locale: Locale | null): SettingsDocument {
+  const { dashboardName, shutdownMode, autoStartServer, restartHungServer } = values;
+  const { hangSeconds, autoUpdateChecks, updateChannel } = values;
+  return {
+    ...{ dashboardName, shutdownMode, autoStartServer, restartHungServer },
+    ...{ hangSeconds, autoUpdateChecks, updateChannel },
+    locale: locale ?? values.locale,
+  };
+}
+
+function isSetting(name: string): name is keyof SettingsDocument {
+  return Object.hasOwn(RULES, name);
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { KeyOfFile } from '../../config/config-schema.ts';
+import { connectorUrl } from '../../config/connector-url.ts';
+import { FIRST_NAMESPACES } from '../../config/first-start.ts';
+import { readConfigFile } from '../../config/load-config.ts';
+import { InstallRefused } from './install-refused.ts';
+
+/** What a game server needs to call this sidecar. */
+export interface ConnectorAccess {
+  readonly url: string;
+  readonly keyId: string;
+  readonly secret: string;
+  readonly namespaces: readonly string[];
+}
+
+/**
+ * Of the first key that may do everything, else of the first: read from where it stands, as its text is not kept in memory.
+ *
+ * @param listening address of the API, where its port is any free one
+ */
+export function connectorAccess(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+  listening: string | null,
+): ConnectorAccess {
+  const { api, keys } = readConfigFile(file, environment).config;
+  const key = keys.find(({ operations }) => operations.includes('*')) ?? (keys[0] as KeyOfFile);
+  return {
+    url: api.port === 0 && api.socketPath === null && listening !== null ? listening : connectorUrl(api),
+    keyId: key.kid,
+    secret: readSecretText(key, dirname(resolve(file)), environment),
+    namespaces: key.namespaces.includes('*') ? FIRST_NAMESPACES : key.namespaces,
+  };
+}
+
+function readSecretText(key: KeyOfFile, folder: string, environment: NodeJS.ProcessEnv): string {
+  const { secret, secretEnv, secretFile } = key;
+  const text = secret ?? (secretEnv === undefined ? undefined : environment[secretEnv]);
+  if (text !== undefined) return text.trim();
+  if (secretFile === undefined) throw new InstallRefused(`key ${key.kid} of sidecar.json has no secret`);
+  return readFileSync(resolve(folder, secretFile), 'utf8').trim();
+}

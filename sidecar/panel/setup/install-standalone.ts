@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pretty } from '../../config/first-start.ts';
+import { writeNew } from '../../config/new-file.ts';
+import type { ConnectorAccess } from './connector-access.ts';
+import type { JobTask } from './install-job.ts';
+import { InstallRefused } from './install-refused.ts';
+import { isThere, OwnFolder } from './own-folder.ts';
+import { deliver, prepare } from './put-in-place.ts';
+import type { ShippedFiles } from './shipped-files.ts';
+
+export interface Installed {
+  readonly serverRoot: string;
+  /** What was put there, and what was there already and stays: paths, relative to the root. */
+  readonly made: readonly string[];
+  readonly kept: readonly string[];
+  /** What the owner still has to do. */
+  readonly notes: readonly string[];
+  /** Of FXServer, where its program was found. */
+  readonly startLine: string;
+}
+
+/** Folders, the connector, the sample, `vfs/database.json` for this sidecar (panel contract, "Values"). Never over what is there. */
+export async function installStandalone(
+  root: string,
+  shipped: ShippedFiles,
+  access: () => ConnectorAccess,
+  { signal, tell }: JobTask,
+): Promise<Installed> {
+  const { connector, sample } = shipped;
+  if (connector === null || sample === null) {
+    throw new InstallRefused(
+      'this package of the sidecar comes without the standalone server; choose another server type',
+    );
+  }
+  const own = new OwnFolder(root);
+  try {
+    tell(0.05, 'makes the folders');
+    own.makeRoot();
+    const bundles = own.folder('bundles');
+    const vfs = own.folder('vfs');
+    tell(0.1, 'copies db_connector');
+    const first = await prepare(own, connector, bundles, 'bundle.json', signal);
+    tell(0.7, 'copies the sample bundle');
+    const second = await prepare(own, sample, bundles, 'bundle.json', signal);
+    signal.throwIfAborted();
+    // From here to the end nothing waits, so that a cancel finds all of it or nothing.
+    tell(0.9, 'writes the configuration');
+    const made = [first, second].filter(({ staged }) => staged !== null).map(({ name }) => `bundles/${name}`);
+    const kept = [first, second].filter(({ staged }) => staged === null).map(({ name }) => `bundles/${name}`);
+    deliver(first);
+    deliver(second);
+    const isNew = writeDatabaseFile(own, vfs, access);
+    (isNew ? made : kept).push('vfs/database.json');
+    return { serverRoot: root, made, kept, notes: [], startLine: '' };
+  } finally {
+    own.takeBack();
+  }
+}
+
+/** @returns whether it was missing. Its secret lies beside it, which only the server's own user can read. */
+function writeDatabaseFile(own: OwnFolder, vfs: string, access: () => ConnectorAccess): boolean {
+  const file = join(vfs, 'database.json');
+  if (isThere(file)) return false;
+  const { url, keyId, secret, namespaces } = access();
+  if (isThere(join(vfs, 'secrets'))) own.within(join(vfs, 'secrets'), 'folder');
+  const secretFile = writeSecret(vfs, keyId, secret);
+  return writeNew(file, pretty({ url, keyId, secretFile, namespaces }));
+}
+
+/** Under another name where a file of that one holds something else. */
+function writeSecret(vfs: string, keyId: string, secret: string): string {
+  const most = 100;
+  for (let count = 1; count <= most; count += 1) {
+    const name = `secrets/${keyId}${count === 1 ? '' : `-${count}`}.secret`;
+    if (writeNew(join(vfs, name), `${secret}\n`) || readFileSync(join(vfs, name), 'utf8').trim() === secret)
+      return name;
+  }
+  throw new InstallRefused(`${join(vfs, 'secrets')} holds ${most} files for the key ${keyId}; move some away`);
+}

@@ -1,0 +1,89 @@
+import { readPassword, readUsername } from '../accounts/credentials.ts';
+import { PanelError } from '../panel-error.ts';
+import { readDashboardName } from '../settings/dashboard-name.ts';
+import { readServerRoot } from '../settings/server-root.ts';
+import type { ErrorKey } from '../shapes/error-keys.ts';
+import { isLocale, type Locale } from '../shapes/locales.ts';
+import { BACKENDS, type Backend } from '../shapes/server.ts';
+
+/** The setup document (panel specification) but for its key, in its order. */
+export const SETUP_FIELDS = [
+  'dashboardName',
+  'username',
+  'password',
+  'confirmation',
+  'locale',
+  'serverRoot',
+  'backend',
+] as const;
+
+export type SetupField = (typeof SETUP_FIELDS)[number];
+/** Nothing in it is known to be what it should be. */
+export type SetupDocument = { readonly [Field in SetupField]?: unknown };
+
+/** What was given, checked. */
+export interface SetupChoice {
+  readonly dashboardName?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly locale?: Locale;
+  readonly serverRoot?: string;
+  readonly backend?: Backend;
+}
+
+/**
+ * Checks the fields that are given, and that all of `required` are, in the order of the document.
+ *
+ * @param reserved folders of the sidecar's own
+ * @throws PanelError `setup.<field>` for the first that is wrong
+ */
+export function readSetupFields(
+  document: SetupDocument,
+  required: readonly SetupField[],
+  reserved: readonly string[],
+): SetupChoice {
+  const choice: Record<string, unknown> = {};
+  for (const field of SETUP_FIELDS) {
+    if (document[field] === undefined && !required.includes(field)) continue;
+    choice[field] = READERS[field](document[field], document, reserved);
+  }
+  delete choice.confirmation;
+  return choice;
+}
+
+type Reader = (given: unknown, document: SetupDocument, reserved: readonly string[]) => unknown;
+
+const READERS: Readonly<Record<SetupField, Reader>> = {
+  dashboardName: (given) => readDashboardName(given) ?? refuse('dashboardName'),
+  username: (given) => readText('username', given, readUsername),
+  password: (given) => readText('password', given, readPassword),
+  confirmation: (given, { password }) => {
+    if (typeof given !== 'string' || (password !== undefined && given !== password)) refuse('confirmation');
+  },
+  locale: (given) => (isLocale(given) ? given : refuse('locale')),
+  serverRoot: (given, { backend }, reserved) => {
+    const root = readServerRoot(given, isBackend(backend) ? backend : null, reserved);
+    return 'path' in root ? root.path : refuse('serverRoot', root.problem);
+  },
+  backend: (given) => (isBackend(given) ? given : refuse('backend')),
+};
+
+/** By the rule of accounts, told as a field of the setup. */
+function readText(field: SetupField, given: unknown, read: (text: string) => string): string {
+  if (typeof given !== 'string') return refuse(field);
+  try {
+    return read(given);
+  } catch (error) {
+    if (error instanceof PanelError) return refuse(field);
+    throw error;
+  }
+}
+
+function isBackend(given: unknown): given is Backend {
+  return (BACKENDS as readonly unknown[]).includes(given);
+}
+
+function refuse(field: SetupField, detail?: string): never {
+  const key: ErrorKey = `setup.${field}`;
+  throw new PanelError(key, detail === undefined ? { field } : { field, detail });
+}

@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import type { SidecarConfig } from '../../config/load-config.ts';
+import type { Log } from '../../log.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { AttemptLimit } from '../accounts/attempt-limit.ts';
+import { PanelError } from '../panel-error.ts';
+import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
+import { reservedFolders } from '../settings/server-root.ts';
+import type { JobStatus } from '../shapes/jobs.ts';
+import { PERMISSIONS } from '../shapes/permissions.ts';
+import type { Backend } from '../shapes/server.ts';
+import { connectorAccess } from './connector-access.ts';
+import { FolderDialog, type PickStatus } from './folder-dialog.ts';
+import { installFxServer } from './install-fxserver.ts';
+import { InstallJob, type JobTask } from './install-job.ts';
+import { type Installed, installStandalone } from './install-standalone.ts';
+import { readSetupFields, SETUP_FIELDS, type SetupChoice, type SetupDocument } from './setup-fields.ts';
+import { SetupKey } from './setup-key.ts';
+import { findShippedFiles, type ShippedFiles } from './shipped-files.ts';
+
+const MOST_WRONG_KEYS = 10;
+
+/** A server that whoever starts the sidecar has chosen already, as `npm start` does: setup then only makes the account. */
+export type ServerPreset = Pick<SettingValues, 'backend' | 'serverRoot'>;
+
+export interface SetupOptions {
+  readonly config: Pick<SidecarConfig, 'file' | 'folder'>;
+  readonly accounts: Pick<Accounts, 'isEmpty' | 'createFirst'>;
+  readonly settings: PanelSettings;
+  readonly preset: ServerPreset | null;
+  readonly log: Log;
+  /** Of the API, once it listens. */
+  readonly apiAddress?: () => string | null;
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  readonly shipped?: ShippedFiles;
+  readonly dialog?: FolderDialog;
+  /** Whether a person sees this process's output. */
+  readonly hasConsole?: boolean;
+}
+
+/** From the first start to the first account. Afterwards there is nothing here any more: the key is gone, all answers are 404. */
+export class Setup {
+  readonly hasConsole: boolean;
+  readonly #options: SetupOptions;
+  readonly #key: SetupKey;
+  readonly #wrongKeys: AttemptLimit;
+  readonly #job = new InstallJob();
+  readonly #dialog: FolderDialog;
+  readonly #shipped: ShippedFiles;
+  /** By server type and folder: what has been installed since the start. */
+  readonly #installed = new Map<string, Installed>();
+  #isFinishing = false;
+
+  constructor(options: SetupOptions) {
+    const { config, log, accounts } = options;
+    this.#options = options;
+    const file = join(config.folder, 'secrets/panel-setup.key');
+    this.#key = accounts.isEmpty ? SetupKey.open(file, log) : SetupKey.used(file, log);
+    this.#wrongKeys = new AttemptLimit(MOST_WRONG_KEYS, options.now ?? (() => performance.now()));
+    this.#dialog = options.dialog ?? new FolderDialog();
+    this.#shipped = options.shipped ?? findShippedFiles();
+    this.hasConsole = options.hasConsole ?? process.stdout.isTTY === true;
+  }
+
+  get isOpen(): boolean {
+    return this.#options.accounts.isEmpty;
+  }
+
+  get preset(): ServerPreset | null {
+    return this.#options.preset;
+  }
+
+  get job(): JobStatus | null {
+    return this.#job.status;
+  }
+
+  get pickStatus(): PickStatus {
+    return this.#dialog.status;
+  }
+
+  /**
+   * A right key passes always: it cannot be guessed at any rate, and another program of this box, which has the owner's
+   * address, must not be able to lock the owner out by guessing.
+   *
+   * @throws PanelError `route.unknown` after setup, `setup.key`, `rate.limited`
+   */
+  authorize(key: unknown, address: string): void {
+    if (!this.isOpen) throw new PanelError('route.unknown');
+    if (this.#key.matches(key)) return;
+    const retryAfterSeconds = this.#wrongKeys.blockedSeconds(address);
+    if (retryAfterSeconds > 0) throw new PanelError('rate.limited', { retryAfterSeconds });
+    this.#wrongKeys.count(address);
+    throw new PanelError('setup.key', { field: 'key' });
+  }
+
+  /** Any subset of the fields. @throws PanelError `setup.<field>` */
+  validate(document: SetupDocument): void {
+    this.#read(document, []);
+  }
+
+  install(document: SetupDocument): JobStatus {
+    const choice = this.#withPreset(this.#read(document, this.#serverFields(document)));
+    const { backend, serverRoot } = choice;
+    if (this.#isFinishing) throw new PanelError('setup.busy');
+    return this.#job.start('setup.install', async (task) => {
+      const installed = await this.#install(backend, serverRoot, task);
+      this.#installed.set(keyOf(backend, serverRoot), installed);
+      return { backend, ...installed };
+    });
+  }
+
+  /** Ends the job that runs, or the dialog that is open. */
+  cancel(): JobStatus | null {
+    this.#dialog.cancel();
+    return this.#job.cancel();
+  }
+
+  /**
+   * @returns the name of the account
+   * @throws PanelError; of two at once one goes on, the other is `setup.busy`
+   */
+  async finish(document: SetupDocument): Promise<string> {
+    const required = SETUP_FIELDS.filter((field) => field !== 'backend' && field !== 'serverRoot');
+    const choice = this.#withPreset(this.#read(document, [...required, ...this.#serverFields(document)]));
+    const installed = this.#installed.get(keyOf(choice.backend, choice.serverRoot));
+    if (installed === undefined && !this.#isReady(choice)) throw new PanelError('setup.install');
+    if (this.#isFinishing || this.#job.status?.state === 'running') throw new PanelError('setup.busy');
+    this.#isFinishing = true;
+    try {
+      await this.#finish(choice as Required<SetupChoice>, installed?.startLine ?? '');
+      return choice.username as string;
+    } finally {
+      this.#isFinishing = false;
+    }
+  }
+
+  /** `isDirect`: from this box, and through no proxy. */
+  pick(isDirect: boolean): PickStatus {
+    return isDirect ? this.#dialog.open() : { state: 'unavailable', path: null };
+  }
+
+  async close(): Promise<void> {
+    this.#dialog.cancel();
+    await this.#job.close();
+  }
+
+  /** The settings come first: what is cut off between them and the account is done once more, and the account ends it. */
+  async #finish(choice: Required<SetupChoice>, startLine: string): Promise<void> {
+    const { settings, accounts, log } = this.#options;
+    const { username, password, dashboardName, locale, backend, serverRoot } = choice;
+    const line = startLine !== '' && settings.values.startLine === '' ? { startLine } : {};
+    // What is preset is not kept: with the next start it may lie elsewhere.
+    const server = this.#isPreset(choice) ? {} : { backend, serverRoot };
+    settings.update({ dashboardName, locale, ...server, ...line });
+    if (!(await accounts.createFirst({ username, password, permissions: PERMISSIONS }))) {
+      throw new PanelError('route.unknown');
+    }
+    this.#key.retire(log);
+    await this.close();
+    log.info('the panel is set up', { username, backend });
+  }
+
+  #read(document: SetupDocument, required: Parameters<typeof readSetupFields>[1]): SetupChoice {
+    const { folder } = this.#options.config;
+    return readSetupFields(document, required, reservedFolders(folder));
+  }
+
+  /** Those that nobody has preset, and a folder only where there is a server. */
+  #serverFields({ backend }: SetupDocument): ('backend' | 'serverRoot')[] {
+    if (this.preset !== null && backend === undefined) return [];
+    return backend === 'none' ? ['backend'] : ['serverRoot', 'backend'];
+  }
+
+  #withPreset(choice: SetupChoice): SetupChoice & ServerPreset {
+    const { backend = this.preset?.backend ?? 'none' } = choice;
+    const { serverRoot = backend === this.preset?.backend ? this.preset.serverRoot : '' } = choice;
+    return { ...choice, backend, serverRoot };
+  }
+
+  /** Whether there is nothing to install. */
+  #isReady(choice: ServerPreset): boolean {
+    return choice.backend === 'none' || choice.backend === 'command' || this.#isPreset(choice);
+  }
+
+  #isPreset({ backend, serverRoot }: ServerPreset): boolean {
+    return this.preset !== null && keyOf(backend, serverRoot) === keyOf(this.preset.backend, this.preset.serverRoot);
+  }
+
+  #install(backend: Backend, root: string, task: JobTask): Promise<Installed> {
+    const { config, environment = process.env, apiAddress } = this.#options;
+    const access = () => connectorAccess(config.file, environment, apiAddress?.() ?? null);
+    switch (backend) {
+      case 'standalone':
+        return installStandalone(root, this.#shipped, access, task);
+      case 'fxserver':
+        return installFxServer(root, this.#shipped, access, task);
+      case 'command':
+      case 'none':
+        return Promise.resolve({ serverRoot: root, made: [], kept: [], notes: [], startLine: '' });
+      default:
+        return backend satisfies never;
+    }
+  }
+}
+
+function keyOf(backend: Backend, serverRoot: string): string {
+  return `${backend}\n${serverRoot}`;
+}
