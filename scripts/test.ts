@@ -21,6 +21,7 @@ import {
   unequalCases,
 } from './check/counts.ts';
 import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
+import { provideChromium } from './servers/chromium-program.ts';
 import { startServers, type TestServers } from './servers/start-servers.ts';
 import { untestedKinds, untestedPrograms } from './servers/untested-kinds.ts';
 
@@ -100,6 +101,11 @@ function checks(): Promise<Counts>[] {
   ];
 }
 
+/** Before the tests, because it takes longer than one of them may. What is missing is told at the end. */
+async function provideBrowser(): Promise<void> {
+  await provideChromium((line) => console.log(line)).catch(() => {});
+}
+
 /** Those that this run is about, on the loopback; with paths given, the tests start what they need themselves. */
 async function provideServers(): Promise<TestServers> {
   const engines = chosenEngines(process.env).filter(isServerEngine);
@@ -162,9 +168,11 @@ function showEngines(report: RunReport | null, untested: ReadonlyMap<string, str
 }
 
 async function testAll(): Promise<Counts[]> {
+  const browser = provideBrowser();
   const providing = provideServers();
   const counts = await Promise.all(checks());
   const servers = await providing;
+  await browser;
   try {
     console.log('Tests:');
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));

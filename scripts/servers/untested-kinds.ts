@@ -1,4 +1,5 @@
 import { createConnection } from 'mysql2/promise';
+import { provideChromium } from './chromium-program.ts';
 import { provideLua } from './lua-program.ts';
 import { provideNginx } from './nginx-program.ts';
 import type { TestServers } from './start-servers.ts';
@@ -25,6 +26,8 @@ const PROGRAMS: Readonly<Record<string, (say: (line: string) => void) => Promise
   // Where system calls cannot be made to fail the faults of the journal's disk are skipped.
   disk: provideStrace,
   lua: provideLua,
+  // The pages of the panel, as a browser shows them.
+  chromium: provideChromium,
   nginx: provideNginx,
 };
 

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+
+describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, () => {
+  let panel: TestPanel;
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    panel = await startTestPanel({ settings: { dashboardName: 'Harbour RP' } });
+    await panel.owner();
+    browser = await TestBrowser.start();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  it('refuses a wrong password in words, and keeps the name', async () => {
+    const page = await browser.visit(panel.address);
+    await page.getByLabel('User name').fill('owner');
+    await page.getByLabel('Password').fill('not the password at all');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('User name or password is wrong.').waitFor();
+    expect(await page.getByLabel('User name').inputValue()).toBe('owner');
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await expectAccessible(page);
+  });
+
+  it('leads to Overview, survives a reload, and ends with signing out', async () => {
+    const page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await expectAccessible(page);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
+  it('works by keyboard alone', async () => {
+    const page = await browser.visit(panel.address);
+    await page.getByLabel('User name').focus();
+    await page.keyboard.type('owner');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.getByRole('button', { name: 'Skip to content' }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+  });
+
+  it('asks no other host, and nothing of it is refused by the policy', () => {
+    expect(browser.complaints).toEqual([]);
+  });
+});
