@@ -180,8 +180,8 @@ export const ZONES: readonly Zone[] = [
   },
   {
     path: 'sidecar/panel/bridge/',
-    zones: [...PANEL, 'sidecar/panel/settings/', 'sidecar/security/', 'sidecar/log.ts'],
-    packages: ['zod'],
+    zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/settings/', 'sidecar/security/', 'sidecar/log.ts'],
+    packages: [],
   },
   {
     path: 'sidecar/panel/setup/',

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Log } from '../log.ts';
+import { type BridgeLog, openBridgeLog } from './bridge/bridge-log.ts';
 import { ALL_LOGS_BYTES, type ConsoleLog, LOG_AGE_MS, MEGABYTE, openConsoleLog } from './console/console-log.ts';
 import { KeptSink, keepLine, openSidecarLog, SIDECAR_LOG_BYTES, type SidecarLog } from './console/sidecar-log.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -13,6 +14,7 @@ export interface PanelLogs {
   readonly folder: string;
   readonly console: ConsoleLog;
   readonly sidecar: SidecarLog;
+  readonly bridge: BridgeLog;
   /** Of the panel: what it says is kept too. */
   readonly log: Log;
   close(): Promise<void>;
@@ -29,13 +31,15 @@ export async function openPanelLogs(base: PanelBase, settings: PanelSettings): P
     ...{ folder: join(folder, 'console'), now, onTrouble },
     retention: () => ({ maxAgeMs: LOG_AGE_MS, maxBytes: consoleBytes(settings) }),
   });
+  const bridge = await openBridgeLog({ folder: join(folder, 'bridge'), now, onTrouble }, settings);
   base.apiLog?.onLine((line) => keepLine(sidecar, 'api', line));
   const close = async () => {
     base.apiLog?.onLine(null);
+    await bridge.close();
     await console.close();
     await sidecar.close();
   };
-  return { folder, console, sidecar, log, close };
+  return { folder, console, sidecar, bridge, log, close };
 }
 
 function consoleBytes(settings: PanelSettings): number {

@@ -6,6 +6,7 @@ import { PasswordHasher } from './accounts/password-hasher.ts';
 import { Sessions } from './accounts/sessions.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { Bridge } from './bridge/bridge.ts';
+import { BridgeDiagnostics } from './bridge/bridge-log.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { ServerDiagnostics } from './console/server-diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
@@ -35,14 +36,18 @@ export function createServices(base: PanelBase, store: PanelStore, { settings, l
   const audit = new AuditLog(store, now);
   const people = createAccounts(store, now, audit);
   const { bridgeHost } = config.panel;
-  const bridge = new Bridge({ store, settings, logFolder: logs.folder, host: bridgeHost, log, now });
+  const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now });
   const status = (): ServerStatus => stoppedServer(settings);
   const events = createEvents(logs, people, status, now);
   return {
     ...people,
     ...{ base, store, log, logs, settings, audit, events, bridge },
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
-    diagnostics: new Diagnostics([new ServerDiagnostics(logs.console), new SidecarDiagnostics(logs.sidecar)]),
+    diagnostics: new Diagnostics([
+      new ServerDiagnostics(logs.console),
+      new SidecarDiagnostics(logs.sidecar),
+      new BridgeDiagnostics(logs.bridge),
+    ]),
     version: VERSION,
     isSecure: config.panel.publicUrl?.startsWith('https:') ?? false,
   };

@@ -11,8 +11,6 @@ export interface BridgeLine {
   readonly machine: string;
 }
 
-/** As lines of the console are cut. */
-const MAX_TEXT = 16_384;
 const MAX_MODULE = 64;
 
 /**
@@ -49,13 +47,8 @@ function readLine(json: string, machine: string): BridgeLine | null {
   return {
     time: new Date(at).toISOString(),
     level: level as BridgeLevel,
-    module: visible(module),
-    text: visible(text.slice(0, MAX_TEXT)),
+    module: module.toWellFormed(),
+    text: text.toWellFormed(),
     machine,
   };
-}
-
-/** Control characters and lone surrogates have no place in a file of lines, nor on a page. */
-function visible(text: string): string {
-  return text.toWellFormed().replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 }

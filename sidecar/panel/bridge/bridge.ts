@@ -1,23 +1,22 @@
-import { join } from 'node:path';
 import type { Log } from '../../log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
 import type { BridgeStatus } from '../shapes/bridge.ts';
 import type { PanelStore } from '../store/panel-store.ts';
-import { BridgeFiles } from './bridge-files.ts';
 import type { BridgeLine } from './bridge-line.ts';
 import { BridgeListener } from './bridge-listener.ts';
+import { type BridgeLog, keptText } from './bridge-log.ts';
 import { BridgeTokens } from './bridge-tokens.ts';
 
 const PEER_MS = 300_000;
-const TIDY_MS = 3_600_000;
+const MEGABYTE = 1_000_000;
 const MOST_PEERS = 1000;
 
 export interface BridgeOptions {
   readonly store: PanelStore;
   readonly settings: PanelSettings;
-  /** Folder of all logs. */
-  readonly logFolder: string;
+  /** Where the lines are kept. */
+  readonly lines: BridgeLog;
   /** Where it listens once it is switched on: other machines are to reach it. */
   readonly host: string;
   readonly log: Log;
@@ -30,9 +29,7 @@ type BridgeSettings = SettingValues['bridge'];
 export class Bridge {
   readonly tokens: BridgeTokens;
   readonly #options: BridgeOptions;
-  readonly #files: BridgeFiles;
   readonly #peers = new Map<string, number>();
-  readonly #timer: NodeJS.Timeout;
   #listener: BridgeListener | null = null;
   #problem: string | null = null;
   /** Port 0 of the settings becomes the one that was had. */
@@ -41,35 +38,28 @@ export class Bridge {
   #changing: Promise<void> = Promise.resolve();
 
   constructor(options: BridgeOptions) {
-    const { store, settings, logFolder, now } = options;
+    const { store, settings, now } = options;
     this.#options = options;
     this.tokens = new BridgeTokens(store, now);
-    this.#files = new BridgeFiles(join(logFolder, 'bridge'), () => settings.values.bridge, now);
-    this.#timer = setInterval(() => void this.#files.tidy().catch(() => {}), TIDY_MS);
-    this.#timer.unref();
     settings.onChange((values, before) => {
       if (values.bridge !== before.bridge) void this.apply();
     });
   }
 
-  status(): BridgeStatus {
+  async status(): Promise<BridgeStatus> {
     const { enabled, port, retentionDays, maxMegabytes } = this.#options.settings.values.bridge;
     const since = this.#options.now() - PEER_MS;
+    const bytes = (await this.#options.lines.folder.list()).reduce((sum, { size }) => sum + size, 0);
     return {
       enabled,
       port: this.#listener === null ? port : this.#port,
       listening: this.#listener !== null,
       problem: this.#problem,
       peers: [...this.#peers.values()].filter((time) => time > since).length,
-      megabytes: this.#files.megabytes,
+      megabytes: Math.round((bytes / MEGABYTE) * 10) / 10,
       retentionDays,
       maxMegabytes,
     };
-  }
-
-  /** Newest first. */
-  lines(): AsyncIterable<BridgeLine> {
-    return this.#files.newestFirst();
   }
 
   /** Any subset; resolves once it listens as told. @throws PanelError `bridge.<field>` */
@@ -86,7 +76,6 @@ export class Bridge {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     await this.#changing;
     await this.#listener?.close();
     this.#listener = null;
@@ -94,7 +83,6 @@ export class Bridge {
 
   async #apply(): Promise<void> {
     const { enabled, port } = this.#options.settings.values.bridge;
-    await this.#files.tidy().catch(() => {});
     await this.#listener?.close();
     this.#listener = null;
     this.#problem = null;
@@ -118,7 +106,8 @@ export class Bridge {
   }
 
   async #keep(lines: readonly BridgeLine[], address: string): Promise<void> {
-    await this.#files.append(lines);
+    for (const line of lines) this.#options.lines.append(line.level, keptText(line));
+    await this.#options.lines.drain();
     this.#peers.delete(address);
     this.#peers.set(address, this.#options.now());
     const oldest = this.#peers.keys().next();

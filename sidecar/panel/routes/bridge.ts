@@ -9,7 +9,7 @@ export function bridgeRoutes({ bridge }: { readonly bridge: Bridge }): PanelRout
       method: 'GET',
       path: '/api/bridge',
       access: AUTHENTICATED,
-      handle: () => ({ status: bridge.status() }),
+      handle: async () => ({ status: await bridge.status() }),
     }),
     route({
       method: 'POST',
@@ -19,7 +19,7 @@ export function bridgeRoutes({ bridge }: { readonly bridge: Bridge }): PanelRout
       audit: 'bridge.settings',
       handle: async ({ body }) => {
         await bridge.change(body);
-        return { status: bridge.status() };
+        return { status: await bridge.status() };
       },
     }),
     route({

@@ -1,11 +1,12 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBridgeSend } from '../../../sidecar/commands/bridge-send.ts';
 import { Log } from '../../../sidecar/log.ts';
 import { Bridge } from '../../../sidecar/panel/bridge/bridge.ts';
-import type { BridgeLine } from '../../../sidecar/panel/bridge/bridge-line.ts';
+import { BridgeDiagnostics, type BridgeLog, openBridgeLog } from '../../../sidecar/panel/bridge/bridge-log.ts';
+import type { DiagnosticLine } from '../../../sidecar/panel/console/diagnostics.ts';
 import { PanelSettings } from '../../../sidecar/panel/settings/panel-settings.ts';
 import { openPanelStore, type PanelStore } from '../../../sidecar/panel/store/panel-store.ts';
 import { newFolder } from '../../support/config-folder.ts';
@@ -13,6 +14,8 @@ import { newFolder } from '../../support/config-folder.ts';
 let folder: string;
 let store: PanelStore;
 let bridge: Bridge;
+let lines: BridgeLog;
+let settings: PanelSettings;
 let token: string;
 let nowMs: number;
 const logged: string[] = [];
@@ -22,20 +25,28 @@ beforeEach(async () => {
   nowMs = Date.parse('2026-05-01T12:00:00Z');
   store = openPanelStore(join(folder, 'panel.sqlite'));
   logged.length = 0;
-  bridge = open();
+  settings = new PanelSettings(store);
+  lines = await openLines();
+  bridge = open(settings);
   token = bridge.tokens.create('box two').token;
   await bridge.change({ enabled: true, port: 0 });
 });
 
 afterEach(async () => {
   await bridge.close();
+  await lines.close();
   store.close();
   rmSync(folder, { recursive: true });
 });
 
-function open(): Bridge {
+function openLines(): Promise<BridgeLog> {
+  const onTrouble = (message: string) => logged.push(message);
+  return openBridgeLog({ folder: join(folder, 'bridge'), now: () => nowMs, onTrouble }, settings);
+}
+
+function open(settings = new PanelSettings(store)): Bridge {
   return new Bridge({
-    ...{ store, settings: new PanelSettings(store), logFolder: join(folder, 'logs'), host: '127.0.0.1' },
+    ...{ store, settings, lines, host: '127.0.0.1' },
     log: new Log({ write: (line) => logged.push(line) }),
     now: () => nowMs,
   });
@@ -45,7 +56,7 @@ const line = (text: string, changes: object = {}): string =>
   JSON.stringify({ time: '2026-05-01T11:59:59Z', level: 'warn', module: 'game', text, ...changes });
 
 async function send(body: string, changes: { token?: string; method?: string; path?: string } = {}) {
-  const response = await fetch(`http://127.0.0.1:${bridge.status().port}${changes.path ?? '/lines'}`, {
+  const response = await fetch(`http://127.0.0.1:${(await bridge.status()).port}${changes.path ?? '/lines'}`, {
     method: changes.method ?? 'POST',
     headers: { authorization: `Bearer ${changes.token ?? token}` },
     ...(changes.method === 'GET' ? {} : { body }),
@@ -53,10 +64,12 @@ async function send(body: string, changes: { token?: string; method?: string; pa
   return { status: response.status, headers: response.headers, body: (await response.json()) as { error?: string } };
 }
 
-async function kept(): Promise<BridgeLine[]> {
-  const lines: BridgeLine[] = [];
-  for await (const one of bridge.lines()) lines.push(one);
-  return lines;
+/** As diagnostics show them, oldest first. */
+async function kept(): Promise<DiagnosticLine[]> {
+  const found: DiagnosticLine[] = [];
+  const source = new BridgeDiagnostics(lines);
+  for await (const piece of source.newestFirst(Number.POSITIVE_INFINITY, true)) found.unshift(...piece.toReversed());
+  return found;
 }
 
 describe('POST /lines', () => {
@@ -100,17 +113,14 @@ describe('POST /lines', () => {
   });
 
   it('keeps lines with the name of their machine, and nothing that a terminal or a page would obey', async () => {
-    expect(
-      (await send(`${line('one')}\n\n${line('two\u0000\u001b[31m\u2028<b>', { time: '2026-05-01T12:00:00+02:00' })}\n`))
-        .status,
-    ).toBe(200);
-    expect(await kept()).toEqual([
-      { time: '2026-05-01T10:00:00.000Z', level: 'warn', module: 'game', text: 'two  [31m <b>', machine: 'box two' },
-      { time: '2026-05-01T11:59:59.000Z', level: 'warn', module: 'game', text: 'one', machine: 'box two' },
-    ]);
-    expect(bridge.status()).toMatchObject({ enabled: true, listening: true, peers: 1 });
+    const hostile = line('two\u0000\u001b[31m\u001b[2J\u2028<b>', { module: 'a b/ü', level: 'error' });
+    expect((await send(`${line('one')}\n\n${hostile}\n`)).status).toBe(200);
+    const [one, two] = await kept();
+    expect(one).toMatchObject({ source: 'bridge', level: 'warn', module: 'game', text: 'box two: one' });
+    expect(two).toMatchObject({ level: 'error', module: 'a b/ü', text: 'box two: two\u2400\u2424<b>' });
+    expect(await bridge.status()).toMatchObject({ enabled: true, listening: true, peers: 1 });
     nowMs += 300_001;
-    expect(bridge.status().peers).toBe(0);
+    expect((await bridge.status()).peers).toBe(0);
   });
 
   it('takes nothing with a token that was revoked', async () => {
@@ -119,21 +129,12 @@ describe('POST /lines', () => {
     expect(() => bridge.tokens.revoke(1)).toThrow('bridge.unknown');
   });
 
-  it('keeps days as long as told', async () => {
-    await bridge.change({ retentionDays: 2 });
-    await send(line('old'));
-    nowMs += 3 * 86_400_000;
-    await send(line('new'));
-    expect((await kept()).map(({ text }) => text)).toEqual(['new']);
-  });
-
   it('keeps at most so many megabytes, the newest', async () => {
-    await bridge.change({ maxMegabytes: 10 });
+    await bridge.change({ maxMegabytes: 3 });
     const big = Array.from({ length: 60 }, () => line('x'.repeat(16_000))).join('\n');
-    for (let batch = 0; batch < 24; batch += 1) await send(`${big}\n${line(`end of ${batch}`)}\n`);
-    expect(bridge.status().megabytes).toBeLessThanOrEqual(10);
-    expect((await kept())[0]?.text).toBe('end of 23');
-    expect(readdirSync(join(folder, 'logs/bridge')).length).toBeLessThan(3);
+    for (let batch = 0; batch < 6; batch += 1) await send(`${big}\n${line(`end of ${batch}`)}\n`);
+    await expect.poll(async () => (await bridge.status()).megabytes).toBeLessThanOrEqual(3);
+    expect((await kept()).at(-1)?.text).toBe('box two: end of 5');
   });
 });
 
@@ -144,28 +145,31 @@ describe('its settings', () => {
     ['retentionDays', { retentionDays: 0 }],
     ['maxMegabytes', { maxMegabytes: 1.5 }],
   ])('refuse a bad %s by its name', async (field, change) => {
-    const before = bridge.status();
+    const before = await bridge.status();
     await expect(bridge.change(change)).rejects.toMatchObject({ key: `bridge.${field}`, details: { field } });
-    expect(bridge.status()).toEqual(before);
+    expect(await bridge.status()).toEqual(before);
   });
 
   it('switch it off and on at once, and it stays as it was told after a restart', async () => {
-    const { port } = bridge.status();
+    const { port } = await bridge.status();
     await bridge.change({ enabled: false });
     await expect(fetch(`http://127.0.0.1:${port}/lines`)).rejects.toThrow();
     await bridge.change({ enabled: true, port });
     await bridge.close();
     bridge = open();
-    expect(bridge.status()).toMatchObject({ enabled: true, listening: false });
+    expect(await bridge.status()).toMatchObject({ enabled: true, listening: false });
     await bridge.apply();
-    expect(bridge.status()).toMatchObject({ listening: true, port });
+    expect(await bridge.status()).toMatchObject({ listening: true, port });
     expect((await send(line('again'))).status).toBe(200);
   });
 
   it('say why it does not listen, in place of ending anything', async () => {
     const other = open();
-    await other.change({ enabled: true, port: bridge.status().port });
-    expect(other.status()).toMatchObject({ listening: false, problem: expect.stringContaining('another program') });
+    await other.change({ enabled: true, port: (await bridge.status()).port });
+    expect(await other.status()).toMatchObject({
+      listening: false,
+      problem: expect.stringContaining('another program'),
+    });
     expect(logged.join('\n')).toContain('the bridge does not listen');
     await other.close();
   });
@@ -199,26 +203,26 @@ describe('bridge-send', () => {
 
   it('hands over every line in order, also more than one batch holds', async () => {
     const texts = Array.from({ length: 1234 }, (_value, index) => `line ${index}`);
-    const url = `http://127.0.0.1:${bridge.status().port}`;
+    const url = `http://127.0.0.1:${(await bridge.status()).port}`;
     expect(await run(['--url', url, '--module', 'game', '--level', 'info'], `${texts.join('\n')}\n`)).toBe(true);
-    const lines = (await kept()).reverse();
-    expect(lines.map(({ text }) => text)).toEqual(texts);
-    expect(lines[0]).toMatchObject({ module: 'game', level: 'info', machine: 'box two' });
+    const arrived = await kept();
+    expect(arrived.map(({ text }) => text)).toEqual(texts.map((text) => `box two: ${text}`));
+    expect(arrived[0]).toMatchObject({ module: 'game', level: 'info' });
   });
 
   it('waits for a bridge that is away, and says so once', async () => {
-    const { port } = bridge.status();
+    const { port } = await bridge.status();
     await bridge.change({ enabled: false });
     const sent = run(['--url', `http://127.0.0.1:${port}`], 'one\ntwo\n');
     await expect.poll(() => told).toEqual([expect.stringContaining('cannot be reached: ECONNREFUSED; trying again')]);
     await bridge.change({ enabled: true, port });
     expect(await sent).toBe(true);
-    expect((await kept()).map(({ text }) => text)).toEqual(['two', 'one']);
+    expect((await kept()).map(({ text }) => text)).toEqual(['box two: one', 'box two: two']);
     expect(told.at(-1)).toContain('takes lines again');
   });
 
   it('ends with what is missing where the token is wrong, and never shows it', async () => {
-    const url = `http://127.0.0.1:${bridge.status().port}`;
+    const url = `http://127.0.0.1:${(await bridge.status()).port}`;
     const wrong = 'z'.repeat(43);
     expect(await run(['--url', url], 'one\n', { BRIDGE_TOKEN: wrong })).toBe(false);
     expect(told.join('\n')).toMatch(/refused with 401[\s\S]*1 lines did not arrive/);

@@ -1,0 +1,67 @@
+import type { DiagnosticLine, DiagnosticLog } from '../console/diagnostics.ts';
+import type { LogLine } from '../console/line-format.ts';
+import { LineLog, type LineLogOptions } from '../console/line-log.ts';
+import { plainText } from '../console/line-text.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
+import type { BridgeLevel } from '../shapes/bridge.ts';
+import type { BridgeLine } from './bridge-line.ts';
+
+const MEGABYTE = 1_000_000;
+const DAY_MS = 86_400_000;
+const MAX_LINES = 5_000;
+const MAX_CHARS = 4_000_000;
+/** What goes first by size is never much. */
+const MAX_FILE_BYTES = MEGABYTE;
+
+/** Lines of other machines, by their level; sender's time, machine and module stand in front of the text. */
+export type BridgeLog = LineLog<BridgeLevel>;
+
+export function openBridgeLog(
+  options: Pick<LineLogOptions, 'folder' | 'now' | 'onTrouble'>,
+  settings: PanelSettings,
+): Promise<BridgeLog> {
+  return LineLog.open<BridgeLevel>({
+    ...options,
+    ...{ maxLines: MAX_LINES, maxChars: MAX_CHARS, maxFileBytes: MAX_FILE_BYTES },
+    retention: () => {
+      const { retentionDays, maxMegabytes } = settings.values.bridge;
+      return { maxAgeMs: retentionDays * DAY_MS, maxBytes: maxMegabytes * MEGABYTE };
+    },
+  });
+}
+
+export function keptText({ time, machine, module, text }: BridgeLine): string {
+  return [time, encodeURIComponent(machine), encodeURIComponent(module), text].join(' ');
+}
+
+/** The bridge as a source of diagnostics: by the order of arrival, as clocks of other machines may be off. */
+export class BridgeDiagnostics implements DiagnosticLog {
+  readonly sources = ['bridge'] as const;
+  readonly #log: BridgeLog;
+
+  constructor(log: BridgeLog) {
+    this.#log = log;
+  }
+
+  async *newestFirst(before: number, history: boolean): AsyncGenerator<DiagnosticLine[]> {
+    for await (const lines of this.#log.newestFirst(before, history)) yield lines.map(shown);
+  }
+}
+
+function shown({ seq, time, stream, text }: LogLine<BridgeLevel>): DiagnosticLine {
+  const [, machine = '', module = '', said = ''] = /^\S+ (\S*) (\S*) (.*)$/s.exec(text) ?? [];
+  const source = 'bridge' as const;
+  return {
+    ...{ seq, time, source, level: stream },
+    module: decoded(module),
+    text: `${decoded(machine)}: ${plainText(said)}`,
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
