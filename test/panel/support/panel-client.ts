@@ -11,6 +11,7 @@ export interface PanelAnswer<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
   /** Of JSON; anything else is undefined. */
   readonly body: Body;
 }
@@ -71,8 +72,10 @@ export class PanelClient {
         response.on('error', reject);
         response.on('end', () => {
           this.#keep(response.headers['set-cookie'] ?? []);
-          const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parsed(text) as Body });
+          const bytes = Buffer.concat(chunks);
+          const text = bytes.toString('utf8');
+          const { statusCode = 0, headers } = response;
+          resolve({ status: statusCode, headers, text, bytes, body: parsed(text) as Body });
         });
       });
       sent.on('error', reject);
