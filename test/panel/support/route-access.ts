@@ -1,0 +1,87 @@
+import type { Permission } from '../../../sidecar/panel/shapes/permissions.ts';
+
+/** Who may call a route: anybody, any account, all of these permissions, or one of them. */
+export type Expected =
+  | 'public'
+  | 'account'
+  | { readonly all: readonly Permission[] }
+  | { readonly any: readonly Permission[] };
+
+const all = (...permissions: Permission[]): Expected => ({ all: permissions });
+const any = (...permissions: Permission[]): Expected => ({ any: permissions });
+
+/**
+ * The permission column of the panel's contract, written down once more by hand: the routes' own data is judged by it. A new
+ * route is a new line here.
+ */
+export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
+  'GET /api/session': 'public',
+  'GET /api/bootstrap': 'public',
+  'POST /api/login': 'public',
+  'POST /api/logout': 'account',
+
+  'GET /api/status': 'account',
+  'POST /api/server/start': all('server.start'),
+  'POST /api/server/stop': all('server.stop'),
+  'POST /api/server/restart': all('server.restart'),
+  'POST /api/server/force-stop': all('server.force-stop'),
+  'POST /api/command': all('console.write'),
+
+  'GET /api/bundles': all('bundles.read'),
+  'POST /api/bundles/:name/start': all('bundles.read', 'bundles.start'),
+  'POST /api/bundles/:name/stop': all('bundles.read', 'bundles.stop'),
+  'POST /api/bundles/:name/restart': all('bundles.read', 'bundles.restart'),
+
+  'GET /api/console': all('console.read'),
+  'GET /api/logs': all('logs.read'),
+  'GET /api/log-files': all('logs.read'),
+  'GET /api/log-files-current': all('logs.read'),
+  'GET /api/log-files/:name': all('logs.read'),
+  'GET /api/log-files.zip': all('logs.read'),
+  'GET /api/diagnostics': any('console.read', 'logs.read'),
+  'GET /api/crashes': all('logs.read'),
+  'GET /api/crashes/:id': all('logs.read'),
+  'GET /api/events': 'account',
+
+  'GET /api/settings': 'account',
+  'POST /api/settings': 'account',
+  'GET /api/server-name': 'account',
+  'GET /api/server-config': all('settings.write'),
+  'POST /api/server-config': all('settings.write'),
+  'POST /api/server-config/undo': all('settings.write'),
+  'POST /api/server-path': all('settings.write', 'users.manage'),
+
+  'GET /api/bridge': 'account',
+  'POST /api/bridge/settings': all('settings.write'),
+  'GET /api/bridge/tokens': all('settings.write'),
+  'POST /api/bridge/tokens/create': all('settings.write'),
+  'POST /api/bridge/tokens/revoke': all('settings.write'),
+
+  'GET /api/users': all('users.manage'),
+  'GET /api/users/:username/access': all('users.manage'),
+  'POST /api/users/save': all('users.manage'),
+  'POST /api/users/delete': all('users.manage'),
+  'GET /api/audit': all('users.manage'),
+
+  'GET /api/charts': 'account',
+  'GET /api/database/namespaces': all('database.read'),
+  'POST /api/database/rows': all('database.read'),
+  'POST /api/database/row': all('database.write'),
+  'GET /api/database/queue': all('database.read'),
+  'POST /api/database/dead-letters/retry': all('database.write'),
+  'POST /api/database/dead-letters/discard': all('database.write'),
+  'GET /api/database/quarantine': all('database.read'),
+  'POST /api/database/quarantine/restore': all('database.write'),
+  'POST /api/database/quarantine/purge': all('database.write'),
+  'GET /api/database/slow': all('database.read'),
+  'GET /api/database/keys': all('database.read'),
+
+  'POST /api/setup/validate': 'public',
+  'POST /api/setup/install': 'public',
+  'POST /api/setup/finish': 'public',
+  'POST /api/setup/pick': 'public',
+  'POST /api/setup/pick-status': 'public',
+  'POST /api/setup/job': 'public',
+  'POST /api/setup/cancel': 'public',
+  'GET /api/setup/console': 'public',
+};
