@@ -1,8 +1,8 @@
 // `npm run package`: builds from the sources as they are and writes what owners download, with checksums, to packages/.
 // `-- --out DIR` writes elsewhere.
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.ts';
@@ -15,6 +15,15 @@ function versionOf(root: string): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
+/** What the panel sets up and runs for an owner who has nothing but this: the connector, the sample, the standalone server. */
+function completeSidecar(fresh: string): void {
+  const [connector, sample] = [join(fresh, 'db_connector'), join(fresh, 'server/bundles/sample_roleplay')];
+  const isOwn = (path: string) => relative(connector, path).split(sep)[0] !== 'sidecar';
+  cpSync(connector, join(fresh, 'sidecar/db_connector'), { recursive: true, filter: isOwn });
+  cpSync(sample, join(fresh, 'sidecar/server/bundles/sample_roleplay'), { recursive: true });
+  cpSync(join(fresh, 'standalone'), join(fresh, 'sidecar/standalone'), { recursive: true });
+}
+
 /** Always from a build of its own, so that nothing old can get in. */
 async function writePackages(out: string, say: (line: string) => void): Promise<void> {
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
@@ -22,6 +31,7 @@ async function writePackages(out: string, say: (line: string) => void): Promise<
   try {
     say('Building …');
     await build(fresh);
+    completeSidecar(fresh);
     mkdirSync(out, { recursive: true });
     const sums = SHIPPED.map((name) => {
       const file = `${name}-${versionOf(ROOT)}.zip`;

@@ -65,7 +65,10 @@ describe('npm run package', () => {
     const expected = ['LICENSES.txt', 'README.md', 'main.js', 'service/sidecar.service', 'sidecar.example.json'];
     expect(paths).toEqual(expect.arrayContaining(expected.map((path) => `${sidecar}${path}`)));
     expect(paths).toContain(`${name}/LICENSES.txt`);
-    const json = paths.filter((path) => path.endsWith('.json') && !/package\.json$|bundle\.json$/.test(path));
+    const json = paths.filter(
+      (path) =>
+        path.endsWith('.json') && !path.includes('/panel/assets/') && !/package\.json$|bundle\.json$/.test(path),
+    );
     expect(json.filter((path) => !path.endsWith('.example.json'))).toEqual([]);
     expect(paths.filter((path) => /secret|\.sqlite|\.log$|\.map$/.test(path))).toEqual([]);
   });
@@ -157,18 +160,28 @@ describe('sidecar-VERSION.zip', { timeout: SLOW_MS }, () => {
     });
     const closed = once(child, 'close');
     const lines = createInterface({ input: child.stdout });
-    const address = await new Promise<string>((resolve, reject) => {
+    const addresses: Record<string, string> = {};
+    await new Promise<void>((resolve, reject) => {
       lines.on('line', (line) => {
-        const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
-        if (msg === 'listening') resolve(String(address));
+        const { msg, service, address } = JSON.parse(line) as { msg: string; service: string; address: string };
+        if (msg === 'listening') addresses[service] = address;
+        if (addresses.api !== undefined && addresses.panel !== undefined) resolve();
       });
       void closed.then(() => reject(new Error('it ended before it listened')));
     });
-    const answer = await fetch(`${address}/readyz`);
+    const answer = await fetch(`${addresses.api}/readyz`);
     expect(await answer.json()).toEqual({ status: 'ready', database: true });
+    const page = await fetch(`${addresses.panel}/`);
+    expect(await page.text()).toMatch(/<script[^>]* src="\/?assets\//);
+    expect(await (await fetch(`${addresses.panel}/api/bootstrap`)).json()).toMatchObject({ ok: true, setup: true });
     child.kill('SIGTERM');
     expect(await closed).toEqual([0, null]);
     expect(existsSync(config)).toBe(true);
+    // What its setup installs and its panel runs.
+    for (const file of ['standalone/main.js', 'db_connector/server.js', 'server/bundles/sample_roleplay/bundle.json']) {
+      expect(existsSync(join(folder, 'sidecar', file)), file).toBe(true);
+    }
+    expect(existsSync(join(folder, 'sidecar/db_connector/sidecar'))).toBe(false);
   });
 
   const analyze = spawnSync('systemd-analyze', ['--version']);

@@ -17,9 +17,9 @@ export interface StandalonePlace {
   readonly vfs: string | null;
 }
 
-/** Beside the built sidecar, or above its sources. */
+/** In the built sidecar's folder (as its package has it), beside it, or above its sources. */
 export function findStandaloneProgram(): string | null {
-  const places = ['../standalone/main.js', '../../../standalone/main.ts'];
+  const places = ['./standalone/main.js', '../standalone/main.js', '../../../standalone/main.ts'];
   const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   return files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? null;
 }
