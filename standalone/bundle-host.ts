@@ -12,6 +12,8 @@ export interface Services {
   readonly commands: CommandTable;
   readonly listeners: Map<Bundle, BundleListener[]>;
   readonly stateOf: (bundle: string) => BundleState;
+  /** A bundle has another state now. */
+  readonly onState: () => void;
 }
 
 /** The host of one run of a bundle. What it registers goes when the bundle stops; a bundle that has stopped can only log. */

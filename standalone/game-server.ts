@@ -15,6 +15,8 @@ export interface GameServerOptions {
   readonly root: string;
   readonly vfs: string;
   readonly console: ConsoleLines;
+  /** Called when a bundle has another state, and when bundles were read. */
+  readonly onBundles?: () => void;
 }
 
 /** A server's bundles, as the console knows them: by name. */
@@ -23,9 +25,11 @@ export class GameServer {
   readonly #console: ConsoleLines;
   readonly #bundles: BundleList;
   readonly #lifecycle: Lifecycle;
+  readonly #onBundles: () => void;
 
-  constructor({ root, vfs, console }: GameServerOptions) {
+  constructor({ root, vfs, console, onBundles = () => {} }: GameServerOptions) {
     this.#console = console;
+    this.#onBundles = onBundles;
     this.#bundles = new BundleList(join(root, 'bundles'));
     this.#lifecycle = new Lifecycle(this.#bundles, {
       vfs,
@@ -34,6 +38,7 @@ export class GameServer {
       commands: this.commands,
       listeners: new Map(),
       stateOf: (name) => this.#bundles.get(name)?.state ?? 'missing',
+      onState: onBundles,
     });
   }
 
@@ -45,6 +50,7 @@ export class GameServer {
   /** Reads the folder and starts what starts by itself. Resolves when all of that is up or has failed. */
   async startAll(): Promise<void> {
     for (const line of this.#bundles.read()) this.#console.say(line);
+    this.#onBundles();
     for (const bundle of this.bundles) {
       if (bundle.manifest === null) this.#console.say(`FAILED  ${bundle.name}: ${bundle.reason}`);
     }

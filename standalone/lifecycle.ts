@@ -153,6 +153,7 @@ export class Lifecycle {
   /** A bundle still hears of its own end. */
   #setState(bundle: Bundle, state: BundleState): void {
     bundle.state = state;
+    this.#services.onState();
     for (const [listener, tells] of [...this.#services.listeners]) {
       for (const tell of tells) {
         try {

@@ -6,6 +6,7 @@ import { ConsoleCommands } from './console-commands.ts';
 import { ConsoleLines } from './console-lines.ts';
 import { describeError, findCulprit } from './failures.ts';
 import { GameServer } from './game-server.ts';
+import { PanelChannel } from './panel-channel.ts';
 import { Repetitions } from './repetitions.ts';
 
 const USAGE = `Usage: node main.js --root DIR [--vfs DIR]
@@ -55,7 +56,8 @@ function serve({ root, vfs }: Arguments): void {
   // A console that goes away must not end the game.
   process.stdout.on('error', () => {});
   const lines = new ConsoleLines((text) => process.stdout.write(text));
-  const server = new GameServer({ root, vfs, console: lines });
+  const server: GameServer = new GameServer({ root, vfs, console: lines, onBundles: () => panel.bundlesChanged() });
+  const panel = new PanelChannel(process, () => server.bundles);
   const quit = stopOnce(server, lines);
   const commands = new ConsoleCommands(server, lines, quit);
   surviveBundles(server, lines);

@@ -23,6 +23,8 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'w
   readonly writeBehind: WriteBehindConfig;
   readonly backup: BackupConfig;
   readonly keys: readonly KeyRow[];
+  /** Names of the environment's variables that hold a secret: what this sidecar starts must not have them. */
+  readonly secretVariables: ReadonlySet<string>;
   /** Lines for the operator about what is legal but unwise. */
   readonly warnings: readonly string[];
 }
@@ -54,8 +56,13 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
     folder,
     dataFolder: at('data'),
     keys: keys.map((key, index) => readKey(key, `keys[${index}]`, place)),
+    secretVariables: new Set([rest.database.urlEnv, ...keys.map(({ secretEnv }) => secretEnv)].filter(isNamed)),
     warnings: [...warnings, ...adviceOn(parsed.config)],
   });
+}
+
+function isNamed(name: string | undefined): name is string {
+  return name !== undefined;
 }
 
 interface ParsedFile {

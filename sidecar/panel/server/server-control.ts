@@ -2,14 +2,13 @@ import type { LineSink } from '../console/console-log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
-import type { GaveUp, Plan, ServerExit, ServerState, ServerStatus } from '../shapes/server.ts';
+import type { Plan, ServerExit, ServerState, ServerStatus } from '../shapes/server.ts';
 import { ActiveRun, type ActiveRunOptions } from './active-run.ts';
 import { checkCommandText } from './command-text.ts';
-import { CrashGuard } from './crash-guard.ts';
 import type { CrashRecords } from './crash-records.ts';
-import { describeExit, describePlan, seconds } from './describe-run.ts';
-import type { Health } from './server-backend.ts';
-import { LaunchError } from './server-backend.ts';
+import { describeExit, describePlan } from './describe-run.ts';
+import { SelfStart } from './self-start.ts';
+import { type Health, LaunchError } from './server-backend.ts';
 import type { RunEnd } from './server-run.ts';
 
 export interface ServerControlOptions extends Omit<ActiveRunOptions, 'onChange' | 'onBundles' | 'say'> {
@@ -20,27 +19,19 @@ export interface ServerControlOptions extends Omit<ActiveRunOptions, 'onChange' 
   readonly now: () => number;
 }
 
-/** A start that is to come by itself. */
-interface PendingStart {
-  readonly at: string;
-  readonly timer: NodeJS.Timeout;
-}
-
 /**
  * The one game server of this panel: starts it, stops it, starts it again. Everything that decides runs in one go on this
  * thread, so that of fifty clicks at once each meets the state that the one before it has made.
  */
 export class ServerControl {
   readonly #options: ServerControlOptions;
-  readonly #guard = new CrashGuard();
+  readonly #selfStart: SelfStart;
   readonly #listeners = new Set<(status: ServerStatus) => void>();
   readonly #bundleListeners = new Set<(bundles: readonly BundleInfo[] | null) => void>();
   #run: ActiveRun | null = null;
   /** While nothing runs. */
   #rest: 'stopped' | 'crashed' = 'stopped';
   #exit: ServerExit | null = null;
-  #gaveUp: GaveUp | null = null;
-  #pending: PendingStart | null = null;
   /** Once it has stopped. */
   #isToStart = false;
   /** From a restart until it runs. */
@@ -49,6 +40,8 @@ export class ServerControl {
 
   constructor(options: ServerControlOptions) {
     this.#options = options;
+    const start = (why: string) => this.#launch(why);
+    this.#selfStart = new SelfStart({ start, say: (text) => this.#say(text), now: options.now });
   }
 
   /** Ends what an earlier sidecar has left running, and starts the server where it starts with the panel. */
@@ -77,7 +70,7 @@ export class ServerControl {
       plan: this.#plan(),
       backend,
       hungSince: this.#run?.hungSince ?? null,
-      gaveUp: this.#gaveUp,
+      gaveUp: this.#selfStart.gaveUp,
     };
   }
 
@@ -104,7 +97,7 @@ export class ServerControl {
   start(actor: string): ServerStatus {
     this.#mustControl();
     if (this.#run !== null) throw new PanelError('server.running');
-    this.#guard.clear();
+    this.#selfStart.clear();
     this.#launch(`${actor} starts it`);
     return this.status();
   }
@@ -122,7 +115,7 @@ export class ServerControl {
   restart(actor: string): ServerStatus {
     this.#mustControl();
     if (this.#isRestarting || this.#run?.isStopping) throw new PanelError('server.busy');
-    this.#guard.clear();
+    this.#selfStart.clear();
     this.#isRestarting = true;
     if (this.#run === null) this.#launch(`${actor} restarts it`);
     else this.#stopRun(this.#run, actor, true);
@@ -159,7 +152,7 @@ export class ServerControl {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#isToStart = false;
-    this.#cancelPending();
+    this.#selfStart.cancel();
     if (this.#run === null) return;
     if (!this.#run.isStopping) this.#stopRun(this.#run, 'The panel, which stops too,', false);
     await this.#run.endedInTime();
@@ -170,8 +163,8 @@ export class ServerControl {
   }
 
   #plan(): Plan | null {
-    if (this.#pending !== null) return { steps: [{ action: 'start', at: this.#pending.at }], next: 0 };
-    if (this.#run === null || !this.#run.isStopping) return null;
+    if (this.#run === null) return this.#selfStart.plan;
+    if (!this.#run.isStopping) return null;
     const { steps, next } = this.#run;
     const last = steps.at(-1);
     if (!this.#isToStart || last === undefined) return { steps, next };
@@ -179,8 +172,7 @@ export class ServerControl {
   }
 
   #launch(why: string): void {
-    this.#cancelPending();
-    this.#gaveUp = null;
+    this.#selfStart.cancel();
     this.#isToStart = false;
     this.#options.console.beginRun();
     this.#say(why);
@@ -189,7 +181,7 @@ export class ServerControl {
     } catch (error) {
       this.#say(`It cannot be started: ${error instanceof Error ? error.message : String(error)}`);
       this.#exit = { code: null, signal: null, reason: 'spawn' };
-      this.#gaveUp = error instanceof LaunchError ? 'launch' : null;
+      this.#selfStart.gaveUp = error instanceof LaunchError ? 'launch' : null;
       this.#comeToRest('crashed');
     }
   }
@@ -208,17 +200,8 @@ export class ServerControl {
 
   #onRunChange(): void {
     if (this.#run?.state === 'running') this.#isRestarting = false;
-    if (this.#run?.mustRestart) this.#restartHung(this.#run);
+    if (this.#run?.mustRestart && this.#selfStart.mayRestartHung()) this.#stopRun(this.#run, 'The panel', true);
     this.#emit();
-  }
-
-  #restartHung(run: ActiveRun): void {
-    if (this.#guard.afterCrash(performance.now(), 0) === null) {
-      this.#say('It has been restarted too often in ten minutes; it is left as it is');
-      return;
-    }
-    this.#guard.noteStart(performance.now());
-    this.#stopRun(run, 'The panel', true);
   }
 
   #stopRun(run: ActiveRun, actor: string, isToStart: boolean): void {
@@ -257,33 +240,14 @@ export class ServerControl {
   }
 
   #onCrash(run: ActiveRun): void {
-    if (this.#options.settings.values.autoStartServer && !this.#isClosing) this.#planStart(run.ranMs);
+    if (this.#options.settings.values.autoStartServer && !this.#isClosing) this.#selfStart.afterCrash(run.ranMs);
     this.#comeToRest('crashed');
-  }
-
-  #planStart(ranMs: number): void {
-    const waitMs = this.#guard.afterCrash(performance.now(), ranMs);
-    if (waitMs === null) {
-      this.#gaveUp = 'crashes';
-      this.#say(
-        'It has crashed too often: 5 starts in 10 minutes. It is not started again until somebody does it by hand',
-      );
-      return;
-    }
-    const timer = setTimeout(() => {
-      this.#pending = null;
-      this.#guard.noteStart(performance.now());
-      this.#launch('It is started again after a crash');
-    }, waitMs);
-    this.#pending = { timer, at: new Date(this.#options.now() + waitMs).toISOString() };
-    this.#say(`It is started again in ${seconds(waitMs)}`);
   }
 
   /** Somebody does not want it to come back by itself. */
   #settle(actor: string): void {
-    if (this.#pending !== null) this.#say(`${actor} stops it; it is not started again`);
-    this.#cancelPending();
-    this.#gaveUp = null;
+    if (this.#selfStart.isPending) this.#say(`${actor} stops it; it is not started again`);
+    this.#selfStart.cancel();
     this.#comeToRest('stopped');
   }
 
@@ -292,11 +256,6 @@ export class ServerControl {
     this.#isRestarting = false;
     this.#isToStart = false;
     this.#emit();
-  }
-
-  #cancelPending(): void {
-    clearTimeout(this.#pending?.timer);
-    this.#pending = null;
   }
 
   #mustControl(): void {

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { CrashRecords } from '../../../sidecar/panel/server/crash-records.ts';
-import { GoodRun } from '../../../sidecar/panel/server/good-run.ts';
+import type { CrashRecords } from '../../../sidecar/panel/server/crash-records.ts';
+import { GameServer } from '../../../sidecar/panel/server/game-server.ts';
 import { readStat } from '../../../sidecar/panel/server/process-group.ts';
-import { RunMemory } from '../../../sidecar/panel/server/run-memory.ts';
-import { ServerControl } from '../../../sidecar/panel/server/server-control.ts';
+import type { ServerControl } from '../../../sidecar/panel/server/server-control.ts';
 import { PanelSettings, type SettingValues } from '../../../sidecar/panel/settings/panel-settings.ts';
 import type { ConsoleLine, LineStream } from '../../../sidecar/panel/shapes/console.ts';
 import type { ServerState, ServerStatus } from '../../../sidecar/panel/shapes/server.ts';
@@ -40,7 +39,7 @@ export class ServerRig {
   readonly statuses: ServerStatus[] = [];
   runs = 0;
   readonly #store;
-  readonly #goodRun: GoodRun;
+  readonly #server: GameServer;
 
   /** @param folder that of a rig before it, which was "killed" */
   constructor(changes: Partial<SettingValues> = {}, folder = mkdtempSync(join(tmpdir(), 'panel-server-'))) {
@@ -49,18 +48,10 @@ export class ServerRig {
     this.#store = openPanelStore(join(folder, 'panel.sqlite'));
     this.settings = new PanelSettings(this.#store);
     this.settings.update({ ...SHORT, serverRoot: join(folder, 'server'), ...changes });
-    this.#goodRun = new GoodRun(this.#store, this.settings);
-    this.crashes = new CrashRecords(this.#store, {
-      now: Date.now,
-      latestLines: (count) => this.lines.slice(-count),
-      latestActions: () => [{ time: 'just now', username: 'anna', action: 'server.start', subject: '', result: 'ok' }],
-      changes: () => this.#goodRun.changes(),
-    });
-    this.control = this.#newControl();
-    this.control.onStatus((status) => {
-      this.statuses.push(status);
-      this.#goodRun.follow(status);
-    });
+    this.#server = this.#newServer();
+    this.control = this.#server.control;
+    this.crashes = this.#server.crashes;
+    this.control.onStatus((status) => this.statuses.push(status));
   }
 
   get state(): ServerState {
@@ -89,15 +80,14 @@ export class ServerRig {
   }
 
   async remove(): Promise<void> {
-    await this.control.close();
-    await this.crashes.settled();
-    await this.#goodRun.close();
+    await this.#server.close();
     this.#store.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #newControl(): ServerControl {
-    return new ServerControl({
+  #newServer(): GameServer {
+    return new GameServer({
+      store: this.#store,
       settings: this.settings,
       console: {
         beginRun: () => {
@@ -106,9 +96,9 @@ export class ServerRig {
         append: (stream, text) => {
           this.lines.push({ seq: this.lines.length + 1, time: new Date().toISOString(), stream, text });
         },
+        latest: (count) => this.lines.slice(-count),
       },
-      crashes: this.crashes,
-      memory: new RunMemory(this.#store),
+      latestActions: () => [{ time: 'just now', username: 'anna', action: 'server.start', subject: '', result: 'ok' }],
       standalone: { program: STANDALONE, vfs: null },
       environment: process.env,
       secretVariables: new Set(['MY_DATABASE_URL']),

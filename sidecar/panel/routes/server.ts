@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { AUTHENTICATED, needs, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import { describeCrash } from '../server/describe-crash.ts';
+import type { GameServer } from '../server/game-server.ts';
+import type { CrashRecord } from '../shapes/crashes.ts';
+import type { ServerAction, ServerStatus } from '../shapes/server.ts';
+
+/** The game server: how it is, what is done to it, what is typed, and how it has died. */
+export function serverRoutes({ server }: { readonly server: GameServer }): PanelRoute[] {
+  const { control, crashes } = server;
+  return [
+    route({
+      method: 'GET',
+      path: '/api/status',
+      access: AUTHENTICATED,
+      handle: () => ({ status: control.status() }),
+    }),
+    actionRoute('start', (actor) => control.start(actor)),
+    actionRoute('stop', (actor) => control.stop(actor)),
+    actionRoute('restart', (actor) => control.restart(actor)),
+    actionRoute('force-stop', (actor) => control.forceStop(actor)),
+    route({
+      method: 'POST',
+      path: '/api/command',
+      access: needs('console.write'),
+      // What is no text is as wrong as a text of two lines, and has the same key.
+      body: z.strictObject({ text: z.unknown() }),
+      audit: 'console.command',
+      handle: (request) => {
+        request.subject(firstWord(request.body.text));
+        control.sendCommand(request.body.text, actorOf(request));
+        return {};
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/crashes',
+      access: needs('logs.read'),
+      handle: () => ({ crashes: crashes.list() }),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/crashes/:id',
+      access: needs('logs.read'),
+      handle: ({ params, query }) => {
+        const crash = crashes.get(params.id ?? '');
+        return query.get('download') === 'true' ? downloadOf(crash) : { crash };
+      },
+    }),
+  ];
+}
+
+function actionRoute(action: ServerAction, run: (actor: string) => ServerStatus): PanelRoute {
+  return route({
+    method: 'POST',
+    path: `/api/server/${action}`,
+    access: needs(`server.${action}`),
+    audit: `server.${action}`,
+    handle: (request) => ({ status: run(actorOf(request)) }),
+  });
+}
+
+function actorOf({ caller }: Pick<PanelRequest, 'caller'>): string {
+  return caller?.username ?? '';
+}
+
+/** What follows it may be a password; the console's log has the whole line. */
+function firstWord(text: unknown): string {
+  return typeof text === 'string' ? (text.trim().split(/\s/, 1)[0] ?? '').slice(0, 100) : '';
+}
+
+function downloadOf(crash: CrashRecord): RawAnswer {
+  return new RawAnswer((response) => {
+    response.writeHead(200, {
+      'content-type': 'text/plain; charset=utf-8',
+      'content-disposition': `attachment; filename="crash-${crash.id}.txt"`,
+    });
+    response.end(describeCrash(crash));
+  });
+}

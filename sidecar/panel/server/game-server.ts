@@ -1,0 +1,45 @@
+import type { LineSink } from '../console/console-log.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
+import type { ConsoleLine } from '../shapes/console.ts';
+import type { PanelStore } from '../store/panel-store.ts';
+import { CrashRecords, type CrashSources } from './crash-records.ts';
+import { GoodRun } from './good-run.ts';
+import { RunMemory } from './run-memory.ts';
+import { ServerControl } from './server-control.ts';
+import type { StandalonePlace } from './standalone-backend.ts';
+
+export interface GameServerOptions {
+  readonly store: PanelStore;
+  readonly settings: PanelSettings;
+  readonly console: LineSink & { latest(count: number): readonly ConsoleLine[] };
+  readonly latestActions: CrashSources['latestActions'];
+  readonly standalone: StandalonePlace;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly secretVariables: ReadonlySet<string>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** The game server with all that is remembered of it. */
+export class GameServer {
+  readonly control: ServerControl;
+  readonly crashes: CrashRecords;
+  readonly #goodRun: GoodRun;
+
+  constructor({ store, latestActions, ...options }: GameServerOptions) {
+    const { settings, console, now } = options;
+    const goodRun = new GoodRun(store, settings);
+    const latestLines = (count: number) => console.latest(count);
+    this.#goodRun = goodRun;
+    this.crashes = new CrashRecords(store, { now, latestLines, latestActions, changes: () => goodRun.changes() });
+    this.control = new ServerControl({ ...options, crashes: this.crashes, memory: new RunMemory(store) });
+    this.control.onStatus((status) => goodRun.follow(status));
+  }
+
+  /** Stops it. Nothing is written any more once this has resolved. */
+  async close(): Promise<void> {
+    await this.control.close();
+    await this.crashes.settled();
+    await this.#goodRun.close();
+  }
+}

@@ -1,0 +1,72 @@
+import type { GaveUp, Plan } from '../shapes/server.ts';
+import { CrashGuard } from './crash-guard.ts';
+import { seconds } from './describe-run.ts';
+
+export interface SelfStartOptions {
+  readonly start: (why: string) => void;
+  readonly say: (text: string) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** Starts that nobody clicks: after a crash, and after a hang; within the bounds of the guard. */
+export class SelfStart {
+  gaveUp: GaveUp | null = null;
+  readonly #options: SelfStartOptions;
+  readonly #guard = new CrashGuard();
+  #pending: { readonly at: string; readonly timer: NodeJS.Timeout } | null = null;
+
+  constructor(options: SelfStartOptions) {
+    this.#options = options;
+  }
+
+  get isPending(): boolean {
+    return this.#pending !== null;
+  }
+
+  /** Shows the start that is to come. */
+  get plan(): Plan | null {
+    return this.#pending === null ? null : { steps: [{ action: 'start', at: this.#pending.at }], next: 0 };
+  }
+
+  /** @param ranMs how long the server had run */
+  afterCrash(ranMs: number): void {
+    const { start, say, now } = this.#options;
+    const waitMs = this.#guard.afterCrash(performance.now(), ranMs);
+    if (waitMs === null) {
+      this.gaveUp = 'crashes';
+      say('It has crashed too often: 5 starts in 10 minutes. It is not started again until somebody does it by hand');
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#pending = null;
+      this.#guard.noteStart(performance.now());
+      start('It is started again after a crash');
+    }, waitMs);
+    this.#pending = { timer, at: new Date(now() + waitMs).toISOString() };
+    say(`It is started again in ${seconds(waitMs)}`);
+  }
+
+  /** Whether a server that hangs may be restarted now: that counts as a start after a crash. */
+  mayRestartHung(): boolean {
+    if (this.#guard.afterCrash(performance.now(), 0) === null) {
+      this.#options.say('It has been started too often in 10 minutes; it is left as it is');
+      return false;
+    }
+    this.#guard.noteStart(performance.now());
+    return true;
+  }
+
+  /** Nothing starts by itself any more, until the next crash. */
+  cancel(): void {
+    clearTimeout(this.#pending?.timer);
+    this.#pending = null;
+    this.gaveUp = null;
+  }
+
+  /** Somebody starts it by hand. */
+  clear(): void {
+    this.cancel();
+    this.#guard.clear();
+  }
+}
