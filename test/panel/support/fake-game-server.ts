@@ -1,7 +1,8 @@
 // A game server that misbehaves on demand. Options: --ignore-stop, --ignore-sigterm, --grandchild (one that outlives it),
-// --stubborn-grandchild (and ignores SIGTERM), --crash-at-start, --silent, --bytes HEX. Lines on its input: quit, crash CODE,
-// kill, flood COUNT, env, hang; others are answered.
+// --stubborn-grandchild (and ignores SIGTERM), --crash-at-start, --silent, --bytes HEX, --http PORT (as FXServer answers there).
+// Lines on its input: quit, crash CODE, kill, flood COUNT, env, hang; others are answered.
 import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
 
 const options = new Set(process.argv.slice(2));
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);
@@ -10,6 +11,15 @@ function startGrandchild(isStubborn: boolean): void {
   const script = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} setInterval(() => {}, 1e6); console.log('up')`;
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
   child.stdout.once('data', () => say(`grandchild ${child.pid}`));
+}
+
+function answerAsFxServer(port: number): void {
+  const answers: Record<string, unknown> = {
+    '/info.json': { resources: ['chat', 'db_connector', 7], server: 'FXServer-no-version' },
+    '/players.json': [{ id: 1, name: '<script>alert(1)</script>' }],
+  };
+  const server = createServer((request, response) => response.end(JSON.stringify(answers[request.url ?? ''])));
+  server.listen(port, '127.0.0.1');
 }
 
 function flood(count: number): void {
@@ -38,8 +48,9 @@ if (options.has('--crash-at-start')) {
 if (options.has('--ignore-sigterm')) process.on('SIGTERM', () => say('no'));
 if (options.has('--grandchild')) startGrandchild(false);
 if (options.has('--stubborn-grandchild')) startGrandchild(true);
-const bytes = process.argv[process.argv.indexOf('--bytes') + 1];
-if (options.has('--bytes')) process.stdout.write(Buffer.from(bytes ?? '', 'hex'));
+const optionValue = (name: string): string | undefined => process.argv[process.argv.indexOf(name) + 1];
+if (options.has('--bytes')) process.stdout.write(Buffer.from(optionValue('--bytes') ?? '', 'hex'));
+if (options.has('--http')) answerAsFxServer(Number(optionValue('--http')));
 if (!options.has('--silent')) say(`ready ${process.pid} in ${process.cwd()}`);
 
 let rest = '';

@@ -1,0 +1,129 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SettingValues } from '../../../../sidecar/panel/settings/panel-settings.ts';
+import { fakeLine, ServerRig } from '../../../panel/support/server-rig.ts';
+
+const rigs: ServerRig[] = [];
+
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map((rig) => rig.remove()));
+});
+
+function newRig(changes: Partial<SettingValues>): ServerRig {
+  const rig = new ServerRig({ stopLine: '', stopWaitSeconds: 20, ...changes });
+  rigs.push(rig);
+  return rig;
+}
+
+function addBundle(rig: ServerRig, name: string, script: string, manifest: object = {}): void {
+  const folder = join(rig.settings.values.serverRoot, 'bundles', name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'server.js'), script);
+  writeFileSync(join(folder, 'bundle.json'), JSON.stringify({ version: '1.2.3', server: 'server.js', ...manifest }));
+}
+
+/** A port of the loopback on which nobody listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const HANG = `export default (host) => host.commands.register('hang', '', ([ms]) => {
+  const end = Date.now() + Number(ms);
+  while (Date.now() < end);
+});`;
+
+describe('the standalone server', () => {
+  it('tells its bundles beside the console, runs at its first line, and stops by quit', async () => {
+    const rig = newRig({ backend: 'standalone' });
+    addBundle(rig, 'shop', 'export default () => {};', { description: 'sells', tags: ['town'] });
+    addBundle(rig, 'broken', "export default () => { throw new Error('no'); };");
+    const told: string[] = [];
+    rig.control.onBundles((bundles) =>
+      told.push(bundles === null ? 'gone' : bundles.map(({ state }) => state).join(' ')),
+    );
+    rig.control.start('anna');
+    expect(rig.state).toBe('starting');
+    await rig.line(/bundles started/);
+    expect(rig.state).toBe('running');
+    await expect.poll(() => rig.control.bundles()?.map(({ state }) => state)).toEqual(['failed', 'started']);
+    expect(rig.control.bundles()?.[1]).toEqual({
+      ...{ name: 'shop', version: '1.2.3', description: 'sells', state: 'started' },
+      ...{ dependencies: [], tags: ['town'], autostart: true },
+    });
+    rig.control.sendCommand('stop shop', 'anna');
+    await expect.poll(() => rig.control.bundles()?.map(({ state }) => state)).toEqual(['failed', 'stopped']);
+    rig.control.stop('anna');
+    expect((await rig.reaches('stopped')).exit).toEqual({ code: 0, signal: null, reason: 'asked' });
+    expect(rig.control.bundles()).toBeNull();
+    expect(told.at(-1)).toBe('gone');
+  });
+
+  it('names in the crash record what was starting', async () => {
+    const rig = newRig({ backend: 'standalone' });
+    addBundle(
+      rig,
+      'heavy',
+      'export default async () => { await new Promise((r) => setTimeout(r, 300)); process.exit(9); };',
+    );
+    rig.control.start('anna');
+    expect((await rig.reaches('crashed')).exit).toEqual({ code: 9, signal: null, reason: 'crash' });
+    expect(rig.crashes.get('1').starting).toEqual(['heavy']);
+  });
+
+  it('is shown to hang, and to be well again', async () => {
+    const rig = newRig({ backend: 'standalone', hangSeconds: 1 });
+    addBundle(rig, 'lazy', HANG);
+    rig.control.start('anna');
+    await rig.line(/bundles started/);
+    rig.control.sendCommand('hang 3000', 'anna');
+    await expect.poll(() => rig.control.status().hungSince).not.toBeNull();
+    expect(rig.state).toBe('running');
+    await rig.line(/HANGS/);
+    await expect.poll(() => rig.control.status().hungSince).toBeNull();
+    expect(rig.runs).toBe(1);
+    await rig.line(/It answers again/);
+  });
+
+  it('is restarted when it hangs where the owner said so', async () => {
+    const rig = newRig({
+      ...{ backend: 'standalone', hangSeconds: 1, restartHungServer: true },
+      ...{ stopWaitSeconds: 0.2, killWaitSeconds: 0.2 },
+    });
+    addBundle(rig, 'lazy', HANG);
+    rig.control.start('anna');
+    await rig.line(/bundles started/);
+    rig.control.sendCommand('hang 600000', 'anna');
+    await expect.poll(() => rig.texts().filter((text) => text.includes('bundles started')).length).toBe(2);
+    expect(rig.runs).toBe(2);
+    expect(rig.control.status()).toMatchObject({ state: 'running', hungSince: null });
+  });
+});
+
+describe('an FXServer', () => {
+  it('runs when its own port answers, and tells who plays and what runs', async () => {
+    const port = await freePort();
+    const rig = newRig({ backend: 'fxserver', startLine: fakeLine('--http', String(port)) });
+    writeFileSync(join(rig.settings.values.serverRoot, 'server.cfg'), `endpoint_add_tcp "0.0.0.0:${port}"\n`);
+    await rig.started();
+    expect(rig.state).toBe('starting');
+    await rig.reaches('running');
+    await expect.poll(() => rig.control.health()).toEqual({ players: 1, resources: ['chat', 'db_connector'] });
+    rig.control.stop('anna');
+    expect((await rig.reaches('stopped')).exit).toEqual({ code: 0, signal: null, reason: 'asked' });
+    expect(rig.texts('in')).toEqual(['panel> quit']);
+    expect(rig.control.health()).toBeNull();
+  });
+
+  it('is looked for in its folder where no start line is set', async () => {
+    const rig = newRig({ backend: 'fxserver', startLine: '' });
+    rig.control.start('anna');
+    await rig.line(/no (run\.sh|FXServer\.exe) in the server folder/);
+    expect(rig.control.status()).toMatchObject({ state: 'crashed', gaveUp: 'launch' });
+  });
+});
