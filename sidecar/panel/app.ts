@@ -7,8 +7,10 @@ import type { StaticPages } from './http/static-pages.ts';
 import { PanelError } from './panel-error.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bridgeRoutes } from './routes/bridge.ts';
+import { bundleRoutes } from './routes/bundles.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { logsRoutes } from './routes/logs.ts';
+import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
@@ -24,6 +26,8 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...usersRoutes(services, () => routes),
     ...auditRoutes(services),
     ...bridgeRoutes(services),
+    ...bundleRoutes(services),
+    ...serverRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),
   ];

@@ -7,17 +7,19 @@ import { Sessions } from './accounts/sessions.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { Bridge } from './bridge/bridge.ts';
 import { BridgeDiagnostics } from './bridge/bridge-log.ts';
+import { Bundles } from './bundles/bundles.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { ServerDiagnostics } from './console/server-diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
+import { createGameServer } from './create-game-server.ts';
 import { createOwnerServices } from './create-owner-services.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
 import { VERSION } from './program-folder.ts';
+import type { GameServer } from './server/game-server.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
-import type { ServerStatus } from './shapes/server.ts';
 import type { PanelStore } from './store/panel-store.ts';
 
 const LOGIN_ATTEMPTS = 10;
@@ -30,18 +32,22 @@ export interface ServicesStart {
 }
 
 /** The parts of the panel, put together: each knows the ones before it by its constructor, and nothing of HTTP. */
-export function createServices(base: PanelBase, store: PanelStore, { settings, logs }: ServicesStart) {
+export function createServices(base: PanelBase, store: PanelStore, start: ServicesStart) {
+  const { settings, logs } = start;
   const { config, now } = base;
   const { log } = logs;
   const audit = new AuditLog(store, now);
   const people = createAccounts(store, now, audit);
   const { bridgeHost } = config.panel;
   const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now });
-  const status = (): ServerStatus => stoppedServer(settings);
-  const events = createEvents(logs, people, status, now);
+  const server = createGameServer({ base, store, audit, ...start });
+  const status = () => server.control.status();
+  const bundles = new Bundles({ server: server.control, settings });
+  const events = createEvents(logs, people, server, now);
+  bundles.onChange((list) => events.publish('bundles', list, 'bundles.read'));
   return {
     ...people,
-    ...{ base, store, log, logs, settings, audit, events, bridge },
+    ...{ base, store, log, logs, settings, audit, events, bridge, server, bundles },
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),
@@ -58,20 +64,14 @@ export type PanelServices = ReturnType<typeof createServices>;
 function createEvents(
   { console }: PanelLogs,
   { accounts, sessions }: ReturnType<typeof createAccounts>,
-  status: () => ServerStatus,
+  { control }: GameServer,
   now: () => number,
 ): EventHub {
-  const events = new EventHub({ console, status, now });
+  const events = new EventHub({ console, status: () => control.status(), now });
+  control.onStatus((status) => events.publish('status', status));
   sessions.onEnded(({ sessionIds, reason }) => events.endSessions(sessionIds, reason));
   accounts.onPermissionsChanged(({ accountId, permissions }) => events.changePermissions(accountId, permissions));
   return events;
-}
-
-/** Until there is server control. */
-function stoppedServer(settings: PanelSettings): ServerStatus {
-  const { backend, serverRoot } = settings.values;
-  const nothing = { pid: null, startedAt: null, exit: null, plan: null, hungSince: null, gaveUp: null };
-  return { state: 'stopped', serverRoot, backend, ...nothing };
 }
 
 function createAccounts(store: PanelStore, now: () => number, audit: AuditLog) {

@@ -54,7 +54,13 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
       log: services.log,
     }),
   });
+  const begin = async () => {
+    await services.bridge.apply();
+    await services.server.control.open();
+  };
   const stop = async () => {
+    // Whoever watches sees it go.
+    await services.server.close();
     services.events.close();
     await services.bridge.close();
     await closeApp(app);
@@ -68,7 +74,7 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
     hosts = new HostRule(panel, port);
     const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
     services.log.info('listening', { service: 'panel', address });
-    return { address, services, routes, begin: () => services.bridge.apply(), stop };
+    return { address, services, routes, begin, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -24,7 +24,7 @@ export function serverRoutes({ server }: { readonly server: GameServer }): Panel
       path: '/api/command',
       access: needs('console.write'),
       // What is no text is as wrong as a text of two lines, and has the same key.
-      body: z.strictObject({ text: z.unknown() }),
+      body: z.strictObject({ text: z.unknown().optional() }),
       audit: 'console.command',
       handle: (request) => {
         request.subject(firstWord(request.body.text));

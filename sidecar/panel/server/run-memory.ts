@@ -18,6 +18,10 @@ export class RunMemory {
       .run(pid, mark, run);
   }
 
+  get isEmpty(): boolean {
+    return this.#store.prepare('SELECT 1 FROM server_run').get() === undefined;
+  }
+
   forget(): void {
     this.#store.prepare('DELETE FROM server_run').run();
   }

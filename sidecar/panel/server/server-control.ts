@@ -36,6 +36,7 @@ export class ServerControl {
   #isToStart = false;
   /** From a restart until it runs. */
   #isRestarting = false;
+  #isOpen = false;
   #isClosing = false;
 
   constructor(options: ServerControlOptions) {
@@ -47,8 +48,10 @@ export class ServerControl {
   /** Ends what an earlier sidecar has left running, and starts the server where it starts with the panel. */
   async open(): Promise<void> {
     const left = await this.#options.memory.findLeftGroup();
+    this.#isOpen = true;
     const { autoStartServer, backend } = this.#options.settings.values;
     const starts = autoStartServer && backend !== 'none';
+    if (this.#run !== null) return;
     if (left === null) {
       this.#options.memory.forget();
       if (starts) this.#launch('It starts with the panel');
@@ -93,10 +96,11 @@ export class ServerControl {
     return this.#run?.health ?? null;
   }
 
-  /** @throws PanelError `server.running`, `server.elsewhere` */
+  /** @throws PanelError `server.running`, `server.busy`, `server.elsewhere` */
   start(actor: string): ServerStatus {
     this.#mustControl();
     if (this.#run !== null) throw new PanelError('server.running');
+    this.#mustBeOpen();
     this.#selfStart.clear();
     this.#launch(`${actor} starts it`);
     return this.status();
@@ -115,6 +119,7 @@ export class ServerControl {
   restart(actor: string): ServerStatus {
     this.#mustControl();
     if (this.#isRestarting || this.#run?.isStopping) throw new PanelError('server.busy');
+    this.#mustBeOpen();
     this.#selfStart.clear();
     this.#isRestarting = true;
     if (this.#run === null) this.#launch(`${actor} restarts it`);
@@ -260,6 +265,11 @@ export class ServerControl {
 
   #mustControl(): void {
     if (this.#options.settings.values.backend === 'none') throw new PanelError('server.elsewhere');
+  }
+
+  /** Nothing is started once the panel ends, nor before it has looked for what an earlier one has left. */
+  #mustBeOpen(): void {
+    if (this.#isClosing || !(this.#isOpen || this.#options.memory.isEmpty)) throw new PanelError('server.busy');
   }
 
   #say(text: string): void {

@@ -1,0 +1,35 @@
+import type { AuditLog } from './audit/audit-log.ts';
+import type { PanelBase } from './panel-base.ts';
+import type { PanelLogs } from './panel-logs.ts';
+import { GameServer } from './server/game-server.ts';
+import { findStandaloneProgram } from './server/standalone-backend.ts';
+import type { PanelSettings } from './settings/panel-settings.ts';
+import type { PanelStore } from './store/panel-store.ts';
+
+export interface GameServerBase {
+  readonly base: PanelBase;
+  readonly store: PanelStore;
+  readonly settings: PanelSettings;
+  readonly logs: PanelLogs;
+  readonly audit: AuditLog;
+  /** Configuration of a standalone server that the start presets. */
+  readonly serverVfs: string | null;
+}
+
+/** The game server on this machine, with what the rest of the panel knows of it. */
+export function createGameServer({ base, store, settings, logs, audit, serverVfs }: GameServerBase): GameServer {
+  const { config, now } = base;
+  return new GameServer({
+    ...{ store, settings, now, console: logs.console },
+    latestActions: (count) => latestActions(audit, count),
+    standalone: { program: findStandaloneProgram(), vfs: serverVfs },
+    environment: process.env,
+    secretVariables: config.secretVariables,
+  });
+}
+
+/** Of accounts: the audit log also has attempts of nobody. */
+function latestActions(audit: AuditLog, count: number) {
+  const entries = audit.page(null, 10 * count);
+  return entries.filter(({ username }) => username !== '').slice(0, count);
+}
