@@ -16,8 +16,12 @@ export interface AuditEntry {
 export type AuditNote = Omit<AuditEntry, 'id' | 'time'>;
 
 /** Refusals have a bound of their own, so that whoever is refused a thousand times pushes out nothing that was done. */
-const MOST_DONE = 50_000;
-const MOST_REFUSED = 10_000;
+export interface AuditBounds {
+  readonly done: number;
+  readonly refused: number;
+}
+
+const BOUNDS: AuditBounds = { done: 50_000, refused: 10_000 };
 /** Rows beyond the bounds are removed now and then, not with every entry. */
 const TRIM_EVERY = 200;
 const LONGEST_SUBJECT = 500;
@@ -26,11 +30,13 @@ const LONGEST_SUBJECT = 500;
 export class AuditLog {
   readonly #store: PanelStore;
   readonly #now: () => number;
+  readonly #bounds: AuditBounds;
   #sinceTrim = 0;
 
-  constructor(store: PanelStore, now: () => number) {
+  constructor(store: PanelStore, now: () => number, bounds = BOUNDS) {
     this.#store = store;
     this.#now = now;
+    this.#bounds = bounds;
   }
 
   write(note: AuditNote): void {
@@ -52,8 +58,8 @@ export class AuditLog {
   #trim(): void {
     this.#sinceTrim = 0;
     for (const [isDone, most] of [
-      [1, MOST_DONE],
-      [0, MOST_REFUSED],
+      [1, this.#bounds.done],
+      [0, this.#bounds.refused],
     ]) {
       this.#store
         .prepare(

@@ -39,7 +39,8 @@ const NO_BODY = z.strictObject({});
 /** Every request passes here, in the order that the contract gives ("Order of checks"). */
 export class Guards {
   readonly #options: GuardsOptions;
-  readonly #bodies = new BodyReader();
+  /** Apart, so that strangers who send a lot slowly hold up nobody who has signed in. */
+  readonly #bodies = { strangers: new BodyReader(), accounts: new BodyReader() };
 
   constructor(options: GuardsOptions) {
     this.#options = options;
@@ -80,7 +81,8 @@ export class Guards {
     checkAccess(request, route, state, course);
     const base = { client, caller: state.caller, params, ...requestOf(request, response, course) };
     route.gate?.(base);
-    const bodyText = route.method === 'POST' ? await this.#bodies.read(request) : '';
+    const bodies = this.#bodies[state.caller === null ? 'strangers' : 'accounts'];
+    const bodyText = route.method === 'POST' ? await bodies.read(request) : '';
     const body = readBody(route, bodyText) as never;
     course.isAudited = true;
     return await route.handle({ ...base, body, bodyText });

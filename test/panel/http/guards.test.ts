@@ -216,6 +216,21 @@ describe('a body', () => {
     }
   });
 
+  it('of strangers, too many at once, are refused, and hold up nobody who has signed in', async () => {
+    const nobody = panel.client();
+    await nobody.session();
+    const head = [
+      ...['POST /api/login HTTP/1.1', `Host: ${host}`, `Cookie: ${nobody.cookieHeader}`, `X-CSRF: ${nobody.csrf}`],
+      ...['Content-Type: application/json', `Content-Length: ${1024 * 1024}`],
+    ].join('\r\n');
+    const most = 'x'.repeat(1024 * 1024 - 1);
+    const slow = Array.from({ length: 17 }, () => converse(panel.address, `${head}\r\n\r\n${most}`));
+    const refused = await Promise.any(slow.map(({ seen }) => seen('HTTP/1.1 ')));
+    expect(refused).toContain('"rate.limited"');
+    expect((await post(JSON_TYPE, '{"username":"nobody"}')).body).toMatchObject({ error: 'users.unknown' });
+    for (const { socket } of slow) socket.destroy();
+  });
+
   it('of just 1 MiB is read', async () => {
     const rest = '{"username":""}'.length;
     const answer = await post(JSON_TYPE, `{"username":"${'x'.repeat(1024 * 1024 - rest)}"}`);
