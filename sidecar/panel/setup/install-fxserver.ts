@@ -89,7 +89,9 @@ function writeLines(own: OwnFolder, access: ConnectorAccess, resource: string, f
     throw new InstallRefused(`the secret of key ${keyId} cannot stand in server.cfg; "keys new" makes one that can`);
   }
   const cfg = own.within(join(own.root, 'server.cfg'), 'file');
-  if (writeNew(join(resource, 'vfs/database.json'), pretty({ url, keyId, namespaces }))) {
+  const vfs = join(resource, 'vfs');
+  own.within(isThere(vfs) ? vfs : resource, 'folder');
+  if (writeNew(join(vfs, 'database.json'), pretty({ url, keyId, namespaces }))) {
     found.made.push(relative(own.root, join(resource, 'vfs/database.json')));
   }
   const lines = join(own.root, CONNECTOR_CFG);
