@@ -1,4 +1,5 @@
 import type { ConsoleLine, LineStream } from '../../shapes/console.ts';
+import { lineSource } from '../../shapes/line-source.ts';
 import { plainText } from './sgr.ts';
 
 /** A line as the page keeps it, or a place where lines are missing. */
@@ -15,12 +16,9 @@ export interface Entry {
   readonly missingFrom: number | null;
 }
 
-/** `[bundle] text` of the standalone server, `[ script:bundle] text` of FXServer. */
-const SOURCE = /^\s{0,4}\[\s{0,32}(?:script:)?([A-Za-z0-9_][A-Za-z0-9_.-]{0,63})\]/;
-
 export function entryOf(line: ConsoleLine): Entry {
   const plain = plainText(line.text);
-  return { ...line, plain, source: SOURCE.exec(plain)?.[1] ?? '', missingFrom: null };
+  return { ...line, plain, source: lineSource(plain), missingFrom: null };
 }
 
 export function missingEntry(from: number, to: number, time: string): Entry {
