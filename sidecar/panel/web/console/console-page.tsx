@@ -48,7 +48,11 @@ function isBefore(seq: number, { buffer, isLoading }: LiveLines): boolean {
 }
 
 function Older({ lines }: { lines: LiveLines }) {
-  const [load, isBusy] = useAction(async () => lines.loadOlder?.());
+  const [load, isBusy] = useAction(async () => {
+    await lines.loadOlder?.();
+    // The button goes away now, and the focus must not go with it.
+    document.querySelector<HTMLElement>('.lines')?.focus({ preventScroll: true });
+  });
   if (lines.loadOlder === null) return null;
   return (
     <div class="lines-older">

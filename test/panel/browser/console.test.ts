@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+/** More than the page reads at first. */
+const EARLY_LINES = 2_500;
+
+describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`}`, () => {
+  let panel: TestPanel;
+  let browser: TestBrowser;
+  let page: Page;
+
+  const say = (text: string, stream: 'out' | 'err' = 'out') => panel.services.logs.console.append(stream, text);
+  /** Anew, without the filters of the test before. */
+  const open = async (path = '#/console') => {
+    await page.goto(`${panel.address}/${path}`);
+    await page.reload();
+    await page.getByRole('log', { name: 'Console output' }).waitFor();
+  };
+  const lines = () => page.getByRole('log', { name: 'Console output' });
+
+  beforeAll(async () => {
+    panel = await startTestPanel();
+    await panel.owner();
+    panel.services.logs.console.beginRun();
+    for (let index = 1; index <= EARLY_LINES; index++) say(`early line ${index}`);
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  it('shows hostile lines as the text they are', async () => {
+    await open();
+    say(`<img src=x onerror="document.title='owned'"> <script>document.title='owned'</script>`);
+    say('\u001b[31mred\u001b[0m \u001b]0;owned\u0007\u001b[2J\u001b[8mseen');
+    say('exe.\u202egnp');
+    say('x'.repeat(1_000_000));
+    say('after all of it');
+    await lines().getByText('<img src=x onerror=').waitFor();
+    await lines().getByText('exe.\\u{202e}gnp').waitFor();
+    await lines().getByText('after all of it').waitFor();
+    await lines().getByText('seen').waitFor();
+    expect(await lines().getByText('red', { exact: true }).getAttribute('class')).toBe('fg-1');
+    expect(await lines().locator('img, script').count()).toBe(0);
+    expect(await page.title()).toMatch(/^Console/);
+    await expectAccessible(page);
+  });
+
+  it('finds text in the lines, marks it, and goes from one to the next', async () => {
+    await open();
+    const search = page.getByRole('searchbox', { name: 'Search' });
+    await search.fill('EARLY LINE 2499');
+    await page.getByText('0 of 1').waitFor();
+    await search.press('Enter');
+    await page.getByText('1 of 1').waitFor();
+    await lines().locator('mark', { hasText: 'early line 2499' }).waitFor();
+    await page.getByRole('region', { name: /^Line \d+$/ }).waitFor();
+    await search.fill('nobody ever said this');
+    await page.getByText('Nothing found').waitFor();
+    await page.getByText('Filters').click();
+    await page.getByLabel('Only matches').check();
+    await page.getByRole('button', { name: 'Show all lines' }).click();
+    await lines().getByText('after all of it').waitFor();
+  });
+
+  it('shows the lines of one bundle', async () => {
+    await open();
+    say('[shop] sold bread');
+    say('[ script:bank] no money', 'err');
+    await lines().getByText('[shop] sold bread').waitFor();
+    await page.getByRole('combobox', { name: 'Bundle' }).selectOption('bank');
+    await lines().getByText('no money').waitFor();
+    expect(await lines().getByText('sold bread').count()).toBe(0);
+  });
+
+  it('stands still while it is paused, and then shows what came meanwhile', async () => {
+    await open();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    say('said in the pause');
+    await page.getByText('Paused. New lines: 1').waitFor();
+    expect(await lines().getByText('said in the pause').count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await lines().getByText('said in the pause').waitFor();
+  });
+
+  it('leaves the reader alone who has scrolled up, tells of new lines, and leads back', async () => {
+    await open();
+    await lines().focus();
+    await page.keyboard.press('Home');
+    await page.getByRole('button', { name: 'Load earlier lines' }).waitFor();
+    say('said below');
+    await page.getByRole('button', { name: 'New lines: 1' }).click();
+    await lines().getByText('said below').waitFor();
+  });
+
+  it('reads earlier lines until there are none', async () => {
+    await open();
+    await lines().focus();
+    await page.keyboard.press('Home');
+    await page.getByRole('button', { name: 'Load earlier lines' }).click();
+    await page.getByRole('button', { name: 'Load earlier lines' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('Home');
+    await lines().getByText('early line 1', { exact: true }).waitFor();
+  });
+
+  it('gives a line an address that works live, in the history, and in the file', async () => {
+    await open();
+    say('a line worth telling');
+    const line = lines().locator('.line', { hasText: 'a line worth telling' });
+    const seq = Number(await line.getAttribute('data-seq'));
+    await line.click();
+    const region = page.getByRole('region', { name: `Line ${seq}` });
+    await region.getByText('a line worth telling').waitFor();
+    await region.getByRole('button', { name: 'Copy link' }).waitFor();
+    await open(`#/console?line=${seq}`);
+    await region.getByText('a line worth telling').waitFor();
+    await open('#/console?line=7');
+    await page.getByText('Lines around number 7, from the log.').waitFor();
+    await page.getByRole('region', { name: 'Line 7' }).getByText('early line 7').waitFor();
+    await page.getByRole('link', { name: 'Back to live' }).click();
+    await lines().getByText('a line worth telling').waitFor();
+    const [file] = (await panel.services.logs.console.folder.list()).map(({ name }) => name);
+    await page.goto(`${panel.address}/#/logs?file=${file}&line=7`);
+    await page.getByRole('region', { name: 'Line 7' }).getByText('early line 7').waitFor();
+  });
+
+  it('works with the keyboard alone', async () => {
+    await open();
+    await lines().focus();
+    await page.keyboard.press('Enter');
+    const region = page.getByRole('region', { name: /^Line \d+$/ });
+    const last = await region.getAttribute('aria-label');
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(() => region.getAttribute('aria-label')).not.toBe(last);
+    await page.keyboard.press('Escape');
+    await region.waitFor({ state: 'detached' });
+    await page.getByText('Filters').focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Wrap lines').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Wrap lines').waitFor({ state: 'hidden' });
+  });
+
+  it('fits a phone', async () => {
+    const phone = await browser.visit(panel.address, { width: 390 });
+    await signIn(phone, 'owner', PASSWORD);
+    await phone.goto(`${panel.address}/#/console`);
+    await phone.getByRole('log', { name: 'Console output' }).getByText('a line worth telling').waitFor();
+    await expectAccessible(phone);
+    expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+
+  it('did nothing that the policy refuses', () => {
+    expect(browser.complaints).toEqual([]);
+  });
+});
