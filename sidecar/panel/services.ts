@@ -1,3 +1,4 @@
+import { traceOf } from '../log.ts';
 import { AccountStore } from './accounts/account-store.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { AttemptLimit } from './accounts/attempt-limit.ts';
@@ -36,7 +37,10 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const { settings, logs } = start;
   const { config, now } = base;
   const { log } = logs;
-  const audit = new AuditLog(store, now);
+  const audit = new AuditLog({
+    ...{ store, now },
+    onTrouble: (error) => log.error('refusals could not be written into the audit log', { cause: traceOf(error) }),
+  });
   const people = createAccounts(store, now, audit);
   const { bridgeHost } = config.panel;
   const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now });

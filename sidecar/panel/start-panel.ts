@@ -58,17 +58,19 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
     await services.bridge.apply();
     await services.server.control.open();
   };
-  const stop = async () => {
-    // Whoever watches sees it go.
-    await services.server.close();
-    services.events.close();
-    await services.bridge.close();
-    await closeApp(app);
-    await services.setup.close();
-    services.sessions.close();
-    await logs.close();
-    store.close();
-  };
+  const stop = () =>
+    endAll([
+      // Whoever watches sees it go.
+      () => services.server.close(),
+      () => services.events.close(),
+      () => services.bridge.close(),
+      () => closeApp(app),
+      () => services.setup.close(),
+      () => services.sessions.close(),
+      () => services.audit.close(),
+      () => logs.close(),
+      () => store.close(),
+    ]);
   try {
     const port = await listen(app, panel);
     hosts = new HostRule(panel, port);
@@ -79,6 +81,19 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
     await stop();
     throw error;
   }
+}
+
+/** One after another, each whatever became of those before it. @throws the first fault */
+async function endAll(ends: readonly (() => unknown)[]): Promise<void> {
+  const faults: unknown[] = [];
+  for (const end of ends) {
+    try {
+      await end();
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
 }
 
 async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<number> {

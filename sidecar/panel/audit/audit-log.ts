@@ -25,34 +25,85 @@ const BOUNDS: AuditBounds = { done: 50_000, refused: 10_000 };
 /** Rows beyond the bounds are removed now and then, not with every entry. */
 const TRIM_EVERY = 200;
 const LONGEST_SUBJECT = 500;
+/** Each commit waits for the disk on the thread that serves the game: refusals, which anybody can cause, share one. */
+const REFUSALS_EVERY_MS = 500;
+const MOST_WAITING = 1000;
+
+export interface AuditOptions {
+  readonly store: PanelStore;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly bounds?: AuditBounds;
+  /** What is written later can no longer be refused to anybody. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+interface TimedNote extends AuditNote {
+  readonly time: number;
+}
 
 /** What was done, by whom: written by the panel itself, changed by no route. */
 export class AuditLog {
   readonly #store: PanelStore;
   readonly #now: () => number;
   readonly #bounds: AuditBounds;
+  readonly #onTrouble: (error: unknown) => void;
+  /** Refusals that are not written yet; beyond the most they are dropped. */
+  #waiting: TimedNote[] = [];
+  #timer: NodeJS.Timeout | null = null;
   #sinceTrim = 0;
 
-  constructor(store: PanelStore, now: () => number, bounds = BOUNDS) {
+  constructor({ store, now, bounds = BOUNDS, onTrouble }: AuditOptions) {
     this.#store = store;
     this.#now = now;
     this.#bounds = bounds;
+    this.#onTrouble = onTrouble;
   }
 
   write(note: AuditNote): void {
-    this.#store
-      .prepare('INSERT INTO audit (time, username, action, subject, address, result) VALUES (?, ?, ?, ?, ?, ?)')
-      .run(this.#now(), note.username, note.action, shown(note.subject), note.address, note.result);
-    this.#sinceTrim += 1;
-    if (this.#sinceTrim >= TRIM_EVERY) this.#trim();
+    const isFull = this.#waiting.length >= MOST_WAITING;
+    if (note.result === 'ok' || !isFull) this.#waiting.push({ ...note, time: this.#now() });
+    if (note.result === 'ok') this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flushLater(), REFUSALS_EVERY_MS).unref();
   }
 
   /** Newest first; `before` is the id that a page ended with. */
   page(before: number | null, limit: number): AuditEntry[] {
+    this.#flush();
     const rows = this.#store
       .prepare('SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?')
       .all(before ?? Number.MAX_SAFE_INTEGER, limit) as (Omit<AuditEntry, 'time'> & { time: number })[];
     return rows.map((row) => ({ ...row, time: new Date(row.time).toISOString() }));
+  }
+
+  /** Before the store closes. */
+  close(): void {
+    this.#flush();
+  }
+
+  #flushLater(): void {
+    try {
+      this.#flush();
+    } catch (error) {
+      this.#onTrouble(error);
+    }
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const notes = this.#waiting;
+    this.#waiting = [];
+    if (notes.length === 0) return;
+    const insert = this.#store.prepare(
+      'INSERT INTO audit (time, username, action, subject, address, result) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#store.transaction(() => {
+      for (const { time, username, action, subject, address, result } of notes)
+        insert.run(time, username, action, shown(subject), address, result);
+      this.#sinceTrim += notes.length;
+      if (this.#sinceTrim >= TRIM_EVERY) this.#trim();
+    })();
   }
 
   #trim(): void {

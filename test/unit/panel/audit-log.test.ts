@@ -8,11 +8,17 @@ import { newFolder } from '../../support/config-folder.ts';
 let folder: string;
 let store: PanelStore;
 let audit: AuditLog;
+const trouble: unknown[] = [];
 
 beforeEach(() => {
   folder = newFolder();
   store = openPanelStore(join(folder, 'panel.sqlite'));
-  audit = new AuditLog(store, () => 0, { done: 5, refused: 3 });
+  audit = new AuditLog({
+    store,
+    now: () => 0,
+    bounds: { done: 5, refused: 3 },
+    onTrouble: (error) => trouble.push(error),
+  });
 });
 
 afterEach(() => {
@@ -26,11 +32,22 @@ const actions = () => audit.page(null, 1000).map(({ action }) => action);
 
 it('is bounded, and refusals push out nothing that was done', () => {
   for (let index = 0; index < 10; index += 1) note(`done ${index}`);
-  for (let index = 0; index < 990; index += 1) note(`refused ${index}`, 'permission.missing');
-  expect(actions()).toEqual([
-    ...['refused 989', 'refused 988', 'refused 987'],
-    ...['done 9', 'done 8', 'done 7', 'done 6', 'done 5'],
+  for (let index = 0; index < 2000; index += 1) {
+    note(`refused ${index}`, 'permission.missing');
+    if (index % 100 === 99) actions();
+  }
+  const left = actions();
+  expect(left.filter((action) => action.startsWith('done'))).toEqual([
+    'done 9',
+    'done 8',
+    'done 7',
+    'done 6',
+    'done 5',
   ]);
+  const refusals = left.filter((action) => action.startsWith('refused'));
+  expect(refusals[0]).toBe('refused 1999');
+  // Rows beyond the bound go every 200 entries.
+  expect(refusals.length).toBeLessThan(3 + 300);
 });
 
 it('is read in pages, newest first', () => {
@@ -50,4 +67,21 @@ it('keeps a subject on one line, and not without end', () => {
   const [entry] = audit.page(null, 1);
   expect(entry?.subject).toMatch(/^a \[31mb c+$/);
   expect(entry?.subject).toHaveLength(500);
+});
+
+it('writes refusals together, in their place among what was done', () => {
+  const rows = () => (store.prepare('SELECT count(*) AS n FROM audit').get() as { n: number }).n;
+  note('refused', 'permission.missing');
+  expect(rows()).toBe(0);
+  note('done');
+  expect(rows()).toBe(2);
+  expect(actions()).toEqual(['done', 'refused']);
+});
+
+it('tells where the disk takes no refusal, and does not end the sidecar', async () => {
+  store.exec('DROP TABLE audit');
+  note('refused', 'permission.missing');
+  await expect.poll(() => trouble).toHaveLength(1);
+  note('again', 'permission.missing');
+  await expect.poll(() => trouble).toHaveLength(2);
 });
