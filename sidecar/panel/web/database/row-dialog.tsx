@@ -1,0 +1,110 @@
+import { useState } from 'preact/hooks';
+import type { JsonText, RowAnswer, RowsAnswer } from '../../shapes/database.ts';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Fault, Notice } from '../components/states.tsx';
+import { tellDone } from '../components/toast.tsx';
+import { api } from '../core/api.ts';
+import { t } from '../core/i18n.ts';
+import { useCan } from '../core/session.ts';
+import { ChangePreview } from './change-preview.tsx';
+import { changesOf, draftOfRow, type RowDraft, rowRequest, valuesOf } from './row-draft.ts';
+import { RowFields } from './row-fields.tsx';
+
+interface RowDialogProps {
+  readonly place: { readonly namespace: string; readonly table: string };
+  readonly answer: RowsAnswer;
+  readonly cells: readonly JsonText[];
+  readonly onClose: () => void;
+  /** The row is another one now, or has been found to be. */
+  readonly onSaved: () => void;
+}
+
+/** The whole row. Whoever may change it sees what will be another before it is. */
+export function RowDialog({ place, answer, cells, onClose, onSaved }: RowDialogProps) {
+  const can = useCan();
+  const isEditable = can('database.write') && answer.key.length > 0;
+  const edit = useRowEdit({ place, answer, cells, onClose, onSaved });
+  const { preview, error, isBusy } = edit;
+  return (
+    <Dialog
+      title={t(preview === null ? 'database.rowOf' : 'database.checkChange', { table: place.table })}
+      isWide
+      onClose={onClose}
+      actions={
+        isEditable ? (
+          <>
+            <Button disabled={isBusy} onClick={preview === null ? onClose : edit.back}>
+              {t(preview === null ? 'common.cancel' : 'database.back')}
+            </Button>
+            <Button kind="primary" busy={isBusy} onClick={preview === null ? edit.look : edit.save}>
+              {t(preview === null ? 'database.preview' : 'common.save')}
+            </Button>
+          </>
+        ) : (
+          <Button onClick={onClose}>{t('common.close')}</Button>
+        )
+      }
+    >
+      {error !== null && <Fault error={error} />}
+      {can('database.write') && answer.key.length === 0 && <Notice>{t('database.noKey')}</Notice>}
+      {edit.isUnchanged && <Notice>{t('database.nothingChanged')}</Notice>}
+      {preview === null ? (
+        <RowFields
+          columns={answer.columns}
+          values={edit.values}
+          draft={isEditable ? edit.draft : {}}
+          faults={edit.faults}
+          onChange={edit.change}
+        />
+      ) : (
+        <ChangePreview answer={preview} />
+      )}
+    </Dialog>
+  );
+}
+
+function useRowEdit({ place, answer, cells, onClose, onSaved }: RowDialogProps) {
+  // What was there when the dialog opened: the page may read other rows meanwhile.
+  const [values] = useState(() => valuesOf(answer, cells));
+  const [draft, setDraft] = useState<RowDraft>(() => draftOfRow(answer.columns, values));
+  const [preview, setPreview] = useState<RowAnswer | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  const { set, faults } = changesOf(answer.columns, values, draft);
+  const isValid = Object.keys(faults).length === 0;
+  const isChanged = Object.keys(set).length > 0;
+  const send = async (isPreview: boolean) => {
+    setAsked(true);
+    if (!isValid || !isChanged) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const request = rowRequest(place, answer, values, set);
+      const told = await api.post<RowAnswer>('/api/database/row', { ...request, preview: isPreview });
+      if (isPreview) setPreview(told);
+      else {
+        tellDone(t('common.saved'));
+        onSaved();
+        onClose();
+      }
+    } catch (fault) {
+      setPreview(null);
+      setError(fault);
+    }
+    setBusy(false);
+  };
+  return {
+    ...{ values, draft, preview, error, isBusy },
+    faults: isAsked ? faults : {},
+    isUnchanged: isAsked && isValid && !isChanged,
+    change(next: RowDraft) {
+      setDraft(next);
+      setError(null);
+    },
+    back: () => setPreview(null),
+    look: () => void send(true),
+    save: () => void send(false),
+  };
+}

@@ -1,0 +1,145 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { JsonText, RowsAnswer, RowsRequest } from '../../shapes/database.ts';
+import { Button } from '../components/button.tsx';
+import { PageFrame } from '../components/page-frame.tsx';
+import { Empty, Fault, Loading, Notice } from '../components/states.tsx';
+import { api } from '../core/api.ts';
+import { number } from '../core/format.ts';
+import { t } from '../core/i18n.ts';
+import { linkTo, replacePlace, usePlace } from '../core/router.ts';
+import { FilterPanel } from './filter-panel.tsx';
+import { RowDialog } from './row-dialog.tsx';
+import { RowsTable } from './rows-table.tsx';
+
+const PAGE_ROWS = 50;
+
+interface RowsViewProps {
+  readonly namespace: string;
+  readonly table: string;
+}
+
+/** What is shown is in the address, so that it can be passed on: `?filter=…&sort=-column&offset=50`. */
+interface Question {
+  readonly filter: JsonText;
+  /** Column, with `-` in front where the largest comes first; empty for the order of the key. */
+  readonly sort: string;
+  readonly offset: number;
+}
+
+function questionOf(query: URLSearchParams): Question {
+  const offset = Number(query.get('offset') ?? 0);
+  return {
+    filter: query.get('filter') ?? '',
+    sort: query.get('sort') ?? '',
+    offset: Number.isSafeInteger(offset) && offset > 0 ? offset : 0,
+  };
+}
+
+function requestOf({ namespace, table }: RowsViewProps, { filter, sort, offset }: Question): RowsRequest {
+  const field = sort.replace(/^-/, '');
+  return {
+    ...{ namespace, table, limit: PAGE_ROWS, offset },
+    ...(filter === '' ? {} : { filter }),
+    ...(field === '' ? {} : { sort: [{ field, dir: sort.startsWith('-') ? 'desc' : 'asc' }] }),
+  };
+}
+
+/** Rows of one table. An answer to an older question is dropped; the last rows stay until the next are there. */
+function useRows(place: RowsViewProps, question: Question) {
+  const [state, setState] = useState<{ answer: RowsAnswer | null; error: unknown }>({ answer: null, error: null });
+  const [turn, setTurn] = useState(0);
+  const text = JSON.stringify(requestOf(place, question));
+  useEffect(() => {
+    const abort = new AbortController();
+    api.post<RowsAnswer>('/api/database/rows', JSON.parse(text), abort.signal).then(
+      (answer) => setState({ answer, error: null }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) setState((before) => ({ ...before, error }));
+      },
+    );
+    return () => abort.abort();
+  }, [text, turn]);
+  return { ...state, reload: () => setTurn((value) => value + 1) };
+}
+
+export function RowsView(props: RowsViewProps) {
+  const { namespace, table } = props;
+  const question = questionOf(usePlace().query);
+  const { answer, error, reload } = useRows(props, question);
+  const [open, setOpen] = useState<number | null>(null);
+  const top = useRef<HTMLDivElement>(null);
+  const ask = (changes: Partial<Question>) => {
+    const { filter, sort, offset } = { ...question, offset: 0, ...changes };
+    replacePlace(linkTo('database', ['rows', namespace, table], { filter, sort, offset: String(offset || '') }));
+  };
+  const turnTo = (offset: number) => {
+    ask({ offset });
+    top.current?.scrollIntoView({ block: 'nearest' });
+  };
+  const row = open === null ? undefined : answer?.rows[open];
+  return (
+    <PageFrame title={`${namespace}.${table}`} actions={<Actions onReload={reload} />}>
+      {answer !== null && (
+        <FilterPanel columns={answer.columns} filter={question.filter} onApply={(filter) => ask({ filter })} />
+      )}
+      {error !== null && <Fault error={error} onRetry={reload} />}
+      {answer === null && error === null && <Loading />}
+      {answer?.isBehind === true && <Notice kind="warn">{t('database.behind')}</Notice>}
+      <div ref={top}>
+        {answer !== null && answer.rows.length === 0 && (
+          <Empty icon="search" title={t(question.filter === '' ? 'database.noRows' : 'database.noRowsFound')} />
+        )}
+        {answer !== null && answer.rows.length > 0 && (
+          <RowsTable answer={answer} sort={question.sort} onSort={(sort) => ask({ sort })} onOpen={setOpen} />
+        )}
+      </div>
+      {answer !== null && <Pages answer={answer} offset={question.offset} onTurn={turnTo} />}
+      {answer !== null && row !== undefined && (
+        <RowDialog
+          place={{ namespace, table }}
+          answer={answer}
+          cells={row}
+          onClose={() => setOpen(null)}
+          onSaved={reload}
+        />
+      )}
+    </PageFrame>
+  );
+}
+
+function Actions({ onReload }: { onReload: () => void }) {
+  return (
+    <>
+      <a class="button" href={linkTo('database')}>
+        {t('database.allTables')}
+      </a>
+      <Button icon="restart" onClick={onReload}>
+        {t('database.reload')}
+      </Button>
+    </>
+  );
+}
+
+interface PagesProps {
+  readonly answer: RowsAnswer;
+  readonly offset: number;
+  readonly onTurn: (offset: number) => void;
+}
+
+function Pages({ answer, offset, onTurn }: PagesProps) {
+  const { rows, hasMore } = answer;
+  const last = offset + rows.length;
+  return (
+    <nav class="pages" aria-label={t('database.pages')}>
+      <p class="soft" role="status">
+        {rows.length === 0 ? '' : t('database.range', { from: number(offset + 1), to: number(last) })}
+      </p>
+      <Button disabled={offset === 0} onClick={() => onTurn(Math.max(0, offset - PAGE_ROWS))}>
+        {t('database.previous')}
+      </Button>
+      <Button disabled={!hasMore} onClick={() => onTurn(last)}>
+        {t('database.next')}
+      </Button>
+    </nav>
+  );
+}
