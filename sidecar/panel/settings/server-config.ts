@@ -41,6 +41,9 @@ export interface ServerConfigOptions {
   readonly replaceFile: (path: string, text: string, mode: number) => void;
 }
 
+/** It can run any program. */
+const FILE_NEEDS: readonly Permission[] = ['users.manage'];
+
 interface Change {
   readonly config: Partial<ConfigValues>;
   readonly file: FileDraft | null;
@@ -63,7 +66,7 @@ export class ServerConfig {
     const undo = this.#history.latest();
     return {
       config: configOf(this.#settings.values),
-      file: typeof file === 'object' && file !== null ? { name: file.name, text: file.text, hash: file.hash } : null,
+      file: isFile(file) ? { name: file.name, text: file.text, hash: file.hash } : null,
       fileProblem: typeof file === 'string' ? file : null,
       undo: undo === null ? null : { savedAt: undo.savedAt, username: undo.username, fields: undo.fields },
     };
@@ -72,7 +75,7 @@ export class ServerConfig {
   /** What players see where the server tells, else what the owner calls it. */
   get serverName(): string {
     const file = this.#file();
-    const told = typeof file === 'object' && file !== null ? hostNameOf(file.text) : null;
+    const told = isFile(file) ? hostNameOf(file.text) : null;
     return told ?? this.#settings.values.dashboardName;
   }
 
@@ -97,21 +100,18 @@ export class ServerConfig {
   }
 
   #apply({ config, file: draft }: Change, editor: Editor, isChecked: boolean): readonly string[] {
-    const current = draft === null ? null : this.#file();
-    const isNewText = typeof current === 'object' && current !== null && current.text !== draft?.text;
-    const needed: Permission[] = [
-      ...permissionsFor(config),
-      ...(draft === null || (!isNewText && current !== null) ? [] : ['users.manage' as const]),
-    ];
+    const file = draft === null ? null : this.#file();
+    const isNewText = draft !== null && !(isFile(file) && file.text === draft.text);
+    const needed = [...permissionsFor(config), ...(isNewText ? FILE_NEEDS : [])];
     if (!needed.every((name) => editor.permissions.has(name))) throw new PanelError('permission.missing');
-    const file = draft === null ? null : checkDraft(draft, current, isChecked);
+    const replaced = isNewText ? checkDraft(draft, file, isChecked) : null;
     const fields = [...Object.keys(config), ...(isNewText ? ['file'] : [])];
     if (fields.length === 0) return fields;
-    if (draft !== null && file !== null && isNewText) this.#write(file, draft.text);
-    const before = differingBefore(configOf(this.#settings.values), config);
+    if (replaced !== null && draft !== null) this.#write(replaced, draft.text);
     this.#history.keep({
-      ...{ savedAt: new Date(this.#options.now()).toISOString(), username: editor.username, fields, config: before },
-      fileBefore: isNewText && file !== null ? file.text : null,
+      ...{ savedAt: new Date(this.#options.now()).toISOString(), username: editor.username, fields },
+      config: pick(configOf(this.#settings.values), Object.keys(config)),
+      fileBefore: replaced?.text ?? null,
       hashAfter: draft === null ? '' : hashOf(Buffer.from(draft.text)),
     });
     this.#settings.update(config);
@@ -145,6 +145,10 @@ function checkDraft(draft: FileDraft, current: ServerFile | FileProblem | null, 
   return current;
 }
 
-function differingBefore(now: ConfigValues, changes: Partial<ConfigValues>): Partial<ConfigValues> {
-  return Object.fromEntries(Object.entries(now).filter(([name]) => Object.hasOwn(changes, name)));
+function isFile(file: ServerFile | FileProblem | null): file is ServerFile {
+  return typeof file === 'object' && file !== null;
+}
+
+function pick(values: ConfigValues, names: readonly string[]): Partial<ConfigValues> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }

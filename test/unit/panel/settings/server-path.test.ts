@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PanelSettings } from '../../../../sidecar/panel/settings/panel-settings.ts';
+import { ServerPath } from '../../../../sidecar/panel/settings/server-path.ts';
+import type { Backend, Plan, ServerState } from '../../../../sidecar/panel/shapes/server.ts';
+import { openPanelStore, type PanelStore } from '../../../../sidecar/panel/store/panel-store.ts';
+
+let home: string;
+let store: PanelStore;
+let settings: PanelSettings;
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'server-path-')));
+  store = openPanelStore(join(home, 'panel.sqlite'));
+});
+afterEach(() => {
+  store.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function pathWhile(state: ServerState, plan: Plan | null, backend: Backend = 'command'): ServerPath {
+  settings = new PanelSettings(store, { backend });
+  return new ServerPath({ settings, status: () => ({ state, plan }), reserved: [] });
+}
+
+const RESTART: Plan = { steps: [{ action: 'start', at: '2026-01-01T00:00:00.000Z' }], next: 0 };
+
+describe('the folder of the server', () => {
+  it.each([
+    ['starting', null],
+    ['running', null],
+    ['stopping', null],
+    ['crashed', RESTART],
+  ] as const)('stays while the server is %s', (state, plan) => {
+    const path = pathWhile(state, plan);
+    expect(() => path.change(home)).toThrow(expect.objectContaining({ key: 'server.running' }));
+    expect(settings.values.serverRoot).toBe('');
+  });
+
+  it.each(['stopped', 'crashed'] as const)('is changed while it is %s', (state) => {
+    expect(pathWhile(state, null).change(home)).toBe(home);
+    expect(settings.values.serverRoot).toBe(home);
+  });
+
+  it('of a standalone server holds its bundles', () => {
+    const path = pathWhile('stopped', null, 'standalone');
+    expect(() => path.change(home)).toThrow('there is no folder bundles in it');
+    mkdirSync(join(home, 'bundles'));
+    expect(path.change(home)).toBe(home);
+  });
+
+  it('may be none where something else runs the server', () => {
+    expect(pathWhile('stopped', null, 'none').change('')).toBe('');
+  });
+});
