@@ -57,6 +57,15 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
   });
 
+  it('speaks the language that is chosen, and remembers it', async () => {
+    const page = await browser.visit(panel.address);
+    await page.getByRole('combobox', { name: 'Language' }).selectOption('de');
+    await page.getByRole('button', { name: 'Anmelden' }).waitFor();
+    expect(await page.evaluate('document.documentElement.lang')).toBe('de');
+    await page.reload();
+    await page.getByRole('button', { name: 'Anmelden' }).waitFor();
+  });
+
   it('asks no other host, and nothing of it is refused by the policy', () => {
     expect(browser.complaints).toEqual([]);
   });

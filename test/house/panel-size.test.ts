@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { LOCALES } from '../../sidecar/panel/shapes/locales.ts';
+
+const PAGES = fileURLToPath(new URL('../../dist/sidecar/panel', import.meta.url));
+const ASSETS = join(PAGES, 'assets');
+/** panel.md, "Pages", and its twin for Overview. Charts are not counted. */
+const SIGN_IN_BYTES = 35 * 1024;
+const OVERVIEW_BYTES = 60 * 1024;
+
+function only(pattern: RegExp): string {
+  const found = readdirSync(ASSETS).filter((name) => pattern.test(name));
+  expect(found, String(pattern)).toHaveLength(1);
+  return String(found[0]);
+}
+
+/** A script and what it imports at once. */
+function withImports(name: string, known = new Set<string>()): Set<string> {
+  if (known.has(name)) return known;
+  known.add(name);
+  const text = readFileSync(join(ASSETS, name), 'utf8');
+  for (const [, imported] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) withImports(String(imported), known);
+  return known;
+}
+
+function bytesOf(files: Iterable<string>, encoding: string): number {
+  return [...files].reduce((sum, file) => sum + readFileSync(join(PAGES, `${file}.${encoding}`)).length, 0);
+}
+
+function largestLocale(encoding: string): string {
+  const size = (name: string) => bytesOf([`assets/${name}`], encoding);
+  const names = LOCALES.map((locale) => only(new RegExp(`^locale-${locale}-[A-Z0-9]{8}\\.json$`)));
+  return names.reduce((largest, name) => (size(name) > size(largest) ? name : largest));
+}
+
+function filesOf(scripts: readonly RegExp[], encoding: string): Set<string> {
+  const names = scripts.reduce((known, pattern) => withImports(only(pattern), known), new Set<string>());
+  const assets = [...names, only(/^style-.*\.css$/), only(/^icon-.*\.svg$/), largestLocale(encoding)];
+  return new Set(['index.html', ...assets.map((name) => `assets/${name}`)]);
+}
+
+const SIGN_IN = [/^main-.*\.js$/];
+const OVERVIEW = [...SIGN_IN, /^signed-in-.*\.js$/, /^overview-page-.*\.js$/];
+
+// Everything that crosses the wire is counted: page, style sheet, scripts, icon, and the longest of the languages.
+describe.each(['br', 'gz'])('the pages, compressed (%s)', (encoding) => {
+  it('let somebody sign in after 35 KiB', () => {
+    expect(bytesOf(filesOf(SIGN_IN, encoding), encoding)).toBeLessThanOrEqual(SIGN_IN_BYTES);
+  });
+
+  it('show Overview after 60 KiB, charts not counted', () => {
+    const files = filesOf(OVERVIEW, encoding);
+    expect([...files].some((name) => name.includes('chart-strips'))).toBe(false);
+    expect(bytesOf(files, encoding)).toBeLessThanOrEqual(OVERVIEW_BYTES);
+  });
+});
+
+describe('the first page', () => {
+  it('has no script and no style of its own, and names no other host', () => {
+    const html = readFileSync(join(PAGES, 'index.html'), 'utf8');
+    expect(html).not.toMatch(/<style|style=|<script(?![^>]*src=)|\son\w+=|https?:|\/\//i);
+  });
+
+  it('and the files it leads to ask no other host', () => {
+    const texts = readdirSync(ASSETS)
+      .filter((name) => /\.(js|css)$/.test(name))
+      .map((name) => readFileSync(join(ASSETS, name), 'utf8'));
+    const hosts = texts.flatMap((text) => text.match(/(?:https?:)?\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+/gi) ?? []);
+    // The name of SVG's namespace is no address.
+    expect(hosts.filter((host) => !host.endsWith('www.w3.org'))).toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { mergedLocales } from '../../../../scripts/build/panel-pages.ts';
+import { ERROR_STATUS } from '../../../../sidecar/panel/shapes/error-keys.ts';
+import { LOCALES } from '../../../../sidecar/panel/shapes/locales.ts';
+import { PERMISSIONS } from '../../../../sidecar/panel/shapes/permissions.ts';
+
+type Message = string | Readonly<Record<string, string>>;
+type Texts = Readonly<Record<string, Message>>;
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const FOLDER = join(ROOT, 'sidecar/panel/web/locales');
+/** Pages that are being written. */
+const UNDER_WAY: readonly string[] = ['accounts', 'bundles', 'database', 'settings'];
+const AREAS = readdirSync(FOLDER)
+  .filter((area) => !UNDER_WAY.includes(area))
+  .sort();
+const OTHERS = LOCALES.filter((locale) => locale !== 'en');
+/** Longer texts that happen to be the same in another language say so here. */
+const SAME_IN: Readonly<Record<string, readonly string[]>> = {};
+const A_SENTENCE = 18;
+
+function textsOf(area: string, locale: string): Texts {
+  return JSON.parse(readFileSync(join(FOLDER, area, `${locale}.json`), 'utf8')) as Texts;
+}
+
+function formsOf(message: Message): string[] {
+  return typeof message === 'string' ? [message] : Object.values(message);
+}
+
+function placeholders(text: string): string[] {
+  return [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name)))].sort();
+}
+
+/** Names of things are the same everywhere; what has words of its own is not. */
+function isSentence(text: string): boolean {
+  const words = text.replace(/\{\w+\}/g, '').trim();
+  return words.length >= A_SENTENCE && words.includes(' ');
+}
+
+/** The forms that whole numbers take in a language. */
+function pluralForms(locale: string): string[] {
+  const rules = new Intl.PluralRules(locale);
+  return [...new Set(Array.from({ length: 201 }, (_, count) => rules.select(count)))].sort();
+}
+
+describe.each(AREAS)('the texts of %s', (area) => {
+  const english = textsOf(area, 'en');
+
+  it('have a file for each locale and no other', () => {
+    expect(readdirSync(join(FOLDER, area)).sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
+  });
+
+  it.each(OTHERS)('have every key in %s, with the same placeholders', (locale) => {
+    const texts = textsOf(area, locale);
+    expect(Object.keys(texts).sort()).toEqual(Object.keys(english).sort());
+    for (const [key, message] of Object.entries(english)) {
+      const wanted = placeholders(formsOf(message).join());
+      const other = texts[key] as Message;
+      expect(typeof other, key).toBe(typeof message);
+      // A form may leave the number out ("one line"), but nothing else.
+      for (const form of formsOf(other).slice(-1)) expect(placeholders(form), key).toEqual(wanted);
+    }
+  });
+
+  it.each(LOCALES)('have every plural form of %s', (locale) => {
+    for (const [key, message] of Object.entries(textsOf(area, locale))) {
+      if (typeof message === 'string') continue;
+      expect(Object.keys(message), key).toEqual(expect.arrayContaining([...pluralForms(locale), 'other']));
+    }
+  });
+
+  it.each(OTHERS)('are translated into %s', (locale) => {
+    const same = Object.entries(textsOf(area, locale))
+      .filter(([key, message]) => JSON.stringify(message) === JSON.stringify(english[key]))
+      .filter(
+        ([key, message]) =>
+          formsOf(message).some((text) => isSentence(text)) && !SAME_IN[`${area}.${key}`]?.includes(locale),
+      )
+      .map(([key]) => key);
+    expect(same).toEqual([]);
+  });
+});
+
+describe('what the panel itself names', () => {
+  it('has a text for every error and every permission, in the one file of each locale', () => {
+    for (const locale of LOCALES) {
+      const { errors, permissions } = JSON.parse(mergedLocales(ROOT).get(locale) as string) as Record<string, Texts>;
+      expect(Object.keys(errors ?? {})).toEqual(expect.arrayContaining(Object.keys(ERROR_STATUS)));
+      expect(Object.keys(permissions ?? {}).sort()).toEqual([...PERMISSIONS].sort());
+    }
+  });
+});
