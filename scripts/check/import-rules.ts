@@ -222,7 +222,10 @@ export const ZONES: readonly Zone[] = [
   },
   {
     path: 'sidecar/commands/',
-    zones: ['sidecar/', ...SIDECAR_PARTS, 'sidecar/panel/shapes/', 'sidecar/engine/', PROTOCOL],
+    zones: [
+      ...['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', PROTOCOL],
+      ...['accounts', 'audit', 'shapes', 'store'].map((name) => `sidecar/panel/${name}/`),
+    ],
     packages: [],
   },
   // main.ts and serve.ts put everything together.

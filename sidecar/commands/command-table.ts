@@ -1,3 +1,4 @@
+import { runAccounts } from './accounts.ts';
 import { BACKUP_OPTIONS, runBackup } from './backup.ts';
 import { BRIDGE_SEND_OPTIONS, runBridgeSend } from './bridge-send.ts';
 import type { Command } from './command.ts';
@@ -68,6 +69,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     'shows who applies queued writes, and takes a queue over from a dead box',
     ['list [--config FILE] [--json]', 'take-over NAMESPACE [--config FILE]'],
     runQueue,
+  ),
+  accounts: listingCommand(
+    'lists the accounts of the panel, and lets in whoever has lost the password',
+    ['list [--config FILE] [--json]', 'new-password NAME [--config FILE] [--json]'],
+    runAccounts,
+    ['Beside a running sidecar. The new password is shown once, and ends the sessions of that account.'],
   ),
   copy: {
     about: 'copies namespaces to another database and compares both',

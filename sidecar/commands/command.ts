@@ -32,9 +32,10 @@ export function listingCommand(
   about: string,
   usage: readonly string[],
   run: (words: readonly string[], config: SidecarConfig, io: CommandIo) => Promise<boolean>,
+  notes: readonly string[] = [],
 ): Command {
   return {
-    ...{ about, usage, options: LIST_OPTIONS },
+    ...{ about, usage, notes, options: LIST_OPTIONS },
     run: (args, { environment }) => {
       const { values, positionals } = readingArguments(() =>
         parseArgs({ args: [...args], options: LIST_OPTIONS, allowPositionals: true }),

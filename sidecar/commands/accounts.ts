@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { ConfigError } from '../config/config-error.ts';
+import type { SidecarConfig } from '../config/load-config.ts';
+import { type Account, AccountStore, inOrder } from '../panel/accounts/account-store.ts';
+import { usernameOf } from '../panel/accounts/credentials.ts';
+import { PasswordHasher } from '../panel/accounts/password-hasher.ts';
+import { Sessions } from '../panel/accounts/sessions.ts';
+import { AuditLog } from '../panel/audit/audit-log.ts';
+import { openPanelStore, type PanelStore } from '../panel/store/panel-store.ts';
+import { alignedLines } from './aligned-lines.ts';
+import type { CommandIo } from './command-io.ts';
+import { UsageError } from './usage-error.ts';
+
+const USAGE = 'expected: accounts list, or accounts new-password NAME';
+
+/**
+ * `accounts list|new-password NAME`: for the owner who is locked out of the panel, beside a running sidecar. Whoever may read
+ * `panel.sqlite` could change it anyway.
+ */
+export async function runAccounts(
+  words: readonly string[],
+  { panel }: Pick<SidecarConfig, 'panel'>,
+  io: CommandIo,
+): Promise<boolean> {
+  const [action, name, ...rest] = words;
+  const isList = action === 'list' && name === undefined;
+  const isPassword = action === 'new-password' && name !== undefined && rest.length === 0;
+  if (!isList && !isPassword) throw new UsageError(USAGE);
+  if (!existsSync(panel.data)) throw new ConfigError(`the panel has no accounts yet: there is no ${panel.data}`);
+  const store = openPanelStore(panel.data);
+  try {
+    const rows = new AccountStore(store);
+    if (isList) return list(rows.all(), io);
+    return await givePassword(store, rows, name ?? '', io);
+  } finally {
+    store.close();
+  }
+}
+
+function list(accounts: readonly Account[], io: CommandIo): boolean {
+  const shown = accounts.map(({ username, enabled, permissions }) => ({
+    ...{ username, enabled },
+    permissions: inOrder(permissions),
+  }));
+  if (!io.isForPeople) for (const account of shown) io.print(JSON.stringify(account));
+  else {
+    const cells = shown.map(({ username, enabled, permissions }) => [
+      ...[username, enabled ? 'yes' : 'no', permissions.includes('users.manage') ? 'yes' : 'no'],
+      String(permissions.length),
+    ]);
+    const header = ['name', 'enabled', 'manages accounts', 'permissions'];
+    for (const line of alignedLines(header, cells, ['permissions'])) io.print(line);
+  }
+  return true;
+}
+
+/** Shown once; it ends the account's sessions and lets it in again where it was disabled. */
+async function givePassword(store: PanelStore, rows: AccountStore, name: string, io: CommandIo): Promise<boolean> {
+  const username = usernameOf(name);
+  if (username === null || rows.byName(username) === null) {
+    io.printError('no account has this name; accounts list shows them');
+    return false;
+  }
+  const password = randomBytes(15).toString('base64url');
+  const hash = await new PasswordHasher().hash(password);
+  const audit = new AuditLog({ store, now: Date.now, onTrouble: () => {} });
+  const sessions = new Sessions(store, Date.now);
+  rows.atomically(() => {
+    const account = rows.byName(username);
+    if (account === null) return;
+    rows.update({ ...account, password: hash, enabled: true });
+    sessions.endOfAccount(account.id);
+    const subject = `${username} (password)${account.enabled ? '' : ' (enabled)'}`;
+    audit.write({ username: '', action: 'users.save', subject, address: 'command line', result: 'ok' });
+  });
+  sessions.close();
+  io.print(io.isForPeople ? `new password of ${username}: ${password}` : JSON.stringify({ username, password }));
+  return true;
+}
