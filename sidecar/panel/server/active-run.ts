@@ -26,9 +26,12 @@ export interface ActiveRunOptions {
   readonly now: () => number;
   readonly say: (text: string) => void;
   readonly onChange: () => void;
-  readonly onBundles: (bundles: readonly BundleInfo[]) => void;
+  /** Bundles, or the resources of `health`, are others. */
+  readonly onBundles: () => void;
 }
 
+/** Panel contract, "Values": an FXServer that never answers counts as running then. */
+const LONGEST_START_MS = 60_000;
 /** Beyond its waits, until a group that was killed is given up. */
 const MARGIN_MS = 10_000;
 
@@ -62,10 +65,7 @@ export class ActiveRun {
     this.startedAt = this.#process === null ? null : new Date(options.now()).toISOString();
     this.#run = this.#newRun(this.#process ?? new LeftGroup(leftPid ?? 0));
     this.#watch = this.#newWatch();
-    this.ended = this.#run.ended.finally(() => {
-      this.#watch?.stop();
-      options.memory.forget();
-    });
+    this.ended = this.#run.ended.finally(() => this.#watch?.stop());
     if (this.#process === null) this.#run.stop();
     else if (backend?.isUpAt === 'process' && this.pid !== null) setImmediate(() => this.#comeUp());
   }
@@ -143,7 +143,8 @@ export class ActiveRun {
       onMessage: (message) => backend.take?.(message),
     });
     if (process.pid !== null) {
-      void memory.note(process.pid, run);
+      // It runs all the same; only after a kill of the panel nobody would know of it.
+      memory.note(process.pid, run).catch(() => say('Its process could not be written down'));
       say(`It runs as process ${process.pid}`);
     }
     return process;
@@ -167,10 +168,9 @@ export class ActiveRun {
       process: this.#process,
       hangMs: () => this.#options.settings.values.hangSeconds * 1000,
       isStarting: () => !this.isUp,
+      longestStartMs: this.#backend?.isUpAt === 'answer' ? LONGEST_START_MS : null,
       onUp: () => this.#comeUp(),
-      onHealth: (health) => {
-        this.health = health;
-      },
+      onHealth: (health) => this.#takeHealth(health),
       onHung: (silentMs) => this.#onHung(silentMs),
     });
   }
@@ -187,12 +187,20 @@ export class ActiveRun {
     this.#options.onChange();
   }
 
+  #takeHealth(health: Health): void {
+    const before = this.health?.resources?.join() ?? '';
+    this.health = health;
+    if ((health.resources?.join() ?? '') !== before) this.#options.onBundles();
+  }
+
   #onHung(silentMs: number | null): void {
+    // It is being ended; that it does not answer any more is what was wanted.
+    if (this.isStopping && silentMs !== null) return;
     const { now, say, settings, onChange } = this.#options;
     this.hungSince = silentMs === null ? null : new Date(now() - silentMs).toISOString();
     const isHung = silentMs !== null;
     say(isHung ? `It HANGS: no line and no answer for ${Math.round(silentMs / 1000)} s` : 'It answers again');
-    this.mustRestart = isHung && settings.values.restartHungServer && !this.isStopping;
+    this.mustRestart = isHung && settings.values.restartHungServer;
     onChange();
     this.mustRestart = false;
   }
@@ -214,7 +222,7 @@ export class ActiveRun {
       case 'standalone':
         return standaloneBackend(values, standalone, (bundles) => {
           this.bundles = bundles;
-          this.#options.onBundles(bundles);
+          this.#options.onBundles();
         });
       case 'fxserver':
         return fxserverBackend(values);

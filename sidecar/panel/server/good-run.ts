@@ -34,7 +34,8 @@ export class GoodRun {
   async changes(): Promise<string[] | null> {
     await this.#writing;
     const row = this.#store.prepare('SELECT contents FROM server_good_run').get() as { contents: string } | undefined;
-    const now = await readContents(this.#settings.values);
+    const { values } = this.#settings;
+    const now = values.serverRoot === '' ? null : await readContents(values);
     return row === undefined || now === null ? null : difference(JSON.parse(row.contents) as ServerContents, now);
   }
 

@@ -1,8 +1,6 @@
 import type { GameProcess } from './game-process.ts';
 import type { Health, ServerBackend } from './server-backend.ts';
 
-/** Panel contract, "Values": a server that never answers counts as running at the latest then. */
-const LONGEST_START_MS = 60_000;
 const STARTING_EVERY_MS = 1000;
 const RUNNING_EVERY_MS = { shortest: 100, longest: 5000 };
 const LONGEST_ANSWER_MS = 5000;
@@ -14,6 +12,8 @@ export interface HealthWatchOptions {
   readonly process: GameProcess;
   readonly hangMs: () => number;
   readonly isStarting: () => boolean;
+  /** A server that never answers counts as running then; null: it goes on to start, and may hang in it. */
+  readonly longestStartMs: number | null;
   /** It answers, or has had long enough to. */
   readonly onUp: () => void;
   readonly onHealth: (health: Health) => void;
@@ -74,8 +74,9 @@ export class HealthWatch {
 
   #noteSilence(): void {
     const now = performance.now();
-    if (this.#options.isStarting()) {
-      if (now - this.#startedAt >= LONGEST_START_MS) this.#options.onUp();
+    const { longestStartMs, isStarting, onUp } = this.#options;
+    if (longestStartMs !== null && isStarting()) {
+      if (now - this.#startedAt >= longestStartMs) onUp();
       return;
     }
     const silentMs = now - this.#lastSignAt;

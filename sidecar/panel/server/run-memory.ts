@@ -13,6 +13,7 @@ export class RunMemory {
 
   async note(pid: number, run: string): Promise<void> {
     const mark = await readStartMark(pid);
+    if (!this.#store.open) return;
     this.#store
       .prepare('INSERT OR REPLACE INTO server_run (id, pid, mark, run) VALUES (1, ?, ?, ?)')
       .run(pid, mark, run);

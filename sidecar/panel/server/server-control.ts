@@ -27,7 +27,7 @@ export class ServerControl {
   readonly #options: ServerControlOptions;
   readonly #selfStart: SelfStart;
   readonly #listeners = new Set<(status: ServerStatus) => void>();
-  readonly #bundleListeners = new Set<(bundles: readonly BundleInfo[] | null) => void>();
+  readonly #bundleListeners = new Set<() => void>();
   #run: ActiveRun | null = null;
   /** While nothing runs. */
   #rest: 'stopped' | 'crashed' = 'stopped';
@@ -87,7 +87,8 @@ export class ServerControl {
     return this.#run?.bundles ?? null;
   }
 
-  onBundles(listener: (bundles: readonly BundleInfo[] | null) => void): void {
+  /** Called when `bundles()`, or the resources of `health()`, are others. */
+  onBundles(listener: () => void): void {
     this.#bundleListeners.add(listener);
   }
 
@@ -161,6 +162,7 @@ export class ServerControl {
     if (this.#run === null) return;
     if (!this.#run.isStopping) this.#stopRun(this.#run, 'The panel, which stops too,', false);
     await this.#run.endedInTime();
+    this.#run = null;
   }
 
   get #state(): ServerState {
@@ -177,6 +179,7 @@ export class ServerControl {
   }
 
   #launch(why: string): void {
+    this.#isOpen = true;
     this.#selfStart.cancel();
     this.#isToStart = false;
     this.#options.console.beginRun();
@@ -199,7 +202,7 @@ export class ServerControl {
 
   #runOptions(): ActiveRunOptions {
     const say = (text: string) => this.#say(text);
-    const onBundles = (bundles: readonly BundleInfo[]) => this.#emitBundles(bundles);
+    const onBundles = () => this.#emitBundles();
     return { ...this.#options, say, onBundles, onChange: () => this.#onRunChange() };
   }
 
@@ -224,7 +227,10 @@ export class ServerControl {
   }
 
   #onEnded(run: ActiveRun, end: RunEnd): void {
+    // The panel has waited long enough for it, and is gone.
+    if (this.#run !== run) return;
     this.#run = null;
+    this.#options.memory.forget();
     const isToStart = this.#isToStart && !this.#isClosing;
     if (!run.isLeft) {
       this.#exit = exitOf(end);
@@ -232,7 +238,7 @@ export class ServerControl {
     }
     if (end.isLeftOver)
       this.#say('Some processes of it do not end, not even by force; the system has to be asked about them');
-    this.#emitBundles(null);
+    this.#emitBundles();
     if (!run.isLeft && !end.isAsked) this.#noteCrash(run, end);
     if (isToStart) this.#launch('It is started again');
     else if (run.isUnwanted || end.isAsked) this.#comeToRest('stopped');
@@ -241,7 +247,12 @@ export class ServerControl {
 
   #noteCrash(run: ActiveRun, end: RunEnd): void {
     const { startedAt, isUp, bundles } = run;
-    this.#options.crashes.add({ exit: exitOf(end), failure: end.failure, startedAt, isUp, bundles });
+    try {
+      this.#options.crashes.add({ exit: exitOf(end), failure: end.failure, startedAt, isUp, bundles });
+    } catch (error) {
+      // A disk that is full must not keep the server down.
+      this.#say(`There is no record of this crash: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   #onCrash(run: ActiveRun): void {
@@ -281,8 +292,8 @@ export class ServerControl {
     for (const listener of this.#listeners) listener(status);
   }
 
-  #emitBundles(bundles: readonly BundleInfo[] | null): void {
-    for (const listener of this.#bundleListeners) listener(bundles);
+  #emitBundles(): void {
+    for (const listener of this.#bundleListeners) listener();
   }
 }
 

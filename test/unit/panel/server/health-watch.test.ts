@@ -20,6 +20,7 @@ function watch() {
     ask: () => (world.answers ? Promise.resolve({ players: 3, resources: null }) : Promise.reject(new Error('no'))),
     hangMs: () => HANG_MS,
     isStarting: () => !world.isUp,
+    longestStartMs: 60_000,
     onUp: () => {
       world.isUp = true;
       world.told.push('up');

@@ -331,6 +331,16 @@ describe('what the server gets and gives', () => {
     expect(line).not.toContain('a secret');
   });
 
+  it('is a line also where its bytes are no text, or it never ends', async () => {
+    const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0x41, 0x0a]), Buffer.alloc(30_000, 'x')]);
+    const rig = newRig({ startLine: fakeLine('--silent', '--bytes', bytes.toString('hex')) });
+    rig.control.start('anna');
+    await rig.line(/^\ufffd\ufffdA$/);
+    rig.control.stop('anna');
+    await rig.reaches('stopped');
+    await rig.line(/^x{1000}/);
+  });
+
   it('is every line of a flood', async () => {
     const rig = newRig();
     await rig.started();
