@@ -1,0 +1,61 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AccountStore } from '../../sidecar/panel/accounts/account-store.ts';
+import { Accounts } from '../../sidecar/panel/accounts/accounts.ts';
+import { PasswordHasher } from '../../sidecar/panel/accounts/password-hasher.ts';
+import { Sessions } from '../../sidecar/panel/accounts/sessions.ts';
+import { PanelSettings } from '../../sidecar/panel/settings/panel-settings.ts';
+import { PERMISSIONS } from '../../sidecar/panel/shapes/permissions.ts';
+import { openPanelStore } from '../../sidecar/panel/store/panel-store.ts';
+import { PanelClient } from '../../test/panel/support/panel-client.ts';
+import { makeFolder } from '../prepare.ts';
+import { type Running, start } from '../processes.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const FLOODING = fileURLToPath(new URL('flooding-server.ts', import.meta.url));
+
+export interface BenchPanel {
+  readonly sidecar: Running;
+  /** Of the panel. */
+  readonly address: string;
+  /** Signed in; each call is a session of its own. */
+  signIn(): Promise<PanelClient>;
+  stop(): Promise<void>;
+}
+
+/** A sidecar as a process of its own, whose panel runs a game server that says so many lines a second. */
+export async function startBenchPanel(linesPerSecond: number): Promise<BenchPanel> {
+  const { folder } = makeFolder();
+  const file = join(folder, 'sidecar.json');
+  const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  writeFileSync(file, JSON.stringify({ ...config, panel: { port: 0 } }));
+  await prepareStore(folder, `"${process.execPath}" "${FLOODING}" ${linesPerSecond}`);
+  const sidecar = start(['sidecar/main.ts', '--config', file], join(folder, 'sidecar.log'));
+  const address = await sidecar.until((line) => /"service":"panel","address":"([^"]+)"/.exec(line)?.[1] ?? null);
+  return {
+    ...{ sidecar, address },
+    async signIn() {
+      const client = new PanelClient(address);
+      const { status } = await client.login('owner', PASSWORD);
+      if (status !== 200) throw new Error(`cannot sign in: ${status}`);
+      return client;
+    },
+    async stop() {
+      await sidecar.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function prepareStore(folder: string, startLine: string): Promise<void> {
+  const serverRoot = join(folder, 'server');
+  mkdirSync(serverRoot);
+  const store = openPanelStore(join(folder, 'data/panel.sqlite'));
+  const sessions = new Sessions(store, Date.now);
+  const accounts = new Accounts({ store: new AccountStore(store), hasher: new PasswordHasher(), sessions });
+  await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
+  new PanelSettings(store).update({ backend: 'command', serverRoot, startLine });
+  sessions.close();
+  store.close();
+}
