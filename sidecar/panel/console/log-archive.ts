@@ -1,31 +1,32 @@
-import { join } from 'node:path';
-import { PassThrough, type Readable } from 'node:stream';
+import { posix } from 'node:path';
+import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import type { LogFolder } from './log-folder.ts';
 
 /** All files of the console as a ZIP that is made while it is read: one file is open at a time, whatever they take together. */
 export async function openLogArchive(folder: LogFolder): Promise<Readable> {
   const zip = new ZipFile();
-  const files = await folder.list();
-  for (const { name, size, modified } of files) {
+  const output = zip.outputStream as Readable;
+  let open: Readable | null = null;
+  // A reader that goes away must not leave a file open: the archive would wait for its reader for ever.
+  output.on('close', () => open?.destroy());
+  for (const { name, size, modified } of await folder.list()) {
     const options = { mtime: new Date(modified), mode: 0o100600 };
-    zip.addReadStreamLazy(join('logs', name), options, (give) => {
-      folder.open(name).then(
-        // As long as it was when it was listed: the one in use goes on growing.
-        (file) =>
-          give(null, size === 0 ? empty(() => file.close()) : file.createReadStream({ start: 0, end: size - 1 })),
-        // Swept meanwhile.
-        () => give(null, empty()),
-      );
+    zip.addReadStreamLazy(posix.join('logs', name), options, (give) => {
+      openFile(folder, name, size).then((file) => {
+        open = file;
+        if (output.destroyed) file.destroy();
+        else give(null, file);
+      });
     });
   }
   zip.end();
-  return zip.outputStream as Readable;
+  return output;
 }
 
-function empty(done?: () => void): Readable {
-  const stream = new PassThrough();
-  stream.end();
-  done?.();
-  return stream;
+/** As long as it was when it was listed, since the one in use goes on growing; empty where it was swept meanwhile. */
+async function openFile(folder: LogFolder, name: string, size: number): Promise<Readable> {
+  const file = await folder.open(name).catch(() => null);
+  if (file === null) return Readable.from([]);
+  return file.createReadStream({ start: 0, end: Math.max(0, size - 1) });
 }

@@ -95,23 +95,17 @@ async function linesOf(console: ConsoleLog, query: URLSearchParams) {
   return page;
 }
 
-async function wholeFile(console: ConsoleLog): Promise<RawAnswer> {
-  await console.drain();
-  const name = console.current;
-  if (name === null) throw new PanelError('logs.none');
-  const file = await console.folder.open(name).catch(() => {
-    throw new PanelError('logs.none');
-  });
-  const { size } = await file.stat();
+/** The file is opened only where somebody is still there to take it. */
+function wholeFile(console: ConsoleLog): RawAnswer {
   return new RawAnswer(async (response) => {
+    await console.drain();
+    const name = console.current;
+    if (name === null) throw new PanelError('logs.none');
+    const file = await console.folder.open(name);
+    const { size } = await file.stat();
     setDownload(response, name, TEXT);
     response.setHeader('content-length', size);
-    if (size === 0) {
-      await file.close();
-      response.end();
-    } else {
-      await send(file.createReadStream({ start: 0, end: size - 1 }), response);
-    }
+    await send(file.createReadStream({ start: 0, end: Math.max(0, size - 1) }), response);
   });
 }
 

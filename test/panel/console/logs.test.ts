@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
@@ -167,4 +168,30 @@ describe('files of the console', () => {
     const text = Buffer.from(files[`logs/${log().current}`] as Uint8Array).toString();
     expect(text).toBe((await reader.get('/api/log-files-current')).text);
   });
+
+  it.skipIf(process.platform !== 'linux')('are closed again when the reader of an archive goes away', async () => {
+    // More than any buffer on the way, and nothing that could be compressed.
+    writeFileSync(file('2026-01-04T00-00-00Z-0001.log'), randomBytes(40_000_000));
+    const openFiles = () =>
+      readdirSync('/proc/self/fd').filter((fd) => targetOf(`/proc/self/fd/${fd}`).includes('2026-01-04T00'));
+    for (let round = 0; round < 3; round += 1) {
+      const gone = new AbortController();
+      const { headers } = await fetch(`${panel.address}/api/log-files.zip`, {
+        headers: { cookie: reader.cookieHeader },
+        signal: gone.signal,
+      });
+      expect(headers.get('content-type')).toBe('application/zip');
+      await expect.poll(openFiles).not.toEqual([]);
+      gone.abort();
+      await expect.poll(openFiles).toEqual([]);
+    }
+  });
 });
+
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return '';
+  }
+}
