@@ -1,5 +1,6 @@
 import { type ApiOptions, type RunningApi, startApi, type WriteBufferReport } from './api/start-api.ts';
 import type { SidecarConfig } from './config/load-config.ts';
+import { CallWatch } from './data/call-watch.ts';
 import { drainDeadline } from './data/drain-deadline.ts';
 import { createDataHandlers } from './data/handlers.ts';
 import type { Engine, EngineLog } from './engine/engine.ts';
@@ -61,9 +62,20 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const buffer = writeBehind?.buffer ?? null;
     const gate = new NamespaceGate();
     const handlers = createHandlers(base, buffer, gate);
-    const lent = { ...base, handlers, gate, writeBuffer: buffer, log: sink, apiLog, apiAddress: () => apiAddress };
+    const calls = new CallWatch();
+    const lent = {
+      ...base,
+      handlers,
+      gate,
+      calls,
+      writeBuffer: buffer,
+      log: sink,
+      apiLog,
+      apiAddress: () => apiAddress,
+    };
     panel = await openPanel(lent, panelStart);
-    const api = await startApi({ ...clocks, config, engine, log, handlers, writeBuffer: reportOf(buffer) });
+    const served = { config, engine, log, handlers, watch: calls, writeBuffer: reportOf(buffer) };
+    const api = await startApi({ ...clocks, ...served });
     apiAddress = api.address;
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.

@@ -5,6 +5,7 @@ import { OPERATIONS, type OperationName } from '../../db_connector/protocol/oper
 import { operationsIn, type PayloadOf, parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
 import { writeServerTiming } from '../../db_connector/protocol/server-timing.ts';
 import { type CallContext, CallTiming } from '../data/call-context.ts';
+import type { CallWatch } from '../data/call-watch.ts';
 import { type Log, traceOf } from '../log.ts';
 import type { Client } from '../security/client.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
@@ -29,6 +30,7 @@ export interface OperationRouteOptions {
   readonly handlers: OperationHandlers;
   readonly metrics: Metrics;
   readonly requestLog: RequestLog;
+  readonly watch: CallWatch;
   readonly log: Log;
   readonly bodies: BodyReader;
   readonly requestTimeoutMs: number;
@@ -46,6 +48,7 @@ interface Exchange {
   /** Set once the request is authenticated: every answer from then on is signed. */
   seal: ReplySeal | null;
   isAnswered: boolean;
+  payload: object | null;
   readonly timing: CallTiming;
 }
 
@@ -66,7 +69,8 @@ export class OperationRoute<Op extends OperationName> {
   serve(request: IncomingMessage, response: ServerResponse, client: Client): void {
     const startedMs = performance.now();
     const timing = new CallTiming();
-    const exchange: Exchange = { response, client, startedMs, kid: '', seal: null, isAnswered: false, timing };
+    const unread = { kid: '', seal: null, isAnswered: false, payload: null };
+    const exchange: Exchange = { response, client, startedMs, timing, ...unread };
     this.#options.bodies.read(request, (body) => {
       try {
         this.#handle(exchange, body, request.headers['content-type']);
@@ -98,6 +102,7 @@ export class OperationRoute<Op extends OperationName> {
     exchange.seal = { secret, nonce: envelope.nonce };
     if (!keyLimit.take(key.kid, monotonicNow())) throw new RateLimited('too many requests with this key', 1000);
     const payload = parsePayload(this.#operation, parsePayloadText(envelope.payload));
+    exchange.payload = payload;
     this.#checkPermission(authenticated, payload);
     this.#run(exchange, authenticated, payload);
   }
@@ -162,8 +167,14 @@ export class OperationRoute<Op extends OperationName> {
 
   #account(exchange: Exchange, status: number, code: string): void {
     const ms = performance.now() - exchange.startedMs;
-    this.#options.metrics.count(this.#operation, code === '' ? 'ok' : code, ms);
-    const { kid, client } = exchange;
+    const { metrics, watch } = this.#options;
+    const outcome = code === '' ? 'ok' : code;
+    metrics.count(this.#operation, outcome, ms);
+    const { kid, client, payload, timing } = exchange;
+    if (kid !== '' && watch.hasListeners) {
+      const databaseMs = Math.min(timing.databaseMs, ms);
+      watch.tell({ operation: this.#operation, kid, address: client.address, payload, code: outcome, ms, databaseMs });
+    }
     const rounded = Math.round(ms * 10) / 10;
     this.#options.requestLog.write({ op: this.#operation, kid, address: client.address, status, code, ms: rounded });
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import { CallWatch } from '../data/call-watch.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
@@ -59,6 +60,8 @@ export interface ApiOptions {
   /** Left out where write-behind is off. */
   readonly writeBuffer?: WriteBufferReport | null;
   readonly log: Log;
+  /** Hears of every call of a known key; left out where nobody listens. */
+  readonly watch?: CallWatch;
   /** Epoch milliseconds; a test sets it. */
   readonly now?: () => number;
   /** Milliseconds that never go back, for limits and lock-outs; the test's clock where it sets one. */
@@ -132,6 +135,7 @@ function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; me
       health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health()),
     },
     requestLog: new RequestLog(options.log, parts.monotonicNow),
+    watch: options.watch ?? new CallWatch(),
     requestTimeoutMs: api.requestTimeoutMs,
     trustedProxies: api.trustedProxies,
     isUnixSocket: api.socketPath !== null,

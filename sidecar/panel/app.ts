@@ -8,6 +8,8 @@ import { PanelError } from './panel-error.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bridgeRoutes } from './routes/bridge.ts';
 import { bundleRoutes } from './routes/bundles.ts';
+import { chartsRoutes } from './routes/charts.ts';
+import { databaseRoutes } from './routes/database.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { logsRoutes } from './routes/logs.ts';
 import { serverRoutes } from './routes/server.ts';
@@ -30,6 +32,8 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...serverRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),
+    ...chartsRoutes(services),
+    ...databaseRoutes(services),
   ];
   return routes;
 }

@@ -1,4 +1,5 @@
 import type { SidecarConfig } from '../config/load-config.ts';
+import type { CallWatch } from '../data/call-watch.ts';
 import type { createDataHandlers } from '../data/handlers.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { LogSink, LogTap } from '../log.ts';
@@ -15,6 +16,8 @@ export interface PanelBase {
   /** What operations of the signed API mean. */
   readonly handlers: ReturnType<typeof createDataHandlers> & ReturnType<typeof createSchemaHandlers>;
   readonly gate: NamespaceGate;
+  /** Every call that the API answers. */
+  readonly calls: CallWatch;
   /** Null where write-behind is off. */
   readonly writeBuffer: WriteBuffer | null;
   /** Of the API; null until it listens. */

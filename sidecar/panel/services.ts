@@ -14,6 +14,7 @@ import { ServerDiagnostics } from './console/server-diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
 import { createGameServer } from './create-game-server.ts';
 import { createOwnerServices } from './create-owner-services.ts';
+import { createWatchers } from './create-watchers.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -52,6 +53,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   return {
     ...people,
     ...{ base, store, log, logs, settings, audit, events, bridge, server, bundles },
+    ...createWatchers(base, { store, log, server: server.control }),
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),

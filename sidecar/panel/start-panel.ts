@@ -66,6 +66,8 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
       () => services.bridge.close(),
       () => closeApp(app),
       () => services.setup.close(),
+      () => services.charts.close(),
+      () => services.keyUse.close(),
       () => services.sessions.close(),
       () => services.audit.close(),
       () => logs.close(),
@@ -75,6 +77,7 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
     const port = await listen(app, panel);
     hosts = new HostRule(panel, port);
     const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
+    services.charts.start();
     services.log.info('listening', { service: 'panel', address });
     return { address, services, routes, begin, stop };
   } catch (error) {

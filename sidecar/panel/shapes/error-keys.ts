@@ -73,6 +73,7 @@ export const ERROR_STATUS = {
   'database.request': 400,
   'database.unknown': 404,
   'database.conflict': 409,
+  'database.refused': 409,
   'database.failed': 503,
 
   'bridge.enabled': 400,

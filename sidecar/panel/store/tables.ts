@@ -54,4 +54,23 @@ CREATE TABLE IF NOT EXISTS crashes (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, summary TEXT NOT NULL, record TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS server_good_run (id INTEGER PRIMARY KEY CHECK (id = 1), contents TEXT NOT NULL) STRICT;
+-- keys of the API: when and from where each was used last
+CREATE TABLE IF NOT EXISTS key_use (kid TEXT PRIMARY KEY, used_at INTEGER NOT NULL, address TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
+CREATE TABLE IF NOT EXISTS chart_samples (
+  step INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  serverProcessor REAL,
+  serverMemory REAL,
+  sidecarProcessor REAL,
+  sidecarMemory REAL,
+  calls REAL,
+  failures REAL,
+  latencyP50 REAL,
+  latencyP99 REAL,
+  players REAL,
+  PRIMARY KEY (step, time)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chart_marks (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL) STRICT;
 `;

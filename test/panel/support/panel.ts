@@ -4,6 +4,7 @@ import { PERMISSIONS, type Permission } from '../../../sidecar/panel/shapes/perm
 import type { RunningPanel } from '../../../sidecar/panel/start-panel.ts';
 import { type ServeOptions, serve } from '../../../sidecar/serve.ts';
 import { type ConfigChanges, newFolder, writeConfig } from '../../support/config-folder.ts';
+import type { TestDatabase } from '../../support/test-database.ts';
 import { EventReader } from './event-reader.ts';
 import { PanelClient } from './panel-client.ts';
 
@@ -18,6 +19,8 @@ export interface TestPanelOptions {
   /** What the owner has set, written before the panel starts. */
   readonly settings?: NonNullable<NonNullable<ServeOptions['panel']>['preset']>;
   readonly now?: () => number;
+  /** Whoever gives one drops it; default: a file of SQLite in the folder. */
+  readonly database?: TestDatabase | null;
   /** A folder of an earlier one (`keepFolder`). */
   readonly folder?: string;
   readonly keepFolder?: boolean;
@@ -47,10 +50,8 @@ export interface TestPanel {
 export async function startTestPanel(options: TestPanelOptions = {}): Promise<TestPanel> {
   const folder = options.folder ?? newFolder();
   const { panel: section, ...config } = options.config ?? {};
-  const file = writeConfig(folder, {
-    ...config,
-    panel: { enabled: true, port: 0, ...(section as object | undefined) },
-  });
+  const changes = { ...config, panel: { enabled: true, port: 0, ...(section as object | undefined) } };
+  const file = writeConfig(folder, changes, options.database?.settings);
   const log: string[] = [];
   const running = await serve({
     config: loadConfig(file, {}),

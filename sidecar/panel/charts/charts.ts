@@ -1,0 +1,144 @@
+import { PanelError } from '../panel-error.ts';
+import {
+  CHART_RANGES,
+  CHART_SERIES,
+  type ChartMark,
+  type ChartRange,
+  type ChartSeries,
+  type ChartsAnswer,
+} from '../shapes/charts.ts';
+import type { ServerStatus } from '../shapes/server.ts';
+import type { PanelStore } from '../store/panel-store.ts';
+import { ChartStore, FINEST_STEP, type Sample } from './chart-store.ts';
+import { CallCounter } from './latency.ts';
+import { OwnUsage, type Usage, usageOf } from './process-usage.ts';
+
+/** What charts need of the server control. */
+export interface WatchedServer {
+  status(): ServerStatus;
+  onStatus(listener: (status: ServerStatus) => void): void;
+  /** What it tells of itself; null: nothing. */
+  health(): { readonly players: number | null } | null;
+}
+
+export interface ChartsOptions {
+  readonly store: PanelStore;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly server: WatchedServer;
+  /** A test has its own. */
+  readonly usage?: (pid: number) => Promise<Usage | null>;
+}
+
+/** Each range has some 350 points: `source` is the step of the kept samples that they are made of. */
+const RANGES: Readonly<
+  Record<ChartRange, { readonly seconds: number; readonly step: number; readonly source: number }>
+> = {
+  '1h': { seconds: 3600, step: 10, source: 10 },
+  '6h': { seconds: 6 * 3600, step: 60, source: 60 },
+  '24h': { seconds: 86_400, step: 300, source: 60 },
+  '7d': { seconds: 7 * 86_400, step: 1800, source: 600 },
+};
+
+const MAX_MARKS = 200;
+const STEP_MS = FINEST_STEP * 1000;
+
+/** What the processor, the memory, the API and the players did: a sample every ten seconds, kept over restarts. */
+export class Charts {
+  readonly #options: ChartsOptions;
+  readonly #kept: ChartStore;
+  readonly #calls = new CallCounter();
+  readonly #own = new OwnUsage();
+  #sampledAt = performance.now();
+  #isRunning: boolean;
+  #timer: NodeJS.Timeout | null = null;
+  #sampling: Promise<void> = Promise.resolve();
+
+  constructor(options: ChartsOptions) {
+    this.#options = options;
+    this.#kept = new ChartStore(options.store);
+    this.#isRunning = isUp(options.server.status());
+    options.server.onStatus((status) => this.#saw(status));
+  }
+
+  /** Takes a sample every ten seconds from now on. */
+  start(): void {
+    this.#timer ??= setInterval(() => void this.sample(), STEP_MS).unref();
+  }
+
+  /** Resolves when the sample under way is kept; nothing is written afterwards. */
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#sampling;
+  }
+
+  /** A call of the API. */
+  countCall(ms: number, isFailure: boolean): void {
+    this.#calls.add(ms, isFailure);
+  }
+
+  sample(): Promise<void> {
+    this.#sampling = this.#sampling.then(() => this.#sample());
+    return this.#sampling;
+  }
+
+  /** @throws PanelError `charts.range` */
+  read(name: string): ChartsAnswer {
+    const range = CHART_RANGES.find((known) => known === name);
+    if (range === undefined) throw new PanelError('charts.range', { field: 'range' });
+    const { seconds, step, source } = RANGES[range];
+    const last = Math.floor(this.#options.now() / 1000 / step) * step;
+    const from = last - seconds + step;
+    const points = this.#kept.points(source, step, from);
+    const series = {} as Record<ChartSeries, (number | null)[]>;
+    for (const name of CHART_SERIES) {
+      series[name] = Array.from({ length: seconds / step }, (_, i) => rounded(points.get(from + i * step)?.[name]));
+    }
+    const marks = this.#kept.marks(from * 1000, MAX_MARKS).map(({ time, kind }) => ({ time: isoOf(time), kind }));
+    return { range, from: isoOf(from * 1000), stepSeconds: step, series, marks };
+  }
+
+  async #sample(): Promise<void> {
+    const { server, now, usage = usageOf } = this.#options;
+    const { pid } = server.status();
+    const used = pid === null ? null : await usage(pid);
+    const own = this.#own.take();
+    const { calls, failures, p50, p99 } = this.#calls.take();
+    const seconds = Math.max(0.001, (performance.now() - this.#sampledAt) / 1000);
+    this.#sampledAt = performance.now();
+    const sample: Sample = {
+      serverProcessor: used?.processor ?? null,
+      serverMemory: used?.memory ?? null,
+      sidecarProcessor: own.processor,
+      sidecarMemory: own.memory,
+      calls: calls / seconds,
+      failures: failures / seconds,
+      latencyP50: p50,
+      latencyP99: p99,
+      players: server.health()?.players ?? null,
+    };
+    this.#kept.add(Math.floor(now() / STEP_MS) * FINEST_STEP, sample);
+  }
+
+  /** A restart is a stop and a start; what only changes its plan is neither. */
+  #saw(status: ServerStatus): void {
+    const isRunning = isUp(status);
+    if (isRunning === this.#isRunning) return;
+    this.#isRunning = isRunning;
+    const ended: ChartMark['kind'] = status.state === 'crashed' ? 'crash' : 'stop';
+    this.#kept.mark(this.#options.now(), isRunning ? 'start' : ended);
+  }
+}
+
+function isUp({ state }: ServerStatus): boolean {
+  return state !== 'stopped' && state !== 'crashed';
+}
+
+/** Three digits after the point are more than a pixel shows. */
+function rounded(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Math.round(value * 1000) / 1000;
+}
+
+function isoOf(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

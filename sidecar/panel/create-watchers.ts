@@ -1,0 +1,29 @@
+import type { Log } from '../log.ts';
+import { Charts, type WatchedServer } from './charts/charts.ts';
+import { createDatabase } from './database/create-database.ts';
+import type { PanelBase } from './panel-base.ts';
+import type { PanelStore } from './store/panel-store.ts';
+
+interface WatcherParts {
+  readonly store: PanelStore;
+  readonly log: Log;
+  readonly server: WatchedServer;
+}
+
+/** What looks at the database, the API and the game server. `charts` and `keyUse` close before the store. */
+export function createWatchers(base: PanelBase, { store, log, server }: WatcherParts) {
+  const { config, calls, now } = base;
+  const charts = new Charts({ store, now, server });
+  calls.onCall(({ ms, code }) => charts.countCall(ms, code !== 'ok'));
+  return {
+    charts,
+    ...createDatabase({
+      ...base,
+      store,
+      keys: config.keys,
+      maxPending: config.writeBehind.maxPending,
+      statementTimeoutMs: config.database.statementTimeoutMs,
+      log: (level, message, fields) => log[level](message, fields),
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { CallWatch } from '../../data/call-watch.ts';
+import type { EngineLog } from '../../engine/engine.ts';
+import type { PanelStore } from '../store/panel-store.ts';
+import { DatabaseAccess, type DatabaseParts } from './database-access.ts';
+import { type ConfiguredKey, KeyUse } from './key-use.ts';
+import { NamespaceList } from './namespace-list.ts';
+import { QuarantineDesk } from './quarantine-desk.ts';
+import { QueueDesk } from './queue-desk.ts';
+import { RowEdit } from './row-edit.ts';
+import { SlowCalls } from './slow-calls.ts';
+import { TableRows } from './table-rows.ts';
+
+export interface DatabaseServicesOptions extends DatabaseParts {
+  readonly store: PanelStore;
+  readonly calls: CallWatch;
+  readonly keys: readonly ConfiguredKey[];
+  readonly maxPending: number;
+  readonly log: EngineLog;
+}
+
+/** What the database pages stand on. `keyUse` is to be closed. */
+export function createDatabase(options: DatabaseServicesOptions) {
+  const { store, calls, keys, maxPending, log, now } = options;
+  const access = new DatabaseAccess(options);
+  const namespaceList = new NamespaceList(access);
+  const slowCalls = new SlowCalls(now);
+  const keyUse = new KeyUse(store, keys, now);
+  calls.onCall((call) => {
+    slowCalls.saw(call);
+    keyUse.saw(call);
+  });
+  return {
+    ...{ namespaceList, slowCalls, keyUse },
+    tableRows: new TableRows(access),
+    rowEdit: new RowEdit(access),
+    queueDesk: new QueueDesk(access, maxPending),
+    quarantineDesk: new QuarantineDesk({ access, log, onChange: () => namespaceList.forget() }),
+  };
+}
+
+export type DatabaseServices = ReturnType<typeof createDatabase>;

@@ -1,0 +1,62 @@
+import { type CallContext, CallTiming } from '../../data/call-context.ts';
+import { createDataHandlers } from '../../data/handlers.ts';
+import type { CallBounds, Engine } from '../../engine/engine.ts';
+import type { SchemaCatalog } from '../../schema/catalog.ts';
+import type { NamespaceGate } from '../../schema/gate.ts';
+import type { WriteBuffer } from '../../write-behind/write-buffer.ts';
+import { MAX_PAGE_ROWS } from '../shapes/database.ts';
+
+export interface DatabaseParts {
+  readonly engine: Engine;
+  readonly catalog: SchemaCatalog;
+  readonly gate: NamespaceGate;
+  /** Null where write-behind is off. */
+  readonly writeBuffer: WriteBuffer | null;
+  readonly statementTimeoutMs: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+type DataHandlers = ReturnType<typeof createDataHandlers>;
+
+/** Somebody waits for a page. */
+const CALL_MS = 10_000;
+/** A page of long rows ends there. */
+const MAX_PAGE_BYTES = 1_000_000;
+
+/**
+ * The operations of the signed API, as the panel uses them: the same validation, the same statements, the same gate beside
+ * a running sync; only pages are smaller.
+ */
+export class DatabaseAccess {
+  readonly parts: DatabaseParts;
+  readonly data: DataHandlers;
+  /** Reads without what waits in the write queue. */
+  readonly behind: DataHandlers;
+
+  constructor(parts: DatabaseParts) {
+    this.parts = parts;
+    const { engine, catalog, gate, writeBuffer, statementTimeoutMs } = parts;
+    const limits = { maxRows: MAX_PAGE_ROWS, maxInsertRows: 1, maxAnswerBytes: MAX_PAGE_BYTES };
+    const options = { engine, catalog, gate, limits, statementTimeoutMs };
+    this.data = createDataHandlers({ ...options, queue: writeBuffer });
+    this.behind = createDataHandlers({ ...options, queue: null });
+  }
+
+  /** `ms`: how long the caller has, if not the time of a page. */
+  bounds(ms = this.parts.statementTimeoutMs): CallBounds {
+    return { deadline: performance.now() + ms };
+  }
+
+  /** No write of the panel is keyed or queued, so nothing is remembered under a key or kept as text. */
+  context(): CallContext {
+    return {
+      text: '',
+      kid: '',
+      allowUnfilteredWrites: false,
+      deadline: performance.now() + CALL_MS,
+      now: this.parts.now(),
+      timing: new CallTiming(),
+    };
+  }
+}

@@ -1,0 +1,90 @@
+import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { columnsOf } from '../../data/table-columns.ts';
+import type { CallBounds, StoredSchema } from '../../engine/engine.ts';
+import { type TableSize, unknownSize } from '../../engine/table-size.ts';
+import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../shapes/database.ts';
+import type { DatabaseAccess } from './database-access.ts';
+import { onDatabase } from './refusals.ts';
+
+/** For sizes of all tables together, and for counting one. */
+const SIZES_MS = 3000;
+const COUNT_MS = 300;
+/** An estimate below it is not worth much, and a count costs little. */
+const COUNTED_ROWS = 20_000;
+/** Whoever reloads the page again and again does not have all counted each time. */
+const KEPT_MS = 3000;
+
+/** What there is: namespaces, tables, and how large they are, all in bounded time. */
+export class NamespaceList {
+  readonly #access: DatabaseAccess;
+  #known: { readonly answer: Promise<NamespacesAnswer>; until: number } | null = null;
+
+  constructor(access: DatabaseAccess) {
+    this.#access = access;
+  }
+
+  read(): Promise<NamespacesAnswer> {
+    const now = performance.now();
+    if (this.#known !== null && now < this.#known.until) return this.#known.answer;
+    const known = { answer: onDatabase(() => this.#read()), until: Number.POSITIVE_INFINITY };
+    this.#known = known;
+    known.answer.then(
+      () => {
+        known.until = performance.now() + KEPT_MS;
+      },
+      () => {
+        known.until = 0;
+      },
+    );
+    return known.answer;
+  }
+
+  /** Tables have come or gone. */
+  forget(): void {
+    this.#known = null;
+  }
+
+  async #read(): Promise<NamespacesAnswer> {
+    const { engine } = this.#access.parts;
+    const names = await engine.transfer.listNamespaces(this.#access.bounds());
+    const bounds = this.#access.bounds(SIZES_MS);
+    const namespaces: NamespaceInfo[] = [];
+    for (const name of names) {
+      const stored = await engine.schemas.readSchema(name, this.#access.bounds());
+      if (stored !== null) namespaces.push(await this.#namespace(stored, bounds));
+    }
+    return { namespaces, provider: engine.provider };
+  }
+
+  async #namespace(stored: StoredSchema, bounds: CallBounds): Promise<NamespaceInfo> {
+    const { engine, writeBuffer } = this.#access.parts;
+    const { namespace, schema, updatedAt } = stored;
+    const declared = schema.tables.map(({ name }) => name);
+    const sizes = await engine.tableSizes(namespace, declared, bounds).catch(() => declared.map(unknownSize));
+    const tables: TableInfo[] = [];
+    for (const [index, table] of schema.tables.entries()) {
+      const size = await this.#counted(stored, table, sizes[index] ?? unknownSize(table.name), bounds);
+      tables.push({ ...size, name: table.name, columns: columnsOf(table).names.length });
+    }
+    const named = tables.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return { name: namespace, updatedAt, isBuffered: writeBuffer?.isBuffered(namespace) ?? false, tables: named };
+  }
+
+  /** Counted where the database only guesses, and there seem to be few. */
+  async #counted(
+    { namespace, revision }: StoredSchema,
+    table: Table,
+    { rows, isEstimate, bytes }: TableSize,
+    { deadline }: CallBounds,
+  ): Promise<Pick<TableInfo, 'rows' | 'isEstimate' | 'bytes'>> {
+    const isWorthIt = rows === null || (isEstimate && rows < COUNTED_ROWS);
+    if (!isWorthIt) return { rows, isEstimate, bytes };
+    const by = { deadline: Math.min(deadline, performance.now() + COUNT_MS) };
+    try {
+      const counted = await this.#access.parts.engine.count({ namespace, revision, table }, null, by);
+      return { rows: counted, isEstimate: false, bytes };
+    } catch {
+      return { rows, isEstimate, bytes };
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { StaleSchemaError } from '../../engine/engine.ts';
+import { PanelError } from '../panel-error.ts';
+import type { ErrorKey } from '../shapes/error-keys.ts';
+
+/** Keys for statuses of the API's own table; everything else is a database that fails. */
+const KEYS: Readonly<Record<number, ErrorKey>> = {
+  400: 'database.request',
+  404: 'database.unknown',
+  409: 'database.refused',
+  413: 'database.request',
+};
+
+/** The detail of a failing database is for its log; messages of refusals name columns and tables, never rows of others. */
+export function asRefusal(error: unknown): unknown {
+  if (error instanceof StaleSchemaError) {
+    return new PanelError('database.refused', { detail: 'the schema is being changed; try again' });
+  }
+  if (!(error instanceof ApiError)) return error;
+  return new PanelError(KEYS[error.status] ?? 'database.failed', { detail: error.message });
+}
+
+/** Runs work on the database; its failures are refusals of the panel. */
+export async function onDatabase<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
