@@ -1,15 +1,18 @@
-// `npm start`: the sidecar on embedded SQLite and the standalone game server with db_connector and the sample bundle
-// (contract section 1). `npm start -- --vfs DIR` keeps configuration and data elsewhere.
+// `npm start`: the sidecar on embedded SQLite with its panel, and through the panel the standalone game server with
+// db_connector and the sample bundle (contract section 1). `npm start -- --vfs DIR` keeps configuration and data elsewhere.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { LogFile } from '../sidecar/embedded/log-file.ts';
 import { buildIfStale } from './build.ts';
-import { GameServer } from './start/game-server.ts';
-import { SidecarProcess } from './start/sidecar-process.ts';
+import { type Addresses, SidecarProcess } from './start/sidecar-process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** The start-up is over when the console has been quiet for this long, or at the latest after the longer time. */
+const QUIET_MS = 2500;
+const LONGEST_START_MS = 20_000;
 
 const say = (line: string): void => console.log(line);
 
@@ -18,9 +21,11 @@ function readOptions(): { vfs: string } {
   return { vfs: resolve(values.vfs) };
 }
 
-function showBanner(address: string): void {
+function showBanner({ api, panel }: Addresses, setupKey: string | null): void {
   say('');
-  say(`The game server is running. Its database API listens on ${address}`);
+  say(`The game server is running. Its database API listens on ${api}`);
+  say(`Open its panel in a browser: ${panel}`);
+  if (setupKey !== null) say(`The panel's first visitor needs this setup key: ${setupKey}`);
   say('Three commands to try; type them here and press Enter (help shows all, quit stops everything):');
   say('  rp-richest        the ten richest characters');
   say('  rp-pay 1 2 12.50  moves money from one character to another');
@@ -30,49 +35,59 @@ function showBanner(address: string): void {
 
 class Town {
   readonly #sidecar: SidecarProcess;
-  readonly #server: GameServer;
+  readonly #onSettled = Promise.withResolvers<void>();
+  #quiet: NodeJS.Timeout | undefined;
   #stopping: Promise<void> | null = null;
 
   constructor(vfs: string) {
     mkdirSync(join(vfs, 'logs'), { recursive: true, mode: 0o700 });
-    const log = new LogFile(join(vfs, 'logs/sidecar.log'), say);
     this.#sidecar = new SidecarProcess({
       program: join(ROOT, 'dist/sidecar/main.js'),
       config: join(vfs, 'sidecar.json'),
-      log,
+      serverRoot: join(ROOT, 'dist/server'),
+      log: new LogFile(join(vfs, 'logs/sidecar.log'), say),
       say,
-    });
-    this.#server = new GameServer({
-      program: join(ROOT, 'dist/standalone/main.js'),
-      root: join(ROOT, 'dist/server'),
-      vfs,
-      say,
+      onConsoleLine: (line) => {
+        say(line);
+        this.#quiet?.refresh();
+      },
     });
   }
 
-  /** Runs until it is told to stop, or until one of the two cannot go on. Resolves with the exit code. */
+  /** Runs until it is told to stop, or until the sidecar cannot go on. Resolves with the exit code. */
   async run(): Promise<number> {
     say('Starting the sidecar …');
-    const sidecarEnd = this.#sidecar.run();
-    const address = await Promise.race([this.#sidecar.listening, sidecarEnd.then(() => null)]);
-    if (this.#stopping !== null) return this.#end(0);
-    if (address === null) return this.#end(1);
-    say('Starting the game server …');
-    const serverEnd = this.#server.run();
-    void this.#server.settled.then(() => this.#stopping ?? showBanner(address));
-    const code = await Promise.race([serverEnd, sidecarEnd.then(() => 1)]);
-    return this.#end(this.#stopping === null ? code : 0);
+    const ended = this.#sidecar.run();
+    const addresses = await Promise.race([this.#sidecar.listening, ended.then(() => null)]);
+    if (this.#stopping === null && addresses !== null) {
+      this.#takeCommands();
+      void this.#settled().then(() => this.#stopping ?? showBanner(addresses, this.#sidecar.setupKey));
+      await ended;
+    }
+    const code = this.#stopping === null ? 1 : 0;
+    await this.stop();
+    return code;
   }
 
-  /** The game server first: its bundles may still have something to save. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#server.stop().then(() => this.#sidecar.stop());
+    this.#stopping ??= this.#sidecar.stop();
     return this.#stopping;
   }
 
-  async #end(code: number): Promise<number> {
-    await this.stop();
-    return code;
+  async #settled(): Promise<void> {
+    this.#quiet = setTimeout(this.#onSettled.resolve, QUIET_MS);
+    const latest = setTimeout(this.#onSettled.resolve, LONGEST_START_MS);
+    await this.#onSettled.promise;
+    clearTimeout(latest);
+  }
+
+  /** The server's console is this terminal. The end of our input stops nothing: without a terminal the server goes on serving. */
+  #takeCommands(): void {
+    process.stdin.on('error', () => {});
+    createInterface({ input: process.stdin, terminal: false }).on('line', (line) => {
+      if (line.trim() === 'quit') void this.stop();
+      else this.#sidecar.type(line);
+    });
   }
 }
 

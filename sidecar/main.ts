@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serverOptions } from './api/server-options.ts';
 import { COMMAND_PROCESS, outliveReaders } from './commands/command-process.ts';
@@ -13,6 +14,7 @@ import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { holdNursery } from './nursery.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 import { withBackups } from './with-backups.ts';
+import { presetServer, withTerminal } from './with-terminal.ts';
 
 /** Nobody is left to end it by hand: beyond `drainOnStopMs` at its highest nothing is waited for. */
 const LONGEST_STOP_MS = 660_000;
@@ -20,6 +22,8 @@ const LONGEST_STOP_MS = 660_000;
 interface ServiceArguments {
   readonly config: string;
   readonly isCheck: boolean;
+  /** Root of a standalone server that the panel runs from the start, its console on our input and in our log; null for none. */
+  readonly serverRoot: string | null;
   /** A game server's connector has started it, and tells the rest on standard input. */
   readonly isEmbedded: boolean;
 }
@@ -30,17 +34,19 @@ function readServiceArguments(argv: readonly string[]): ServiceArguments {
       config: { type: 'string' },
       check: { type: 'boolean' },
       embedded: { type: 'boolean' },
+      'server-root': { type: 'string' },
     } as const;
-    const { config = DEFAULT_CONFIG, check = false, embedded = false } = parseArgs({ args: [...argv], options }).values;
-    return { config, isCheck: check, isEmbedded: embedded };
+    const { values } = parseArgs({ args: [...argv], options });
+    const { config = DEFAULT_CONFIG, check = false, embedded = false, 'server-root': root = null } = values;
+    return { config, isCheck: check, isEmbedded: embedded, serverRoot: root };
   });
 }
 
 /** The first word that is no option names the command, also behind `--config FILE`; null for the service. */
 function commandOf(argv: readonly string[]): { readonly name: string; readonly args: readonly string[] } | null {
-  const config = { type: 'string' } as const;
+  const valued = { type: 'string' } as const;
   const { tokens } = parseArgs({
-    ...{ args: [...argv], options: { config }, strict: false },
+    ...{ args: [...argv], options: { config: valued, 'server-root': valued }, strict: false },
     ...{ allowPositionals: true, tokens: true },
   });
   const first = tokens.find((token) => token.kind === 'positional');
@@ -48,12 +54,15 @@ function commandOf(argv: readonly string[]): { readonly name: string; readonly a
 }
 
 /** Starts the service and returns once it listens. */
-async function start(file: string, output: StandardOutput): Promise<RunningSidecar> {
+async function start({ config: file, serverRoot }: ServiceArguments, output: StandardOutput): Promise<RunningSidecar> {
   const log = new Log(output);
   for (const made of createMissing(file, process.env)) log.info('made a file that was missing', { file: made });
   const config = loadConfig(file, process.env);
   for (const warning of config.warnings) log.warn(warning);
-  return withBackups(await serve({ config, log: output }), config, log);
+  if (serverRoot === null) return withBackups(await serve({ config, log: output }), config, log);
+  if (!config.panel.enabled) throw new Error('panel.enabled: --server-root needs the panel, which runs the server');
+  const panel = presetServer(resolve(serverRoot), config.folder);
+  return withBackups(withTerminal(await serve({ config, log: output, panel }), process.stdin, log), config, log);
 }
 
 /**
@@ -127,7 +136,8 @@ function isHelp(args: readonly string[]): boolean {
 }
 
 async function runService(argv: readonly string[], output: StandardOutput): Promise<void> {
-  const { config: file, isCheck, isEmbedded } = readServiceArguments(argv);
+  const given = readServiceArguments(argv);
+  const { config: file, isCheck, isEmbedded } = given;
   if (isCheck && isEmbedded) return checkEmbedded(process.stdin).finally(() => process.stdin.destroy());
   if (isCheck) return check(loadConfig(file, process.env, true), file);
   let sink: LogSink = output;
@@ -139,7 +149,7 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
   const useLog = (log: LogSink) => {
     sink = log;
   };
-  const starting = isEmbedded ? startEmbedded(process.stdin, output, useLog) : start(file, output);
+  const starting = isEmbedded ? startEmbedded(process.stdin, output, useLog) : start(given, output);
   if (isEmbedded) stopWithParent(starting, output);
   else stopOnSignal(starting, output);
   await starting;

@@ -12,7 +12,6 @@ export interface ChildProgram {
 
 export interface ChildOptions {
   readonly args: readonly string[];
-  readonly hasInput: boolean;
   readonly onLine: (line: string) => void;
 }
 
@@ -20,11 +19,11 @@ const PRELOAD = new URL('./stop-with-parent.ts', import.meta.url).href;
 
 /**
  * A program of ours with its lines handed to us. It has a process group of its own, so that Ctrl+C reaches this process alone
- * and the two programs stop one after the other; and it ends when this process does, however that ends.
+ * and it decides when the program stops; and it ends when this process does, however that ends.
  */
-export function startChild({ args, hasInput, onLine }: ChildOptions): ChildProgram {
+export function startChild({ args, onLine }: ChildOptions): ChildProgram {
   const child = spawn(process.execPath, ['--import', PRELOAD, ...args], {
-    stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', 'ipc'],
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     detached: process.platform !== 'win32',
   });
   for (const stream of [child.stdout, child.stderr]) {

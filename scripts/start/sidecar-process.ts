@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogFile } from '../../sidecar/embedded/log-file.ts';
-import { importantLine, parseSidecarLine } from '../../sidecar/embedded/readable-line.ts';
+import { importantLine, parseSidecarLine, type SidecarLine } from '../../sidecar/embedded/readable-line.ts';
 import { RequestLines } from '../../sidecar/embedded/request-lines.ts';
 import { type ChildProgram, startChild, stopChild } from './child-program.ts';
 
@@ -8,30 +8,48 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 /** After this long a crash is a new story, and the pauses begin anew. */
 const STEADY_MS = 60_000;
-const STOP_MS = 15_000;
+/** Its stop waits for the game server, as long as the settings of the panel say: at most 600 s for each of two steps. */
+const STOP_MS = 1_300_000;
 /** What the sidecar logs for each file of its first start. */
 const MADE_A_FILE = 'made a file that was missing';
+
+/** A line of the game server's console. */
+const CONSOLE_LINE = 'console';
+const SETUP_KEY = 'setup key';
+
+export interface Addresses {
+  readonly api: string;
+  readonly panel: string;
+}
 
 export interface SidecarSettings {
   readonly program: string;
   readonly config: string;
+  /** Root of the standalone server that its panel runs. */
+  readonly serverRoot: string;
+  readonly onConsoleLine: (line: string) => void;
   readonly log: LogFile;
   readonly say: (line: string) => void;
 }
 
-/** The sidecar as a child: log to a file, important lines to the console, started again when it crashes. */
+/**
+ * The sidecar as a child: log to a file, important lines and those of the game server to the console, started again when it
+ * crashes.
+ */
 export class SidecarProcess {
-  /** Resolves with the address of the API once it first listens. */
-  readonly listening: Promise<string>;
+  /** Resolves once API and panel first listen. */
+  readonly listening: Promise<Addresses>;
   readonly #settings: SidecarSettings;
   readonly #stopping = new AbortController();
   readonly #requests = new RequestLines();
-  #onListening: (address: string) => void;
+  #onListening: (addresses: Addresses) => void;
+  readonly #addresses: Partial<Addresses> & Record<string, string> = {};
+  #setupKey: string | null = null;
   #hasListened = false;
   #child: ChildProgram | null = null;
 
   constructor(settings: SidecarSettings) {
-    const { promise, resolve } = Promise.withResolvers<string>();
+    const { promise, resolve } = Promise.withResolvers<Addresses>();
     this.listening = promise;
     this.#onListening = resolve;
     this.#settings = settings;
@@ -51,6 +69,16 @@ export class SidecarProcess {
     }
   }
 
+  /** Until the setup of the panel is done. */
+  get setupKey(): string | null {
+    return this.#setupKey;
+  }
+
+  /** Types a line on the console of the game server. */
+  type(line: string): void {
+    this.#child?.process.stdin?.write(`${line}\n`);
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort();
     if (this.#child !== null) await stopChild(this.#child, STOP_MS);
@@ -58,21 +86,28 @@ export class SidecarProcess {
 
   /** How it ended. */
   async #runOnce(): Promise<string> {
-    const { program, config } = this.#settings;
+    const { program, config, serverRoot } = this.#settings;
     const child = startChild({
-      args: [program, '--config', config],
-      hasInput: false,
+      args: [program, '--config', config, '--server-root', serverRoot],
       onLine: (line) => this.#onLine(line),
     });
+    child.process.stdin?.on('error', () => {});
     this.#child = child;
     await child.ended;
     this.#child = null;
     return child.howEnded();
   }
 
+  /** The console has files of its own, and a key has no place in a log that stays. */
   #onLine(text: string): void {
-    this.#settings.log.write(text);
     const line = parseSidecarLine(text);
+    if (line?.msg === CONSOLE_LINE) this.#settings.onConsoleLine(String(line.fields.text));
+    else if (line?.msg === SETUP_KEY) this.#setupKey = String(line.fields.key);
+    else this.#onLogLine(text, line);
+  }
+
+  #onLogLine(text: string, line: SidecarLine | null): void {
+    this.#settings.log.write(text);
     if (line === null) {
       this.#settings.say(`[sidecar] ${text.replace(/^sidecar: /, '')}`);
       return;
@@ -81,7 +116,7 @@ export class SidecarProcess {
     if (important !== null)
       this.#sayImportant(`[sidecar] ${important}`, this.#requests.leftOutBefore(line, performance.now()));
     if (line.msg === MADE_A_FILE) this.#settings.say(`  made ${line.fields.file}`);
-    if (line.msg === 'listening' && line.fields.service === 'api') this.#listens(String(line.fields.address));
+    if (line.msg === 'listening') this.#listens(String(line.fields.service), String(line.fields.address));
   }
 
   #sayImportant(text: string, leftOut: number | null): void {
@@ -89,9 +124,12 @@ export class SidecarProcess {
     this.#settings.say(leftOut === 0 ? text : `${text}, and ${leftOut} more with this code since the last such line`);
   }
 
-  #listens(address: string): void {
-    if (this.#hasListened) this.#settings.say(`[sidecar] listening again on ${address}`);
+  #listens(service: string, address: string): void {
+    if (this.#hasListened) this.#settings.say(`[sidecar] its ${service} listens again on ${address}`);
+    this.#addresses[service] = address;
+    const { api, panel } = this.#addresses;
+    if (api === undefined || panel === undefined) return;
     this.#hasListened = true;
-    this.#onListening(address);
+    this.#onListening({ api, panel });
   }
 }

@@ -4,6 +4,11 @@ import { CONFIG_OPTION, type CommandOptions } from './option-table.ts';
 const SERVICE_OPTIONS = {
   ...CONFIG_OPTION,
   check: { type: 'boolean', about: 'only checks the configuration' },
+  'server-root': {
+    type: 'string',
+    value: 'DIR',
+    about: 'a standalone server that the panel runs from the start; its console is standard input, and the log',
+  },
   help: { type: 'boolean', about: 'this text; after a command, what it takes' },
 } as const satisfies CommandOptions;
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gone } from './embedded-server.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -69,7 +70,7 @@ async function isAnswering(port: number): Promise<boolean> {
   );
 }
 
-/** Below the runner is start.ts, and below that the two programs. */
+/** Below the runner is start.ts, below that the sidecar, and below that the game server. */
 function sidecarPid(terminal: Terminal, vfs: string): number {
   const start = Number(childrenOf(terminal.process.pid as number)[0]);
   const pid = childrenOf(start).find((child) => commandLine(child).includes(join(vfs, 'sidecar.json')));
@@ -91,6 +92,7 @@ describe('npm start', () => {
   let port: number;
   let terminal: Terminal;
   const running: Terminal[] = [];
+  const setupKeyFile = () => join(vfs, 'secrets/panel-setup.key');
 
   const startUp = async (): Promise<void> => {
     terminal = new Terminal(vfs, port);
@@ -128,11 +130,13 @@ describe('npm start', () => {
     expect(statSync(join(vfs, 'secrets/local.secret')).mode & 0o777).toBe(0o600);
   });
 
-  it('ends its start-up with the address and three commands', async () => {
+  it('ends its start-up with the addresses, the setup key and three commands', async () => {
     await terminal.until(/db-status/);
     const from = terminal.lines.findIndex((line) => line.startsWith('The game server is running'));
     expect(terminal.lines[from]).toContain(`http://127.0.0.1:${port}`);
-    expect(terminal.lines.slice(from + 2, from + 5).map((line) => line.trim().split(' ')[0])).toEqual([
+    expect(terminal.lines[from + 1]).toMatch(/^Open its panel in a browser: http:\/\/127\.0\.0\.1:\d+$/);
+    expect(terminal.lines[from + 2]).toMatch(new RegExp(`setup key: ${readFileSync(setupKeyFile(), 'utf8').trim()}$`));
+    expect(terminal.lines.slice(from + 4, from + 7).map((line) => line.trim().split(' ')[0])).toEqual([
       'rp-richest',
       'rp-pay',
       'db-status',
@@ -153,15 +157,24 @@ describe('npm start', () => {
     const secret = readFileSync(join(vfs, 'secrets/local.secret'), 'utf8').trim();
     expect(secret.length).toBeGreaterThan(31);
     expect(terminal.lines.join('\n')).not.toContain(secret);
-    expect(readFileSync(join(vfs, 'logs/sidecar.log'), 'utf8')).not.toContain(secret);
+    const log = readFileSync(join(vfs, 'logs/sidecar.log'), 'utf8');
+    expect(log).not.toContain(secret);
+    expect(log).not.toContain(readFileSync(setupKeyFile(), 'utf8').trim());
   });
 
-  it.runIf(process.platform === 'linux')('starts a sidecar that died again, and says so', async () => {
-    process.kill(sidecarPid(terminal, vfs), 'SIGKILL');
-    await terminal.until(/\[sidecar\] ended with signal SIGKILL; starting it again/);
-    await terminal.until(/\[sidecar\] listening again/);
-    expect(await terminal.ask('rp-stats', /audit/i)).toMatch(/^audit ok: 40 characters/);
-  });
+  it.runIf(process.platform === 'linux')(
+    'starts a sidecar that died again, with a game server anew, and says so',
+    async () => {
+      const [server] = childrenOf(sidecarPid(terminal, vfs)) as [number];
+      const from = terminal.lines.length;
+      process.kill(sidecarPid(terminal, vfs), 'SIGKILL');
+      await terminal.until(/\[sidecar\] ended with signal SIGKILL; starting it again/, from);
+      await terminal.until(/\[sidecar\] its api listens again/, from);
+      await terminal.until(/40 characters; try/, from);
+      await gone(server);
+      expect(await terminal.ask('rp-stats', /audit/i)).toMatch(/^audit ok: 40 characters/);
+    },
+  );
 
   it('stops with quit, and everything is there at the next start', async () => {
     const before = await terminal.ask('rp-stats', /audit/i);
@@ -209,7 +222,8 @@ describe('npm start', () => {
     await startUp();
     const outer = terminal.process.pid as number;
     const [start] = childrenOf(outer) as [number];
-    const programs = childrenOf(start);
+    const sidecar = sidecarPid(terminal, vfs);
+    const programs = [sidecar, ...childrenOf(sidecar)];
     expect(programs).toHaveLength(2);
     process.kill(start, 'SIGKILL');
     await terminal.ended;

@@ -1,0 +1,28 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Log } from './log.ts';
+import type { PanelStart, RunningSidecar } from './serve.ts';
+
+/** A standalone server that starts with the panel, until its owner says otherwise there. */
+export function presetServer(serverRoot: string, vfs: string): PanelStart {
+  return { preset: { backend: 'standalone', serverRoot, autoStartServer: true }, serverVfs: vfs };
+}
+
+/** The server's console: its lines are lines of the log, and a line of `input` is typed there. Where it cannot be, that is told. */
+export function withTerminal(running: RunningSidecar, input: Readable, log: Log): RunningSidecar {
+  const { panel } = running;
+  if (panel === null) return running;
+  const { server, logs } = panel.services;
+  logs.console.onLines((lines) => {
+    for (const { text } of lines) log.info('console', { text });
+  });
+  createInterface({ input, terminal: false }).on('line', (line) => {
+    if (line.trim() === '') return;
+    try {
+      server.control.sendCommand(line, 'terminal');
+    } catch (error) {
+      log.info('console', { text: `not typed (${(error as Error).message}): ${line}` });
+    }
+  });
+  return running;
+}
