@@ -43,6 +43,7 @@ export class ServerControl {
     this.#options = options;
     const start = (why: string) => this.#launch(why);
     this.#selfStart = new SelfStart({ start, say: (text) => this.#say(text), now: options.now });
+    options.settings.onChange(() => this.#onSettings());
   }
 
   /** Ends what an earlier sidecar has left running, and starts the server where it starts with the panel. */
@@ -197,6 +198,12 @@ export class ServerControl {
   #follow(run: ActiveRun): void {
     this.#run = run;
     void run.ended.then((end) => this.#onEnded(run, end));
+    this.#emit();
+  }
+
+  /** An owner who turns autostart off while a server crashes again and again means this one. */
+  #onSettings(): void {
+    if (!this.#options.settings.values.autoStartServer && this.#selfStart.isPending) this.#selfStart.cancel();
     this.#emit();
   }
 
