@@ -7,6 +7,8 @@ interface ButtonProps {
   readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet';
   readonly icon?: IconName;
   readonly type?: 'button' | 'submit';
+  /** Id of the form that it sends, where it stands outside of it. */
+  readonly form?: string;
   readonly disabled?: boolean;
   /** While what it started is under way: cannot be pressed again, and says so. */
   readonly busy?: boolean;
@@ -16,10 +18,11 @@ interface ButtonProps {
 }
 
 export function Button(props: ButtonProps) {
-  const { children, kind = 'plain', icon, type = 'button', disabled, busy = false, title, onClick } = props;
+  const { children, kind = 'plain', icon, type = 'button', form, disabled, busy = false, title, onClick } = props;
   return (
     <button
       type={type}
+      form={form}
       class={`button ${kind}`}
       disabled={disabled === true}
       // Not disabled while it works: the keyboard's place would be lost.

@@ -1,11 +1,41 @@
 import { PageFrame } from '../components/page-frame.tsx';
-import { Loading } from '../components/states.tsx';
+import { Ready } from '../components/states.tsx';
+import { Tabs } from '../components/tabs.tsx';
 import { t } from '../core/i18n.ts';
+import { linkTo, usePlace } from '../core/router.ts';
+import { useCan } from '../core/session.ts';
+import { useLoaded } from '../core/use-loaded.ts';
+import { BridgeView } from './bridge-view.tsx';
+import { ConfigView } from './config-view.tsx';
+import { GeneralView } from './general-view.tsx';
+import { OwnView } from './own-view.tsx';
+import type { SettingsView } from './settings-views.ts';
 
+/** What everybody sets for themselves, and what the owner sets for the server. */
 export function SettingsPage() {
+  const [part = 'general'] = usePlace().rest;
+  const isWriter = useCan()('settings.write');
+  const loaded = useLoaded<{ settings: SettingsView }>('/api/settings');
+  const tabs = (['general', 'config', 'bridge'] as const).map((name) => ({
+    link: linkTo('settings', name === 'general' ? [] : [name]),
+    label: t(`settings.${name}`),
+    isHere: name === part,
+  }));
   return (
-    <PageFrame title={t('settings.title')}>
-      <Loading />
+    <PageFrame title={t('settings.title')} width="text">
+      {isWriter && <Tabs label={t('settings.parts')} tabs={tabs} />}
+      {isWriter && part === 'config' && <ConfigView />}
+      {isWriter && part === 'bridge' && <BridgeView />}
+      {(!isWriter || part === 'general') && (
+        <Ready of={loaded}>
+          {({ settings }) => (
+            <>
+              <OwnView locale={settings.locale} onSaved={loaded.reload} />
+              {isWriter && <GeneralView settings={settings} onSaved={loaded.reload} />}
+            </>
+          )}
+        </Ready>
+      )}
     </PageFrame>
   );
 }

@@ -1,0 +1,126 @@
+import { Checkbox, SelectField, TextField } from '../components/field.tsx';
+import { Section } from '../components/page-frame.tsx';
+import { Notice } from '../components/states.tsx';
+import { api } from '../core/api.ts';
+import { live } from '../core/events.ts';
+import { t } from '../core/i18n.ts';
+import { session, useCan } from '../core/session.ts';
+import { useStore } from '../core/store.ts';
+import { SaveRow } from './save-row.tsx';
+import type { SettingsView } from './settings-views.ts';
+import { useForm } from './use-form.ts';
+
+interface GeneralViewProps {
+  readonly settings: SettingsView;
+  readonly onSaved: () => void;
+}
+
+export function GeneralView(props: GeneralViewProps) {
+  const backend = useStore(live, (value) => value.status?.backend);
+  return (
+    <>
+      <NameForm {...props} />
+      {backend !== 'none' && <RunningForm {...props} />}
+      <FolderForm />
+    </>
+  );
+}
+
+function NameForm({ settings, onSaved }: GeneralViewProps) {
+  const form = useForm({ dashboardName: settings.dashboardName }, async (changes) => {
+    await api.post('/api/settings', changes);
+    session.set(changes);
+    onSaved();
+  });
+  return (
+    <Section title={t('settings.panel')}>
+      <form class="form" onSubmit={form.submit}>
+        <TextField
+          label={t('settings.dashboardName')}
+          hint={t('settings.dashboardNameHint')}
+          value={form.values.dashboardName}
+          maxLength={64}
+          error={form.faultOf('dashboardName')}
+          onInput={(dashboardName) => form.set({ dashboardName })}
+        />
+        <SaveRow form={form} />
+      </form>
+    </Section>
+  );
+}
+
+function RunningForm({ settings, onSaved }: GeneralViewProps) {
+  const { shutdownMode, autoStartServer, restartHungServer, hangSeconds } = settings;
+  const form = useForm({ shutdownMode, autoStartServer, restartHungServer, hangSeconds }, async (changes) => {
+    await api.post('/api/settings', changes);
+    onSaved();
+  });
+  const { values, set } = form;
+  return (
+    <Section title={t('settings.running')}>
+      <form class="form" onSubmit={form.submit}>
+        <SelectField
+          label={t('settings.shutdownMode')}
+          hint={t(`settings.shutdownHint-${values.shutdownMode}`)}
+          value={values.shutdownMode}
+          options={(['graceful', 'immediate'] as const).map((mode) => [mode, t(`settings.shutdown-${mode}`)])}
+          error={form.faultOf('shutdownMode')}
+          onChange={(mode) => set({ shutdownMode: mode as 'graceful' })}
+        />
+        <Checkbox
+          label={t('settings.autoStartServer')}
+          hint={t('settings.autoStartServerHint')}
+          checked={values.autoStartServer}
+          onChange={(checked) => set({ autoStartServer: checked })}
+        />
+        <Checkbox
+          label={t('settings.restartHungServer')}
+          hint={t('settings.restartHungServerHint')}
+          checked={values.restartHungServer}
+          onChange={(checked) => set({ restartHungServer: checked })}
+        />
+        <TextField
+          label={t('settings.hangSeconds')}
+          type="number"
+          min={10}
+          max={3600}
+          value={String(values.hangSeconds)}
+          error={form.faultOf('hangSeconds')}
+          onInput={(text) => set({ hangSeconds: Number(text) })}
+        />
+        <SaveRow form={form} />
+      </form>
+    </Section>
+  );
+}
+
+/** The folder says which program is run, so that it needs the right to manage accounts too. */
+function FolderForm() {
+  const status = useStore(live, (value) => value.status);
+  const can = useCan();
+  const form = useForm({ serverRoot: status?.serverRoot ?? '' }, async (changes) => {
+    await api.post('/api/server-path', changes);
+    const answer = await api.get<{ status: typeof status }>('/api/status');
+    live.set(answer);
+  });
+  if (status === null) return null;
+  const isStopped = status.state === 'stopped' || status.state === 'crashed' || status.backend === 'none';
+  const isMine = can('users.manage');
+  return (
+    <Section title={t('settings.folder')}>
+      {!isStopped && isMine && <Notice>{t('settings.stopFirst')}</Notice>}
+      <form class="form" onSubmit={form.submit}>
+        <TextField
+          label={t('settings.serverRoot')}
+          hint={t(isMine ? 'settings.serverRootHint' : 'settings.needsManager')}
+          mono
+          value={form.values.serverRoot}
+          readOnly={!isStopped || !isMine}
+          error={form.faultOf('serverRoot')}
+          onInput={(serverRoot) => form.set({ serverRoot })}
+        />
+        {isStopped && isMine && <SaveRow form={form} />}
+      </form>
+    </Section>
+  );
+}
