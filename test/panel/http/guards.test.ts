@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { csrfToken } from '../../../sidecar/panel/http/csrf.ts';
 import { converse } from '../../support/raw-http.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -166,6 +167,16 @@ describe('the token of a POST', () => {
     expect(client.csrf).not.toBe(before);
     expect((await logout(client, { 'x-csrf': before })).body).toMatchObject({ error: 'csrf.invalid' });
     expect((await client.post('/api/logout')).status).toBe(200);
+  });
+
+  it('for no cookie at all does not count, though anybody can reckon it out', async () => {
+    const body = JSON.stringify({ username: 'owner', password: PASSWORD });
+    for (const cookie of ['', 'panel-csrf=', 'panel-csrf=short']) {
+      const value = cookie.split('=')[1] ?? '';
+      const headers = { ...JSON_TYPE, 'x-csrf': csrfToken(value, ''), ...(cookie === '' ? {} : { cookie }) };
+      const answer = await panel.client().raw({ method: 'POST', path: '/api/login', headers, body });
+      expect(answer.body).toMatchObject({ error: 'csrf.invalid' });
+    }
   });
 
   it('is asked of the sign-in too', async () => {
