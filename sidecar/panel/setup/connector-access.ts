@@ -6,12 +6,17 @@ import { FIRST_NAMESPACES } from '../../config/first-start.ts';
 import { readConfigFile } from '../../config/load-config.ts';
 import { InstallRefused } from './install-refused.ts';
 
+const ANY_PORT =
+  'the API listens on any free port, another one with each start: write a number into api.port of sidecar.json, and into the url of database.json';
+
 /** What a game server needs to call this sidecar. */
 export interface ConnectorAccess {
   readonly url: string;
   readonly keyId: string;
   readonly secret: string;
   readonly namespaces: readonly string[];
+  /** What the owner has to change for it to go on working; empty where it will. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -31,6 +36,7 @@ export function connectorAccess(
     keyId: key.kid,
     secret: readSecretText(key, dirname(resolve(file)), environment),
     namespaces: key.namespaces.includes('*') ? FIRST_NAMESPACES : key.namespaces,
+    notes: api.port === 0 && api.socketPath === null ? [ANY_PORT] : [],
   };
 }
 

@@ -41,12 +41,13 @@ const WINDOWS: readonly Dialog[] = [
 export class FolderDialog {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #platform: NodeJS.Platform;
-  #status: PickStatus = CANCELLED;
+  #status: PickStatus;
   #child: ChildProcess | null = null;
 
   constructor(environment: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform) {
     this.#environment = environment;
     this.#platform = platform;
+    this.#status = this.#find() === null ? UNAVAILABLE : CANCELLED;
   }
 
   get status(): PickStatus {
@@ -56,9 +57,8 @@ export class FolderDialog {
   open(): PickStatus {
     if (this.#child !== null) return this.#status;
     const dialog = this.#find();
-    if (dialog === null) return UNAVAILABLE;
-    this.#status = OPEN;
-    this.#run(dialog);
+    this.#status = dialog === null ? UNAVAILABLE : OPEN;
+    if (dialog !== null) this.#run(dialog);
     return this.#status;
   }
 

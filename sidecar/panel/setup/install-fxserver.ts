@@ -84,7 +84,7 @@ async function placeResource(
 
 /** `server.cfg` last: whoever starts the server meanwhile has all that the lines name. */
 function writeLines(own: OwnFolder, access: ConnectorAccess, resource: string, found: Found): void {
-  const { url, keyId, secret, namespaces } = access;
+  const { url, keyId, secret, namespaces, notes } = access;
   if (/["\\\s]/.test(secret)) {
     throw new InstallRefused(`the secret of key ${keyId} cannot stand in server.cfg; "keys new" makes one that can`);
   }
@@ -100,4 +100,5 @@ function writeLines(own: OwnFolder, access: ConnectorAccess, resource: string, f
   const now = readFileSync(cfg, 'latin1');
   replaceFile(cfg, Buffer.from(withConnector(now), 'latin1'), statSync(cfg).mode & 0o777);
   found.made.push('server.cfg');
+  found.notes.push(...notes);
 }

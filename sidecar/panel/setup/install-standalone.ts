@@ -50,22 +50,22 @@ export async function installStandalone(
     const kept = [first, second].filter(({ staged }) => staged === null).map(({ name }) => `bundles/${name}`);
     deliver(first);
     deliver(second);
-    const isNew = writeDatabaseFile(own, vfs, access);
-    (isNew ? made : kept).push('vfs/database.json');
-    return { serverRoot: root, made, kept, notes: [], startLine: '' };
+    const notes = writeDatabaseFile(own, vfs, access);
+    (notes === null ? kept : made).push('vfs/database.json');
+    return { serverRoot: root, made, kept, notes: notes ?? [], startLine: '' };
   } finally {
     own.takeBack();
   }
 }
 
-/** @returns whether it was missing. Its secret lies beside it, which only the server's own user can read. */
-function writeDatabaseFile(own: OwnFolder, vfs: string, access: () => ConnectorAccess): boolean {
+/** @returns what to know of it; null where there was one, which stays. Its secret lies beside it, which only the server's own user can read. */
+function writeDatabaseFile(own: OwnFolder, vfs: string, access: () => ConnectorAccess): readonly string[] | null {
   const file = join(vfs, 'database.json');
-  if (isThere(file)) return false;
-  const { url, keyId, secret, namespaces } = access();
+  if (isThere(file)) return null;
+  const { url, keyId, secret, namespaces, notes } = access();
   if (isThere(join(vfs, 'secrets'))) own.within(join(vfs, 'secrets'), 'folder');
   const secretFile = writeSecret(vfs, keyId, secret);
-  return writeNew(file, pretty({ url, keyId, secretFile, namespaces }));
+  return writeNew(file, pretty({ url, keyId, secretFile, namespaces })) ? notes : null;
 }
 
 /** Under another name where a file of that one holds something else. */

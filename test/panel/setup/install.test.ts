@@ -58,7 +58,10 @@ describe('installing a server from the browser', () => {
   it('prepares the folder for this very sidecar, and counts for that folder only', async () => {
     await post('install', server());
     await expect.poll(async () => (await jobState()).state).toBe('succeeded');
-    expect(await jobState()).toMatchObject({ progress: 1, outcome: { ...server(), kept: [] } });
+    expect(await jobState()).toMatchObject({
+      progress: 1,
+      outcome: { ...server(), kept: [], notes: [expect.stringContaining('api.port')] },
+    });
     const { url, secretFile } = JSON.parse(readFileSync(join(home, 'town/vfs/database.json'), 'utf8'));
     expect(url).toBe(panel.apiAddress);
     expect(readFileSync(join(home, 'town/vfs', secretFile), 'utf8').trim()).toBe(secretOf('local'));

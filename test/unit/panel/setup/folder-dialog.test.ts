@@ -30,7 +30,10 @@ describe.skipIf(process.platform === 'win32')('the folder dialog', () => {
     ['the desktop has no dialog', { PATH: '/nowhere' }],
     ['programs would be taken from the working folder', { PATH: '.:bin' }],
   ])('is unavailable where %s', (_name, environment) => {
-    expect(desktop('exit 0', environment).open()).toEqual({ state: 'unavailable', path: null });
+    const nothing = { state: 'unavailable', path: null };
+    expect(desktop('exit 0', environment).status).toEqual(nothing);
+    expect(dialog.open()).toEqual(nothing);
+    expect(dialog.status).toEqual(nothing);
   });
 
   it('gives the folder that was picked, as it is called', async () => {

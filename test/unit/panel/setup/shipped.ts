@@ -10,6 +10,7 @@ export const ACCESS: ConnectorAccess = {
   keyId: 'local',
   secret: 'a-secret-of-this-sidecar-that-is-long-enough',
   namespaces: ['game', 'stats'],
+  notes: [],
 };
 
 export function newFolder(): string {
