@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx';
 import { Fault } from '../components/states.tsx';
 import { language, t } from '../core/i18n.ts';
 import { PanelFault } from '../core/panel-fault.ts';
-import { usePlace } from '../core/router.ts';
+import { linkTo, replacePlace, usePlace } from '../core/router.ts';
 import { finishSetup } from '../core/session.ts';
 import { Gate } from '../shell/gate.tsx';
 import { AccountFields, KeyFields } from './account-fields.tsx';
@@ -39,6 +39,8 @@ export function SetupPage() {
   useEffect(() => {
     document.title = t('setup.title');
   });
+  // Whoever comes by the printed address has the key in it; it stays in the field alone.
+  useEffect(() => replacePlace(linkTo('overview')), []);
   useEffect(() => {
     if (values.key.trim().length < KEY_LENGTH) return;
     fetchPreset(values.key).then(setPreset, setError);

@@ -1,0 +1,123 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+const PROGRAM = fileURLToPath(new URL('../support/fake-game-server.ts', import.meta.url));
+
+/** A server that ignores its stop line and SIGTERM: the whole plan is seen. */
+describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () => {
+  let home: string;
+  let panel: TestPanel;
+  let browser: TestBrowser;
+  let page: Page;
+  const server = () => page.getByRole('region', { name: 'Server' });
+  const state = () => server().getByRole('status').textContent();
+  const press = (name: string) => server().getByRole('button', { name, exact: true }).click();
+
+  beforeAll(async () => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), 'panel-game-')));
+    panel = await startTestPanel({
+      settings: {
+        ...{ backend: 'command', serverRoot: home, stopLine: 'quit', stopWaitSeconds: 600, killWaitSeconds: 600 },
+        startLine: `"${process.execPath}" "${PROGRAM}" --ignore-stop --ignore-sigterm`,
+      },
+    });
+    await panel.owner();
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+  });
+
+  afterAll(async () => {
+    panel?.services.server.control.forceStop('test');
+    await browser?.close();
+    await panel?.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  it('counts down what will be done to a server that does not stop, and overtakes it on request', async () => {
+    await press('Start');
+    await expect.poll(state).toBe('Running');
+    await press('Stop');
+    const plan = server().getByRole('list', { name: 'What happens next' });
+    await expect
+      .poll(() => plan.getByRole('listitem').allTextContents())
+      .toMatchObject([
+        'Asked to stop',
+        expect.stringMatching(/^Terminating in (10|9) min$/),
+        expect.stringMatching(/^Killing in (20|19) min$/),
+      ]);
+    expect(await plan.locator('[aria-current=step]').textContent()).toMatch(/^Terminating/);
+    expect(await state()).toBe('Stopping');
+    await expectAccessible(page);
+    await press('Force stop');
+    await expect.poll(state).toBe('Stopped');
+    expect(await plan.count()).toBe(0);
+  });
+
+  it('shows a crash, its reason, and the way to its record; a start by hand goes on', async () => {
+    await press('Start');
+    await expect.poll(state).toBe('Running');
+    process.kill(panel.services.server.control.status().pid as number, 'SIGSEGV');
+    await expect.poll(state).toBe('Crashed');
+    await server().getByText('Ended by SIGSEGV').waitFor();
+    await server().getByRole('link', { name: 'Crash records' }).waitFor();
+    await expectAccessible(page);
+    await press('Start');
+    await expect.poll(state).toBe('Running');
+    await press('Force stop');
+    await expect.poll(state).toBe('Stopped');
+  });
+
+  it('remembers the range of its charts', async () => {
+    const range = (name: string) => page.getByRole('button', { name, exact: true });
+    await range('6 hours').click();
+    await page.reload();
+    await expect.poll(() => range('6 hours').getAttribute('aria-pressed')).toBe('true');
+  });
+
+  it('gives an account the buttons of its permissions alone, and takes them away while it looks', async () => {
+    const { accounts } = panel.services;
+    const owner = accounts.idOf('owner');
+    await panel.account('mo', ['server.start', 'server.stop']);
+    const other = await browser.visit(panel.address, { width: 390 });
+    await signIn(other, 'mo', PASSWORD);
+    const buttons = other.getByRole('region', { name: 'Server' }).getByRole('button');
+    await expect.poll(() => buttons.allTextContents()).toEqual(['Start', 'Stop']);
+    await accounts.save(owner, { username: 'mo', permissions: ['server.stop'] });
+    await expect.poll(() => buttons.allTextContents()).toEqual(['Stop']);
+    await accounts.save(owner, { username: 'mo', permissions: [], enabled: false });
+    await other.getByText('Your account was changed, so you were signed out.').waitFor();
+  });
+
+  it('says that the panel is away, and goes on when it is back', async () => {
+    await page.context().setOffline(true);
+    await page.getByText('No connection to the panel.').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('No connection to the panel.').waitFor({ state: 'detached' });
+    await press('Start');
+    await expect.poll(state).toBe('Running');
+    expect(browser.complaints).toEqual([]);
+  });
+
+  it('opens the menu of a phone by keyboard, and closes it on the way to a page', async () => {
+    const phone = await browser.visit(panel.address, { width: 390, theme: 'dark' });
+    await signIn(phone, 'owner', PASSWORD);
+    const open = phone.getByRole('button', { name: 'Open menu' });
+    await open.focus();
+    await phone.keyboard.press('Enter');
+    await phone.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Console' }).waitFor();
+    await expectAccessible(phone);
+    await phone.keyboard.press('Escape');
+    expect(await phone.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Open menu');
+    await open.click();
+    await phone.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Console' }).click();
+    await phone.getByRole('dialog', { name: 'Menu' }).waitFor({ state: 'hidden' });
+    await phone.getByRole('heading', { name: 'Console' }).waitFor();
+  });
+});

@@ -1,0 +1,127 @@
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+
+async function fillAccount(page: Page, key: string): Promise<void> {
+  await page.getByLabel('Setup key').fill(key);
+  await page.getByLabel('Panel name').fill('Harbour RP');
+  await page.getByLabel('User name').fill('Kira');
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByLabel('Confirm password').fill(PASSWORD);
+}
+
+/** As a person does it, in two minutes: by labels and roles, with nothing prepared. */
+describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why})`}`, () => {
+  let home: string;
+  let panel: TestPanel;
+  let browser: TestBrowser;
+  let page: Page;
+  let key: string;
+  const finish = () => page.getByRole('button', { name: 'Finish setup' }).click();
+
+  beforeAll(async () => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), 'panel-town-')));
+    panel = await startTestPanel();
+    key = readFileSync(join(panel.folder, 'secrets/panel-setup.key'), 'utf8').trim();
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  it('names what is wrong beside its field, before anything is made', async () => {
+    await fillAccount(page, 'a key that somebody guessed');
+    await page.getByLabel('Server folder').fill('relative');
+    await finish();
+    await page.getByText('This is not the setup key.').waitFor();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Setup key');
+    await page.getByLabel('Setup key').fill(key);
+    await page.getByLabel('Confirm password').fill(`${PASSWORD}!`);
+    await finish();
+    await page.getByText('The two passwords differ.').waitFor();
+    await page.getByLabel('Confirm password').fill(PASSWORD);
+    await finish();
+    await page.getByText('This folder cannot be the server').waitFor();
+    expect(await page.getByLabel('Server folder').getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page);
+  });
+
+  it('asks for a folder only where there is a server', async () => {
+    for (const type of ['Standalone', 'FXServer', 'Any program']) {
+      await page.getByLabel('Server type').selectOption(type);
+      await page.getByLabel('Server folder').waitFor();
+    }
+    await page.getByLabel('Server type').selectOption('None');
+    await page.getByLabel('Server folder').waitFor({ state: 'detached' });
+  });
+
+  it('prepares a server, makes the account, and lets it sign in', async () => {
+    await page.getByLabel('Server type').selectOption('Standalone');
+    await page.getByLabel('Server folder').fill(join(home, 'town'));
+    await finish();
+    await page.getByText('Setup is done.').waitFor();
+    expect(existsSync(join(home, 'town/vfs/database.json'))).toBe(true);
+    await signIn(page, 'kira', PASSWORD);
+    expect(await page.title()).toBe('Overview · Harbour RP');
+  });
+
+  it('starts the server, shows that it runs, and stops it', async () => {
+    const server = page.getByRole('region', { name: 'Server' });
+    const state = server.getByRole('status');
+    await expect.poll(() => state.textContent()).toBe('Stopped');
+    await server.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect.poll(() => state.textContent()).toBe('Running');
+    await server.getByText(`process ${panel.services.server.control.status().pid}`).waitFor();
+    await expectAccessible(page);
+    await server.getByRole('button', { name: 'Stop', exact: true }).click();
+    await expect.poll(() => state.textContent()).toBe('Stopped');
+    await server.getByText('Stopped as asked').waitFor();
+    await page.reload();
+    await expect.poll(() => state.textContent()).toBe('Stopped');
+  });
+
+  it('is over: the key opens nothing any more', async () => {
+    const other = await browser.visit(panel.address);
+    await other.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await panel.client().get('/api/setup/console')).toMatchObject({ status: 404 });
+    expect(existsSync(join(panel.folder, 'secrets/panel-setup.key'))).toBe(false);
+    expect(browser.complaints).toEqual([]);
+  });
+});
+
+describe.skipIf(why !== null)('setup where the start has preset the server', () => {
+  let panel: TestPanel;
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    panel = await startTestPanel({ settings: { backend: 'command', serverRoot: tmpdir() } });
+    browser = await TestBrowser.start();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  it('asks for the account alone, and takes the key from the printed address', async () => {
+    const key = readFileSync(join(panel.folder, 'secrets/panel-setup.key'), 'utf8').trim();
+    const page = await browser.visit(`${panel.address}/#/?key=${key}`);
+    await page.getByText(`Any program in ${tmpdir()}`).waitFor();
+    expect(await page.getByLabel('Setup key').inputValue()).toBe(key);
+    expect(await page.getByLabel('Server folder').count()).toBe(0);
+    // What is a secret does not stay in the address, nor in the history.
+    expect(page.url()).not.toContain(key);
+    await fillAccount(page, key);
+    await page.getByRole('button', { name: 'Finish setup' }).click();
+    await page.getByText('Setup is done.').waitFor();
+  });
+});
