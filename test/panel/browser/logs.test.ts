@@ -1,0 +1,134 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../support/config-folder.ts';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
+import { fakeLine } from '../support/server-rig.ts';
+
+const why = await whyNoBrowser();
+
+describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : ` (${why})`}`, () => {
+  let folder: string;
+  let panel: TestPanel;
+  let owner: PanelClient;
+  let browser: TestBrowser;
+  let page: Page;
+
+  const open = async (path: string) => {
+    await page.goto(`${panel.address}/#/${path}`);
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  const lines = () => page.getByRole('log');
+
+  beforeAll(async () => {
+    folder = newFolder();
+    panel = await startTestPanel({
+      settings: { backend: 'command', serverRoot: folder, startLine: fakeLine(), stopLine: 'quit' },
+    });
+    owner = await panel.owner();
+    await owner.post('/api/settings', { autoStartServer: false });
+    await panel.account('watcher', ['console.read']);
+    expect((await owner.post('/api/server/start')).status).toBe(200);
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('sends commands under the name of the account, and remembers them', async () => {
+    await open('console');
+    await lines()
+      .getByText(/^ready \d+/)
+      .waitFor();
+    const command = page.getByRole('textbox', { name: 'Command' });
+    await command.fill('say <b>hello</b>');
+    await command.press('Enter');
+    await lines().getByText('did say <b>hello</b>').waitFor();
+    await lines().getByText('owner> say <b>hello</b>').waitFor();
+    expect(await command.inputValue()).toBe('');
+    await command.press('ArrowUp');
+    expect(await command.inputValue()).toBe('say <b>hello</b>');
+    await command.press('ArrowDown');
+    expect(await command.inputValue()).toBe('');
+    await expectAccessible(page);
+  });
+
+  it('keeps what was typed where the server ends meanwhile', async () => {
+    await open('console');
+    const command = page.getByRole('textbox', { name: 'Command' });
+    await command.fill('half a command');
+    await owner.post('/api/command', { text: 'crash 3' });
+    await page.getByText('The server is not running, so it takes no commands.').waitFor();
+    expect(await command.inputValue()).toBe('half a command');
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+  });
+
+  it('shows the record of a crash: how it ended, who did what, the last lines', async () => {
+    await open('logs/crashes');
+    await expectAccessible(page);
+    await page.getByRole('table', { name: 'Crashes' }).getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Exit code 3' }).waitFor();
+    await page.getByRole('log', { name: 'Last lines' }).getByText('did say <b>hello</b>').waitFor();
+    await page.getByRole('table', { name: 'What accounts did before' }).getByText('owner').first().waitFor();
+    await expectAccessible(page);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download record' }).click();
+    expect((await download).suggestedFilename()).toMatch(/^crash-\d+\.txt$/);
+  });
+
+  it('lists the files, opens one at its end, and hands them all out', async () => {
+    await open('logs');
+    await expectAccessible(page);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download all (ZIP)' }).click();
+    expect((await download).suggestedFilename()).toBe('logs.zip');
+    await page.getByRole('table', { name: 'Files' }).getByRole('link').first().click();
+    await lines().getByText('did say <b>hello</b>').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'All files' }).click();
+    await page.getByRole('table', { name: 'Files' }).waitFor();
+  });
+
+  it('finds entries of all parts by source and text, page after page', async () => {
+    for (let index = 1; index <= 250; index++) panel.services.logs.console.append('out', `[shop] sold bread ${index}`);
+    await open('logs/diagnostics');
+    const entries = page.getByRole('list', { name: 'Diagnostics' });
+    await page.getByRole('combobox', { name: 'Source' }).selectOption('server');
+    await page.getByRole('textbox', { name: 'Bundle or part' }).fill('shop');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('SOLD BREAD');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await entries.getByText('[shop] sold bread 250').waitFor();
+    expect(await entries.getByText('[shop] sold bread 1', { exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Earlier entries' }).click();
+    await entries.getByText('[shop] sold bread 1', { exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('sold bread 24');
+    await page.keyboard.press('Enter');
+    await page.getByText('These are the earliest entries.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nobody ever said this');
+    await page.keyboard.press('Enter');
+    await page.getByText('No entries fit.').waitFor();
+  });
+
+  it('shows who may only read the console the entries of the server alone', async () => {
+    const watcher = await browser.visit(panel.address, { width: 390 });
+    await signIn(watcher, 'watcher', PASSWORD);
+    await watcher.goto(`${panel.address}/#/logs/crashes`);
+    await watcher.getByText('[shop] sold bread 250').waitFor();
+    expect(await watcher.getByRole('link', { name: 'Crashes' }).count()).toBe(0);
+    expect(await watcher.getByRole('combobox', { name: 'Source' }).count()).toBe(0);
+    await watcher.goto(`${panel.address}/#/console`);
+    await watcher.getByText('You may read the console, but not write to it.').waitFor();
+    await expectAccessible(watcher);
+  });
+
+  it('did nothing that the policy refuses', () => {
+    expect(browser.complaints).toEqual([]);
+  });
+});
