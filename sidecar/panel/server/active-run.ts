@@ -145,7 +145,7 @@ export class ActiveRun {
     if (process.pid !== null) {
       // It runs all the same; only after a kill of the panel nobody would know of it.
       memory.note(process.pid, run).catch(() => say('Its process could not be written down'));
-      say(`It runs as process ${process.pid}`);
+      say(`The server runs as process ${process.pid}`);
     }
     return process;
   }
@@ -199,7 +199,11 @@ export class ActiveRun {
     const { now, say, settings, onChange } = this.#options;
     this.hungSince = silentMs === null ? null : new Date(now() - silentMs).toISOString();
     const isHung = silentMs !== null;
-    say(isHung ? `It HANGS: no line and no answer for ${Math.round(silentMs / 1000)} s` : 'It answers again');
+    say(
+      isHung
+        ? `The server HANGS: no line and no answer for ${Math.round(silentMs / 1000)} s`
+        : 'The server answers again',
+    );
     this.mustRestart = isHung && settings.values.restartHungServer;
     onChange();
     this.mustRestart = false;

@@ -3,9 +3,9 @@ import type { RunEnd } from './server-run.ts';
 
 /** What the console says of the server's comings and goings. */
 export function describeExit({ code, signal, failure, isAsked }: Omit<RunEnd, 'isLeftOver'>): string {
-  if (failure !== null) return `It could not be started: ${failure}`;
+  if (failure !== null) return `The server could not be started: ${failure}`;
   const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-  return isAsked ? `It has stopped (${how})` : `It has CRASHED (${how})`;
+  return isAsked ? `The server has stopped (${how})` : `The server has CRASHED (${how})`;
 }
 
 const WORDS: Readonly<Record<PlanStep['action'], string>> = {

@@ -55,7 +55,7 @@ export class ServerControl {
     if (this.#run !== null) return;
     if (left === null) {
       this.#options.memory.forget();
-      if (starts) this.#launch('It starts with the panel');
+      if (starts) this.#launch('The server starts with the panel');
       return;
     }
     this.#isToStart = starts;
@@ -104,7 +104,7 @@ export class ServerControl {
     if (this.#run !== null) throw new PanelError('server.running');
     this.#mustBeOpen();
     this.#selfStart.clear();
-    this.#launch(`${actor} starts it`);
+    this.#launch(`${actor} starts the server`);
     return this.status();
   }
 
@@ -124,7 +124,7 @@ export class ServerControl {
     this.#mustBeOpen();
     this.#selfStart.clear();
     this.#isRestarting = true;
-    if (this.#run === null) this.#launch(`${actor} restarts it`);
+    if (this.#run === null) this.#launch(`${actor} restarts the server`);
     else this.#stopRun(this.#run, actor, true);
     return this.status();
   }
@@ -135,7 +135,7 @@ export class ServerControl {
     this.#isToStart = false;
     this.#isRestarting = false;
     if (this.#run !== null) {
-      this.#say(`${actor} ends it by force`);
+      this.#say(`${actor} ends the server by force`);
       this.#run.forceStop();
       this.#emit();
     } else if (this.#rest === 'crashed') this.#settle(actor);
@@ -161,7 +161,7 @@ export class ServerControl {
     this.#isToStart = false;
     this.#selfStart.cancel();
     if (this.#run === null) return;
-    if (!this.#run.isStopping) this.#stopRun(this.#run, 'The panel, which stops too,', false);
+    if (!this.#run.isStopping) this.#stopRun(this.#run, 'The panel', false);
     await this.#run.endedInTime();
     this.#run = null;
   }
@@ -188,7 +188,7 @@ export class ServerControl {
     try {
       this.#follow(ActiveRun.start(this.#runOptions()));
     } catch (error) {
-      this.#say(`It cannot be started: ${error instanceof Error ? error.message : String(error)}`);
+      this.#say(`The server cannot be started: ${error instanceof Error ? error.message : String(error)}`);
       this.#exit = { code: null, signal: null, reason: 'spawn' };
       this.#selfStart.gaveUp = error instanceof LaunchError ? 'launch' : null;
       this.#comeToRest('crashed');
@@ -225,10 +225,12 @@ export class ServerControl {
     if (!isToStart) this.#isRestarting = false;
     if (!run.isStopping) {
       run.stop();
-      this.#say(`${actor} ${isToStart ? 'restarts' : 'stops'} it: ${describePlan(run.steps, this.#options.now())}`);
+      this.#say(
+        `${actor} ${isToStart ? 'restarts' : 'stops'} the server: ${describePlan(run.steps, this.#options.now())}`,
+      );
     } else {
       run.stop();
-      if (wasToStart && !isToStart) this.#say(`${actor} stops it; it is not started again`);
+      if (wasToStart && !isToStart) this.#say(`${actor} stops the server; it is not started again`);
     }
     this.#emit();
   }
@@ -244,10 +246,10 @@ export class ServerControl {
       this.#say(describeExit(end));
     }
     if (end.isLeftOver)
-      this.#say('Some processes of it do not end, not even by force; the system has to be asked about them');
+      this.#say('Some processes of the server do not end, not even by force; the system has to be asked about them');
     this.#emitBundles();
     if (!run.isLeft && !end.isAsked) this.#noteCrash(run, end);
-    if (isToStart) this.#launch('It is started again');
+    if (isToStart) this.#launch('The server is started again');
     else if (run.isUnwanted || end.isAsked) this.#comeToRest('stopped');
     else this.#onCrash(run);
   }
@@ -269,7 +271,7 @@ export class ServerControl {
 
   /** Somebody does not want it to come back by itself. */
   #settle(actor: string): void {
-    if (this.#selfStart.isPending) this.#say(`${actor} stops it; it is not started again`);
+    if (this.#selfStart.isPending) this.#say(`${actor} stops the server; it is not started again`);
     this.#selfStart.cancel();
     this.#comeToRest('stopped');
   }

@@ -85,7 +85,7 @@ describe('the standalone server', () => {
     await rig.line(/HANGS/);
     await expect.poll(() => rig.control.status().hungSince).toBeNull();
     expect(rig.runs).toBe(1);
-    await rig.line(/It answers again/);
+    await rig.line(/The server answers again/);
   });
 
   it('is restarted when it hangs where the owner said so', async () => {
