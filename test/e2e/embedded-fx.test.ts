@@ -27,7 +27,7 @@ describe('db_connector on FXServer with nothing configured', { timeout: SLOW_MS 
     expect(await server.ask('mark 1', /\] mark 1/)).toMatch(/ok$/);
     expect(await server.ask('marks', /\] marks/)).toMatch(/marks 1$/);
     expect(readdirSync(server.fx.root).toSorted()).toEqual(['db_connector_data', 'resources']);
-    expect(readdirSync(server.data).toSorted()).toEqual(['data', 'logs', 'sidecar.json']);
+    expect(readdirSync(server.data).toSorted()).toEqual(['data', 'logs', 'secrets', 'sidecar.json']);
     const child = server.sidecar;
 
     const from = server.fx.lines.length;
