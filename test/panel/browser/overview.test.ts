@@ -105,6 +105,25 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     expect(browser.complaints).toEqual([]);
   });
 
+  it('goes on with a new token where its own is stale', async () => {
+    await page.context().clearCookies({ name: 'panel-csrf' });
+    await press('Force stop');
+    await expect.poll(state).toBe('Stopped');
+  });
+
+  it('never acts for another account that has signed in meanwhile in the same browser', async () => {
+    const other = await browser.visit(panel.address);
+    await signIn(other, 'owner', PASSWORD);
+    const guest = await panel.account('guest', ['server.start']);
+    const session = guest.cookies.get('panel-session') as string;
+    await other.context().clearCookies();
+    await other.context().addCookies([{ name: 'panel-session', value: session, url: panel.address }]);
+    await other.getByRole('region', { name: 'Server' }).getByRole('button', { name: 'Start', exact: true }).click();
+    await other.getByText('guest').first().waitFor();
+    const { control } = panel.services.server;
+    expect(control.status().state).toBe('stopped');
+  });
+
   it('opens the menu of a phone by keyboard, and closes it on the way to a page', async () => {
     const phone = await browser.visit(panel.address, { width: 390, theme: 'dark' });
     await signIn(phone, 'owner', PASSWORD);
