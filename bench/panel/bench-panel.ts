@@ -17,8 +17,12 @@ const FLOODING = fileURLToPath(new URL('flooding-server.ts', import.meta.url));
 
 export interface BenchPanel {
   readonly sidecar: Running;
+  readonly folder: string;
   /** Of the panel. */
   readonly address: string;
+  readonly apiPort: number;
+  /** Of the API's key `local`. */
+  readonly secret: string;
   /** Signed in; each call is a session of its own. */
   signIn(): Promise<PanelClient>;
   stop(): Promise<void>;
@@ -26,15 +30,16 @@ export interface BenchPanel {
 
 /** A sidecar as a process of its own, whose panel runs a game server that says so many lines a second. */
 export async function startBenchPanel(linesPerSecond: number): Promise<BenchPanel> {
-  const { folder } = makeFolder();
+  const { folder, secret } = makeFolder();
   const file = join(folder, 'sidecar.json');
   const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   writeFileSync(file, JSON.stringify({ ...config, panel: { port: 0 } }));
   await prepareStore(folder, `"${process.execPath}" "${FLOODING}" ${linesPerSecond}`);
   const sidecar = start(['sidecar/main.ts', '--config', file], join(folder, 'sidecar.log'));
   const address = await sidecar.until((line) => /"service":"panel","address":"([^"]+)"/.exec(line)?.[1] ?? null);
+  const api = await sidecar.until((line) => /"service":"api","address":"([^"]+)"/.exec(line)?.[1] ?? null);
   return {
-    ...{ sidecar, address },
+    ...{ sidecar, folder, address, secret, apiPort: Number(new URL(api).port) },
     async signIn() {
       const client = new PanelClient(address);
       const { status } = await client.login('owner', PASSWORD);

@@ -17,6 +17,8 @@ const MOST_OF_A_SESSION = 20;
 const MOST_STREAMS = 500;
 const BEAT_MS = 15_000;
 const EXPIRY_MS = 1000;
+/** Streams that are written to at once. */
+const SLICE = 8;
 
 /** All open event streams. Services tell it what happened; it knows who may hear of it. */
 export class EventHub {
@@ -24,10 +26,13 @@ export class EventHub {
   readonly #feed: LineFeed;
   readonly #streams = new Set<EventStream>();
   readonly #timers: readonly NodeJS.Timeout[];
+  /** Those that new lines wait for. */
+  readonly #due = new Set<EventStream>();
+  #isPumping = false;
 
   constructor(options: EventHubOptions) {
     this.#options = options;
-    this.#feed = new LineFeed(options.console, () => this.#each((stream) => stream.pump()));
+    this.#feed = new LineFeed(options.console, () => this.#pumpAll());
     this.#timers = [
       setInterval(() => this.#each((stream) => stream.beat()), BEAT_MS).unref(),
       setInterval(() => this.#endExpired(), EXPIRY_MS).unref(),
@@ -49,7 +54,10 @@ export class EventHub {
   open(reader: Reader, out: Writable, after: number | null): void {
     const stream = new EventStream(reader, out, this.#feed, after);
     this.#streams.add(stream);
-    out.on('close', () => this.#streams.delete(stream));
+    out.on('close', () => {
+      this.#streams.delete(stream);
+      this.#due.delete(stream);
+    });
     out.on('error', () => out.destroy());
     stream.send('status', encodeEvent('status', this.#options.status()));
     stream.send('permissions', encodeEvent('permissions', { permissions: [...reader.permissions] }));
@@ -81,6 +89,24 @@ export class EventHub {
     for (const timer of this.#timers) clearInterval(timer);
     this.#feed.close();
     this.#each((stream) => stream.end('shutdown'));
+  }
+
+  #pumpAll(): void {
+    for (const stream of this.#streams) this.#due.add(stream);
+    if (!this.#isPumping) this.#pumpSlice();
+  }
+
+  /** A few streams a turn of the loop: the thread is that of the API too, whose answers come in between. */
+  #pumpSlice(): void {
+    let left = SLICE;
+    for (const stream of this.#due) {
+      if (left === 0) break;
+      left -= 1;
+      this.#due.delete(stream);
+      stream.pump();
+    }
+    this.#isPumping = this.#due.size > 0;
+    if (this.#isPumping) setImmediate(() => this.#pumpSlice());
   }
 
   #endExpired(): void {
