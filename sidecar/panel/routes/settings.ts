@@ -17,7 +17,7 @@ export interface SettingsServices {
 /** Each setting is judged by its own error, unknown ones too. */
 const anySettings = z.record(z.string(), z.unknown());
 const configChanges = z.strictObject({ config: z.unknown().optional(), file: z.unknown().optional() });
-const path = z.strictObject({ serverRoot: z.unknown().optional() });
+const path = z.strictObject({ serverRoot: z.unknown().optional(), backend: z.unknown().optional() });
 
 /** What the owner tells the panel of itself and of the game server. */
 export function settingsRoutes(services: SettingsServices): PanelRoute[] {
@@ -78,7 +78,7 @@ function serverSettings({ serverConfig, serverPath }: SettingsServices): PanelRo
       ...{ method: 'POST', path: '/api/server-path', access: needs('settings.write', 'users.manage') },
       ...{ body: path, audit: 'server-path' },
       handle: (request) => {
-        request.subject(serverPath.change(request.body.serverRoot));
+        request.subject(serverPath.change(request.body));
         return {};
       },
     }),

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
-import type { Backend, ServerStatus } from '../shapes/server.ts';
+import { BACKENDS, type Backend, type ServerStatus } from '../shapes/server.ts';
 import type { PanelSettings } from './panel-settings.ts';
 import { readServerRoot } from './server-root.ts';
 
@@ -29,23 +29,32 @@ export class ServerPath {
   }
 
   /**
+   * The folder, the kind of server, or both: a wrong choice at the setup is not for ever.
+   *
    * Judged and changed in one go, so that no start comes between.
    *
-   * @returns the folder
-   * @throws PanelError `settings.serverRoot`, `server.running`
+   * @returns what holds now, for the audit log
+   * @throws PanelError `settings.serverRoot`, `settings.backend`, `server.running`
    */
-  change(given: unknown): string {
+  change(given: { readonly serverRoot?: unknown; readonly backend?: unknown }): string {
     const { settings, status, reserved } = this.#options;
-    const { backend, serverRoot } = settings.values;
-    const root = readServerRoot(given, backend, reserved);
+    const before = settings.values;
+    const { backend = before.backend } = given;
+    if (!isBackend(backend)) throw new PanelError('settings.backend', { field: 'backend' });
+    const isKindOnly = given.serverRoot === undefined && given.backend !== undefined;
+    const root = readServerRoot(isKindOnly ? before.serverRoot : given.serverRoot, backend, reserved);
     if ('problem' in root) throw refused(root.problem);
     const problem = root.path === '' ? null : problemIn(root.path, backend);
     if (problem !== null) throw refused(problem);
     const { state, plan } = status();
     const isStill = state === 'stopped' || (state === 'crashed' && plan === null);
     if (!isStill) throw new PanelError('server.running');
-    if (root.path !== serverRoot) settings.update({ serverRoot: root.path });
-    return root.path;
+    const changes = {
+      ...(root.path === before.serverRoot ? {} : { serverRoot: root.path }),
+      ...(backend === before.backend ? {} : { backend }),
+    };
+    if (Object.keys(changes).length > 0) settings.update(changes);
+    return `${backend} ${root.path}`.trimEnd();
   }
 }
 
@@ -55,6 +64,10 @@ function problemIn(path: string, backend: Backend): string | null {
   const found = statSync(join(path, needed.name), { throwIfNoEntry: false });
   const isThere = needed.isFolder ? found?.isDirectory() : found?.isFile();
   return isThere === true ? null : `there is no ${needed.isFolder ? 'folder' : 'file'} ${needed.name} in it`;
+}
+
+function isBackend(given: unknown): given is Backend {
+  return (BACKENDS as readonly unknown[]).includes(given);
 }
 
 function refused(detail: string): PanelError {

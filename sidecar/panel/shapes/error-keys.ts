@@ -63,6 +63,7 @@ export const ERROR_STATUS = {
   'settings.restartHungServer': 400,
   'settings.hangSeconds': 400,
   'settings.serverRoot': 400,
+  'settings.backend': 400,
   'config.conflict': 409,
   'config.invalid': 400,
   'config.noUndo': 409,

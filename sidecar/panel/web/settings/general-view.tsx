@@ -1,3 +1,4 @@
+import { BACKENDS, type Backend } from '../../shapes/server.ts';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Notice } from '../components/states.tsx';
@@ -98,7 +99,8 @@ function RunningForm({ settings, onSaved }: GeneralViewProps) {
 function FolderForm() {
   const status = useStore(live, (value) => value.status);
   const can = useCan();
-  const form = useForm({ serverRoot: status?.serverRoot ?? '' }, async (changes) => {
+  const now = { backend: status?.backend ?? 'none', serverRoot: status?.serverRoot ?? '' };
+  const form = useForm<typeof now>(now, async (changes) => {
     await api.post('/api/server-path', changes);
     const answer = await api.get<{ status: typeof status }>('/api/status');
     live.set(answer);
@@ -110,6 +112,15 @@ function FolderForm() {
     <Section title={t('settings.folder')}>
       {!isStopped && isMine && <Notice>{t('settings.stopFirst')}</Notice>}
       <form class="form" onSubmit={form.submit}>
+        {isStopped && isMine && (
+          <SelectField
+            label={t('setup.backend')}
+            value={form.values.backend}
+            options={BACKENDS.map((name) => [name, t(`setup.backend-${name}`)] as const)}
+            error={form.faultOf('backend')}
+            onChange={(name) => form.set({ backend: name as Backend })}
+          />
+        )}
         <TextField
           label={t('settings.serverRoot')}
           hint={t(isMine ? 'settings.serverRootHint' : 'settings.needsManager')}

@@ -35,23 +35,34 @@ describe('the folder of the server', () => {
     ['crashed', RESTART],
   ] as const)('stays while the server is %s', (state, plan) => {
     const path = pathWhile(state, plan);
-    expect(() => path.change(home)).toThrow(expect.objectContaining({ key: 'server.running' }));
+    expect(() => path.change({ serverRoot: home })).toThrow(expect.objectContaining({ key: 'server.running' }));
     expect(settings.values.serverRoot).toBe('');
   });
 
   it.each(['stopped', 'crashed'] as const)('is changed while it is %s', (state) => {
-    expect(pathWhile(state, null).change(home)).toBe(home);
+    expect(pathWhile(state, null).change({ serverRoot: home })).toBe(`command ${home}`);
     expect(settings.values.serverRoot).toBe(home);
   });
 
   it('of a standalone server holds its bundles', () => {
     const path = pathWhile('stopped', null, 'standalone');
-    expect(() => path.change(home)).toThrow('there is no folder bundles in it');
+    expect(() => path.change({ serverRoot: home })).toThrow('there is no folder bundles in it');
     mkdirSync(join(home, 'bundles'));
-    expect(path.change(home)).toBe(home);
+    expect(path.change({ serverRoot: home })).toBe(`standalone ${home}`);
   });
 
   it('may be none where something else runs the server', () => {
-    expect(pathWhile('stopped', null, 'none').change('')).toBe('');
+    expect(pathWhile('stopped', null, 'none').change({ serverRoot: '' })).toBe('none');
+  });
+
+  it('may become one for another kind of server, if it is one', () => {
+    const path = pathWhile('stopped', null, 'none');
+    path.change({ serverRoot: home });
+    expect(() => path.change({ backend: 'txadmin' })).toThrow(expect.objectContaining({ key: 'settings.backend' }));
+    expect(() => path.change({ backend: 'fxserver' })).toThrow('there is no file server.cfg in it');
+    expect(() => path.change({})).toThrow(expect.objectContaining({ key: 'settings.serverRoot' }));
+    expect(settings.values).toMatchObject({ backend: 'none', serverRoot: home });
+    expect(path.change({ backend: 'command' })).toBe(`command ${home}`);
+    expect(settings.values).toMatchObject({ backend: 'command', serverRoot: home });
   });
 });
