@@ -130,6 +130,14 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await page.getByRole('region', { name: 'Line 7' }).getByText('early line 7').waitFor();
   });
 
+  it('says where a line is not kept', async () => {
+    await page.goto(`${panel.address}/#/console?line=999999999`);
+    await page.reload();
+    await page.getByText('Line 999999999 is not kept any more.').waitFor();
+    await page.getByRole('link', { name: 'Back to live' }).click();
+    await lines().getByText('a line worth telling').waitFor();
+  });
+
   it('works with the keyboard alone', async () => {
     await open();
     await lines().focus();

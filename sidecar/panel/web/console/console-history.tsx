@@ -1,21 +1,24 @@
 import { useMemo } from 'preact/hooks';
 import { Notice, Ready } from '../components/states.tsx';
 import { t } from '../core/i18n.ts';
+import { PanelFault } from '../core/panel-fault.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { consoleLink } from './line-link.ts';
 import { LinesPanel } from './lines-panel.tsx';
 import type { LinesReply } from './use-live-lines.ts';
 
-/** Around a line that the live console no longer has. */
+/** Around a line that the live console does not have. */
 export function ConsoleHistory({ seq }: { seq: number }) {
   const loaded = useLoaded<LinesReply>('/api/console', { around: seq, limit: 2_000 });
+  const isGone = loaded.error instanceof PanelFault && loaded.error.key === 'logs.unknown';
+  const text = isGone ? t('console.lineGone', { seq: String(seq) }) : t('console.history', { seq: String(seq) });
   return (
     <>
-      <Notice action={<a href="#/console">{t('console.backToLive')}</a>}>
-        {t('console.history', { seq: String(seq) })}
+      <Notice kind={isGone ? 'warn' : 'info'} action={<a href="#/console">{t('console.backToLive')}</a>}>
+        {text}
       </Notice>
-      <Ready of={loaded}>{(reply) => <HistoryLines reply={reply} seq={seq} />}</Ready>
+      {!isGone && <Ready of={loaded}>{(reply) => <HistoryLines reply={reply} seq={seq} />}</Ready>}
     </>
   );
 }

@@ -16,14 +16,14 @@ export function ConsolePage() {
   const { query } = usePlace();
   const target = seqOf(query.get('line'));
   // Decided when the address changes: a line that falls out while somebody looks at it does not take the page away.
-  const isOld = useMemo(() => target !== null && isBefore(target, lines), [target, lines.isLoading]);
+  const isElsewhere = useMemo(() => target !== null && !hasLine(lines, target), [target, lines.isLoading]);
   return (
     <PageFrame title={t('console.title')}>
       <div class="console">
         {lines.error !== null && <Fault error={lines.error} onRetry={lines.reload} />}
         {lines.isLoading ? (
           <Loading />
-        ) : isOld && target !== null ? (
+        ) : isElsewhere && target !== null ? (
           <ConsoleHistory seq={target} />
         ) : (
           <LinesPanel
@@ -43,8 +43,8 @@ export function ConsolePage() {
   );
 }
 
-function isBefore(seq: number, { buffer, isLoading }: LiveLines): boolean {
-  return !isLoading && (buffer.firstSeq ?? Number.POSITIVE_INFINITY) > seq;
+function hasLine({ buffer: { entries } }: LiveLines, seq: number): boolean {
+  return entries.at(entries.search((entry) => entry.seq >= seq))?.seq === seq;
 }
 
 function Older({ lines }: { lines: LiveLines }) {

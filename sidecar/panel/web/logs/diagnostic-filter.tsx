@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { DIAGNOSTIC_SOURCES } from '../../shapes/diagnostics.ts';
 import { Button } from '../components/button.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';
@@ -12,7 +13,6 @@ export interface DiagnosticQuery {
 }
 
 export const NO_FILTER: DiagnosticQuery = { source: '', module: '', search: '', history: false };
-const SOURCES = ['server', 'panel', 'api', 'bridge'] as const;
 
 interface DiagnosticFilterProps {
   readonly onFilter: (filter: DiagnosticQuery) => void;
@@ -41,7 +41,10 @@ export function DiagnosticFilter({ onFilter, onRefresh, isBusy }: DiagnosticFilt
         <SelectField
           label={t('logs.source')}
           value={draft.source}
-          options={[['', t('logs.everySource')], ...SOURCES.map((name) => [name, t(`logs.source-${name}`)] as const)]}
+          options={[
+            ['', t('logs.everySource')],
+            ...DIAGNOSTIC_SOURCES.map((name) => [name, t(`logs.source-${name}`)] as const),
+          ]}
           onChange={(source) => onFilter(change({ source }))}
         />
       )}

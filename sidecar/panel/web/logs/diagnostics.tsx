@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
+import type { DiagnosticEntry, DiagnosticLevel } from '../../shapes/diagnostics.ts';
 import { Badge, type Tone } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty, Fault, Loading } from '../components/states.tsx';
 import { Moment } from '../components/time.tsx';
 import { parseSgr } from '../console/sgr.ts';
-import { t, textFor } from '../core/i18n.ts';
+import { t } from '../core/i18n.ts';
 import { DiagnosticFilter, NO_FILTER } from './diagnostic-filter.tsx';
-import { type DiagnosticEntry, useDiagnostics } from './use-diagnostics.ts';
+import { useDiagnostics } from './use-diagnostics.ts';
 
 /** Everything that any part of the panel has written down, the newest first. */
 export function Diagnostics() {
@@ -40,8 +41,8 @@ function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
       {entries.map((entry) => (
         <li key={entry.cursor} class="entry">
           <Moment iso={entry.time} />
-          <Badge tone={toneOf(entry.level)}>{entry.level}</Badge>
-          <span class="entry-from">{[sourceText(entry.source), entry.module].filter(Boolean).join(' · ')}</span>
+          <Badge tone={TONES[entry.level]}>{entry.level}</Badge>
+          <span class="entry-from">{[t(`logs.source-${entry.source}`), entry.module].filter(Boolean).join(' · ')}</span>
           <span class="entry-text">
             {parseSgr(entry.text).map((span, index) => (
               <span key={index} class={span.classes}>
@@ -55,12 +56,4 @@ function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
   );
 }
 
-function sourceText(source: string): string {
-  return textFor(`logs.source-${source}`) ?? source;
-}
-
-function toneOf(level: string): Tone {
-  if (/^(error|fatal|err)/i.test(level)) return 'bad';
-  if (/^warn/i.test(level)) return 'warn';
-  return /^(debug|trace)/i.test(level) ? 'idle' : 'info';
-}
+const TONES: Readonly<Record<DiagnosticLevel, Tone>> = { debug: 'idle', info: 'info', warn: 'warn', error: 'bad' };

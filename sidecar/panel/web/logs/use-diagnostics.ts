@@ -1,22 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { DiagnosticEntry, DiagnosticPage } from '../../shapes/diagnostics.ts';
 import { api } from '../core/api.ts';
 import type { DiagnosticQuery } from './diagnostic-filter.tsx';
-
-export interface DiagnosticEntry {
-  readonly cursor: string;
-  readonly time: string;
-  readonly source: string;
-  readonly module: string;
-  readonly level: string;
-  readonly text: string;
-}
-
-interface DiagnosticsReply {
-  readonly entries: readonly DiagnosticEntry[];
-  /** Leads to older ones. */
-  readonly cursor: string | null;
-  readonly more: boolean;
-}
 
 const PAGE_SIZE = 200;
 
@@ -37,7 +22,7 @@ export function useDiagnostics(filter: DiagnosticQuery) {
   const read = (cursor: string | null, before: readonly DiagnosticEntry[], signal?: AbortSignal) => {
     setState((now) => ({ ...now, isLoading: true, error: null }));
     const query = { ...filter, history: filter.history || null, limit: PAGE_SIZE, cursor };
-    api.get<DiagnosticsReply>('/api/diagnostics', query, signal).then(
+    api.get<DiagnosticPage>('/api/diagnostics', query, signal).then(
       (reply) => {
         if (signal?.aborted !== true)
           setState({ ...reply, entries: [...before, ...reply.entries], error: null, isLoading: false });
