@@ -82,7 +82,7 @@ export class Guards {
     const base = { client, caller: state.caller, params, ...requestOf(request, response, course) };
     route.gate?.(base);
     const bodies = this.#bodies[state.caller === null ? 'strangers' : 'accounts'];
-    const bodyText = route.method === 'POST' ? await bodies.read(request) : '';
+    const bodyText = route.method === 'POST' ? await bodies.read(request, route.body === undefined) : '';
     const body = readBody(route, bodyText) as never;
     course.isAudited = true;
     return await route.handle({ ...base, body, bodyText });

@@ -11,9 +11,9 @@ const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|
 export class BodyReader {
   #bytesOfAll = 0;
 
-  /** The text of the body, empty where none is sent. @throws PanelError */
-  async read(request: IncomingMessage): Promise<string> {
-    checkType(request);
+  /** The text of the body; empty where none is sent, which only a route that `isOptional` lets pass. @throws PanelError */
+  async read(request: IncomingMessage, isOptional: boolean): Promise<string> {
+    checkType(request, isOptional);
     if (Number(request.headers['content-length'] ?? 0) > MOST_JSON_BYTES) throw new PanelError('body.large');
     const body = await this.#collect(request);
     if (!isUtf8(body)) throw new PanelError('body.malformed', { detail: 'expected UTF-8' });
@@ -52,11 +52,11 @@ export class BodyReader {
   }
 }
 
-/** No body needs no type; one of another type is refused whatever it holds, since a form of another site can send it. */
-function checkType({ headers }: IncomingMessage): void {
+/** No body needs no type; a body of another type is refused whatever it holds, since a form of another site can send it. */
+function checkType({ headers }: IncomingMessage, isOptional: boolean): void {
   const type = headers['content-type'];
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-  if (type === undefined && isEmpty) return;
+  if (isOptional && type === undefined && isEmpty) return;
   const isPlain = headers['content-encoding'] === undefined || headers['content-encoding'] === 'identity';
   if (type === undefined || !JSON_TYPE.test(type) || !isPlain) throw new PanelError('body.type');
 }

@@ -205,6 +205,7 @@ describe('a body', () => {
 
   it('without a type, or packed, is refused', async () => {
     expect((await post({}, '{}')).body).toMatchObject({ error: 'body.type' });
+    expect((await post({}, '')).body).toMatchObject({ error: 'body.type' });
     expect((await post({ ...JSON_TYPE, 'content-encoding': 'gzip' }, 'x')).body).toMatchObject({ error: 'body.type' });
   });
 
@@ -240,6 +241,13 @@ describe('a body', () => {
     expect(refused).toContain('"rate.limited"');
     expect((await post(JSON_TYPE, '{"username":"nobody"}')).body).toMatchObject({ error: 'users.unknown' });
     for (const { socket } of slow) socket.destroy();
+  });
+
+  it('may be left out, with its type, where a route takes none', async () => {
+    const client = panel.client();
+    await client.login('viewer', PASSWORD);
+    const answer = await client.raw({ method: 'POST', path: '/api/logout', headers: { 'x-csrf': client.csrf } });
+    expect(answer.status).toBe(200);
   });
 
   it('of just 1 MiB is read', async () => {
