@@ -45,6 +45,8 @@ export class ServerRun {
   readonly #process: RunProcess;
   #ladder: StopLadder | null = null;
   #isAsked = false;
+  /** Nothing of it is left: its number may be another's from now on, and is signalled no more. */
+  #isGone = false;
   #stopLineAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RunOptions) {
@@ -68,7 +70,7 @@ export class ServerRun {
   /** Begins to stop it; one that is stopping already goes on as it does. */
   stop(): void {
     this.#isAsked = true;
-    if (this.#ladder !== null) return;
+    if (this.#ladder !== null || this.#isGone) return;
     const { isImmediate, stopLine } = this.#options.rules();
     if (isImmediate) this.#climb(['kill']);
     else this.#climb(stopLine === '' ? ['terminate', 'kill'] : ['ask', 'terminate', 'kill']);
@@ -77,7 +79,7 @@ export class ServerRun {
   /** Overtakes whatever goes on. */
   forceStop(): void {
     this.#isAsked = true;
-    if (this.#ladder?.isKilling !== true) this.#climb(['kill']);
+    if (this.#ladder?.isKilling !== true && !this.#isGone) this.#climb(['kill']);
   }
 
   /** Somebody has typed the line that stops it: its end is no crash. */
@@ -91,6 +93,7 @@ export class ServerRun {
       this.#isAsked = true;
     const isAsked = this.#isAsked;
     const isLeftOver = exit.failure === null && !(await this.#sweep());
+    this.#isGone = true;
     this.#ladder?.leave();
     await within(this.#process.drained, DRAIN_MS);
     this.#process.abandonOutput();

@@ -1,6 +1,7 @@
 // A game server that misbehaves on demand. Options: --ignore-stop, --ignore-sigterm, --grandchild (one that outlives it),
-// --stubborn-grandchild (and ignores SIGTERM), --crash-at-start, --silent, --bytes HEX, --http PORT (as FXServer answers there).
-// Lines on its input: quit, crash CODE, kill, flood COUNT, env, hang; others are answered.
+// --stubborn-grandchild (and ignores SIGTERM), --escaped-grandchild (of a group of its own, with our output), --crash-at-start,
+// --silent, --bytes HEX, --http PORT (as FXServer answers there). Lines on its input: quit, crash CODE, kill, flood COUNT,
+// env, hang; others are answered.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 
@@ -11,6 +12,12 @@ function startGrandchild(isStubborn: boolean): void {
   const script = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} setInterval(() => {}, 1e6); console.log('up')`;
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
   child.stdout.once('data', () => say(`grandchild ${child.pid}`));
+}
+
+function startEscapedGrandchild(): void {
+  const script = 'setInterval(() => {}, 1e6)';
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'inherit', 'ignore'], detached: true });
+  say(`escaped ${child.pid}`);
 }
 
 function answerAsFxServer(port: number): void {
@@ -48,6 +55,7 @@ if (options.has('--crash-at-start')) {
 if (options.has('--ignore-sigterm')) process.on('SIGTERM', () => say('no'));
 if (options.has('--grandchild')) startGrandchild(false);
 if (options.has('--stubborn-grandchild')) startGrandchild(true);
+if (options.has('--escaped-grandchild')) startEscapedGrandchild();
 const optionValue = (name: string): string | undefined => process.argv[process.argv.indexOf(name) + 1];
 if (options.has('--bytes')) process.stdout.write(Buffer.from(optionValue('--bytes') ?? '', 'hex'));
 if (options.has('--http')) answerAsFxServer(Number(optionValue('--http')));

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PanelError } from '../../../../sidecar/panel/panel-error.ts';
 import type { SettingValues } from '../../../../sidecar/panel/settings/panel-settings.ts';
 import { fakeLine, isGone, ServerRig, SHORT_WAITS } from '../../../panel/support/server-rig.ts';
@@ -22,6 +22,15 @@ function keyOf(action: () => unknown): string {
   } catch (error) {
     if (error instanceof PanelError) return error.key;
     throw error;
+  }
+}
+
+/** Its end has been told to whoever has started it. */
+function isReaped(pid: number): boolean {
+  try {
+    return !process.kill(pid, 0);
+  } catch {
+    return true;
   }
 }
 
@@ -250,6 +259,20 @@ describe('a crash', () => {
     rig.control.sendCommand('crash 1', 'anna');
     expect((await rig.reaches('crashed')).exit?.reason).toBe('crash');
     expect(isGone(grandchild)).toBe(true);
+  });
+
+  it('is one also while somebody outside of its group holds its output; a stop then ends nobody else', async () => {
+    const rig = newRig({ shutdownMode: 'immediate', startLine: fakeLine('--escaped-grandchild') });
+    const pid = await rig.started();
+    const escaped = Number(/\d+/.exec(await rig.line(/^escaped/))?.[0]);
+    const signals = vi.spyOn(process, 'kill');
+    rig.control.sendCommand('crash 1', 'anna');
+    await expect.poll(() => isReaped(pid), { interval: 1 }).toBe(true);
+    rig.control.stop('anna');
+    expect((await rig.reaches('stopped')).exit).toEqual({ code: 1, signal: null, reason: 'crash' });
+    expect(signals.mock.calls.filter(([, signal]) => signal !== 0)).toEqual([]);
+    signals.mockRestore();
+    process.kill(escaped, 'SIGKILL');
   });
 
   it('tells what has changed since the last good run', async () => {
