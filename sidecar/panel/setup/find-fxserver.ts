@@ -1,16 +1,27 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 const PROGRAMS = process.platform === 'win32' ? ['FXServer.exe'] : ['run.sh', 'FXServer'];
 /** Where the guides put the program, seen from the folder of `server.cfg`. */
-const PLACES = ['.', 'server', 'artifacts', 'alpine', '../server', '../artifacts', '..'];
+const PLACES = ['.', 'server', 'artifacts', 'alpine', '../server', '../artifacts'];
 const DEEPEST = 4;
 const MOST_FOLDERS = 20_000;
 
-/** The program of FXServer that belongs to this folder, if it lies where it usually does. */
+/**
+ * The program of FXServer that belongs to this folder, if it lies where it usually does; as it is called with its links
+ * resolved. What another user of the box may have put there is passed over, since it is going to be run.
+ */
 export function findFxServer(root: string): string | null {
   const files = PLACES.flatMap((place) => PROGRAMS.map((program) => join(root, place, program)));
-  return files.find(isFile) ?? null;
+  const found = files.find(isFile);
+  if (found === undefined) return null;
+  const program = realpathSync(found);
+  const owners = [process.getuid?.(), 0, statSync(root).uid];
+  const isOurs = (path: string) => {
+    const { uid, mode } = statSync(path);
+    return process.platform === 'win32' || (owners.includes(uid) && (mode & 0o002) === 0);
+  };
+  return isOurs(program) && isOurs(dirname(program)) ? program : null;
 }
 
 /** A resource of this name below `resources/`, also in folders such as `[core]`; null where there is none. */

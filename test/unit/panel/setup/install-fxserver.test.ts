@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -130,6 +139,29 @@ describe('installing on FXServer', () => {
     const { startLine, notes } = await install();
     expect(startLine).toBe(expected === '' ? '' : `"${join(root, program)}" ${expected}`);
     expect(notes).toEqual([]);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a program that others of the box may have put there', () => {
+  it.each([
+    ['a file that all can write', () => chmodSync(join(home, 'server/run.sh'), 0o757)],
+    ['a folder that all can write', () => chmodSync(join(home, 'server'), 0o757)],
+    [
+      'a link into one',
+      () => {
+        rmSync(join(home, 'server/run.sh'));
+        write(join(home, 'open/run.sh'), '');
+        chmodSync(join(home, 'open'), 0o757);
+        symlinkSync('../open/run.sh', join(home, 'server/run.sh'));
+      },
+    ],
+  ])('is not started: %s', async (_name, prepare) => {
+    writeCfg(CFG);
+    write(join(home, 'server/run.sh'), '');
+    prepare();
+    const { startLine, notes } = await install();
+    expect(startLine).toBe('');
+    expect(notes).toEqual([expect.stringContaining('FXServer itself was not found')]);
   });
 });
 
