@@ -38,7 +38,7 @@ function Entries({ newest, onReload }: { newest: AuditAnswer; onReload: () => vo
   return (
     <>
       <div class="toolbar">
-        <TextField label={t('accounts.searchAudit')} type="search" value={search} onInput={setSearch} />
+        <TextField label={t('common.search')} type="search" value={search} onInput={setSearch} />
         <Button icon="restart" onClick={onReload}>
           {t('accounts.reload')}
         </Button>

@@ -28,7 +28,7 @@ export function BundlesPage() {
           return (
             <>
               <div class="toolbar">
-                <TextField label={t('bundles.search')} type="search" value={search} onInput={setSearch} />
+                <TextField label={t('common.search')} type="search" value={search} onInput={setSearch} />
               </div>
               <BundleTable bundles={searchedBundles(all, search)} all={all} />
               <p class="unseen" role="status">

@@ -19,7 +19,11 @@ export function TablesView() {
             <p>{t('database.noTablesHint')}</p>
           </Empty>
         ) : (
-          namespaces.map((namespace) => <Namespace key={namespace.name} namespace={namespace} />)
+          <div class="narrow">
+            {namespaces.map((namespace) => (
+              <Namespace key={namespace.name} namespace={namespace} />
+            ))}
+          </div>
         )
       }
     </Ready>

@@ -26,8 +26,15 @@ export function LinesForm({ config, backend, onSaved }: LinesFormProps) {
   return (
     <Section title={t('settings.lines')}>
       <form class="form" onSubmit={form.submit}>
-        {backend !== 'standalone' && <Line form={form} name="startLine" isMine="users.manage" />}
-        <Line form={form} name="stopLine" isMine="console.write" />
+        {backend !== 'standalone' && (
+          <Line form={form} name="startLine" isMine="users.manage" hint={t('settings.startLineHint')} />
+        )}
+        <Line
+          form={form}
+          name="stopLine"
+          isMine="console.write"
+          hint={isOther ? undefined : t('settings.stopLineOwn')}
+        />
         <div class="pair">
           <Wait form={form} name="stopWaitSeconds" />
           <Wait form={form} name="killWaitSeconds" />
@@ -51,16 +58,16 @@ interface LineProps {
   readonly name: LineName;
   /** Beside settings.write: whoever names the program runs any, whoever names a line types it. */
   readonly isMine: 'users.manage' | 'console.write';
+  readonly hint?: string | undefined;
 }
 
-function Line({ form, name, isMine }: LineProps) {
+function Line({ form, name, isMine, hint }: LineProps) {
   const isAllowed = useCan()(isMine);
-  const own = name === 'startLine' ? t('settings.startLineHint') : undefined;
   const needed = t('settings.needsPermission', { permission: t(`permissions.${isMine}`) });
   return (
     <TextField
       label={t(`settings.${name}`)}
-      hint={isAllowed ? own : needed}
+      hint={isAllowed ? hint : needed}
       mono
       maxLength={4096}
       value={form.values[name]}
