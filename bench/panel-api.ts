@@ -1,44 +1,124 @@
-// `node bench/panel-api.ts`: what the panel costs the API. The slowest in a hundred finds at half of the largest rate, beside an idle
-// panel and beside one whose server says 2,000 lines a second to 50 event streams, in turns. Printed, and written nowhere.
-// BENCH_SECONDS (default 15) is the time of each load, BENCH_ROUNDS (default 5) how often both are measured.
-import { startBenchPanel } from './panel/bench-panel.ts';
+// `node bench/panel-api.ts`: what the panel costs the API. Two sidecars in turn, round after round: one without the panel, one
+// whose panel runs a game server that talks, with open streams of events. Both get half of the largest rate of the one without.
+// Printed, and written nowhere. BENCH_SECONDS (default 15) is the time of each part of a round, BENCH_ROUNDS (default 5).
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PanelClient } from '../test/panel/support/panel-client.ts';
+import type { LoadOptions, LoadResult } from './load.ts';
+import { type BenchPanel, startBenchPanel } from './panel/bench-panel.ts';
 import { openStreams } from './panel/open-streams.ts';
-import { prepareTables } from './prepare.ts';
-import { Scenarios } from './scenarios.ts';
+import { makeFolder, prepareTables } from './prepare.ts';
+import { type Running, run, start } from './processes.ts';
 
-const LINES_A_SECOND = 2000;
-const STREAMS = 50;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? '15');
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? '5');
+const CONNECTIONS = 64;
+const WARM_UP_SECONDS = 2;
+const TARGET = 1.2;
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+interface Evening {
+  readonly name: string;
+  readonly lines: number;
+  readonly streams: number;
 }
 
-const panel = await startBenchPanel(LINES_A_SECOND);
-try {
-  const { apiPort: port, folder, secret } = panel;
-  await prepareTables(port, secret);
-  const pid = panel.sidecar.process.pid as number;
-  const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
-  const ratePerSecond = Math.floor((await scenarios.load('find')).perSecond / 2);
-  const p99 = async () => (await scenarios.load('find', { ratePerSecond })).p99Ms;
-  const client = await panel.signIn();
-  const [idle, busy]: [number[], number[]] = [[], []];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    idle.push(await p99());
-    await client.post('/api/server/start');
-    const readers = await openStreams(panel, STREAMS, true);
-    busy.push(await p99());
+const EVENINGS: readonly Evening[] = [
+  { name: 'panel open in 3 windows, server says 20 lines/s', lines: 20, streams: 3 },
+  { name: '50 streams, 2,000 lines/s', lines: 2000, streams: 50 },
+];
+
+interface Plain {
+  readonly sidecar: Running;
+  readonly apiPort: number;
+  readonly secret: string;
+  stop(): Promise<void>;
+}
+
+async function startPlain(): Promise<Plain> {
+  const { folder, secret } = makeFolder();
+  const sidecar = start(['sidecar/main.ts', '--config', join(folder, 'sidecar.json')], join(folder, 'sidecar.log'));
+  const address = await sidecar.until((line) => /"service":"api","address":"([^"]+)"/.exec(line)?.[1] ?? null);
+  return {
+    ...{ sidecar, secret },
+    apiPort: Number(new URL(address).port),
+    async stop() {
+      await sidecar.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function load({ apiPort, secret }: Pick<Plain, 'apiPort' | 'secret'>, rate?: number): Promise<LoadResult> {
+  const options: LoadOptions = {
+    ...{ port: apiPort, kind: 'find', kid: 'local', secret, connections: CONNECTIONS },
+    ...{ seconds: SECONDS, warmUpSeconds: WARM_UP_SECONDS },
+    ...(rate === undefined ? {} : { ratePerSecond: rate }),
+  };
+  return JSON.parse(await run(['bench/load.ts', JSON.stringify(options)])) as LoadResult;
+}
+
+/** The game server talks only while its own sidecar is measured: else the other one would have less of the machine. */
+async function busy<T>(panel: BenchPanel, client: PanelClient, { lines, streams }: Evening, work: () => Promise<T>) {
+  await must(client.post('/api/server-config', { config: { startLine: panel.startLine(lines) } }));
+  await must(client.post('/api/server/start'));
+  const readers = await openStreams(panel, streams, true);
+  try {
+    return await work();
+  } finally {
     for (const { sent } of readers) sent.destroy();
-    await client.post('/api/server/force-stop');
-    console.log(`round ${round + 1}: p99 ${idle.at(-1)?.toFixed(2)} ms idle, ${busy.at(-1)?.toFixed(2)} ms busy`);
+    await must(client.post('/api/server/force-stop'));
+    while ((await stateOf(client)) !== 'stopped') await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const times = median(busy) / median(idle);
-  const at = `at ${ratePerSecond} finds/s`;
+}
+
+async function stateOf(client: PanelClient): Promise<unknown> {
+  const { body } = await client.get<{ status: { state: string } }>('/api/status');
+  return body.status.state;
+}
+
+async function must(answer: ReturnType<PanelClient['post']>): Promise<void> {
+  const { status, text } = await answer;
+  if (status !== 200) throw new Error(`the panel refused: ${status} ${text}`);
+}
+
+interface Round {
+  readonly without: LoadResult;
+  readonly with: LoadResult;
+}
+
+async function measure(plain: Plain, panel: BenchPanel, rate: number, evening: Evening): Promise<void> {
+  const client = await panel.signIn();
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const without = await load(plain, rate);
+    rounds.push({ without, with: await busy(panel, client, evening, () => load(panel, rate)) });
+  }
+  const p99 = (which: keyof Round) => median(rounds.map((round) => round[which].p99Ms));
+  const p50 = (which: keyof Round) => median(rounds.map((round) => round[which].p50Ms));
+  const factors = rounds.map((round) => round.with.p99Ms / round.without.p99Ms);
+  const factor = p99('with') / p99('without');
+  console.log(`${evening.name}:`);
+  console.log(`  without p50 ${p50('without').toFixed(2)} ms, p99 ${p99('without').toFixed(2)} ms`);
+  console.log(`  with    p50 ${p50('with').toFixed(2)} ms, p99 ${p99('with').toFixed(2)} ms`);
+  const each = factors.map((one) => one.toFixed(2)).join(', ');
   console.log(
-    `median ${at}: ${median(idle).toFixed(2)} and ${median(busy).toFixed(2)} ms, ${times.toFixed(2)} times (target: 1.2)`,
+    `  p99 ${factor.toFixed(2)} times (medians of ${ROUNDS} rounds; each: ${each}); target ${TARGET} at most`,
   );
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+const plain = await startPlain();
+const panel = await startBenchPanel(1);
+try {
+  for (const { apiPort, secret } of [plain, panel]) await prepareTables(apiPort, secret, 0);
+  const largest = await load(plain);
+  const rate = Math.round(largest.perSecond / 2);
+  console.log(`finds by key: ${Math.round(largest.perSecond)}/s at most without the panel; measured at ${rate}/s`);
+  for (const evening of EVENINGS) await measure(plain, panel, rate, evening);
 } finally {
+  await plain.stop();
   await panel.stop();
 }

@@ -23,6 +23,8 @@ export interface BenchPanel {
   readonly apiPort: number;
   /** Of the API's key `local`. */
   readonly secret: string;
+  /** Of a game server that says so many lines a second. */
+  startLine(linesPerSecond: number): string;
   /** Signed in; each call is a session of its own. */
   signIn(): Promise<PanelClient>;
   stop(): Promise<void>;
@@ -34,12 +36,13 @@ export async function startBenchPanel(linesPerSecond: number): Promise<BenchPane
   const file = join(folder, 'sidecar.json');
   const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   writeFileSync(file, JSON.stringify({ ...config, panel: { port: 0 } }));
-  await prepareStore(folder, `"${process.execPath}" "${FLOODING}" ${linesPerSecond}`);
+  const startLine = (lines: number) => `"${process.execPath}" "${FLOODING}" ${lines}`;
+  await prepareStore(folder, startLine(linesPerSecond));
   const sidecar = start(['sidecar/main.ts', '--config', file], join(folder, 'sidecar.log'));
   const address = await sidecar.until((line) => /"service":"panel","address":"([^"]+)"/.exec(line)?.[1] ?? null);
   const api = await sidecar.until((line) => /"service":"api","address":"([^"]+)"/.exec(line)?.[1] ?? null);
   return {
-    ...{ sidecar, folder, address, secret, apiPort: Number(new URL(api).port) },
+    ...{ sidecar, folder, address, secret, startLine, apiPort: Number(new URL(api).port) },
     async signIn() {
       const client = new PanelClient(address);
       const { status } = await client.login('owner', PASSWORD);

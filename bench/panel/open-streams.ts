@@ -34,11 +34,22 @@ function countOf(bytes: Buffer, text: string): number {
   return count;
 }
 
+const sessions = new WeakMap<BenchPanel, PanelClient[]>();
+
+/** The same ones each time: an address may not sign in as often as a measurement has rounds. */
+async function session(panel: BenchPanel, index: number): Promise<PanelClient> {
+  const clients = sessions.get(panel) ?? [];
+  sessions.set(panel, clients);
+  const client = clients[index] ?? (await panel.signIn());
+  clients[index] = client;
+  return client;
+}
+
 /** Streams of as many sessions as that takes. */
 export async function openStreams(panel: BenchPanel, count: number, isReading: boolean): Promise<Reader[]> {
   const readers: Reader[] = [];
-  while (readers.length < count) {
-    const client = await panel.signIn();
+  for (let index = 0; readers.length < count; index++) {
+    const client = await session(panel, index);
     const most = Math.min(OF_A_SESSION, count - readers.length);
     readers.push(...(await Promise.all(Array.from({ length: most }, () => openStream(client, isReading)))));
   }
