@@ -38,7 +38,12 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
   const { panel } = base.config;
   const store = openPanelStore(panel.data);
   const settings = new PanelSettings(store, preset);
-  const logs = await openPanelLogs(base, settings);
+  const logs = await openPanelLogs(base, settings).catch((error: NodeJS.ErrnoException) => {
+    store.close();
+    throw new Error(
+      `panel: its log files cannot be opened in ${base.config.folder}/logs: ${error.code ?? error.message}`,
+    );
+  });
   const services = createServices(base, store, { settings, logs, serverVfs: serverVfs ?? null });
   const routes = panelRoutes(services);
   let hosts: HostRule | null = null;

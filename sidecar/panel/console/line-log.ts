@@ -22,6 +22,8 @@ export interface LineLogOptions {
 const BATCH_MS = 25;
 const SWEEP_MS = 3_600_000;
 const PIECE = 500;
+/** More than a thousand of the longest lines. */
+const PAGE_CHARS = 17_000_000;
 
 /** A log of numbered lines: the latest in memory, all in files that are kept for a while, and listeners for what is new. */
 export class LineLog<Stream extends string> {
@@ -112,14 +114,18 @@ export class LineLog<Stream extends string> {
     for await (const lines of linesBefore(this.folder, seq)) yield lines as LogLine<Stream>[];
   }
 
-  /** The last `limit` lines with smaller numbers, oldest first, out of the files where the memory does not reach. */
+  /** The last lines with smaller numbers, oldest first, out of the files where the memory does not reach: `limit`, or so many characters. */
   async page(before: number, limit: number): Promise<{ lines: LogLine<Stream>[]; more: boolean }> {
     const found: LogLine<Stream>[] = [];
+    let chars = 0;
     for await (const lines of this.newestFirst(before, true)) {
-      found.push(...lines);
-      if (found.length > limit) break;
+      for (const line of lines) {
+        chars += line.text.length;
+        if (found.length === limit || chars > PAGE_CHARS) return { lines: found.reverse(), more: true };
+        found.push(line);
+      }
     }
-    return { lines: found.slice(0, limit).reverse(), more: found.length > limit };
+    return { lines: found.reverse(), more: false };
   }
 
   /** Batches in order, each line once. The returned function ends it. */

@@ -22,6 +22,8 @@ const RECENT_LINES = 500;
 const MAX_FILE_ANSWER_BYTES = 2 ** 21;
 const MOST_LINES = 5000;
 const DEFAULT_LINES = 1000;
+/** So that the line itself is there however long those behind it are. */
+const MOST_LINES_AROUND = 1000;
 /** Archives that are made at a time: each compresses up to a gigabyte. */
 const MOST_ARCHIVES = 2;
 
@@ -90,7 +92,8 @@ async function linesOf(console: ConsoleLog, query: URLSearchParams) {
   if (around === null) {
     return console.page(integerOf(query, 'before', 1) ?? Number.POSITIVE_INFINITY, limit);
   }
-  const page = await console.page(around + Math.ceil(limit / 2), limit);
+  const most = Math.min(limit, MOST_LINES_AROUND);
+  const page = await console.page(around + Math.ceil(most / 2), most);
   if (!page.lines.some((line) => line.seq === around)) throw new PanelError('logs.unknown', { field: 'around' });
   return page;
 }
@@ -101,7 +104,10 @@ function wholeFile(console: ConsoleLog): RawAnswer {
     await console.drain();
     const name = console.current;
     if (name === null) throw new PanelError('logs.none');
-    const file = await console.folder.open(name);
+    // A run that has said nothing yet has no file.
+    const file = await console.folder.open(name).catch(() => {
+      throw new PanelError('logs.none');
+    });
     const { size } = await file.stat();
     setDownload(response, name, TEXT);
     response.setHeader('content-length', size);

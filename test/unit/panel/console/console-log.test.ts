@@ -182,4 +182,17 @@ describe('the log of the console', () => {
     await log.drain();
     expect(read(names().at(-1))).toMatch(/ 2\n$/);
   });
+
+  it('gives pages that are bounded in characters too, and say that there is more', async () => {
+    const log = await open();
+    for (let count = 0; count < 1200; count += 1) log.append('out', 'x'.repeat(16_384));
+    const page = await log.page(Number.POSITIVE_INFINITY, 5000);
+    expect(page.more).toBe(true);
+    expect(page.lines.length).toBeGreaterThan(1000);
+    expect(page.lines.length).toBeLessThan(1100);
+    expect(page.lines.at(-1)?.seq).toBe(1200);
+    const rest = await log.page(page.lines[0]?.seq ?? 0, 5000);
+    expect(rest).toMatchObject({ more: false });
+    expect(seqs([...rest.lines, ...page.lines])).toEqual(Array.from({ length: 1200 }, (_, index) => index + 1));
+  });
 });
