@@ -74,7 +74,12 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     await expect.poll(state).toBe('Stopped');
   });
 
-  it('remembers the range of its charts', async () => {
+  it('draws what the panel has noted, under its policy, and remembers the range', async () => {
+    const drawings = page.getByRole('figure');
+    await expect.poll(() => drawings.count()).toBeGreaterThanOrEqual(4);
+    await drawings.filter({ hasText: 'Memory' }).locator('canvas').waitFor();
+    await page.getByRole('complementary').getByText('Crashed').waitFor();
+    await expectAccessible(page);
     const range = (name: string) => page.getByRole('button', { name, exact: true });
     await range('6 hours').click();
     await page.reload();

@@ -1,9 +1,11 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { CHART_RANGES, type ChartRange, type ChartsAnswer } from '../../shapes/charts.ts';
 import { Section } from '../components/page-frame.tsx';
 import { Loading, Ready } from '../components/states.tsx';
+import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
+import { useStore } from '../core/store.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import type { ChartStripsProps } from './chart-strips.tsx';
 import { MarkList } from './mark-list.tsx';
@@ -25,6 +27,13 @@ export function ChartsSection({ hasServer }: { hasServer: boolean }) {
     }, stepSeconds * 1000);
     return () => clearInterval(timer);
   }, [stepSeconds, charts.reload]);
+  const state = useStore(live, ({ status }) => status?.state);
+  const shownState = useRef(state);
+  useEffect(() => {
+    // A start, stop or crash has a mark at once.
+    if (shownState.current !== undefined && state !== shownState.current) charts.reload();
+    shownState.current = state;
+  }, [state, charts.reload]);
   const choose = (next: ChartRange): void => {
     localStorage.setItem(KEPT, next);
     setRange(next);
