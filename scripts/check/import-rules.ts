@@ -149,7 +149,7 @@ export const ZONES: readonly Zone[] = [
   // What server and browser agree on.
   { path: 'sidecar/panel/shapes/', zones: [], packages: [] },
   { path: 'sidecar/panel/web/', zones: ['sidecar/panel/shapes/'], packages: ['preact', 'uplot'], node: [] },
-  { path: 'sidecar/panel/store/', zones: [], packages: ['better-sqlite3'] },
+  { path: 'sidecar/panel/store/', zones: ['sidecar/folder-lock.ts'], packages: ['better-sqlite3'] },
   { path: 'sidecar/panel/accounts/', zones: PANEL, packages: [] },
   { path: 'sidecar/panel/audit/', zones: PANEL, packages: [] },
   { path: 'sidecar/panel/settings/', zones: PANEL, packages: ['zod', 'string-argv'] },
@@ -208,7 +208,7 @@ export const ZONES: readonly Zone[] = [
     zones: [
       ...PANEL_PARTS.slice(1),
       ...['sidecar/data/', 'sidecar/schema/', 'sidecar/write-behind/', 'sidecar/engine/', 'sidecar/security/'],
-      ...['sidecar/config/', 'sidecar/log.ts', PROTOCOL],
+      ...['sidecar/config/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', PROTOCOL],
     ],
     packages: ['fastify'],
   },

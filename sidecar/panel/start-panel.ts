@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { FolderLock } from '../folder-lock.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';
 import { Guards } from './http/guards.ts';
@@ -11,7 +12,8 @@ import { openPanelLogs } from './panel-logs.ts';
 import { PAGES_FOLDER } from './program-folder.ts';
 import { createServices, type PanelServices } from './services.ts';
 import { PanelSettings, type SettingValues } from './settings/panel-settings.ts';
-import { openPanelStore } from './store/panel-store.ts';
+import { claimStore } from './store/claim-store.ts';
+import { openPanelStore, type PanelStore } from './store/panel-store.ts';
 
 export interface PanelOptions extends PanelBase {
   /** What this start presets where the owner has set nothing. */
@@ -36,7 +38,8 @@ const STOP_MS = 3000;
 /** The panel over a sidecar that runs: everything from its accounts to the listening socket. */
 export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptions): Promise<RunningPanel> {
   const { panel } = base.config;
-  const store = openPanelStore(panel.data);
+  const claim = await claimStore(panel.data);
+  const store = openClaimed(panel.data, claim);
   const settings = new PanelSettings(store, preset);
   const logs = await openPanelLogs(base, settings).catch((error: NodeJS.ErrnoException) => {
     store.close();
@@ -77,6 +80,7 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
       () => services.audit.close(),
       () => logs.close(),
       () => store.close(),
+      () => claim.release(),
     ]);
   try {
     const port = await listen(app, panel);
@@ -87,6 +91,15 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
     return { address, services, routes, begin, stop };
   } catch (error) {
     await stop();
+    throw error;
+  }
+}
+
+function openClaimed(file: string, claim: FolderLock): PanelStore {
+  try {
+    return openPanelStore(file);
+  } catch (error) {
+    claim.release();
     throw error;
   }
 }
