@@ -99,6 +99,15 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await lines().getByText('said below').waitFor();
   });
 
+  it('shows what was said while the network was away, also where no line had come before', async () => {
+    await open();
+    await page.context().setOffline(true);
+    await page.getByText('No connection to the panel').waitFor();
+    say('said to nobody');
+    await page.context().setOffline(false);
+    await lines().getByText('said to nobody').waitFor();
+  });
+
   it('reads earlier lines until there are none', async () => {
     await open();
     await lines().focus();

@@ -4,6 +4,7 @@ import { Badge, type Tone } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty, Fault, Loading } from '../components/states.tsx';
 import { Moment } from '../components/time.tsx';
+import { cutSpans, MAX_SHOWN } from '../console/row-layout.ts';
 import { parseSgr } from '../console/sgr.ts';
 import { t } from '../core/i18n.ts';
 import { DiagnosticFilter, NO_FILTER } from './diagnostic-filter.tsx';
@@ -43,13 +44,7 @@ function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
           <Moment iso={entry.time} />
           <Badge tone={TONES[entry.level]}>{entry.level}</Badge>
           <span class="entry-from">{[t(`logs.source-${entry.source}`), entry.module].filter(Boolean).join(' · ')}</span>
-          <span class="entry-text">
-            {parseSgr(entry.text).map((span, index) => (
-              <span key={index} class={span.classes}>
-                {span.text}
-              </span>
-            ))}
-          </span>
+          <EntryText text={entry.text} />
         </li>
       ))}
     </ol>
@@ -57,3 +52,24 @@ function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
 }
 
 const TONES: Readonly<Record<DiagnosticLevel, Tone>> = { debug: 'idle', info: 'info', warn: 'warn', error: 'bad' };
+
+/** What is very long is shown whole when somebody asks for it. */
+function EntryText({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const spans = parseSgr(text);
+  const hidden = spans.reduce((length, span) => length + span.text.length, 0) - MAX_SHOWN;
+  return (
+    <span class="entry-text">
+      {(isWhole ? spans : cutSpans(spans)).map((span, index) => (
+        <span key={index} class={span.classes}>
+          {span.text}
+        </span>
+      ))}
+      {hidden > 0 && !isWhole && (
+        <Button kind="quiet" onClick={() => setWhole(true)}>
+          {t('console.more', { count: hidden })}
+        </Button>
+      )}
+    </span>
+  );
+}
