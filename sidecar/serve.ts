@@ -24,7 +24,7 @@ export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 
 }
 
 /** How this start differs for the panel. */
-export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs'> {
+export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 'serverPid'> {
   /** Where it cannot listen, or its accounts cannot be opened, that is told, and the sidecar serves without it. */
   readonly isOptional?: boolean;
 }

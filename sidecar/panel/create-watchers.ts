@@ -8,12 +8,14 @@ interface WatcherParts {
   readonly store: PanelStore;
   readonly log: Log;
   readonly server: WatchedServer;
+  /** Of a game server that the panel does not run. */
+  readonly serverPid: number | null;
 }
 
 /** What looks at the database, the API and the game server. `charts` and `keyUse` close before the store. */
-export function createWatchers(base: PanelBase, { store, log, server }: WatcherParts) {
+export function createWatchers(base: PanelBase, { store, log, server, serverPid }: WatcherParts) {
   const { config, calls, now } = base;
-  const charts = new Charts({ store, now, server });
+  const charts = new Charts({ store, now, server, serverPid });
   calls.onCall(({ ms, code }) => charts.countCall(ms, code !== 'ok'));
   return {
     charts,

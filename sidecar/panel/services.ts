@@ -31,6 +31,7 @@ export interface ServicesStart {
   readonly logs: PanelLogs;
   /** Of the standalone server that `preset` names; null: `vfs` in its folder. */
   readonly serverVfs: string | null;
+  readonly serverPid: number | null;
 }
 
 /** The parts of the panel, put together: each knows the ones before it by its constructor, and nothing of HTTP. */
@@ -53,7 +54,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   return {
     ...people,
     ...{ base, store, log, logs, settings, audit, events, bridge, server, bundles },
-    ...createWatchers(base, { store, log, server: server.control }),
+    ...createWatchers(base, { store, log, server: server.control, serverPid: start.serverPid }),
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),

@@ -20,6 +20,8 @@ export interface PanelOptions extends PanelBase {
   readonly preset?: Partial<SettingValues>;
   /** Configuration of the standalone server that this start presets; else it is `vfs` in the server's folder. */
   readonly serverVfs?: string;
+  /** The process of a game server that the panel does not run, where that is known. */
+  readonly serverPid?: number;
 }
 
 export interface RunningPanel {
@@ -36,7 +38,7 @@ export interface RunningPanel {
 const STOP_MS = 3000;
 
 /** The panel over a sidecar that runs: everything from its accounts to the listening socket. */
-export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptions): Promise<RunningPanel> {
+export async function startPanel({ preset = {}, serverVfs, serverPid, ...base }: PanelOptions): Promise<RunningPanel> {
   const { panel } = base.config;
   const claim = await claimStore(panel.data);
   const store = openClaimed(panel.data, claim);
@@ -47,7 +49,8 @@ export async function startPanel({ preset = {}, serverVfs, ...base }: PanelOptio
       `panel: its log files cannot be opened in ${base.config.folder}/logs: ${error.code ?? error.message}`,
     );
   });
-  const services = createServices(base, store, { settings, logs, serverVfs: serverVfs ?? null });
+  const ofServer = { serverVfs: serverVfs ?? null, serverPid: serverPid ?? null };
+  const services = createServices(base, store, { settings, logs, ...ofServer });
   const routes = panelRoutes(services);
   let hosts: HostRule | null = null;
   const app = createApp({

@@ -26,6 +26,8 @@ export interface ChartsOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly server: WatchedServer;
+  /** Of a game server that the panel does not run. */
+  readonly serverPid?: number | null;
   /** A test has its own. */
   readonly usage?: (pid: number) => Promise<Usage | null>;
 }
@@ -99,8 +101,8 @@ export class Charts {
   }
 
   async #sample(): Promise<void> {
-    const { server, now, usage = usageOf } = this.#options;
-    const { pid } = server.status();
+    const { server, serverPid = null, now, usage = usageOf } = this.#options;
+    const pid = server.status().pid ?? serverPid;
     const used = pid === null ? null : await usage(pid);
     const own = this.#own.take();
     const { calls, failures, p50, p99 } = this.#calls.take();

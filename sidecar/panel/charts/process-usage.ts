@@ -27,14 +27,16 @@ export async function usageOf(pid: number): Promise<Usage | null> {
   }
 }
 
-/** A start script stays the parent of the server itself. Only Linux says quickly who the children are. */
+/** A start script stays the parent of the server itself; a server may have started this sidecar, which counts apart. */
 async function familyOf(pid: number): Promise<number[]> {
   const family = [pid];
+  // Only Linux says quickly who the children are.
   if (process.platform !== 'linux') return family;
   for (let place = 0; place < family.length && family.length < MAX_PROCESSES; place++) {
     const parent = family[place];
     const children = await readFile(`/proc/${parent}/task/${parent}/children`, 'latin1').catch(() => '');
-    family.push(...children.split(' ').filter(Boolean).map(Number));
+    const pids = children.split(' ').filter(Boolean).map(Number);
+    family.push(...pids.filter((child) => child !== process.pid));
   }
   return family.slice(0, MAX_PROCESSES);
 }

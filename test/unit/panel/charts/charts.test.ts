@@ -41,12 +41,14 @@ let store: PanelStore;
 let server: FakeServer;
 let now = NOON;
 let charts: Charts;
+let serverPid: number | null = null;
 
 function open(): void {
   store = openPanelStore(join(folder, 'panel.sqlite'));
   server = new FakeServer();
   charts = new Charts({
     ...{ store, server, now: () => now },
+    serverPid,
     usage: async (pid) => ({ processor: pid, memory: pid * 1000 }),
   });
 }
@@ -110,6 +112,15 @@ it('a server that does not run uses nothing; the sidecar always does', async () 
   const { series } = charts.read('1h');
   expect(known(series.serverProcessor)).toEqual([]);
   expect(known(series.sidecarMemory)[0]).toBeGreaterThan(1_000_000);
+});
+
+it('a server that the panel does not run, but knows, is shown too', async () => {
+  await close();
+  serverPid = 5;
+  open();
+  serverPid = null;
+  await samples(1);
+  expect(known(charts.read('1h').series.serverMemory)).toEqual([5000]);
 });
 
 it('calls become a rate, with their latency', async () => {
