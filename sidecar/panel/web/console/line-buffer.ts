@@ -3,15 +3,20 @@ import { type Entry, entryOf, missingEntry } from './entry.ts';
 import { Tail } from './tail.ts';
 
 export const MAX_LINES = 20_000;
+/** Of all lines together: twenty thousand of the longest would be hundreds of megabytes in somebody's phone. */
+const MAX_CHARS = 16_000_000;
 
 /** The newest lines in the order of their numbers, each once. Events and answers may bring the same line; it counts once. */
 export class LineBuffer {
   #entries = new Tail<Entry>();
   readonly #limit: number;
+  readonly #maxChars: number;
+  #chars = 0;
   #epoch = 0;
 
-  constructor(limit = MAX_LINES) {
+  constructor(limit = MAX_LINES, maxChars = MAX_CHARS) {
     this.#limit = limit;
+    this.#maxChars = maxChars;
   }
 
   /** Numbers of the entries, which change only with the epoch. */
@@ -45,19 +50,14 @@ export class LineBuffer {
     const known = this.lastSeq ?? -1;
     if (to <= known) return;
     const time = this.#entries.at(this.#entries.end - 1)?.time ?? '';
-    this.#entries.push(missingEntry(Math.max(from, known + 1), to, time));
+    this.#push(missingEntry(Math.max(from, known + 1), to, time));
     this.#trim();
-  }
-
-  clear(): void {
-    this.#entries = new Tail();
-    this.#epoch++;
   }
 
   #append(lines: readonly ConsoleLine[]): void {
     let last = -1;
     for (const line of lines) {
-      if (line.seq !== last) this.#entries.push(entryOf(line));
+      if (line.seq !== last) this.#push(entryOf(line));
       last = line.seq;
     }
   }
@@ -76,12 +76,21 @@ export class LineBuffer {
     const all = [...known.filter((entry) => entry.missingFrom === null), ...gaps, ...fresh];
     all.sort((a, b) => a.seq - b.seq);
     this.#entries = new Tail();
-    for (const entry of all) this.#entries.push(entry);
+    this.#chars = 0;
+    for (const entry of all) this.#push(entry);
     this.#epoch++;
   }
 
+  #push(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#chars += entry.text.length;
+  }
+
   #trim(): void {
-    this.#entries.cutBefore(this.#entries.end - this.#limit);
+    while (this.#entries.length > this.#limit || this.#chars > this.#maxChars) {
+      this.#chars -= this.#entries.at(this.#entries.start)?.text.length ?? 0;
+      this.#entries.cutBefore(this.#entries.start + 1);
+    }
   }
 }
 

@@ -21,7 +21,7 @@ const UNSEEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028
 const PECULIAR = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /** Beyond it a line goes on in its last look: no line is worth ten thousand elements. */
-const MAX_SPANS = 200;
+const MAX_SPANS = 100;
 
 interface Look {
   foreground: number | null;

@@ -57,8 +57,10 @@ export function useLiveLines(): LiveLines {
   const hasOlder = state.more && buffer.entries.length < MAX_LINES - MORE_LINES;
   const loadOlder = async () => {
     const reply = await api.get<LinesReply>('/api/console', { before: buffer.firstSeq, limit: MORE_LINES });
+    const first = buffer.firstSeq;
     buffer.add(reply.lines);
-    setState((before) => ({ ...before, more: reply.more }));
+    // A buffer of long lines may have no room for more of them.
+    setState((before) => ({ ...before, more: reply.more && buffer.firstSeq !== first }));
     changed();
   };
   return {

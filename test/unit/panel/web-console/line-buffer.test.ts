@@ -37,6 +37,14 @@ describe('the buffer of console lines', () => {
     expect(buffer.entries.at(1)).toBeUndefined();
   });
 
+  it('is bounded in letters as well, so that long lines leave no room for many', () => {
+    const buffer = new LineBuffer(100, 1_000);
+    for (let seq = 1; seq <= 50; seq++) buffer.add([line(seq, 'x'.repeat(300))]);
+    expect(shown(buffer)).toEqual(['48', '49', '50']);
+    buffer.add([line(47, 'y'.repeat(800))]);
+    expect(shown(buffer)).toEqual(['48', '49', '50']);
+  });
+
   it('tells where lines are missing, until they come', () => {
     const buffer = new LineBuffer();
     buffer.add(range(1, 2));
