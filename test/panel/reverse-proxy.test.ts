@@ -6,7 +6,7 @@ import { freePort } from '../../scripts/servers/free-port.ts';
 import { provideNginx } from '../../scripts/servers/nginx-program.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { type RunningNginx, startNginx } from '../support/nginx.ts';
-import { PASSWORD, startTestPanel, type TestPanel } from './support/panel.ts';
+import { EventReader, PASSWORD, startTestPanel, type TestPanel } from './support/panel.ts';
 
 const DOCUMENTATION = new URL('../../docs/panel-remote.md', import.meta.url);
 const NAME = 'panel.example.org';
@@ -81,10 +81,11 @@ describe.skipIf(why !== null)(`the panel behind a real nginx${why === null ? '' 
 
   async function signIn(headers: Record<string, string> = {}, password = PASSWORD): Promise<Seen> {
     const first = await ask('GET', '/api/session');
-    const cookie = first.cookies.map((one) => one.split(';')[0]).join('; ');
-    const own = { cookie, 'x-csrf': String(first.body.csrf), 'content-type': 'application/json' };
+    const own = { cookie: cookieOf(first), 'x-csrf': String(first.body.csrf), 'content-type': 'application/json' };
     return ask('POST', '/api/login', { ...own, ...headers }, JSON.stringify({ username: 'owner', password }));
   }
+
+  const cookieOf = ({ cookies }: Seen) => cookies.map((one) => one.split(';')[0]).join('; ');
 
   it('signs in, with cookies that HTTPS alone carries', async () => {
     await panel.owner();
@@ -106,6 +107,42 @@ describe.skipIf(why !== null)(`the panel behind a real nginx${why === null ? '' 
       (entry) => entry.action === 'login' && entry.result !== 'ok',
     );
     expect(last?.address).toBe('127.0.0.1');
+  });
+
+  it('hands on the console line by line, each at once', async () => {
+    const client = { address: `https://127.0.0.1:${port}`, cookieHeader: cookieOf(await signIn()) };
+    const stream = await new EventReader().open(client, '', { host: NAME });
+    try {
+      await expect.poll(() => stream.of('permissions')).toHaveLength(1);
+      const lines = ['first', 'second', 'third'];
+      for (const [index, text] of lines.entries()) {
+        panel.services.logs.console.append('out', text);
+        // The next one is not there yet: nothing but this line itself can have pushed it through.
+        await expect.poll(() => stream.of('console')).toHaveLength(index + 1);
+      }
+      expect(stream.of('console')).toMatchObject(lines.map((text) => ({ text })));
+    } finally {
+      stream.close();
+    }
+  });
+
+  it('takes what is posted, also what is large, and leaves it to the panel what is too large', async () => {
+    const session = cookieOf(await signIn());
+    const fresh = await ask('GET', '/api/session', { cookie: session });
+    const own = { cookie: `${session}; ${cookieOf(fresh)}`, 'x-csrf': String(fresh.body.csrf) };
+    const post = (path: string, body: unknown) =>
+      ask('POST', path, { ...own, 'content-type': 'application/json' }, JSON.stringify(body));
+    expect(await post('/api/settings', { dashboardName: 'Harbour' })).toMatchObject({
+      status: 200,
+      body: { ok: true },
+    });
+    const filter = (length: number) => ({ namespace: 'game', table: 'none', filter: ' '.repeat(length) });
+    // Beyond what nginx keeps in memory.
+    expect((await post('/api/database/rows', filter(1_000_000))).body.error).toMatch(/^database\./);
+    expect(await post('/api/database/rows', filter(1_100_000))).toMatchObject({
+      status: 413,
+      body: { error: 'body.large' },
+    });
   });
 
   it('refuses other names', async () => {

@@ -1,4 +1,5 @@
-import { type ClientRequest, type IncomingHttpHeaders, request } from 'node:http';
+import { type ClientRequest, type IncomingHttpHeaders, request as requestPlain } from 'node:http';
+import { request as requestSafe } from 'node:https';
 import type { PanelClient } from './panel-client.ts';
 
 export interface SeenEvent {
@@ -19,12 +20,19 @@ export class EventReader {
   #rest = '';
 
   /** Resolves with the head of the answer. */
-  open(client: PanelClient, query = '', headers: Readonly<Record<string, string>> = {}): Promise<this> {
-    const { hostname, port } = new URL(client.address);
+  open(
+    client: Pick<PanelClient, 'address' | 'cookieHeader'>,
+    query = '',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<this> {
+    const { hostname, port, protocol } = new URL(client.address);
+    // A certificate of a test is signed by nobody.
+    const options = { hostname, port, agent: false, rejectUnauthorized: false };
+    const request = protocol === 'https:' ? requestSafe : requestPlain;
     const path = `/api/events${query === '' ? '' : `?${query}`}`;
     return new Promise((resolve, reject) => {
       const all = { cookie: client.cookieHeader, accept: 'text/event-stream', ...headers };
-      this.#sent = request({ hostname, port, path, headers: all, agent: false }, (response) => {
+      this.#sent = request({ ...options, path, headers: all }, (response) => {
         this.status = response.statusCode ?? 0;
         this.headers = response.headers;
         response.setEncoding('utf8');
