@@ -12,11 +12,7 @@ type Texts = Readonly<Record<string, Message>>;
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FOLDER = join(ROOT, 'sidecar/panel/web/locales');
-/** Pages that are being written. */
-const UNDER_WAY: readonly string[] = ['accounts', 'bundles', 'database', 'settings'];
-const AREAS = readdirSync(FOLDER)
-  .filter((area) => !UNDER_WAY.includes(area))
-  .sort();
+const AREAS = readdirSync(FOLDER).sort();
 const OTHERS = LOCALES.filter((locale) => locale !== 'en');
 /** Longer texts that happen to be the same in another language say so here. */
 const SAME_IN: Readonly<Record<string, readonly string[]>> = {};
