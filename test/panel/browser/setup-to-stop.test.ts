@@ -68,7 +68,10 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     await page.getByLabel('Server type').selectOption('Standalone');
     await page.getByLabel('Server folder').fill(join(home, 'town'));
     await finish();
+    // The API of this test has no fixed port, which somebody has to be told.
     await page.getByText('Setup is done.').waitFor();
+    await page.getByText('Something is left for you to do').waitFor();
+    await expectAccessible(page);
     expect(existsSync(join(home, 'town/vfs/database.json'))).toBe(true);
     await signIn(page, 'kira', PASSWORD);
     expect(await page.title()).toBe('Overview · Harbour RP');

@@ -80,11 +80,19 @@ function receive(name: (typeof NAMES)[number], event: MessageEvent<string>): voi
   for (const listener of [...known]) (listener as (data: never) => void)(data);
 }
 
+let statusEvents = 0;
+
+/** Takes the status out of an answer, unless the stream has told a newer one while the answer was on its way. */
+export async function takeStatus(answer: Promise<{ readonly status: ServerStatus }>): Promise<void> {
+  const before = statusEvents;
+  const { status } = await answer;
+  if (statusEvents === before) live.set({ status });
+}
+
 /** What was missed: the stream itself makes up for lines only. */
 async function catchUp(): Promise<void> {
   await refreshSession();
-  const { status } = await api.get<{ status: ServerStatus }>('/api/status');
-  live.set({ status });
+  await takeStatus(api.get('/api/status'));
 }
 
 function opened(): void {
@@ -136,7 +144,10 @@ export function closeEvents(): void {
   live.set({ status: null, connection: 'connecting' });
 }
 
-onEvent('status', (status) => live.set({ status }));
+onEvent('status', (status) => {
+  statusEvents += 1;
+  live.set({ status });
+});
 onEvent('permissions', ({ permissions }) => setPermissions(permissions));
 onEvent('bye', ({ reason }) => {
   closeSource();

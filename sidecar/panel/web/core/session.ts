@@ -11,6 +11,8 @@ export interface Session {
   readonly username: string;
   readonly permissions: ReadonlySet<string>;
   readonly ended: EndReason | null;
+  /** Of setup, for whoever has just done it; English. */
+  readonly notes: readonly string[];
   readonly dashboardName: string;
   readonly version: string;
 }
@@ -27,6 +29,7 @@ export const session = createStore<Session>({
   username: '',
   permissions: new Set(),
   ended: null,
+  notes: [],
   dashboardName: '',
   version: '',
 });
@@ -52,6 +55,7 @@ async function enter(reply: SessionReply): Promise<void> {
     username: reply.username,
     permissions: new Set(reply.permissions),
     ended: null,
+    notes: [],
   });
 }
 
@@ -83,9 +87,9 @@ export async function boot(): Promise<void> {
 }
 
 /** The first account is made; it signs in like any other. */
-export async function finishSetup(): Promise<void> {
+export async function finishSetup(notes: readonly string[]): Promise<void> {
   await boot();
-  if (session.get().phase === 'anonymous') session.set({ ended: 'setup' });
+  if (session.get().phase === 'anonymous') session.set({ ended: 'setup', notes });
 }
 
 export async function signIn(username: string, password: string, remember: boolean): Promise<void> {

@@ -2,7 +2,7 @@ import type { ServerAction, ServerStatus } from '../../shapes/server.ts';
 import { Button } from '../components/button.tsx';
 import type { IconName } from '../components/icon.tsx';
 import { api } from '../core/api.ts';
-import { live } from '../core/events.ts';
+import { takeStatus } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
@@ -44,10 +44,7 @@ export function ServerButtons({ status }: { status: ServerStatus }) {
 
 function ActionButton(props: { action: ServerAction; icon: IconName; isPossible: boolean }) {
   const { action, icon } = props;
-  const [run, isBusy] = useAction(async () => {
-    const { status } = await api.post<{ status: ServerStatus }>(`/api/server/${action}`);
-    live.set({ status });
-  });
+  const [run, isBusy] = useAction(() => takeStatus(api.post(`/api/server/${action}`)));
   const kind = action === 'force-stop' ? 'danger' : action === 'start' && props.isPossible ? 'primary' : 'plain';
   return (
     <Button

@@ -11,7 +11,6 @@ import { AccountFields, KeyFields } from './account-fields.tsx';
 import { JobView } from './job-view.tsx';
 import { ServerFields } from './server-fields.tsx';
 import { fetchPreset, type Preset, runSetup, type SetupFault, type SetupValues } from './setup-form.ts';
-import { SetupNotes } from './setup-notes.tsx';
 
 /** 256 bits as text have at least so many characters: earlier it is not worth asking whether the key is right. */
 const KEY_LENGTH = 43;
@@ -35,7 +34,6 @@ export function SetupPage() {
   const [error, setError] = useState<unknown>(null);
   const [job, setJob] = useState<JobStatus | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const [notes, setNotes] = useState<readonly string[] | null>(null);
   useEffect(() => {
     document.title = t('setup.title');
   });
@@ -58,15 +56,13 @@ export function SetupPage() {
     setError(null);
     try {
       const installed = await runSetup(values, preset, setJob);
-      if ((installed?.notes ?? []).length > 0) setNotes(installed?.notes ?? []);
-      else await finishSetup();
+      await finishSetup(installed?.notes ?? []);
     } catch (fault) {
       setError(fault);
     } finally {
       setBusy(false);
     }
   };
-  if (notes !== null) return <SetupNotes notes={notes} />;
   const faults = faultsOf(error);
   const parts = { values, faults, change };
   return (

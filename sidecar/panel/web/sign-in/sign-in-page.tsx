@@ -8,7 +8,7 @@ import { useStore } from '../core/store.ts';
 import { Gate } from '../shell/gate.tsx';
 
 export function SignInPage() {
-  const { dashboardName, ended } = useStore(session, (value) => value);
+  const { dashboardName, ended, notes } = useStore(session, (value) => value);
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
   const [isRemembered, setRemembered] = useState(false);
@@ -33,6 +33,7 @@ export function SignInPage() {
   return (
     <Gate title={t('sign-in.title')}>
       {ended !== null && <p class="gate-note">{t(`sign-in.ended-${ended}`)}</p>}
+      {notes.length > 0 && <Notes notes={notes} />}
       <form onSubmit={(event) => void submit(event)}>
         <TextField
           label={t('common.userName')}
@@ -63,5 +64,21 @@ export function SignInPage() {
         </Button>
       </form>
     </Gate>
+  );
+}
+
+/** What setup left to be done by hand; told once. */
+function Notes({ notes }: { notes: readonly string[] }) {
+  return (
+    <div class="notice warn">
+      <div>
+        <p>{t('sign-in.notes')}</p>
+        <ul class="gate-notes">
+          {notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      </div>
+    </div>
   );
 }
