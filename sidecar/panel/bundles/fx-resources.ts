@@ -49,15 +49,19 @@ function ensuredBy(config: string): Set<string> {
   return names;
 }
 
-/** The few declarations that are shown. A manifest is a Lua program; it is never run, only what is written plainly is read. */
+/**
+ * The few declarations that are shown. A manifest is a Lua program; it is never run, only what is written plainly is read. It
+ * may be a stranger's: no expression below can begin in more than one way, so that none is slow on any text.
+ */
 function ofLua(name: string, lua: string): BundleManifest {
-  const text = lua.replace(/--\[\[[\s\S]*?\]\]/g, '').replace(/--[^\n]*/g, '');
-  const one = (key: string) => textOf(new RegExp(`^\\s*${key}\\s*\\(?\\s*(['"])(.*?)\\1`, 'm').exec(text)?.[2]);
-  const lists = [...text.matchAll(/^\s*(?:dependencies|dependency)\s*\(?\s*\{([^}]*)\}/gm)].map(
+  const text = withoutRemarks(lua);
+  const one = (key: string) =>
+    textOf(new RegExp(`^[^\\S\\n]*${key}\\s*(?:\\(\\s*)?(['"])(.*?)\\1`, 'm').exec(text)?.[2]);
+  const lists = [...text.matchAll(/^[^\S\n]*(?:dependencies|dependency)\s*(?:\(\s*)?\{([^{}]*)\}/gm)].map(
     ([, list]) => `${list}`,
   );
-  const single = [...text.matchAll(/^\s*dependency\s*\(?\s*(['"])(.*?)\1/gm)].map(([, , dependency]) => dependency);
-  const listed = lists.flatMap((list) => [...list.matchAll(/(['"])(.*?)\1/g)].map(([, , dependency]) => dependency));
+  const single = [...text.matchAll(/^[^\S\n]*dependency\s*(?:\(\s*)?(['"])(.*?)\1/gm)].map(([, , one]) => one);
+  const listed = lists.flatMap((list) => [...list.matchAll(/(['"])(.*?)\1/g)].map(([, , one]) => one));
   return {
     ...bare(name),
     version: one('version'),
@@ -65,4 +69,14 @@ function ofLua(name: string, lua: string): BundleManifest {
     // `/server:5181` and the like are demands on the server, and no resources.
     dependencies: textsOf([...single, ...listed]).filter((dependency) => !dependency.startsWith('/')),
   };
+}
+
+/** One that never ends takes all that follows, as it does for Lua. */
+function withoutRemarks(lua: string): string {
+  const [first = '', ...others] = lua.split('--[[');
+  const kept = others.map((part) => {
+    const end = part.indexOf(']]');
+    return end === -1 ? '' : part.slice(end + 2);
+  });
+  return [first, ...kept].join('').replace(/--[^\n]*/g, '');
 }
