@@ -26,6 +26,8 @@ export interface ActiveRunOptions {
   readonly now: () => number;
   readonly say: (text: string) => void;
   readonly onChange: () => void;
+  /** Once for each time that it hangs, where the owner wants it to be restarted then. */
+  readonly onRestartDue: () => void;
   /** Bundles, or the resources of `health`, are others. */
   readonly onBundles: () => void;
 }
@@ -44,8 +46,6 @@ export class ActiveRun {
   hungSince: string | null = null;
   /** Somebody wants it to be gone, even if it ends by itself before. */
   isUnwanted = false;
-  /** It has hung, and the owner wants it to be restarted then. */
-  mustRestart = false;
   health: Health | null = null;
   bundles: readonly BundleInfo[] | null = null;
   readonly #options: ActiveRunOptions;
@@ -196,7 +196,7 @@ export class ActiveRun {
   #onHung(silentMs: number | null): void {
     // It is being ended; that it does not answer any more is what was wanted.
     if (this.isStopping && silentMs !== null) return;
-    const { now, say, settings, onChange } = this.#options;
+    const { now, say, settings, onChange, onRestartDue } = this.#options;
     this.hungSince = silentMs === null ? null : new Date(now() - silentMs).toISOString();
     const isHung = silentMs !== null;
     say(
@@ -204,9 +204,8 @@ export class ActiveRun {
         ? `The server HANGS: no line and no answer for ${Math.round(silentMs / 1000)} s`
         : 'The server answers again',
     );
-    this.mustRestart = isHung && settings.values.restartHungServer;
+    if (isHung && settings.values.restartHungServer) onRestartDue();
     onChange();
-    this.mustRestart = false;
   }
 
   #rules(): RunRules {

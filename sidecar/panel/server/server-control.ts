@@ -11,7 +11,7 @@ import { SelfStart } from './self-start.ts';
 import { type Health, LaunchError } from './server-backend.ts';
 import type { RunEnd } from './server-run.ts';
 
-export interface ServerControlOptions extends Omit<ActiveRunOptions, 'onChange' | 'onBundles' | 'say'> {
+export interface ServerControlOptions extends Omit<ActiveRunOptions, 'onChange' | 'onRestartDue' | 'onBundles' | 'say'> {
   readonly settings: PanelSettings;
   readonly console: LineSink;
   readonly crashes: CrashRecords;
@@ -210,13 +210,17 @@ export class ServerControl {
   #runOptions(): ActiveRunOptions {
     const say = (text: string) => this.#say(text);
     const onBundles = () => this.#emitBundles();
-    return { ...this.#options, say, onBundles, onChange: () => this.#onRunChange() };
+    const onRestartDue = () => this.#restartHung();
+    return { ...this.#options, say, onBundles, onRestartDue, onChange: () => this.#onRunChange() };
   }
 
   #onRunChange(): void {
     if (this.#run?.state === 'running') this.#isRestarting = false;
-    if (this.#run?.mustRestart && this.#selfStart.mayRestartHung()) this.#stopRun(this.#run, 'The panel', true);
     this.#emit();
+  }
+
+  #restartHung(): void {
+    if (this.#run !== null && this.#selfStart.mayRestartHung()) this.#stopRun(this.#run, 'The panel', true);
   }
 
   #stopRun(run: ActiveRun, actor: string, isToStart: boolean): void {

@@ -1,13 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CrashGuard } from '../../../../sidecar/panel/server/crash-guard.ts';
 import type { SettingValues } from '../../../../sidecar/panel/settings/panel-settings.ts';
 import { fakeLine, ServerRig } from '../../../panel/support/server-rig.ts';
 
 const rigs: ServerRig[] = [];
 
 afterEach(async () => {
+  vi.restoreAllMocks();
   await Promise.all(rigs.splice(0).map((rig) => rig.remove()));
 });
 
@@ -89,6 +91,7 @@ describe('the standalone server', () => {
   });
 
   it('is restarted when it hangs where the owner said so', async () => {
+    const starts = vi.spyOn(CrashGuard.prototype, 'noteStart');
     const rig = newRig({
       ...{ backend: 'standalone', hangSeconds: 2, restartHungServer: true },
       ...{ stopWaitSeconds: 0.2, killWaitSeconds: 0.2 },
@@ -100,6 +103,8 @@ describe('the standalone server', () => {
     await expect.poll(() => rig.texts().filter((text) => text.includes('bundles started')).length).toBe(2);
     expect(rig.runs).toBe(2);
     expect(rig.control.status()).toMatchObject({ state: 'running', hungSince: null });
+    // A hang counts once towards the starts after which it would be left as it is.
+    expect(starts).toHaveBeenCalledTimes(1);
   });
 });
 
