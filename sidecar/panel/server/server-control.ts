@@ -11,7 +11,8 @@ import { SelfStart } from './self-start.ts';
 import { type Health, LaunchError } from './server-backend.ts';
 import type { RunEnd } from './server-run.ts';
 
-export interface ServerControlOptions extends Omit<ActiveRunOptions, 'onChange' | 'onRestartDue' | 'onBundles' | 'say'> {
+export interface ServerControlOptions
+  extends Omit<ActiveRunOptions, 'onChange' | 'onRestartDue' | 'onBundles' | 'say'> {
   readonly settings: PanelSettings;
   readonly console: LineSink;
   readonly crashes: CrashRecords;
