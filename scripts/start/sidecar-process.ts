@@ -125,7 +125,8 @@ export class SidecarProcess {
   }
 
   #listens(service: string, address: string): void {
-    if (this.#hasListened) this.#settings.say(`[sidecar] its ${service} listens again on ${address}`);
+    const again = this.#addresses[service] === undefined ? '' : ' again';
+    if (this.#hasListened) this.#settings.say(`[sidecar] its ${service} listens${again} on ${address}`);
     this.#addresses[service] = address;
     const { api, panel } = this.#addresses;
     if (api === undefined || panel === undefined) return;
