@@ -74,7 +74,11 @@ function createEvents(
   { control }: GameServer,
   now: () => number,
 ): EventHub {
-  const events = new EventHub({ console, status: () => control.status(), now });
+  const events = new EventHub({
+    ...{ console, now },
+    status: () => control.status(),
+    isSessionOpen: (id) => sessions.isOpen(id),
+  });
   control.onStatus((status) => events.publish('status', status));
   sessions.onEnded(({ sessionIds, reason }) => events.endSessions(sessionIds, reason));
   accounts.onPermissionsChanged(({ accountId, permissions }) => events.changePermissions(accountId, permissions));

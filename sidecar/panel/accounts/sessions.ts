@@ -54,6 +54,11 @@ export class Sessions {
     return row === undefined || row.expiresAt <= this.#now() ? null : row;
   }
 
+  /** Also of sessions that another process has ended, such as one that gave an account a new password. */
+  isOpen(id: number): boolean {
+    return this.#store.prepare('SELECT 1 FROM sessions WHERE id = ?').get(id) !== undefined;
+  }
+
   end(id: number, reason: EndReason): void {
     this.#end([id], reason);
   }

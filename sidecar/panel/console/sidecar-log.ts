@@ -68,7 +68,8 @@ function shown({ seq, time, stream, text }: LogLine<SidecarPart>): DiagnosticLin
   const fields = fieldsOf(text);
   if (fields === null) return { seq, time, source: stream, module: '', level: 'info', text };
   const { time: _time, level, msg, ...rest } = fields;
-  const details = Object.entries(rest).map(([name, value]) => `${name}=${worded(value)}`);
+  const told = Object.entries(rest).filter(([, value]) => value !== '' && value !== null);
+  const details = told.map(([name, value]) => `${name}=${worded(value)}`);
   return {
     ...{ seq, time, source: stream },
     module: typeof rest.service === 'string' ? rest.service : '',

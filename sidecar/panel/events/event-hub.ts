@@ -9,6 +9,8 @@ export interface EventHubOptions {
   readonly console: LineSource;
   /** What a new stream is told at once: the state of the server. */
   readonly status: () => unknown;
+  /** Asked with each comment: whoever ends sessions from another process cannot tell the hub. */
+  readonly isSessionOpen: (sessionId: number) => boolean;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -34,7 +36,7 @@ export class EventHub {
     this.#options = options;
     this.#feed = new LineFeed(options.console, () => this.#pumpAll());
     this.#timers = [
-      setInterval(() => this.#each((stream) => stream.beat()), BEAT_MS).unref(),
+      setInterval(() => this.#beat(), BEAT_MS).unref(),
       setInterval(() => this.#endExpired(), EXPIRY_MS).unref(),
     ];
   }
@@ -89,6 +91,13 @@ export class EventHub {
     for (const timer of this.#timers) clearInterval(timer);
     this.#feed.close();
     this.#each((stream) => stream.end('shutdown'));
+  }
+
+  #beat(): void {
+    this.#each((stream) => {
+      if (this.#options.isSessionOpen(stream.reader.sessionId)) stream.beat();
+      else stream.end('account');
+    });
   }
 
   #pumpAll(): void {

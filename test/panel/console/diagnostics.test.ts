@@ -71,7 +71,7 @@ describe('what diagnostics tell', () => {
   });
 
   it('has what the sidecar says, as words', async () => {
-    panel.services.log.warn('the disk is slow', { service: 'panel', waitedMs: 5, where: 'logs' });
+    panel.services.log.warn('the disk is slow', { service: 'panel', waitedMs: 5, where: 'logs', code: '' });
     const own = await query('source=panel&limit=1');
     expect(own.entries).toMatchObject([
       { source: 'panel', module: 'panel', level: 'warn', text: 'the disk is slow service=panel waitedMs=5 where=logs' },

@@ -78,11 +78,14 @@ const range = (from: number, to: number) => Array.from({ length: to - from + 1 }
 
 let console: FakeConsole;
 let hub: EventHub;
+let gone: Set<number>;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   console = new FakeConsole();
-  hub = new EventHub({ console, status: () => ({ state: 'stopped' }), now: () => 0 });
+  gone = new Set();
+  const isSessionOpen = (id: number) => !gone.has(id);
+  hub = new EventHub({ console, isSessionOpen, status: () => ({ state: 'stopped' }), now: () => 0 });
 });
 
 afterEach(() => {
@@ -168,6 +171,17 @@ describe('a slow reader', () => {
     hub.close();
     vi.advanceTimersByTime(1_000);
     expect(slow.destroyed).toBe(true);
+  });
+});
+
+describe('a session that another process has ended', () => {
+  it('loses its streams with the next comment', async () => {
+    const [own, other] = [open({ sessionId: 1 }), open({ sessionId: 2 })];
+    gone.add(1);
+    vi.advanceTimersByTime(15_000);
+    await settle();
+    expect(own.text).toMatch(/event: bye\ndata: \{"reason":"account"\}\n\n$/);
+    expect(other.text).toMatch(/\n:\n\n$/);
   });
 });
 
