@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { formatLine, type LogLine } from './line-format.ts';
-import { LineRing } from './line-ring.ts';
 import { cleanLine } from './line-text.ts';
-import { LogFolder, LogNames, type Retention } from './log-folder.ts';
+import type { LogFolder, LogNames, Retention } from './log-folder.ts';
 import { LogWriter } from './log-writer.ts';
+import { type LineLogParts, openParts } from './open-parts.ts';
 import { linesBefore } from './read-lines.ts';
-import { Sequence } from './sequence.ts';
+import type { Sequence } from './sequence.ts';
 
 export interface LineLogOptions {
   readonly folder: string;
@@ -29,7 +28,7 @@ const PAGE_CHARS = 17_000_000;
 export class LineLog<Stream extends string> {
   readonly folder: LogFolder;
   readonly #options: LineLogOptions;
-  readonly #ring: LineRing<LogLine<Stream>>;
+  readonly #ring: LineLogParts<Stream>['ring'];
   readonly #sequence: Sequence;
   readonly #names: LogNames;
   readonly #writer: LogWriter;
@@ -181,26 +180,4 @@ export class LineLog<Stream extends string> {
       return this.folder.sweep({ maxAgeMs, maxBytes: maxBytes - maxFileBytes }, this.#current, now());
     });
   }
-}
-
-interface LineLogParts<Stream extends string> {
-  readonly folder: LogFolder;
-  readonly ring: LineRing<LogLine<Stream>>;
-  readonly sequence: Sequence;
-  readonly names: LogNames;
-}
-
-/** Reads what the last process left: its numbers go on, and its last lines are in memory again. */
-async function openParts<Stream extends string>(options: LineLogOptions): Promise<LineLogParts<Stream>> {
-  const folder = new LogFolder(options.folder);
-  await folder.make();
-  const files = await folder.list();
-  const ring = new LineRing<LogLine<Stream>>(options.maxLines, options.maxChars);
-  const kept: LogLine<Stream>[] = [];
-  for await (const lines of linesBefore(folder, Number.POSITIVE_INFINITY)) {
-    if (kept.push(...(lines as LogLine<Stream>[])) >= options.maxLines) break;
-  }
-  for (const line of kept.reverse()) ring.push(line);
-  const sequence = new Sequence(join(options.folder, 'next-number'), ring.latest(1)[0]?.seq ?? 0);
-  return { folder, ring, sequence, names: new LogNames(files.at(-1)?.name ?? null) };
 }

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import type { LogLine } from './line-format.ts';
+import { LineRing } from './line-ring.ts';
+import { LogFolder, LogNames } from './log-folder.ts';
+import { linesBefore } from './read-lines.ts';
+import { Sequence } from './sequence.ts';
+
+export interface PartsOptions {
+  readonly folder: string;
+  /** Of what is kept in memory. */
+  readonly maxLines: number;
+  readonly maxChars: number;
+}
+
+export interface LineLogParts<Stream extends string> {
+  readonly folder: LogFolder;
+  readonly ring: LineRing<LogLine<Stream>>;
+  readonly sequence: Sequence;
+  readonly names: LogNames;
+}
+
+/** Reads what the last process left: its numbers go on, and its last lines are in memory again. */
+export async function openParts<Stream extends string>(options: PartsOptions): Promise<LineLogParts<Stream>> {
+  const folder = new LogFolder(options.folder);
+  await folder.make();
+  const files = await folder.list();
+  const ring = new LineRing<LogLine<Stream>>(options.maxLines, options.maxChars);
+  const kept: LogLine<Stream>[] = [];
+  let [chars, lowest] = [0, Number.POSITIVE_INFINITY];
+  for await (const lines of linesBefore(folder, Number.POSITIVE_INFINITY)) {
+    // Files that somebody has copied there may hold numbers that go backwards.
+    for (const line of lines.filter(({ seq }) => seq < lowest)) {
+      lowest = line.seq;
+      chars += line.text.length;
+      kept.push(line as LogLine<Stream>);
+    }
+    if (kept.length >= options.maxLines || chars >= options.maxChars) break;
+  }
+  for (const line of kept.reverse()) ring.push(line);
+  const sequence = new Sequence(join(options.folder, 'next-number'), ring.latest(1)[0]?.seq ?? 0);
+  return { folder, ring, sequence, names: new LogNames(files.at(-1)?.name ?? null) };
+}
