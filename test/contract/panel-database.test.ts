@@ -159,6 +159,41 @@ describe('one row', () => {
     expect(body.after).toMatchObject({ ...set, folded: '"eve"' });
   });
 
+  it('values of every type are known again, so that nothing but a change is a conflict', async () => {
+    const columns = [
+      { name: 'int32', type: 'int32' },
+      { name: 'int64', type: 'int64' },
+      { name: 'decimal', type: 'decimal', precision: 34, scale: 10 },
+      { name: 'float64', type: 'float64' },
+      { name: 'bool', type: 'bool' },
+      { name: 'string', type: 'string', length: 200 },
+      { name: 'text', type: 'text' },
+      { name: 'json', type: 'json' },
+      { name: 'datetime', type: 'datetime' },
+      { name: 'date', type: 'date' },
+      { name: 'uuid', type: 'uuid' },
+      { name: 'bytes', type: 'bytes' },
+    ];
+    const nullable = columns.map((column) => ({ ...column, name: `${column.name}_null`, nullable: true }));
+    const key = { name: 'id', type: 'string', length: 40 };
+    const table = { name: 'characters', primaryKey: ['id'], columns: [key, ...columns, ...nullable] };
+    const namespace = await declare(api, table);
+    const values = {
+      ...{ int32: -2147483648, int64: new JsonNumber('-9223372036854775808', false), bool: false },
+      ...{ decimal: new JsonNumber('123456789012345678901234.0123456789', false), float64: 0.1 + 0.2 },
+      ...{ string: ' Ö\u2028\\"%_ ', text: 'line\nline\u202e', json: 'scalar', date: '0001-01-01' },
+      ...{ datetime: '2026-11-23T01:02:03.004Z', uuid: '0b5c4ba2-0a3e-4e3c-8b7a-5c7f3f1f0a11', bytes: 'AAEC/w==' },
+    };
+    for (const [id, json] of Object.entries({ 'Ö a': 'scalar', b: { deep: [1, null] }, c: 5.5 })) {
+      await api.must('insert', { namespace, table: 'characters', rows: [{ ...values, id, json }] });
+      const seen = await rowOf(namespace, JSON.stringify(id));
+      const set = { int32: '1', json: '{"a":[]}', text_null: '"now"', bool_null: 'true' };
+      const { status, body } = await change({ namespace, key: { id: JSON.stringify(id) }, set, seen });
+      expect([status, body]).toMatchObject([200, { changed: expect.arrayContaining(Object.keys(set)) }]);
+      expect(await rowOf(namespace, JSON.stringify(id))).toEqual({ ...seen, ...set });
+    }
+  });
+
   it('of two who saw the same row only the first changes it', async () => {
     const namespace = await characters();
     const seen = await rowOf(namespace, '3');

@@ -43,7 +43,7 @@ export class QueueDesk {
   retry(ids: readonly string[]): Promise<LettersAnswer> {
     const { queues } = this.#access.parts.engine;
     return onDatabase(async () => {
-      const letters = await queues.listLetters(null, this.#access.bounds(), 2 * MAX_LETTERS);
+      const letters = await queues.listLetters(null, this.#access.bounds(), MAX_LETTERS + 1);
       const wanted = letters.filter(({ id }) => ids.includes(id));
       const { done, gone } = await this.#each(ids, (id) => queues.wantRetry(id, this.#access.bounds()));
       const namespaces = [...new Set(wanted.map(({ namespace }) => namespace))];

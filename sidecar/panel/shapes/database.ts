@@ -105,7 +105,7 @@ export interface QueueAnswer {
   readonly hasMoreLetters: boolean;
 }
 
-export const MAX_LETTERS = 200;
+export const MAX_LETTERS = 100;
 
 export interface QueueInfo {
   /** False while the journal cannot be written: nothing is accepted then. */
