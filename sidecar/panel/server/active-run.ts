@@ -1,35 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { LineSink } from '../console/console-log.ts';
 import { PanelError } from '../panel-error.ts';
-import type { PanelSettings } from '../settings/panel-settings.ts';
-import type { BundleInfo } from '../shapes/bundles.ts';
 import type { PlanStep, ServerState } from '../shapes/server.ts';
 import { childEnvironment } from './child-environment.ts';
-import { commandBackend } from './command-backend.ts';
-import { fxserverBackend } from './fxserver-backend.ts';
 import { GameProcess } from './game-process.ts';
 import { HealthWatch } from './health-watch.ts';
 import { LeftGroup } from './left-group.ts';
+import { openBackend } from './open-backend.ts';
+import { RunCondition, type RunConditionOptions } from './run-condition.ts';
 import type { RunMemory } from './run-memory.ts';
-import { type Health, LaunchError, type ServerBackend } from './server-backend.ts';
-import { type RunEnd, type RunProcess, type RunRules, ServerRun } from './server-run.ts';
-import { type StandalonePlace, standaloneBackend } from './standalone-backend.ts';
+import { type RunRules, runRules } from './run-rules.ts';
+import type { ServerBackend } from './server-backend.ts';
+import { type RunEnd, type RunProcess, ServerRun } from './server-run.ts';
+import type { StandalonePlace } from './standalone-backend.ts';
 
-export interface ActiveRunOptions {
-  readonly settings: PanelSettings;
+export interface ActiveRunOptions extends RunConditionOptions {
   readonly console: LineSink;
   readonly memory: RunMemory;
   readonly standalone: StandalonePlace;
   /** Of the sidecar, and which of it holds secrets. */
   readonly environment: NodeJS.ProcessEnv;
   readonly secretVariables: ReadonlySet<string>;
-  readonly now: () => number;
-  readonly say: (text: string) => void;
-  readonly onChange: () => void;
-  /** Once for each time that it hangs, where the owner wants it to be restarted then. */
-  readonly onRestartDue: () => void;
-  /** Bundles, or the resources of `health`, are others. */
-  readonly onBundles: () => void;
 }
 
 /** Panel contract, "Values": an FXServer that never answers counts as running then. */
@@ -42,12 +33,9 @@ export class ActiveRun {
   readonly startedAt: string | null;
   readonly ended: Promise<RunEnd>;
   readonly pid: number | null;
-  isUp = false;
-  hungSince: string | null = null;
+  readonly condition: RunCondition;
   /** Somebody wants it to be gone, even if it ends by itself before. */
   isUnwanted = false;
-  health: Health | null = null;
-  bundles: readonly BundleInfo[] | null = null;
   readonly #options: ActiveRunOptions;
   readonly #run: ServerRun;
   readonly #beganAt = performance.now();
@@ -58,6 +46,7 @@ export class ActiveRun {
 
   private constructor(options: ActiveRunOptions, leftPid: number | null) {
     this.#options = options;
+    this.condition = new RunCondition(options);
     const backend = leftPid === null ? this.#newBackend() : null;
     this.#backend = backend;
     this.#process = backend === null ? null : this.#spawn(backend);
@@ -85,7 +74,7 @@ export class ActiveRun {
 
   get state(): ServerState {
     if (this.#run.isStopping) return 'stopping';
-    return this.isUp ? 'running' : 'starting';
+    return this.condition.isUp ? 'running' : 'starting';
   }
 
   get isStopping(): boolean {
@@ -167,10 +156,10 @@ export class ActiveRun {
       ask,
       process: this.#process,
       hangMs: () => this.#options.settings.values.hangSeconds * 1000,
-      isStarting: () => !this.isUp,
+      isStarting: () => !this.condition.isUp,
       longestStartMs: this.#backend?.isUpAt === 'answer' ? LONGEST_START_MS : null,
       onUp: () => this.#comeUp(),
-      onHealth: (health) => this.#takeHealth(health),
+      onHealth: (health) => this.condition.takeHealth(health),
       onHung: (silentMs) => this.#onHung(silentMs),
     });
   }
@@ -182,59 +171,21 @@ export class ActiveRun {
   }
 
   #comeUp(): void {
-    if (this.isUp || this.#process?.isOver) return;
-    this.isUp = true;
-    this.#options.onChange();
-  }
-
-  #takeHealth(health: Health): void {
-    const before = this.health?.resources?.join() ?? '';
-    this.health = health;
-    if ((health.resources?.join() ?? '') !== before) this.#options.onBundles();
+    if (!this.#process?.isOver) this.condition.comeUp();
   }
 
   #onHung(silentMs: number | null): void {
-    // It is being ended; that it does not answer any more is what was wanted.
-    if (this.isStopping && silentMs !== null) return;
-    const { now, say, settings, onChange, onRestartDue } = this.#options;
-    this.hungSince = silentMs === null ? null : new Date(now() - silentMs).toISOString();
-    const isHung = silentMs !== null;
-    say(
-      isHung
-        ? `The server HANGS: no line and no answer for ${Math.round(silentMs / 1000)} s`
-        : 'The server answers again',
-    );
-    if (isHung && settings.values.restartHungServer) onRestartDue();
-    onChange();
+    if (silentMs === null) this.condition.recover();
+    // One that is being ended need not answer.
+    else if (!this.isStopping) this.condition.hang(silentMs);
   }
 
   #rules(): RunRules {
-    const { values } = this.#options.settings;
-    return {
-      stopLine: this.#backend?.stopLine(values) ?? '',
-      stopWaitMs: values.stopWaitSeconds * 1000,
-      killWaitMs: values.killWaitSeconds * 1000,
-      isImmediate: values.shutdownMode === 'immediate',
-    };
+    return runRules(this.#options.settings.values, this.#backend);
   }
 
   #newBackend(): ServerBackend {
     const { settings, standalone } = this.#options;
-    const { values } = settings;
-    switch (values.backend) {
-      case 'standalone':
-        return standaloneBackend(values, standalone, (bundles) => {
-          this.bundles = bundles;
-          this.#options.onBundles();
-        });
-      case 'fxserver':
-        return fxserverBackend(values);
-      case 'command':
-        return commandBackend(values);
-      case 'none':
-        throw new LaunchError('something else runs the server');
-      default:
-        return values.backend satisfies never;
-    }
+    return openBackend(settings.values, standalone, (bundles) => this.condition.takeBundles(bundles));
   }
 }

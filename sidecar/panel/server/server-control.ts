@@ -74,7 +74,7 @@ export class ServerControl {
       exit: this.#exit,
       plan: this.#plan(),
       backend,
-      hungSince: this.#run?.hungSince ?? null,
+      hungSince: this.#run?.condition.hungSince ?? null,
       gaveUp: this.#selfStart.gaveUp,
     };
   }
@@ -86,7 +86,7 @@ export class ServerControl {
 
   /** null: nothing runs, or nothing tells them. */
   bundles(): readonly BundleInfo[] | null {
-    return this.#run?.bundles ?? null;
+    return this.#run?.condition.bundles ?? null;
   }
 
   /** Called when `bundles()`, or the resources of `health()`, are others. */
@@ -96,7 +96,7 @@ export class ServerControl {
 
   /** What the server tells of itself; null: nothing. */
   health(): Health | null {
-    return this.#run?.health ?? null;
+    return this.#run?.condition.health ?? null;
   }
 
   /** @throws PanelError `server.running`, `server.busy`, `server.elsewhere` */
@@ -260,7 +260,8 @@ export class ServerControl {
   }
 
   #noteCrash(run: ActiveRun, end: RunEnd): void {
-    const { startedAt, isUp, bundles } = run;
+    const { isUp, bundles } = run.condition;
+    const { startedAt } = run;
     try {
       this.#options.crashes.add({ exit: exitOf(end), failure: end.failure, startedAt, isUp, bundles });
     } catch (error) {

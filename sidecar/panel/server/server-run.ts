@@ -1,5 +1,6 @@
 import type { PlanStep } from '../shapes/server.ts';
 import type { GameProcess, ProcessExit } from './game-process.ts';
+import type { RunRules } from './run-rules.ts';
 import { type LadderAction, StopLadder } from './stop-ladder.ts';
 
 /** How long a group that was killed may take to be gone: a process that hangs in the kernel must not hang the panel. */
@@ -9,14 +10,6 @@ const DRAIN_MS = 1000;
 const LOOK_MS = { first: 10, longest: 200 };
 /** What was typed to stop it counts for so long at least; a crash days after a stop line that did nothing is a crash. */
 const ASKED_MS = 120_000;
-
-export interface RunRules {
-  /** Empty: there is nothing to type. */
-  readonly stopLine: string;
-  readonly stopWaitMs: number;
-  readonly killWaitMs: number;
-  readonly isImmediate: boolean;
-}
 
 export interface RunEnd extends ProcessExit {
   /** After a stop line, whoever has sent it, or because the panel has ended it. */

@@ -1,0 +1,31 @@
+import type { SettingValues } from '../settings/panel-settings.ts';
+import type { BundleInfo } from '../shapes/bundles.ts';
+import { commandBackend } from './command-backend.ts';
+import { fxserverBackend } from './fxserver-backend.ts';
+import { LaunchError, type ServerBackend } from './server-backend.ts';
+import { type StandalonePlace, standaloneBackend } from './standalone-backend.ts';
+
+/**
+ * Where another kind of server is added.
+ *
+ * @param onBundles only some kinds tell their bundles
+ * @throws LaunchError where there is nothing to start
+ */
+export function openBackend(
+  values: SettingValues,
+  standalone: StandalonePlace,
+  onBundles: (bundles: readonly BundleInfo[]) => void,
+): ServerBackend {
+  switch (values.backend) {
+    case 'standalone':
+      return standaloneBackend(values, standalone, onBundles);
+    case 'fxserver':
+      return fxserverBackend(values);
+    case 'command':
+      return commandBackend(values);
+    case 'none':
+      throw new LaunchError('something else runs the server');
+    default:
+      return values.backend satisfies never;
+  }
+}

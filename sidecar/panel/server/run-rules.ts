@@ -1,0 +1,21 @@
+import type { SettingValues } from '../settings/panel-settings.ts';
+import type { ServerBackend } from './server-backend.ts';
+
+/** How a server is ended. */
+export interface RunRules {
+  /** Empty: there is nothing to type. */
+  readonly stopLine: string;
+  readonly stopWaitMs: number;
+  readonly killWaitMs: number;
+  readonly isImmediate: boolean;
+}
+
+/** @param backend null: a group that an earlier sidecar has left, which hears no line */
+export function runRules(values: SettingValues, backend: ServerBackend | null): RunRules {
+  return {
+    stopLine: backend?.stopLine(values) ?? '',
+    stopWaitMs: values.stopWaitSeconds * 1000,
+    killWaitMs: values.killWaitSeconds * 1000,
+    isImmediate: values.shutdownMode === 'immediate',
+  };
+}
