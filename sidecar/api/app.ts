@@ -32,8 +32,8 @@ type Serve = (request: IncomingMessage, response: ServerResponse, client: Client
 /** The whole surface of the signed API. The signed path is the route's own constant: nothing else leads to it. */
 export function createApp(options: AppOptions): FastifyInstance {
   const app = Fastify({ ...options.server, exposeHeadRoutes: false, return503OnClosing: false });
-  // Routes read their bodies themselves: contract section 3 has its own order of refusals.
-  app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
+  // Routes read their bodies themselves: contract section 3 has its own order of refusals, and no other method has one.
+  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   const clients = new ClientReader(options.trustedProxies, options.isUnixSocket);
   const methods = new Map<string, string[]>();
 

@@ -57,8 +57,8 @@ export function createApp({ routes, guards, pages }: AppOptions): FastifyInstanc
   const serveElse = (request: IncomingMessage, response: ServerResponse) =>
     serve(request, response, { route: null, answer: () => answerElse(request, routes, pages) });
   const app = Fastify(serverOptions(serveElse));
-  // Guards read bodies themselves: the contract has its own order of refusals.
-  app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
+  // Guards read bodies themselves, of whatever method: the contract has its own order of refusals.
+  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   for (const route of routes) {
     checkDeclared(route);
     app.route({

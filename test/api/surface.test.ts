@@ -81,6 +81,18 @@ describe('a method that the path does not take', () => {
     });
   }
 
+  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])(
+    '%s is it whatever its body is, and is no fault of the service',
+    async (method) => {
+      for (const type of ['', 'Content-Type: application/json\r\n', 'Content-Type: bad/bad/bad\r\n']) {
+        const head = `${method} /v1/data/find HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n${type}`;
+        const answer = readAnswer(await converse(api.address, `${head}\r\n{`).closed);
+        expect(answer.status).toBe(405);
+        expectEnvelope(answer.body, 405, 'invalid_request');
+      }
+    },
+  );
+
   it('HEAD is such a method, also on a probe', async () => {
     const answer = await api.client.raw('HEAD', '/v1/health', null, {});
     expect(answer).toMatchObject({ status: 405, body: '' });

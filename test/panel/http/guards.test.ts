@@ -45,6 +45,19 @@ describe('the Host header', () => {
     }
   });
 
+  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'HEAD', 'POST'])(
+    'comes first with %s too, whatever its body is said to be',
+    async (method) => {
+      for (const type of ['', 'Content-Type: application/json\r\n', 'Content-Type: bad/bad/bad\r\n']) {
+        const head = `${method} ${save} HTTP/1.1\r\nHost: evil.example\r\n${type}Content-Length: 1\r\n`;
+        const { closed } = converse(panel.address, `${head}Connection: close\r\n\r\n{`);
+        const answer = await closed;
+        expect(answer).toMatch(/^HTTP\/1\.1 400 .*content-security-policy: /s);
+        if (method !== 'HEAD') expect(answer).toMatch(/"host\.invalid"\}$/);
+      }
+    },
+  );
+
   it('is refused where it is missing, empty, or there twice', async () => {
     for (const lines of ['', 'Host:\r\n', `Host: ${host}\r\nHost: evil.example\r\n`]) {
       const { closed } = converse(panel.address, `GET /api/session HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
