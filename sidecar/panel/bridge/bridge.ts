@@ -118,7 +118,8 @@ export class Bridge {
 const RANGES = {
   port: [0, 65_535],
   retentionDays: [1, 365],
-  maxMegabytes: [1, 1000],
+  // All logs of the panel together have 1 GB.
+  maxMegabytes: [1, 768],
 } as const;
 
 function checked(given: Readonly<Record<string, unknown>>): Partial<BridgeSettings> {
