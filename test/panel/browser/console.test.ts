@@ -69,6 +69,21 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await lines().getByText('after all of it').waitFor();
   });
 
+  it('stays where it is when a line in sight is chosen', async () => {
+    for (const stopFollowing of ['choose', 'pause']) {
+      await open();
+      say(`the line to look at: ${stopFollowing}`);
+      const line = lines().getByText(`the line to look at: ${stopFollowing}`);
+      await line.waitFor();
+      if (stopFollowing === 'choose') await line.click();
+      else await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: stopFollowing === 'choose' ? 'Latest lines' : 'Resume' }).waitFor();
+      // Only what is in sight is there.
+      await line.waitFor();
+      expect(await lines().getByText('early line 1', { exact: true }).count()).toBe(0);
+    }
+  });
+
   it('shows the lines of one bundle', async () => {
     await open();
     say('[shop] sold bread');

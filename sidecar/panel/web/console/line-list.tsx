@@ -111,6 +111,8 @@ function useScrollPlace(
     if (element === null) return;
     if (Math.abs(element.scrollTop - top) > 1) element.scrollTop = top;
     expected.current = element.scrollTop;
+    // Who stops to follow goes on to see what was just in sight.
+    if (follows) anchor.current = anchorAt(view, rowHeight, top);
   });
   const latest = useRef({ view, rowHeight, onFollow });
   latest.current = { view, rowHeight, onFollow };
@@ -119,14 +121,18 @@ function useScrollPlace(
     // What is set here scrolls as well, and is nobody's wish.
     if (element === null || Math.abs(element.scrollTop - expected.current) <= 2) return;
     const now = latest.current;
-    const at = now.view.numberAtRow(now.view.firstRow + Math.floor(element.scrollTop / now.rowHeight));
-    const start = (now.view.rowOf(at) - now.view.firstRow) * now.rowHeight;
-    anchor.current = { seq: now.view.entryAt(at)?.seq ?? -1, offset: element.scrollTop - start };
+    anchor.current = anchorAt(now.view, now.rowHeight, element.scrollTop);
     expected.current = element.scrollTop;
     now.onFollow(element.scrollTop + element.clientHeight >= element.scrollHeight - now.rowHeight);
     setTurn((turn) => turn + 1);
   }, []);
   return { top, onScroll };
+}
+
+function anchorAt(view: LineView, rowHeight: number, top: number): Anchor {
+  const at = view.numberAtRow(view.firstRow + Math.floor(top / rowHeight));
+  const start = (view.rowOf(at) - view.firstRow) * rowHeight;
+  return { seq: view.entryAt(at)?.seq ?? -1, offset: top - start };
 }
 
 /** Enter takes the last line, up and down its neighbours, Escape none. */
