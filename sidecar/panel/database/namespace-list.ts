@@ -84,7 +84,8 @@ export class NamespaceList {
       const counted = await this.#access.parts.engine.count({ namespace, revision, table }, null, by);
       return { rows: counted, isEstimate: false, bytes };
     } catch {
-      return { rows, isEstimate, bytes };
+      // More than could be counted, so the guess was an old one.
+      return { rows: null, isEstimate: false, bytes };
     }
   }
 }

@@ -12,7 +12,7 @@ const [TABLE] = SCHEMA.tables;
 const STORED = { namespace: 'game', revision: 1, hash: '', schema: SCHEMA, updatedAt: '2026-11-23T00:00:00.000Z' };
 
 /** A database of one table, on which every read fails so; without a code it has two rows. */
-function access(code: ApiErrorCode | null): DatabaseAccess {
+function access(code: ApiErrorCode | null, estimate: number | null = null): DatabaseAccess {
   const page = async () => '{"rows":[{"id":1},{"id":2}],"hasMore":false}';
   const fail = async () => {
     throw new ApiError(code ?? 'internal_error', 'the reason');
@@ -22,7 +22,7 @@ function access(code: ApiErrorCode | null): DatabaseAccess {
     capabilities: { filterableJson: true },
     transfer: { listNamespaces: async () => ['game'] },
     schemas: { readSchema: async () => STORED },
-    tableSizes: fail,
+    tableSizes: estimate === null ? fail : async () => [{ table: 't', rows: estimate, isEstimate: true, bytes: 9 }],
     count: code === null ? async () => 2 : fail,
   };
   const catalog = { table: async () => ({ namespace: 'game', revision: 1, table: TABLE }) };
@@ -58,10 +58,14 @@ describe('rows', () => {
 });
 
 describe('tables', () => {
-  it('are listed also where nothing tells how large they are', async () => {
+  it('are listed also where nothing tells how large they are; a small guess that cannot be counted is none', async () => {
     const table = { name: 't', isEstimate: false, bytes: null, columns: 1 };
     const { namespaces } = await new NamespaceList(access('database_timeout')).read();
     expect(namespaces).toMatchObject([{ name: 'game', tables: [{ ...table, rows: null }] }]);
+    const small = await new NamespaceList(access('database_timeout', 3)).read();
+    expect(small.namespaces).toMatchObject([{ tables: [{ name: 't', rows: null, bytes: 9 }] }]);
+    const large = await new NamespaceList(access('database_timeout', 3_000_000)).read();
+    expect(large.namespaces).toMatchObject([{ tables: [{ rows: 3_000_000, isEstimate: true }] }]);
     const counted = await new NamespaceList(access(null)).read();
     expect(counted.namespaces).toMatchObject([{ tables: [{ ...table, rows: 2 }] }]);
   });
