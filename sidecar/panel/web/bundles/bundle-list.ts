@@ -39,7 +39,7 @@ export function dependentsOf(name: string, bundles: readonly BundleInfo[]): read
     }
   }
   found.delete(name);
-  return [...found];
+  return [...found].toSorted();
 }
 
 /** Dependencies that are not there, or do not run while the bundle wants to. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../core/i18n.ts';
 import { IconButton } from './button.tsx';
 
@@ -12,13 +12,20 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** Open as long as it is rendered. The browser's own: it keeps the focus inside and gives it back. */
+/** Open as long as it is rendered. The browser's own: it keeps the focus inside. */
 export function Dialog({ title, children, actions, isWide = false, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    dialog.current?.showModal();
-    return () => dialog.current?.close();
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    const opener = document.activeElement;
+    element?.showModal();
+    return () => {
+      element?.close();
+      // The browser gives the focus back only where the dialog is closed before it is taken out of the page.
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      else document.getElementById('main')?.focus();
+    };
   }, []);
   return (
     <dialog

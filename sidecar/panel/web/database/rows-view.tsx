@@ -79,8 +79,9 @@ export function RowsView(props: RowsViewProps) {
   const row = open === null ? undefined : answer?.rows[open];
   return (
     <PageFrame title={`${namespace}.${table}`} actions={<Actions onReload={reload} />}>
-      {answer !== null && (
-        <FilterPanel columns={answer.columns} filter={question.filter} onApply={(filter) => ask({ filter })} />
+      {(answer !== null || error !== null) && (
+        // Also where the first answer was a refusal: it may be the filter's, and is mended there.
+        <FilterPanel columns={answer?.columns ?? []} filter={question.filter} onApply={(filter) => ask({ filter })} />
       )}
       {error !== null && <Fault error={error} onRetry={reload} />}
       {answer === null && error === null && <Loading />}

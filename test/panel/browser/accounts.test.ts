@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
+import { PASSWORD } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+
+describe.skipIf(why !== null)(`accounts in the browser${why === null ? '' : ` (${why})`}`, () => {
+  let panel: LivedInPanel;
+  let browser: TestBrowser;
+  /** Manages accounts. */
+  let page: Page;
+  let friend: Page;
+
+  beforeAll(async () => {
+    panel = await startLivedInPanel();
+    await panel.owner();
+    await panel.account('helper', ['users.manage', 'console.read']);
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+    await page.goto(`${panel.address}/#/accounts`);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  const dialog = (on = page) => on.getByRole('dialog');
+  const row = (name: string, on = page) => on.getByRole('row').filter({ has: on.getByRole('rowheader', { name }) });
+  const links = (on: Page) => on.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
+
+  it('are refused in words: a name that is taken, a short password', async () => {
+    await page.getByRole('button', { name: 'New account' }).click();
+    await dialog().getByLabel('User name').fill('helper');
+    await dialog().getByLabel('Password').fill('short');
+    await dialog().getByRole('button', { name: 'Create account' }).click();
+    await dialog().getByText('A password has 12 to 256 characters.').waitFor();
+    await dialog().getByLabel('Password').fill(PASSWORD);
+    await dialog().getByRole('button', { name: 'Create account' }).click();
+    await dialog().getByText('There is an account of this name already.').waitFor();
+    await expectAccessible(page);
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    expect(await row('helper').getByText('2 permissions').count()).toBe(1);
+  });
+
+  it('are made from a preset with a suggested password, and open exactly what they may see', async () => {
+    await page.getByRole('button', { name: 'New account' }).click();
+    await dialog().getByLabel('User name').fill('friend');
+    await dialog().getByRole('button', { name: 'Suggest one' }).click();
+    const password = await dialog().getByLabel('Password').inputValue();
+    await dialog().getByRole('button', { name: 'Developer' }).click();
+    await dialog().getByLabel('Restart the server').uncheck();
+    await dialog().getByText('10 permissions').waitFor();
+    await dialog().getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('The account friend is saved.').waitFor();
+
+    await row('friend').getByRole('button', { name: 'What it sees' }).click();
+    await dialog().getByText('Look into the database').waitFor();
+    expect(await dialog().getByText('Manage accounts').count()).toBe(0);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+
+    friend = await browser.visit(panel.address);
+    await signIn(friend, 'friend', password);
+    await expect.poll(() => links(friend)).toEqual(['Overview', 'Console', 'Bundles', 'Logs', 'Database', 'Settings']);
+  });
+
+  it('lose a permission while they look at the page of it, and get it back', async () => {
+    await friend.goto(`${panel.address}/#/database`);
+    await friend.getByRole('link', { name: 'players' }).waitFor();
+    await row('friend').getByRole('button', { name: 'Edit' }).click();
+    await dialog().getByLabel('Look into the database').uncheck();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+
+    await friend.getByText('Your account has no permission for this page.').waitFor();
+    expect(await friend.getByRole('link', { name: 'players' }).count()).toBe(0);
+    expect(await links(friend)).not.toContain('Database');
+    await expectAccessible(friend);
+
+    await row('friend').getByRole('button', { name: 'Edit' }).click();
+    await dialog().getByLabel('Look into the database').check();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await friend.getByRole('link', { name: 'players' }).waitFor();
+  });
+
+  it('are changed by keyboard alone', async () => {
+    await row('friend').getByRole('button', { name: 'Edit' }).focus();
+    await page.keyboard.press('Enter');
+    await dialog().getByLabel('Change the database').focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await page.getByText('The account friend is saved.').waitFor();
+    await dialog().waitFor({ state: 'detached' });
+    expect(await row('friend').getByText('11 permissions').count()).toBe(1);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit');
+  });
+
+  it('cannot be changed by somebody who lacks what they hold, nor given what is lacking', async () => {
+    const helper = await browser.visit(panel.address, { width: 390, theme: 'dark' });
+    await signIn(helper, 'helper', PASSWORD);
+    await helper.goto(`${panel.address}/#/accounts`);
+    await row('owner', helper).waitFor();
+    expect(await row('owner', helper).getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await row('helper', helper).getByRole('button', { name: 'Edit' }).click();
+    expect(await dialog(helper).getByLabel('Change settings', { exact: true }).isDisabled()).toBe(true);
+    await dialog(helper).getByRole('button', { name: 'Owner' }).click();
+    await dialog(helper).getByText('2 permissions').waitFor();
+    await expectAccessible(helper);
+  });
+
+  it('are signed out where they stand when they are deleted', async () => {
+    await row('friend').getByRole('button', { name: 'Delete' }).click();
+    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The account friend is gone.').waitFor();
+    await friend.getByText('Your account was changed, so you were signed out.').waitFor();
+  });
+
+  it('leave in the audit log what was done, and what was refused', async () => {
+    await page.goto(`${panel.address}/#/accounts/audit`);
+    await page.getByLabel('Search').fill('friend');
+    const entry = (text: string) => page.getByRole('row').filter({ hasText: text });
+    await entry('users.delete').getByText('Done').waitFor();
+    await entry('+database.write').first().waitFor();
+    await page.getByLabel('Search').fill('exists');
+    await entry('users.save').getByText('There is an account of this name already.').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Search').fill('nothing like it');
+    await page.getByText('No entry fits the search').waitFor();
+  });
+
+  it('have made no page complain', () => expect(browser.complaints).toEqual([]));
+});

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { BIG_ID, HOSTILE, type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
+import { PASSWORD } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+
+describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why})`}`, () => {
+  let panel: LivedInPanel;
+  let browser: TestBrowser;
+  /** May change the database. */
+  let page: Page;
+  /** May only look. */
+  let reader: Page;
+
+  beforeAll(async () => {
+    panel = await startLivedInPanel();
+    await panel.owner();
+    await panel.account('reader', ['database.read']);
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+    reader = await browser.visit(panel.address, { width: 390 });
+    await signIn(reader, 'reader', PASSWORD);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  // A dialog of the test before it would stand in the way.
+  beforeEach(() => page.reload());
+
+  const open = (place: string, on = page) => on.goto(`${panel.address}/#/database${place}`);
+  const row = (id: string, on = page) => on.getByRole('button', { name: `Open row ${id}`, exact: true });
+  const dialog = (on = page) => on.getByRole('dialog');
+  const only = (id: string) =>
+    `/rows/game/players?filter=${encodeURIComponent(`{"field":"id","op":"eq","value":${id}}`)}`;
+
+  /** As the database has it, digit for digit. */
+  async function stored(id: string): Promise<string> {
+    const filter = `{"field":"id","op":"eq","value":${id}}`;
+    const answer = await panel.api.call('find', `{"namespace":"game","table":"players","filter":${filter}}`);
+    return answer.text;
+  }
+
+  it('refuse a filter that makes no sense, at the field, and ask nothing', async () => {
+    await open('/rows/game/players');
+    await row('1').waitFor();
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Value').fill('twelve');
+    await page.getByRole('button', { name: 'Show these rows' }).click();
+    await page.getByText('Write a whole number.').waitFor();
+    expect(await page.getByLabel('Value').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.evaluate('location.hash')).toBe('#/database/rows/game/players');
+  });
+
+  it('say what the database has against a filter that was written as text', async () => {
+    await open(`/rows/game/players?filter=${encodeURIComponent('{"not":{"field":"nowhere","op":"eq","value":1}}')}`);
+    await page.reload();
+    await page.getByRole('alert').getByText('no column of that name in players').waitFor();
+    expect(await page.getByLabel('Filter as text').inputValue()).toContain('nowhere');
+    await page.getByRole('button', { name: 'Show all rows' }).click();
+    await row('1').waitFor();
+  });
+
+  it('show tables with their sizes, and rows by a filter that stays in the address', async () => {
+    await open('');
+    await page.getByRole('link', { name: 'players' }).click();
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Column').selectOption('money');
+    await page.getByLabel('Comparison').selectOption('is at least');
+    await page.getByLabel('Value').fill('1475');
+    await page.getByRole('button', { name: 'Show these rows' }).click();
+    await page.getByText('Rows 1 to 2').waitFor();
+    await page.reload();
+    await page.getByText('Rows 1 to 2').waitFor();
+    expect(await page.getByLabel('Value').inputValue()).toBe('1475');
+    await page.getByRole('button', { name: 'Show all rows' }).click();
+    await page.getByText('Rows 1 to 50').waitFor();
+    await page.getByRole('button', { name: 'Next rows' }).click();
+    await page.getByText('Rows 51 to 100').waitFor();
+    await page.getByRole('button', { name: 'money' }).click();
+    await page.getByRole('button', { name: 'money' }).click();
+    await expect.poll(() => page.getByRole('row').nth(1).textContent()).toContain('1487.5');
+  });
+
+  it('show every digit of a number, and a hostile name as the text that it is', async () => {
+    await open(only(BIG_ID));
+    await row(BIG_ID).click();
+    expect(await dialog().getByLabel('name', { exact: true }).inputValue()).toBe(HOSTILE);
+    expect(await dialog().getByLabel('inventory', { exact: true }).inputValue()).toContain(`"serial": ${BIG_ID}`);
+    expect(await page.title()).not.toContain('hacked');
+    expect(await page.locator('main img').count()).toBe(0);
+  });
+
+  it('change one row after a preview, by keyboard alone, and keep the digits of the rest', async () => {
+    await open(only(BIG_ID));
+    await row(BIG_ID).focus();
+    await page.keyboard.press('Enter');
+    await dialog().getByLabel('money').focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('9999999999999999.25');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Preview');
+    await page.keyboard.press('Enter');
+    await dialog().getByRole('row', { name: 'money' }).getByText('9999999999999999.25').waitFor();
+    expect(await stored(BIG_ID)).toContain('"money":0.1');
+    await expectAccessible(page);
+    await tabTo(page, 'Save');
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved.').waitFor();
+    await expect.poll(() => stored(BIG_ID)).toContain('"money":9999999999999999.25');
+    expect(await stored(BIG_ID)).toContain(`"inventory":{"serial":${BIG_ID}}`);
+  });
+
+  it('do not write over what another has changed meanwhile', async () => {
+    await open(only('7'));
+    await row('7').click();
+    await dialog().getByLabel('money').fill('1');
+    const filter = { field: 'id', op: 'eq', value: 7 };
+    await panel.api.must('update', { namespace: 'game', table: 'players', filter, set: { name: 'Another' } });
+    await dialog().getByRole('button', { name: 'Preview' }).click();
+    await dialog().getByText('The row was changed meanwhile.').waitFor();
+    expect(await stored('7')).toContain('"money":75');
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+  });
+
+  it('let an account that may only look do no more than that', async () => {
+    await open(only('7'), reader);
+    await row('7', reader).click();
+    await dialog(reader).getByText('Another').waitFor();
+    expect(await dialog(reader).getByRole('textbox').count()).toBe(0);
+    expect(await dialog(reader).getByRole('button', { name: 'Preview' }).count()).toBe(0);
+    await expectAccessible(reader);
+    await open('/quarantine', reader);
+    await reader.getByText('game.vehicles.mileage').waitFor();
+    expect(await reader.getByRole('button', { name: 'Remove' }).count()).toBe(0);
+  });
+
+  it('try a failed write again and discard another', async () => {
+    await open('/queue');
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('1 write will be tried again.').waitFor();
+    await page.getByRole('checkbox').last().check();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await dialog().getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('1 write was discarded.').waitFor();
+  });
+
+  it('bring a column back from quarantine', async () => {
+    await open('/quarantine');
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('game.vehicles.mileage is back.').waitFor();
+    await page.getByText('Nothing is in quarantine').waitFor();
+  });
+
+  it.each(['', '/rows/game/players', '/queue', '/quarantine', '/slow', '/keys'])(
+    'have nothing for axe: %s',
+    async (place) => {
+      for (const on of [page, reader]) {
+        await open(place, on);
+        await on.locator('table, .empty').first().waitFor();
+        await expectAccessible(on);
+      }
+    },
+  );
+
+  it('have made no page complain', () => expect(browser.complaints).toEqual([]));
+});
+
+/** The way of those who have no mouse; fails where the button cannot be reached. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let step = 0; step < 40; step++) {
+    await page.keyboard.press('Tab');
+    if ((await page.evaluate('document.activeElement.textContent')) === name) return;
+  }
+  throw new Error(`no tab leads to ${name}`);
+}

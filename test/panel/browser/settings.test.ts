@@ -1,0 +1,124 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../../support/config-folder.ts';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\n';
+
+describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${why})`}`, () => {
+  let panel: TestPanel;
+  let browser: TestBrowser;
+  let file: string;
+  let page: Page;
+
+  beforeAll(async () => {
+    const serverRoot = newFolder();
+    file = join(serverRoot, 'server.cfg');
+    writeFileSync(file, CFG);
+    panel = await startTestPanel({ settings: { backend: 'fxserver', serverRoot, dashboardName: 'Harbour RP' } });
+    await panel.owner();
+    await panel.account('editor', ['settings.write']);
+    await panel.account('guest', ['console.read']);
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  const open = (part: string, on = page) => on.goto(`${panel.address}/#/settings${part}`);
+  const read = () => readFileSync(file, 'utf8');
+  const cfg = (on = page) => on.getByLabel('Content of the file');
+  const saveFile = () => page.locator('form', { has: cfg() }).getByRole('button', { name: 'Save' });
+
+  it('refuse at the field what cannot be', async () => {
+    await open('/config');
+    await page.getByLabel('Start line').fill('"never closed');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByText('every quotation mark closed').waitFor();
+    expect(await page.getByLabel('Start line').getAttribute('aria-invalid')).toBe('true');
+    expect(panel.services.settings.values.startLine).toBe('');
+    await expectAccessible(page);
+  });
+
+  it('show to somebody who may change settings alone what needs more, and to a guest the language only', async () => {
+    const editor = await browser.visit(panel.address, { width: 390, theme: 'dark' });
+    await signIn(editor, 'editor', PASSWORD);
+    await open('/config', editor);
+    expect(await editor.getByLabel('Start line').getAttribute('readonly')).not.toBeNull();
+    expect(await cfg(editor).getAttribute('readonly')).not.toBeNull();
+    await expectAccessible(editor);
+    const guest = await browser.visit(panel.address);
+    await signIn(guest, 'guest', PASSWORD);
+    await open('', guest);
+    await guest.getByLabel('Language').waitFor();
+    expect(await guest.getByLabel('Panel name').count()).toBe(0);
+    await guest.getByLabel('Language').selectOption('de');
+    await guest.getByRole('heading', { name: 'Einstellungen' }).waitFor();
+    await guest.reload();
+    await guest.getByRole('heading', { name: 'Einstellungen' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Settings' }).count()).toBe(1);
+  });
+
+  it('do not write over a file that was changed meanwhile, and lose neither version', async () => {
+    await open('/config');
+    await cfg().fill(`${CFG}set mine 1\n`);
+    writeFileSync(file, `${CFG}set other 1\n`);
+    await saveFile().click();
+    await page.getByText('The file was changed meanwhile.').waitFor();
+    await page.getByText('set other 1').waitFor();
+    await expectAccessible(page);
+    expect(read()).toBe(`${CFG}set other 1\n`);
+    await page.getByRole('button', { name: 'Go on with mine' }).click();
+    expect(await cfg().inputValue()).toBe(`${CFG}set mine 1\n`);
+    await saveFile().click();
+    await expect.poll(read).toBe(`${CFG}set mine 1\n`);
+  });
+
+  it('take the last save back with one click', async () => {
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('The former version is back.').waitFor();
+    await expect.poll(() => cfg().inputValue()).toBe(`${CFG}set other 1\n`);
+    expect(read()).toBe(`${CFG}set other 1\n`);
+  });
+
+  it("save the panel's name and how the server is stopped", async () => {
+    await open('');
+    await page.getByLabel('Panel name').fill('Lighthouse');
+    await page.getByLabel('Panel name').press('Enter');
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await page.getByRole('link', { name: 'Lighthouse' }).waitFor();
+    await page.getByLabel('When the server is stopped').selectOption('Kill at once');
+    await page.getByLabel('Start the server by itself').check();
+    await page.getByRole('button', { name: 'Save' }).nth(1).click();
+    await expect
+      .poll(() => panel.services.settings.values)
+      .toMatchObject({ dashboardName: 'Lighthouse', shutdownMode: 'immediate', autoStartServer: true });
+    await expectAccessible(page);
+  });
+
+  it('show a token of the bridge once, and revoke it', async () => {
+    await open('/bridge');
+    await page.getByLabel('Name of the machine').fill('voice');
+    await page.getByRole('button', { name: 'New token' }).click();
+    const shown = page.getByRole('dialog').getByLabel('Token');
+    const token = await shown.inputValue();
+    expect(token.length).toBeGreaterThan(30);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('rowheader', { name: 'voice' }).waitFor();
+    expect(await page.content()).not.toContain(token);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The token of voice is revoked.').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('have made no page complain', () => expect(browser.complaints).toEqual([]));
+});
