@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LineSink } from '../console/console-log.ts';
 import { PanelError } from '../panel-error.ts';
-import type { PlanStep, ServerState } from '../shapes/server.ts';
+import type { Plan, ServerState } from '../shapes/server.ts';
 import { childEnvironment } from './child-environment.ts';
 import { GameProcess } from './game-process.ts';
 import { HealthWatch } from './health-watch.ts';
@@ -81,12 +81,10 @@ export class ActiveRun {
     return this.#run.isStopping;
   }
 
-  get steps(): readonly PlanStep[] {
-    return this.#run.steps;
-  }
-
-  get next(): number {
-    return this.#run.next;
+  /** null: nothing ends it. */
+  get plan(): Plan | null {
+    const { isStopping, steps, next } = this.#run;
+    return isStopping ? { steps, next } : null;
   }
 
   get ranMs(): number {

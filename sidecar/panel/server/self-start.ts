@@ -1,8 +1,10 @@
+import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { GaveUp, Plan } from '../shapes/server.ts';
 import { CrashGuard } from './crash-guard.ts';
 import { seconds } from './describe-run.ts';
 
 export interface SelfStartOptions {
+  readonly settings: PanelSettings;
   readonly start: (why: string) => void;
   readonly say: (text: string) => void;
   /** Epoch milliseconds. */
@@ -18,6 +20,10 @@ export class SelfStart {
 
   constructor(options: SelfStartOptions) {
     this.#options = options;
+    options.settings.onChange(({ autoStartServer }) => {
+      // An owner who turns autostart off while a server crashes again and again means this start.
+      if (!autoStartServer && this.isPending) this.cancel();
+    });
   }
 
   get isPending(): boolean {
@@ -29,9 +35,14 @@ export class SelfStart {
     return this.#pending === null ? null : { steps: [{ action: 'start', at: this.#pending.at }], next: 0 };
   }
 
-  /** @param ranMs how long the server had run */
+  /**
+   * Only where the owner has turned autostart on.
+   *
+   * @param ranMs how long the server had run
+   */
   afterCrash(ranMs: number): void {
-    const { start, say, now } = this.#options;
+    const { start, say, settings, now } = this.#options;
+    if (!settings.values.autoStartServer) return;
     const waitMs = this.#guard.afterCrash(performance.now(), ranMs);
     if (waitMs === null) {
       this.gaveUp = 'crashes';
