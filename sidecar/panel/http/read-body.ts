@@ -7,8 +7,17 @@ const MOST_JSON_BYTES = 1024 * 1024;
 const MOST_FULL_BODIES = 16;
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?$/i;
 
-/** Reads JSON bodies, up to a size each and all together: who sends them may have no account yet. */
+interface OpenBody {
+  bytes: number;
+  readonly refuse: (error: PanelError) => void;
+}
+
+/**
+ * Reads JSON bodies, up to a size each and all together: who sends them may have no account yet. Where all together are too
+ * much the largest goes, so that nobody who holds large ones back keeps others from signing in.
+ */
 export class BodyReader {
+  readonly #open = new Set<OpenBody>();
   #bytesOfAll = 0;
 
   /** The text of the body; empty where none is sent, which only a route that `isOptional` lets pass. @throws PanelError */
@@ -23,10 +32,8 @@ export class BodyReader {
   #collect(request: IncomingMessage): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let chunks: Buffer[] = [];
-      let bytes = 0;
       const release = () => {
-        this.#bytesOfAll -= bytes;
-        bytes = 0;
+        if (this.#open.delete(body)) this.#bytesOfAll -= body.bytes;
         chunks = [];
       };
       const refuse = (error: PanelError) => {
@@ -34,21 +41,28 @@ export class BodyReader {
         release();
         reject(error);
       };
+      const body: OpenBody = { bytes: 0, refuse };
+      this.#open.add(body);
       request.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        this.#bytesOfAll += chunk.length;
         chunks.push(chunk);
-        if (bytes > MOST_JSON_BYTES) refuse(new PanelError('body.large'));
-        else if (this.#bytesOfAll > MOST_JSON_BYTES * MOST_FULL_BODIES)
-          refuse(new PanelError('rate.limited', { retryAfterSeconds: 1 }));
+        this.#take(body, chunk.length);
       });
       request.on('end', () => {
-        const body = Buffer.concat(chunks);
+        const whole = Buffer.concat(chunks);
         release();
-        resolve(body);
+        resolve(whole);
       });
       request.on('close', () => refuse(new PanelError('body.malformed', { detail: 'the body ended too early' })));
     });
+  }
+
+  #take(body: OpenBody, bytes: number): void {
+    body.bytes += bytes;
+    this.#bytesOfAll += bytes;
+    if (body.bytes > MOST_JSON_BYTES) body.refuse(new PanelError('body.large'));
+    if (this.#bytesOfAll <= MOST_JSON_BYTES * MOST_FULL_BODIES) return;
+    const largest = [...this.#open].reduce((most, one) => (one.bytes > most.bytes ? one : most));
+    largest.refuse(new PanelError('rate.limited', { retryAfterSeconds: 1 }));
   }
 }
 
