@@ -16,6 +16,8 @@ export interface EventHubOptions {
 }
 
 const MOST_OF_A_SESSION = 20;
+/** So that no account, which may sign in many times, takes all there are from the others. */
+const MOST_OF_AN_ACCOUNT = 200;
 const MOST_STREAMS = 500;
 const BEAT_MS = 15_000;
 const EXPIRY_MS = 1000;
@@ -46,10 +48,12 @@ export class EventHub {
   }
 
   /** @throws PanelError events.tooMany, before the stream is touched */
-  checkRoom(sessionId: number): void {
-    const own = [...this.#streams].filter(({ reader }) => reader.sessionId === sessionId).length;
-    if (own < MOST_OF_A_SESSION && this.#streams.size < MOST_STREAMS) return;
-    throw new PanelError('events.tooMany', { retryAfterSeconds: 5 });
+  checkRoom({ sessionId, accountId }: Pick<Reader, 'sessionId' | 'accountId'>): void {
+    const readers = [...this.#streams].map(({ reader }) => reader);
+    const ofSession = readers.filter((reader) => reader.sessionId === sessionId).length;
+    const ofAccount = readers.filter((reader) => reader.accountId === accountId).length;
+    const isFull = readers.length >= MOST_STREAMS || ofAccount >= MOST_OF_AN_ACCOUNT || ofSession >= MOST_OF_A_SESSION;
+    if (isFull) throw new PanelError('events.tooMany', { retryAfterSeconds: 5 });
   }
 
   /** Begins to write to `out`, until it closes. `after`: the last line that the reader has; null where it wants what is new. */

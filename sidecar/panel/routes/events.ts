@@ -14,8 +14,9 @@ export function eventsRoutes({ events }: EventsServices): PanelRoute[] {
       handle: (request) => {
         const reader = request.caller as Caller;
         const after = resumedAfter(request);
-        events.checkRoom(reader.sessionId);
         return new RawAnswer((response) => {
+          // In one go with the opening: requests may come many in one piece.
+          events.checkRoom(reader);
           response.writeHead(200, {
             'content-type': 'text/event-stream; charset=utf-8',
             'cache-control': 'no-store, no-transform',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsoleLine } from '../../../sidecar/panel/shapes/console.ts';
+import { converse } from '../../support/raw-http.ts';
 import { type EventReader, PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let panel: TestPanel;
@@ -94,6 +95,17 @@ describe('the stream of events', () => {
     streams[0]?.close();
     await expect.poll(async () => (await panel.events(client)).status).toBe(200);
     for (const stream of streams) stream.close();
+  });
+
+  it('has no more of a session where they are asked for in one piece', async () => {
+    const client = await panel.owner();
+    const before = panel.services.events.size;
+    const one = `GET /api/events HTTP/1.1\r\nHost: ${new URL(panel.address).host}\r\nCookie: ${client.cookieHeader}\r\n\r\n`;
+    const { socket, seen } = converse(panel.address, one.repeat(50));
+    await seen('event: permissions');
+    expect(panel.services.events.size - before).toBe(20);
+    socket.destroy();
+    await expect.poll(() => panel.services.events.size).toBe(before);
   });
 
   it('may be kept open by a browser behind a proxy', async () => {

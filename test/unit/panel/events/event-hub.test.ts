@@ -103,11 +103,18 @@ interface Opening {
   readonly after?: number;
   readonly permissions?: readonly Permission[];
   readonly sessionId?: number;
+  readonly accountId?: number;
 }
 
-function open({ isOpen, after, permissions = ['console.read'], sessionId = 1 }: Opening = {}): FakeSocket {
+function open({
+  isOpen,
+  after,
+  permissions = ['console.read'],
+  sessionId = 1,
+  accountId = sessionId,
+}: Opening = {}): FakeSocket {
   const socket = new FakeSocket(isOpen);
-  const reader = { accountId: sessionId, sessionId, permissions: new Set(permissions), expiresAt: 1e9 };
+  const reader = { accountId, sessionId, permissions: new Set(permissions), expiresAt: 1e9 };
   hub.open(reader, socket, after ?? null);
   return socket;
 }
@@ -200,14 +207,19 @@ describe('200 streams', () => {
     expect(hub.size).toBe(199);
   });
 
-  it('are bounded: 20 of a session, 500 of all', () => {
-    for (let index = 0; index < 20; index += 1) open();
-    expect(() => hub.checkRoom(1)).toThrow('events.tooMany');
-    for (let sessionId = 2; sessionId < 482; sessionId += 1) {
-      hub.checkRoom(sessionId);
-      open({ sessionId });
-    }
-    expect(() => hub.checkRoom(1000)).toThrow('events.tooMany');
+  it('are bounded: 20 of a session, 200 of an account, 500 of all', () => {
+    const fill = (count: number, of: (index: number) => { sessionId: number; accountId: number }) => {
+      for (let index = 0; index < count; index += 1) {
+        hub.checkRoom(of(index));
+        open(of(index));
+      }
+    };
+    fill(20, () => ({ sessionId: 1, accountId: 1 }));
+    expect(() => hub.checkRoom({ sessionId: 1, accountId: 1 })).toThrow('events.tooMany');
+    fill(180, (index) => ({ sessionId: 100 + index, accountId: 1 }));
+    expect(() => hub.checkRoom({ sessionId: 2, accountId: 1 })).toThrow('events.tooMany');
+    fill(300, (index) => ({ sessionId: 1000 + index, accountId: 2 + (index % 10) }));
+    expect(() => hub.checkRoom({ sessionId: 3, accountId: 20 })).toThrow('events.tooMany');
   });
 });
 
