@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, type Page, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+
+/** All places that somebody can go to, as the tests of each page fill them; here they have what a new panel has. */
+const PLACES = [
+  ...['overview', 'console', 'bundles', 'logs', 'logs/diagnostics', 'logs/crashes'],
+  ...['database', 'database/queue', 'database/quarantine', 'database/slow', 'database/keys'],
+  ...['settings', 'settings/config', 'settings/bridge', 'accounts', 'accounts/audit', 'no-such-page'],
+];
+
+describe.skipIf(why !== null)(`every page${why === null ? '' : ` (${why})`}`, () => {
+  let panel: TestPanel;
+  let browser: TestBrowser;
+  let page: Page;
+
+  beforeAll(async () => {
+    panel = await startTestPanel({ settings: { backend: 'command', bundles: ['chat', 'garage'] } });
+    const owner = await panel.owner();
+    // Its words are among the longest.
+    await owner.post('/api/settings', { locale: 'ru' });
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address, { width: 390 });
+    const session = owner.cookies.get('panel-session') as string;
+    await page.context().addCookies([{ name: 'panel-session', value: session, url: panel.address }]);
+    await page.reload();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  it.each(PLACES)('fits a phone, also in long words, and has nothing serious for axe: %s', async (place) => {
+    await page.goto(`${panel.address}/#/${place}`);
+    await expect.poll(() => page.evaluate('location.hash')).toBe(`#/${place}`);
+    // What is asked for then says so until it is there.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await expect.poll(() => page.locator('main .loading').count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(place === 'no-such-page' ? 0 : 1);
+    await expectAccessible(page);
+  });
+
+  it('asks no other host, and breaks no policy', () => {
+    expect(browser.complaints).toEqual([]);
+  });
+});
