@@ -203,14 +203,24 @@ describe('one row', () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
   });
 
-  it('a change of another column since it was seen is a conflict too', async () => {
-    const namespace = await characters();
-    const seen = await rowOf(namespace, '3');
-    const filter = { field: 'id', op: 'eq', value: 3 };
-    await api.must('update', { namespace, table: 'characters', filter, set: { money: 5 } });
-    const { status, body } = await change({ namespace, key: { id: '3' }, set: { note: '"x"' }, seen });
-    expect([status, (body as unknown as { error: string }).error]).toEqual([409, 'database.conflict']);
-  });
+  it.each([
+    ['money', 5],
+    // Neither of these two stands in a filter.
+    ['data', { deep: [1] }],
+    ['note', 'x'.repeat(5000)],
+  ])(
+    'a change of another column (%s) since it was seen is a conflict too, in a preview as well',
+    async (name, value) => {
+      const namespace = await characters();
+      const seen = await rowOf(namespace, '3');
+      const filter = { field: 'id', op: 'eq', value: 3 };
+      await api.must('update', { namespace, table: 'characters', filter, set: { [name]: value } });
+      for (const preview of [true, false]) {
+        const { status, body } = await change({ namespace, key: { id: '3' }, set: { name: '"x"' }, seen, preview });
+        expect([status, (body as unknown as { error: string }).error]).toEqual([409, 'database.conflict']);
+      }
+    },
+  );
 
   it('a row of a table without key is shown, and cannot be changed', async () => {
     const namespace = await declare(api, { name: 'characters', columns: [{ name: 'n', type: 'int32' }] });
