@@ -19,6 +19,11 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await page.getByRole('log', { name: 'Console output' }).waitFor();
   };
   const lines = () => page.getByRole('log', { name: 'Console output' });
+  /** In the part of the list that is shown. */
+  const isInSight = (text: string) => async () => {
+    const [list, line] = [await lines().boundingBox(), await lines().getByText(text).boundingBox()];
+    return list !== null && line !== null && line.y >= list.y && line.y + line.height <= list.y + list.height;
+  };
 
   beforeAll(async () => {
     panel = await startTestPanel();
@@ -96,10 +101,13 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
 
   it('stands still while it is paused, and then shows what came meanwhile', async () => {
     await open();
+    say('said before the pause');
+    await lines().getByText('said before the pause').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     say('said in the pause');
     await page.getByText('Paused. New lines: 1').waitFor();
     expect(await lines().getByText('said in the pause').count()).toBe(0);
+    await expect.poll(isInSight('said before the pause')).toBe(true);
     await page.getByRole('button', { name: 'Resume' }).click();
     await lines().getByText('said in the pause').waitFor();
   });
@@ -141,6 +149,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await line.click();
     const region = page.getByRole('region', { name: `Line ${seq}` });
     await region.getByText('a line worth telling').waitFor();
+    await expect.poll(isInSight('a line worth telling')).toBe(true);
     await region.getByRole('button', { name: 'Copy link' }).waitFor();
     await open(`#/console?line=${seq}`);
     await region.getByText('a line worth telling').waitFor();
@@ -170,6 +179,9 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     const last = await region.getAttribute('aria-label');
     await page.keyboard.press('ArrowUp');
     await expect.poll(() => region.getAttribute('aria-label')).not.toBe(last);
+    for (let step = 0; step < 60; step++) await page.keyboard.press('ArrowUp');
+    const seq = /\d+/.exec((await region.getAttribute('aria-label')) ?? '')?.[0];
+    await expect.poll(() => lines().locator(`.selected[data-seq="${seq}"]`).isVisible()).toBe(true);
     await page.keyboard.press('Escape');
     await region.waitFor({ state: 'detached' });
     await page.getByText('Filters').focus();

@@ -15,7 +15,11 @@ export function ConsoleHistory({ seq }: { seq: number }) {
   const text = isGone ? t('console.lineGone', { seq: String(seq) }) : t('console.history', { seq: String(seq) });
   return (
     <>
-      <Notice kind={isGone ? 'warn' : 'info'} action={<a href="#/console">{t('console.backToLive')}</a>}>
+      <Notice
+        kind={isGone ? 'warn' : 'info'}
+        icon={isGone ? 'warning' : 'logs'}
+        action={<a href="#/console">{t('console.backToLive')}</a>}
+      >
         {text}
       </Notice>
       {!isGone && <Ready of={loaded}>{(reply) => <HistoryLines reply={reply} seq={seq} />}</Ready>}

@@ -1,13 +1,9 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { LineRow } from './line-row.tsx';
 import type { LineView } from './line-view.ts';
 import { visibleWindow } from './line-window.ts';
 import { useListSize } from './use-list-size.ts';
-
-/** Where to go: a line, in the middle of the list. Another object is another wish, also for the same line. */
-export interface Wish {
-  readonly seq: number;
-}
+import { useScrollPlace, type Wish } from './use-scroll-place.ts';
 
 export interface LineListProps {
   readonly view: LineView;
@@ -27,19 +23,13 @@ export interface LineListProps {
   readonly onColumns: (columns: number) => void;
 }
 
-/** What the reader looks at: so many pixels below the top of this line. Holds whatever comes in above or falls out. */
-interface Anchor {
-  readonly seq: number;
-  readonly offset: number;
-}
-
 /** Thousands of lines, of which only those in sight are elements. */
 export function LineList(props: LineListProps) {
-  const { view, follows, wish, selected, linkOf, onSelect } = props;
+  const { view, follows, selected, linkOf, onSelect } = props;
   const frame = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLSpanElement>(null);
   const size = useListSize(frame, probe);
-  const place = useScrollPlace(props, frame, size?.rowHeight ?? 1, size?.height ?? 0, wish);
+  const place = useScrollPlace(props, frame, size);
   const columns = size?.columns;
   useLayoutEffect(() => {
     if (columns !== undefined) props.onColumns(columns);
@@ -59,6 +49,10 @@ export function LineList(props: LineListProps) {
       data-follows={follows}
       data-wraps={props.wraps}
       onScroll={place.onScroll}
+      onPointerDown={(event) => {
+        // Text that somebody marks must not move away under the hand. The list itself is its scroll bar.
+        if (event.target !== event.currentTarget) props.onFollow(false);
+      }}
       onKeyDown={(event) => moveSelection(event, view, selected, onSelect)}
     >
       <div class="line line-probe" aria-hidden="true">
@@ -86,53 +80,6 @@ export function LineList(props: LineListProps) {
       </div>
     </div>
   );
-}
-
-function useScrollPlace(
-  { view, follows, onFollow }: LineListProps,
-  frame: { readonly current: HTMLDivElement | null },
-  rowHeight: number,
-  height: number,
-  wish: Wish | null,
-) {
-  const [, setTurn] = useState(0);
-  const anchor = useRef<Anchor>({ seq: -1, offset: 0 });
-  const granted = useRef<Wish | null>(null);
-  const expected = useRef(0);
-  if (wish !== null && granted.current !== wish && height > 0) {
-    granted.current = wish;
-    anchor.current = { seq: wish.seq, offset: -height / 2 };
-  }
-  const end = Math.max(0, (view.endRow - view.firstRow) * rowHeight - height);
-  const row = view.rowOf(view.numberOfSeq(anchor.current.seq)) - view.firstRow;
-  const top = follows ? end : Math.max(0, Math.min(end, row * rowHeight + anchor.current.offset));
-  useLayoutEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    if (Math.abs(element.scrollTop - top) > 1) element.scrollTop = top;
-    expected.current = element.scrollTop;
-    // Who stops to follow goes on to see what was just in sight.
-    if (follows) anchor.current = anchorAt(view, rowHeight, top);
-  });
-  const latest = useRef({ view, rowHeight, onFollow });
-  latest.current = { view, rowHeight, onFollow };
-  const onScroll = useCallback(() => {
-    const element = frame.current;
-    // What is set here scrolls as well, and is nobody's wish.
-    if (element === null || Math.abs(element.scrollTop - expected.current) <= 2) return;
-    const now = latest.current;
-    anchor.current = anchorAt(now.view, now.rowHeight, element.scrollTop);
-    expected.current = element.scrollTop;
-    now.onFollow(element.scrollTop + element.clientHeight >= element.scrollHeight - now.rowHeight);
-    setTurn((turn) => turn + 1);
-  }, []);
-  return { top, onScroll };
-}
-
-function anchorAt(view: LineView, rowHeight: number, top: number): Anchor {
-  const at = view.numberAtRow(view.firstRow + Math.floor(top / rowHeight));
-  const start = (view.rowOf(at) - view.firstRow) * rowHeight;
-  return { seq: view.entryAt(at)?.seq ?? -1, offset: top - start };
 }
 
 /** Enter takes the last line, up and down its neighbours, Escape none. */

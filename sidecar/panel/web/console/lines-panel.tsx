@@ -6,11 +6,12 @@ import { t } from '../core/i18n.ts';
 import type { LineBuffer } from './line-buffer.ts';
 import { newLines, sourcesOf } from './line-counts.ts';
 import { LineDetail } from './line-detail.tsx';
-import { LineList, type Wish } from './line-list.tsx';
+import { LineList } from './line-list.tsx';
 import { EVERYTHING } from './line-query.ts';
 import { LineTools } from './line-tools.tsx';
 import { useLineSearch } from './use-line-search.ts';
 import { type ShownLines, useLineView } from './use-line-view.ts';
+import type { Wish } from './use-scroll-place.ts';
 
 interface LinesPanelProps {
   readonly buffer: LineBuffer;
