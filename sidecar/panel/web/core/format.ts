@@ -38,10 +38,6 @@ export function number(value: number, digits = 0): string {
   return numberFormat({ maximumFractionDigits: digits, minimumFractionDigits: 0 }).format(value);
 }
 
-export function percent(share: number): string {
-  return numberFormat({ style: 'percent', maximumFractionDigits: 0 }).format(share);
-}
-
 /** `3.4 MiB` */
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -43,10 +43,6 @@ export function linkTo(
   return `#/${path}${text === '' ? '' : `?${text}`}`;
 }
 
-export function goTo(link: string): void {
-  location.hash = link;
-}
-
 /** The same place with another address, such as a filter: without a step in the browser's history. */
 export function replacePlace(link: string): void {
   history.replaceState(null, '', link);
