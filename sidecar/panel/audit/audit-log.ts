@@ -19,9 +19,11 @@ export type AuditNote = Omit<AuditEntry, 'id' | 'time'>;
 export interface AuditBounds {
   readonly done: number;
   readonly refused: number;
+  /** Of one action of one account, so that nobody pushes out what was done by doing something harmless again and again. */
+  readonly ofOne: number;
 }
 
-const BOUNDS: AuditBounds = { done: 50_000, refused: 10_000 };
+const BOUNDS: AuditBounds = { done: 50_000, refused: 10_000, ofOne: 2_000 };
 /** Rows beyond the bounds are removed now and then, not with every entry. */
 const TRIM_EVERY = 200;
 const LONGEST_SUBJECT = 500;
@@ -38,6 +40,9 @@ export interface AuditOptions {
   readonly onTrouble: (error: unknown) => void;
 }
 
+/** Account, action, and whether it was done: 1 or 0. */
+type Written = readonly [string, string, number];
+
 interface TimedNote extends AuditNote {
   readonly time: number;
 }
@@ -52,6 +57,8 @@ export class AuditLog {
   #waiting: TimedNote[] = [];
   #timer: NodeJS.Timeout | null = null;
   #sinceTrim = 0;
+  /** Whose entries have come since the last trim. */
+  readonly #written = new Map<string, Written>();
 
   constructor({ store, now, bounds = BOUNDS, onTrouble }: AuditOptions) {
     this.#store = store;
@@ -99,8 +106,11 @@ export class AuditLog {
       'INSERT INTO audit (time, username, action, subject, address, result) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.#store.transaction(() => {
-      for (const { time, username, action, subject, address, result } of notes)
+      for (const { time, username, action, subject, address, result } of notes) {
         insert.run(time, username, action, shown(subject), address, result);
+        const written: Written = [username, action, Number(result === 'ok')];
+        this.#written.set(written.join('\n'), written);
+      }
       this.#sinceTrim += notes.length;
       if (this.#sinceTrim >= TRIM_EVERY) this.#trim();
     })();
@@ -108,6 +118,8 @@ export class AuditLog {
 
   #trim(): void {
     this.#sinceTrim = 0;
+    for (const written of this.#written.values()) this.#trimOne(written);
+    this.#written.clear();
     for (const [isDone, most] of [
       [1, this.#bounds.done],
       [0, this.#bounds.refused],
@@ -119,6 +131,16 @@ export class AuditLog {
         )
         .run(isDone, isDone, most);
     }
+  }
+
+  #trimOne(written: Written): void {
+    const those = "username = ? AND action = ? AND (result = 'ok') = ?";
+    this.#store
+      .prepare(
+        `DELETE FROM audit WHERE ${those} AND id <=
+          (SELECT id FROM audit WHERE ${those} ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+      )
+      .run(...written, ...written, this.#bounds.ofOne);
   }
 }
 

@@ -45,6 +45,7 @@ CREATE TABLE IF NOT EXISTS audit (
   result TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS audit_of_result ON audit (result = 'ok', id);
+CREATE INDEX IF NOT EXISTS audit_of_one ON audit (username, action, result = 'ok', id);
 
 -- server: which process is the game server, while one runs; its last crashes; what lay there when it last ran well
 CREATE TABLE IF NOT EXISTS server_run (
