@@ -158,10 +158,11 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await page.getByText('Nothing is in quarantine').waitFor();
   });
 
-  it.each(['', '/rows/game/players', '/queue', '/quarantine', '/slow', '/keys'])(
+  // The reader's page is a phone's; of the rows the last few are enough to look at.
+  it.each(['', '/rows/game/players?offset=110', '/queue', '/quarantine', '/slow', '/keys'])(
     'have nothing for axe: %s',
     async (place) => {
-      for (const on of [page, reader]) {
+      for (const on of place.includes('rows') ? [page, reader] : [page]) {
         await open(place, on);
         await on.locator('table, .empty').first().waitFor();
         await expectAccessible(on);

@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { TextField } from '../components/field.tsx';
 import { Empty, Ready } from '../components/states.tsx';
-import { Time } from '../components/time.tsx';
+import { Moment } from '../components/time.tsx';
 import { api } from '../core/api.ts';
 import { t, textFor } from '../core/i18n.ts';
 import { useAction } from '../core/use-action.ts';
@@ -69,13 +70,18 @@ function isFound({ username, action, subject, address, result }: AuditEntry, sea
 
 function columns(): Column<AuditEntry>[] {
   return [
-    { title: t('accounts.when'), cell: ({ time }) => <Time iso={time} isAbsolute /> },
+    { title: t('accounts.when'), cell: ({ time }) => <Whole text={<Moment iso={time} />} /> },
     { title: t('accounts.who'), cell: ({ username }) => (username === '' ? <Nobody /> : username) },
-    { title: t('accounts.what'), cell: ({ action }) => <code>{action}</code> },
+    { title: t('accounts.what'), cell: ({ action }) => <Whole text={<code>{action}</code>} /> },
     { title: t('accounts.subject'), cell: ({ subject }) => subject },
-    { title: t('accounts.address'), cell: ({ address }) => address },
+    { title: t('accounts.address'), cell: ({ address }) => <Whole text={address} /> },
     { title: t('accounts.result'), cell: ({ result }) => <Result result={result} /> },
   ];
+}
+
+/** Not to be broken, however much there is to say beside it. */
+function Whole({ text }: { text: ComponentChildren }) {
+  return <span class="whole">{text}</span>;
 }
 
 function Nobody() {

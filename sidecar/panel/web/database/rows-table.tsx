@@ -1,6 +1,7 @@
 import type { ColumnInfo, JsonText, RowsAnswer } from '../../shapes/database.ts';
 import { Icon } from '../components/icon.tsx';
 import { t } from '../core/i18n.ts';
+import { useCan } from '../core/session.ts';
 import { kindOf, shownText } from './json-text.ts';
 
 interface RowsTableProps {
@@ -14,6 +15,7 @@ interface RowsTableProps {
 /** A page of rows: values in one line each, cut where they are long. The whole row is in its dialog. */
 export function RowsTable({ answer, sort, onSort, onOpen }: RowsTableProps) {
   const { columns, rows } = answer;
+  const isWriter = useCan()('database.write') && answer.key.length > 0;
   return (
     <div class="table-frame">
       <table class="table rows" aria-label={t('database.rows')}>
@@ -37,7 +39,7 @@ export function RowsTable({ answer, sort, onSort, onOpen }: RowsTableProps) {
                   aria-label={t('database.openRow', { row: keyText(answer, cells, index) })}
                   onClick={() => onOpen(index)}
                 >
-                  <Icon name="edit" />
+                  <Icon name={isWriter ? 'edit' : 'search'} />
                 </button>
               </td>
               {columns.map((column, place) => (
