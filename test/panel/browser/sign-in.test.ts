@@ -3,13 +3,15 @@ import { expectAccessible, signIn, TestBrowser, whyNoBrowser } from '../support/
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
+/** Shown as it is, to people who are not signed in. */
+const NAME = '<img src=x onerror=alert(1)>{{7*7}}';
 
 describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, () => {
   let panel: TestPanel;
   let browser: TestBrowser;
 
   beforeAll(async () => {
-    panel = await startTestPanel({ settings: { dashboardName: 'Harbour RP' } });
+    panel = await startTestPanel({ settings: { dashboardName: NAME } });
     await panel.owner();
     browser = await TestBrowser.start();
   });
@@ -21,6 +23,7 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
 
   it('refuses a wrong password in words, and keeps the name', async () => {
     const page = await browser.visit(panel.address);
+    await page.getByText(NAME, { exact: true }).waitFor();
     await page.getByLabel('User name').fill('owner');
     await page.getByLabel('Password').fill('not the password at all');
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -34,6 +37,7 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     const page = await browser.visit(panel.address);
     await signIn(page, 'owner', PASSWORD);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.title()).toBe(`Overview · ${NAME}`);
     await expectAccessible(page);
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -64,6 +68,16 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     expect(await page.evaluate('document.documentElement.lang')).toBe('de');
     await page.reload();
     await page.getByRole('button', { name: 'Anmelden' }).waitFor();
+  });
+
+  it('says so where the panel does not answer, and goes on when it does', async () => {
+    const page = await browser.visit(panel.address);
+    await page.route('**/api/session', (route) => route.abort());
+    await page.reload();
+    await page.getByText('The panel does not answer.').waitFor();
+    await page.unroute('**/api/session');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
   });
 
   it('asks no other host, and nothing of it is refused by the policy', () => {

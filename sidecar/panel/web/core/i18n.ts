@@ -76,7 +76,10 @@ export async function useLanguage(locale: string): Promise<void> {
 
 function messageOf(key: string): Message | undefined {
   const dot = key.indexOf('.');
-  return language.get().messages[key.slice(0, dot)]?.[key.slice(dot + 1)];
+  const texts = language.get().messages[key.slice(0, dot)] ?? {};
+  const name = key.slice(dot + 1);
+  // Some keys come over the wire.
+  return Object.hasOwn(texts, name) ? texts[name] : undefined;
 }
 
 function fill(text: string, values: Values): string {
