@@ -93,6 +93,10 @@ export class ChartStore {
 
   /** Charts may lose their last seconds with the power, so that nobody waits for the disk. */
   #lightly(work: () => void): void {
+    if (this.#store.inTransaction) {
+      work();
+      return;
+    }
     this.#store.pragma('synchronous = NORMAL');
     try {
       this.#store.transaction(work)();

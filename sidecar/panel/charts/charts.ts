@@ -26,6 +26,8 @@ export interface ChartsOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly server: WatchedServer;
+  /** A disk that is full costs points of a chart, and nothing else. */
+  readonly onTrouble: (error: unknown) => void;
   /** Of a game server that the panel does not run. */
   readonly serverPid?: number | null;
   /** A test has its own. */
@@ -80,7 +82,7 @@ export class Charts {
   }
 
   sample(): Promise<void> {
-    this.#sampling = this.#sampling.then(() => this.#sample());
+    this.#sampling = this.#sampling.then(() => this.#sample()).catch(this.#options.onTrouble);
     return this.#sampling;
   }
 
@@ -128,7 +130,11 @@ export class Charts {
     if (isRunning === this.#isRunning) return;
     this.#isRunning = isRunning;
     const ended: ChartMark['kind'] = status.state === 'crashed' ? 'crash' : 'stop';
-    this.#kept.mark(this.#options.now(), isRunning ? 'start' : ended);
+    try {
+      this.#kept.mark(this.#options.now(), isRunning ? 'start' : ended);
+    } catch (error) {
+      this.#options.onTrouble(error);
+    }
   }
 }
 

@@ -16,15 +16,17 @@ export interface DatabaseServicesOptions extends DatabaseParts {
   readonly keys: readonly ConfiguredKey[];
   readonly maxPending: number;
   readonly log: EngineLog;
+  /** Something of the panel's own could not be written. */
+  readonly onTrouble: (error: unknown) => void;
 }
 
 /** What the database pages stand on. `keyUse` is to be closed. */
 export function createDatabase(options: DatabaseServicesOptions) {
-  const { store, calls, keys, maxPending, log, now } = options;
+  const { store, calls, keys, maxPending, log, now, onTrouble } = options;
   const access = new DatabaseAccess(options);
   const namespaceList = new NamespaceList(access);
   const slowCalls = new SlowCalls(now);
-  const keyUse = new KeyUse(store, keys, now);
+  const keyUse = new KeyUse(store, keys, { now, onTrouble });
   calls.onCall((call) => {
     slowCalls.saw(call);
     keyUse.saw(call);

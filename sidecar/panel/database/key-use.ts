@@ -34,11 +34,18 @@ export class KeyUse {
   readonly #store: PanelStore;
   readonly #keys: readonly ConfiguredKey[];
   readonly #now: () => number;
+  readonly #onTrouble: (error: unknown) => void;
   readonly #uses = new Map<string, Use>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(store: PanelStore, keys: readonly ConfiguredKey[], now: () => number) {
+  /** `onTrouble`: a disk that is full costs the memory of a minute, and nothing else. */
+  constructor(
+    store: PanelStore,
+    keys: readonly ConfiguredKey[],
+    { now, onTrouble }: { readonly now: () => number; readonly onTrouble: (error: unknown) => void },
+  ) {
     this.#store = store;
+    this.#onTrouble = onTrouble;
     this.#keys = keys;
     this.#now = now;
     const stored = store.prepare('SELECT kid, used_at, address FROM key_use').all() as StoredUse[];
@@ -81,14 +88,20 @@ export class KeyUse {
 
   /** Once a minute, so that no call waits for a disk. */
   #save(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      this.#onTrouble(error);
+    }
+  }
+
+  #write(): void {
     const fresh = [...this.#uses].filter(([, use]) => !use.isSaved);
     if (fresh.length === 0) return;
     const write = this.#store.prepare('INSERT OR REPLACE INTO key_use (kid, used_at, address) VALUES (?, ?, ?)');
     this.#store.transaction(() => {
-      for (const [kid, use] of fresh) {
-        write.run(kid, use.at, use.address);
-        use.isSaved = true;
-      }
+      for (const [kid, use] of fresh) write.run(kid, use.at, use.address);
     })();
+    for (const [, use] of fresh) use.isSaved = true;
   }
 }

@@ -42,12 +42,13 @@ let server: FakeServer;
 let now = NOON;
 let charts: Charts;
 let serverPid: number | null = null;
+let troubles: unknown[] = [];
 
 function open(): void {
   store = openPanelStore(join(folder, 'panel.sqlite'));
   server = new FakeServer();
   charts = new Charts({
-    ...{ store, server, now: () => now },
+    ...{ store, server, now: () => now, onTrouble: (error) => troubles.push(error) },
     serverPid,
     usage: async (pid) => ({ processor: pid, memory: pid * 1000 }),
   });
@@ -61,11 +62,13 @@ async function close(): Promise<void> {
 beforeEach(() => {
   folder = newFolder();
   now = NOON;
+  troubles = [];
   open();
 });
 
 afterEach(async () => {
-  await close();
+  if (store.open) await close();
+
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -121,6 +124,14 @@ it('a server that the panel does not run, but knows, is shown too', async () => 
   serverPid = null;
   await samples(1);
   expect(known(charts.read('1h').series.serverMemory)).toEqual([5000]);
+});
+
+it('a file that takes nothing more is told, and disturbs neither the server nor the next sample', async () => {
+  store.close();
+  await charts.sample();
+  server.become('running');
+  await charts.sample();
+  expect(troubles).toHaveLength(3);
 });
 
 it('calls become a rate, with their latency', async () => {
