@@ -1,6 +1,8 @@
 import { PanelError } from '../panel-error.ts';
 import type { Locale } from '../shapes/locales.ts';
-import { isPermission, type Permission } from '../shapes/permissions.ts';
+import type { Permission } from '../shapes/permissions.ts';
+import { describeAccountChange, type PermissionsChange, permissionsChange } from './account-change.ts';
+import { checkGrant, checkManagers, isManager, readPermissions } from './account-rules.ts';
 import { type Account, type AccountStore, inOrder } from './account-store.ts';
 import { readPassword, readUsername } from './credentials.ts';
 import type { PasswordHasher } from './password-hasher.ts';
@@ -21,11 +23,6 @@ export interface AccountDraft {
   readonly permissions?: readonly string[] | undefined;
   readonly enabled?: boolean | undefined;
   readonly create?: boolean | undefined;
-}
-
-export interface PermissionsChange {
-  readonly accountId: number;
-  readonly permissions: readonly Permission[];
 }
 
 interface SavedAccount {
@@ -120,7 +117,7 @@ export class Accounts {
       const actor = this.#actor(actorId);
       const account = this.#known(username);
       checkGrant(actor, account.permissions);
-      this.#checkManagers(account, null);
+      checkManagers(() => this.#store.all(), account, null);
       this.#sessions.endOfAccount(account.id);
       this.#store.remove(account.id);
     });
@@ -165,19 +162,10 @@ export class Accounts {
   }
 
   #update(before: Account, after: Account): SavedAccount {
-    this.#checkManagers(before, after);
+    checkManagers(() => this.#store.all(), before, after);
     this.#store.update(after);
     if (after.password !== before.password || !after.enabled) this.#sessions.endOfAccount(after.id);
-    const added = inOrder(after.permissions).filter((name) => !before.permissions.has(name));
-    const removed = inOrder(before.permissions).filter((name) => !after.permissions.has(name));
-    const isSame = added.length + removed.length === 0;
-    const changes = [
-      ...(after.password === before.password ? [] : ['(password)']),
-      ...(after.enabled === before.enabled ? [] : [after.enabled ? '(enabled)' : '(disabled)']),
-      ...added.map((name) => `+${name}`),
-      ...removed.map((name) => `-${name}`),
-    ];
-    return { changes, permissions: isSame ? null : { accountId: after.id, permissions: inOrder(after.permissions) } };
+    return { changes: describeAccountChange(before, after), permissions: permissionsChange(before, after) };
   }
 
   /** Whoever acts may have lost the right to since the request began. */
@@ -192,27 +180,6 @@ export class Accounts {
     if (account === null) throw new PanelError('users.unknown', { field: 'username' });
     return account;
   }
-
-  #checkManagers(before: Account, after: Account | null): void {
-    if (!isManager(before) || (after !== null && isManager(after))) return;
-    const others = this.#store.all().filter((account) => account.id !== before.id && isManager(account));
-    if (others.length === 0) throw new PanelError('users.lastManager', { field: 'username' });
-  }
-}
-
-function readPermissions(names: readonly string[]): ReadonlySet<Permission> {
-  if (!names.every(isPermission)) throw new PanelError('users.permissions', { field: 'permissions' });
-  return new Set(names);
-}
-
-function isManager(account: Account): boolean {
-  return account.enabled && account.permissions.has('users.manage');
-}
-
-/** Nobody grants what they lack, nor touches an account that holds it. */
-function checkGrant(actor: Account, permissions: ReadonlySet<Permission>): void {
-  const isHeld = [...permissions].every((name) => actor.permissions.has(name));
-  if (!isHeld) throw new PanelError('users.grant', { field: 'permissions' });
 }
 
 function viewOf({ username, permissions, enabled }: Account): AccountView {
