@@ -6,7 +6,7 @@ import type { ConnectorAccess } from './connector-access.ts';
 import { findFxServer, findResource, fxStartLine } from './find-fxserver.ts';
 import type { JobTask } from './install-job.ts';
 import { InstallRefused } from './install-refused.ts';
-import type { Installed } from './install-standalone.ts';
+import type { Installed } from './installed.ts';
 import { isThere, OwnFolder } from './own-folder.ts';
 import { deliver, prepare } from './put-in-place.ts';
 import { CONNECTOR_CFG, connectorCfg, namesConnector, withConnector } from './server-cfg-lines.ts';

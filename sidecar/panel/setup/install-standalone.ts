@@ -5,20 +5,10 @@ import { writeNew } from '../../config/new-file.ts';
 import type { ConnectorAccess } from './connector-access.ts';
 import type { JobTask } from './install-job.ts';
 import { InstallRefused } from './install-refused.ts';
+import type { Installed } from './installed.ts';
 import { isThere, OwnFolder } from './own-folder.ts';
 import { deliver, prepare } from './put-in-place.ts';
 import type { ShippedFiles } from './shipped-files.ts';
-
-export interface Installed {
-  readonly serverRoot: string;
-  /** What was put there, and what was there already and stays: paths, relative to the root. */
-  readonly made: readonly string[];
-  readonly kept: readonly string[];
-  /** What the owner still has to do. */
-  readonly notes: readonly string[];
-  /** Of FXServer, where its program was found. */
-  readonly startLine: string;
-}
 
 /** Folders, the connector, the sample, `vfs/database.json` for this sidecar (panel contract, "Values"). Never over what is there. */
 export async function installStandalone(

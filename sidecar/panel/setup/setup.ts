@@ -4,24 +4,28 @@ import type { Log } from '../../log.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { AttemptLimit } from '../accounts/attempt-limit.ts';
 import { PanelError } from '../panel-error.ts';
-import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
 import { reservedFolders } from '../settings/server-root.ts';
 import type { JobStatus } from '../shapes/jobs.ts';
 import { PERMISSIONS } from '../shapes/permissions.ts';
 import type { Backend } from '../shapes/server.ts';
 import { connectorAccess } from './connector-access.ts';
 import { FolderDialog, type PickStatus } from './folder-dialog.ts';
-import { installFxServer } from './install-fxserver.ts';
 import { InstallJob, type JobTask } from './install-job.ts';
-import { type Installed, installStandalone } from './install-standalone.ts';
-import { readSetupFields, SETUP_FIELDS, type SetupChoice, type SetupDocument } from './setup-fields.ts';
+import { installServer } from './install-server.ts';
+import type { Installed } from './installed.ts';
+import { isPreset, neededServerFields, type ServerPreset, serverKey, withPreset } from './server-preset.ts';
+import {
+  readSetupFields,
+  SETUP_FIELDS,
+  type SetupChoice,
+  type SetupDocument,
+  type SetupField,
+} from './setup-fields.ts';
 import { SetupKey } from './setup-key.ts';
 import { findShippedFiles, type ShippedFiles } from './shipped-files.ts';
 
 const MOST_WRONG_KEYS = 10;
-
-/** A server that whoever starts the sidecar has chosen already, as `npm start` does: setup then only makes the account. */
-export type ServerPreset = Pick<SettingValues, 'backend' | 'serverRoot'>;
 
 export interface SetupOptions {
   readonly config: Pick<SidecarConfig, 'file' | 'folder'>;
@@ -101,12 +105,12 @@ export class Setup {
   }
 
   install(document: SetupDocument): JobStatus {
-    const choice = this.#withPreset(this.#read(document, this.#serverFields(document)));
+    const choice = this.#chosen(document, []);
     const { backend, serverRoot } = choice;
     if (this.#isFinishing) throw new PanelError('setup.busy');
     return this.#job.start('setup.install', async (task) => {
       const installed = await this.#install(backend, serverRoot, task);
-      this.#installed.set(keyOf(backend, serverRoot), installed);
+      this.#installed.set(serverKey(backend, serverRoot), installed);
       return { backend, ...installed };
     });
   }
@@ -123,9 +127,10 @@ export class Setup {
    */
   async finish(document: SetupDocument): Promise<string> {
     const required = SETUP_FIELDS.filter((field) => field !== 'backend' && field !== 'serverRoot');
-    const choice = this.#withPreset(this.#read(document, [...required, ...this.#serverFields(document)]));
-    const installed = this.#installed.get(keyOf(choice.backend, choice.serverRoot));
-    if (installed === undefined && !this.#isReady(choice)) throw new PanelError('setup.install');
+    const choice = this.#chosen(document, required);
+    const installed = this.#installed.get(serverKey(choice.backend, choice.serverRoot));
+    const needsInstall = choice.backend !== 'none' && choice.backend !== 'command' && !isPreset(choice, this.preset);
+    if (installed === undefined && needsInstall) throw new PanelError('setup.install');
     if (this.#isFinishing || this.#job.status?.state === 'running') throw new PanelError('setup.busy');
     this.#isFinishing = true;
     try {
@@ -152,7 +157,7 @@ export class Setup {
     const { username, password, dashboardName, locale, backend, serverRoot } = choice;
     const line = startLine !== '' && settings.values.startLine === '' ? { startLine } : {};
     // What is preset is not kept: with the next start it may lie elsewhere.
-    const server = this.#isPreset(choice) ? {} : { backend, serverRoot };
+    const server = isPreset(choice, this.preset) ? {} : { backend, serverRoot };
     settings.update({ dashboardName, locale, ...server, ...line });
     if (!(await accounts.createFirst({ username, password, permissions: PERMISSIONS }))) {
       throw new PanelError('route.unknown');
@@ -162,49 +167,20 @@ export class Setup {
     log.info('the panel is set up', { username, backend });
   }
 
-  #read(document: SetupDocument, required: Parameters<typeof readSetupFields>[1]): SetupChoice {
+  #read(document: SetupDocument, required: readonly SetupField[]): SetupChoice {
     const { folder } = this.#options.config;
     return readSetupFields(document, required, reservedFolders(folder));
   }
 
-  /** Those that nobody has preset, and a folder only where there is a server. */
-  #serverFields({ backend }: SetupDocument): ('backend' | 'serverRoot')[] {
-    if (this.preset !== null && backend === undefined) return [];
-    return backend === 'none' ? ['backend'] : ['serverRoot', 'backend'];
-  }
-
-  #withPreset(choice: SetupChoice): SetupChoice & ServerPreset {
-    const { backend = this.preset?.backend ?? 'none' } = choice;
-    const { serverRoot = backend === this.preset?.backend ? this.preset.serverRoot : '' } = choice;
-    return { ...choice, backend, serverRoot };
-  }
-
-  /** Whether there is nothing to install. */
-  #isReady(choice: ServerPreset): boolean {
-    return choice.backend === 'none' || choice.backend === 'command' || this.#isPreset(choice);
-  }
-
-  #isPreset({ backend, serverRoot }: ServerPreset): boolean {
-    return this.preset !== null && keyOf(backend, serverRoot) === keyOf(this.preset.backend, this.preset.serverRoot);
+  /** @param required beside what is to be known of the server */
+  #chosen(document: SetupDocument, required: readonly SetupField[]): SetupChoice & ServerPreset {
+    const fields = [...required, ...neededServerFields(document, this.preset)];
+    return withPreset(this.#read(document, fields), this.preset);
   }
 
   #install(backend: Backend, root: string, task: JobTask): Promise<Installed> {
     const { config, environment = process.env, apiAddress } = this.#options;
     const access = () => connectorAccess(config.file, environment, apiAddress?.() ?? null);
-    switch (backend) {
-      case 'standalone':
-        return installStandalone(root, this.#shipped, access, task);
-      case 'fxserver':
-        return installFxServer(root, this.#shipped, access, task);
-      case 'command':
-      case 'none':
-        return Promise.resolve({ serverRoot: root, made: [], kept: [], notes: [], startLine: '' });
-      default:
-        return backend satisfies never;
-    }
+    return installServer(backend, root, this.#shipped, access, task);
   }
-}
-
-function keyOf(backend: Backend, serverRoot: string): string {
-  return `${backend}\n${serverRoot}`;
 }
