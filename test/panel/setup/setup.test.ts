@@ -27,13 +27,14 @@ const noAccountYet = () => expect(panel.services.accounts.list()).toEqual([]);
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'server-root-'));
-  panel = await startTestPanel();
+  panel = await startTestPanel({ keepFolder: true });
   browser = panel.client();
   await browser.session();
   key = loggedKeys(panel.log)[0] as string;
 });
 afterAll(async () => {
   await panel.stop();
+  await rm(panel.folder, { recursive: true, force: true });
   await rm(root, { recursive: true, force: true });
 });
 
@@ -185,12 +186,9 @@ describe('afterwards', () => {
   it('a later start makes no key, and removes one that a crash has left', async () => {
     writeFileSync(keyFile(), `${key}\n`, { mode: 0o600 });
     const { folder } = panel;
-    const again = await startTestPanel({ folder });
-    try {
-      expect(existsSync(keyFile())).toBe(false);
-      expect(loggedKeys(again.log)).toEqual([]);
-    } finally {
-      await again.stop();
-    }
+    await panel.stop();
+    panel = await startTestPanel({ folder });
+    expect(existsSync(keyFile())).toBe(false);
+    expect(loggedKeys(panel.log)).toEqual([]);
   });
 });
