@@ -169,10 +169,12 @@ export class RunCycle {
     if (!run.isLeft) this.#exit = exitOf(end);
     reportEnd(run, end, { say: (text) => this.#say(text), crashes: this.#options.crashes });
     this.#options.onBundles();
-    if (this.#isToStart && !this.#isClosing) return this.#launch('The server is started again');
-    if (run.isUnwanted || end.isAsked) return this.#comeToRest('stopped');
-    if (!this.#isClosing) this.#selfStart.afterCrash(run.ranMs);
-    this.#comeToRest('crashed');
+    if (this.#isToStart && !this.#isClosing) this.#launch('The server is started again');
+    else if (run.isUnwanted || end.isAsked) this.#comeToRest('stopped');
+    else {
+      if (!this.#isClosing) this.#selfStart.afterCrash(run.ranMs);
+      this.#comeToRest('crashed');
+    }
   }
 
   /** Somebody does not want it to come back by itself. */
