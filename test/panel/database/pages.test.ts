@@ -68,6 +68,43 @@ describe('a body that is none', () => {
   });
 });
 
+describe('hostile JSON inside of a body', () => {
+  it.each([
+    '['.repeat(100_000),
+    `${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}`,
+    '{"__proto__":{"field":"id","op":"eq","value":1}}',
+    '{"field":"id","field":"name","op":"eq","value":1}',
+    '{"field":"id","op":"eq","value":1e999}',
+    '{"field":"__proto__","op":"isNull"}',
+    '{"field":"id","op":"constructor","value":1}',
+    '"\\ud800"',
+  ])('is a bad request as a filter: %#', async (filter) => {
+    const answer = await owner.post('/api/database/rows', { ...PLACE, filter });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'database.request' } });
+  });
+
+  it('names of columns that are none, and values too deep or too large, change nothing', async () => {
+    const before = await rows();
+    const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    const bodies = [
+      '{"__proto__":"1"}',
+      '{"constructor":"1"}',
+      `{"name":${JSON.stringify(deep)}}`,
+      '{"money":"1e999"}',
+      '{"money":"9223372036854775808"}',
+      '{"name":"\\"\\\\u0000\\""}',
+    ];
+    for (const set of bodies) {
+      const seen = JSON.stringify({ name: '"b"', money: before[1]?.[2], __proto__: '1', constructor: '1' });
+      const body = `{"namespace":"game","table":"players","key":{"id":"2"},"set":${set},"seen":${seen}}`;
+      const headers = { 'content-type': 'application/json', 'x-csrf': owner.csrf };
+      const { status } = await owner.raw({ method: 'POST', path: '/api/database/row', headers, body });
+      expect([set, status]).toEqual([set, expect.toSatisfy((code: number) => code === 400 || code === 409)]);
+    }
+    expect(await rows()).toEqual(before);
+  });
+});
+
 it('what players wrote arrives as it is, as text', async () => {
   expect((await rows())[0]).toEqual(['1', JSON.stringify(HOSTILE), '0']);
 });
