@@ -42,21 +42,24 @@ export interface AppOptions {
   readonly routes: readonly PanelRoute[];
   readonly guards: Guards;
   readonly pages: StaticPages;
+  readonly stalledMs?: number;
 }
 
 const ACCESS_KINDS = ['public', 'authenticated', 'all', 'any'];
 /** Head and body of a request; answers may take as long as they like. */
 const REQUEST_MS = 30_000;
 const HEAD_MS = 10_000;
+/** Nothing gets through for so long: whoever does not take an answer keeps no file open, and nobody else from an archive. */
+const STALLED_MS = 300_000;
 const MOST_CONNECTIONS = 2000;
 const LONGEST_PARAMETER = 255;
 
-export function createApp({ routes, guards, pages }: AppOptions): FastifyInstance {
+export function createApp({ routes, guards, pages, stalledMs = STALLED_MS }: AppOptions): FastifyInstance {
   const serve = (request: IncomingMessage, response: ServerResponse, target: Target) =>
     void guards.serve(request, response, target);
   const serveElse = (request: IncomingMessage, response: ServerResponse) =>
     serve(request, response, { route: null, answer: () => answerElse(request, routes, pages) });
-  const app = Fastify(serverOptions(serveElse));
+  const app = Fastify({ ...serverOptions(serveElse), connectionTimeout: stalledMs });
   // Guards read bodies themselves, of whatever method: the contract has its own order of refusals.
   for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   for (const route of routes) {

@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { createApp } from '../../../../sidecar/panel/app.ts';
 import type { Guards } from '../../../../sidecar/panel/http/guards.ts';
 import type { PanelRoute } from '../../../../sidecar/panel/http/route.ts';
 import { StaticPages } from '../../../../sidecar/panel/http/static-pages.ts';
+import { converse } from '../../../support/raw-http.ts';
 
 const guards = {} as Guards;
 const pages = new StaticPages('/nowhere');
@@ -15,4 +17,22 @@ it.each([
 ])('does not start with a route that declares %s', (_what, access) => {
   const route = { method: 'GET', path: '/api/x', access, handle } as unknown as PanelRoute;
   expect(() => createApp({ routes: [route], guards, pages })).toThrow('GET /api/x declares no permission');
+});
+
+it('cuts whoever asks for much and takes nothing of it', async () => {
+  const asked = Promise.withResolvers<ServerResponse>();
+  const guards = {
+    serve: async (_request: unknown, response: ServerResponse) => {
+      response.write(Buffer.alloc(32 * 1024 * 1024));
+      asked.resolve(response);
+    },
+  } as unknown as Guards;
+  const app = createApp({ routes: [], guards, pages, stalledMs: 200 });
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
+  const { socket } = converse(address, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  socket.pause();
+  const response = await asked.promise;
+  await expect.poll(() => response.destroyed).toBe(true);
+  socket.destroy();
+  await app.close();
 });
