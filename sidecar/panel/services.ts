@@ -1,10 +1,10 @@
 import { traceOf } from '../log.ts';
 import { AccountStore } from './accounts/account-store.ts';
 import { Accounts } from './accounts/accounts.ts';
-import { AttemptLimit } from './accounts/attempt-limit.ts';
 import { Login } from './accounts/login.ts';
 import { PasswordHasher } from './accounts/password-hasher.ts';
 import { Sessions } from './accounts/sessions.ts';
+import { AttemptLimit } from './attempt-limit.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { Bridge } from './bridge/bridge.ts';
 import { BridgeDiagnostics } from './bridge/bridge-log.ts';

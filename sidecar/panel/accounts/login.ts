@@ -1,6 +1,6 @@
+import type { AttemptLimit } from '../attempt-limit.ts';
 import { PanelError } from '../panel-error.ts';
 import type { AccountStore } from './account-store.ts';
-import type { AttemptLimit } from './attempt-limit.ts';
 import type { PasswordHasher } from './password-hasher.ts';
 import type { Session, Sessions } from './sessions.ts';
 

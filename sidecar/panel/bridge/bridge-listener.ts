@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { AttemptLimit } from '../attempt-limit.ts';
 import type { BridgeLine } from './bridge-line.ts';
 import { readBridgeLines } from './bridge-line.ts';
 import type { BridgeTokens } from './bridge-tokens.ts';
 import { isPrivateAddress } from './private-address.ts';
-import { WrongTokens } from './wrong-tokens.ts';
 
+/** Of one address, in the time of `AttemptLimit`. */
+const MOST_WRONG_TOKENS = 10;
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_CONNECTIONS = 64;
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -27,12 +29,12 @@ interface Refusal {
 /** `POST /lines` with a bearer token, and nothing else: no page, no cookie, no other route. */
 export class BridgeListener {
   readonly #options: ListenerOptions;
-  readonly #wrong: WrongTokens;
+  readonly #wrong: AttemptLimit;
   readonly #server: Server;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#wrong = new WrongTokens(options.now);
+    this.#wrong = new AttemptLimit(MOST_WRONG_TOKENS, options.now);
     this.#server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS });
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('request', (request, response) => {
@@ -63,7 +65,7 @@ export class BridgeListener {
     if (!isPrivateAddress(address)) return { status: 403, error: 'only machines of this network are served' };
     if (request.url !== '/lines') return { status: 404, error: 'there is only POST /lines' };
     if (request.method !== 'POST') return { status: 405, error: 'there is only POST /lines' };
-    const retryAfterSeconds = this.#wrong.lockedSeconds(address);
+    const retryAfterSeconds = this.#wrong.blockedSeconds(address);
     if (retryAfterSeconds > 0) return { status: 429, error: 'too many wrong tokens', retryAfterSeconds };
     const token = /^Bearer ([A-Za-z0-9_-]{43})$/.exec(request.headers.authorization ?? '')?.[1];
     const machine = token === undefined ? null : this.#options.tokens.use(token);

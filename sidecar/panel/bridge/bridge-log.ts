@@ -6,7 +6,8 @@ import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { BridgeLevel } from '../shapes/bridge.ts';
 import type { BridgeLine } from './bridge-line.ts';
 
-const MEGABYTE = 1_000_000;
+/** As the owner's setting counts. */
+export const MEGABYTE = 1_000_000;
 const DAY_MS = 86_400_000;
 const MAX_LINES = 5_000;
 const MAX_CHARS = 4_000_000;

@@ -5,11 +5,10 @@ import type { BridgeStatus } from '../shapes/bridge.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 import type { BridgeLine } from './bridge-line.ts';
 import { BridgeListener } from './bridge-listener.ts';
-import { type BridgeLog, keptText } from './bridge-log.ts';
+import { type BridgeLog, keptText, MEGABYTE } from './bridge-log.ts';
 import { BridgeTokens } from './bridge-tokens.ts';
 
 const PEER_MS = 300_000;
-const MEGABYTE = 1_000_000;
 const MOST_PEERS = 1000;
 
 export interface BridgeOptions {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SidecarConfig } from '../../config/load-config.ts';
 import type { Log } from '../../log.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { AttemptLimit } from '../accounts/attempt-limit.ts';
+import { AttemptLimit } from '../attempt-limit.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import { reservedFolders } from '../settings/server-root.ts';
