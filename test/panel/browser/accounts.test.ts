@@ -117,6 +117,18 @@ describe.skipIf(why !== null)(`accounts in the browser${why === null ? '' : ` ($
     await friend.getByText('Your account was changed, so you were signed out.').waitFor();
   });
 
+  it('stay where they are the last that manages accounts', async () => {
+    await row('helper').getByRole('button', { name: 'Delete' }).click();
+    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The account helper is gone.').waitFor();
+    await row('owner').getByRole('button', { name: 'Edit' }).click();
+    await dialog().getByLabel('Can sign in').uncheck();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByRole('alert').getByText('This is the last account that manages accounts').waitFor();
+    await page.keyboard.press('Escape');
+    await row('owner').getByText('Enabled').waitFor();
+  });
+
   it('leave in the audit log what was done, and what was refused', async () => {
     await page.goto(`${panel.address}/#/accounts/audit`);
     await page.getByLabel('Search').fill('friend');

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newFolder } from '../../support/config-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -11,7 +11,7 @@ const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\n';
 describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${why})`}`, () => {
   let panel: TestPanel;
   let browser: TestBrowser;
-  let file: string;
+  let file: string | undefined;
   let page: Page;
 
   beforeAll(async () => {
@@ -30,10 +30,11 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
   afterAll(async () => {
     await browser?.close();
     await panel?.stop();
+    if (file !== undefined) rmSync(dirname(file), { recursive: true, force: true });
   });
 
   const open = (part: string, on = page) => on.goto(`${panel.address}/#/settings${part}`);
-  const read = () => readFileSync(file, 'utf8');
+  const read = () => readFileSync(String(file), 'utf8');
   const cfg = (on = page) => on.getByLabel('Content of the file');
   const saveFile = () => page.locator('form', { has: cfg() }).getByRole('button', { name: 'Save' });
 
@@ -69,7 +70,7 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
   it('do not write over a file that was changed meanwhile, and lose neither version', async () => {
     await open('/config');
     await cfg().fill(`${CFG}set mine 1\n`);
-    writeFileSync(file, `${CFG}set other 1\n`);
+    writeFileSync(String(file), `${CFG}set other 1\n`);
     await saveFile().click();
     await page.getByText('The file was changed meanwhile.').waitFor();
     await page.getByText('set other 1').waitFor();

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newFolder, secretOf } from '../../support/config-folder.ts';
 import { SignedClient } from '../../support/signed-client.ts';
@@ -32,6 +32,7 @@ export async function startLivedInPanel(): Promise<LivedInPanel> {
     async stop() {
       await api.close();
       await panel.stop();
+      rmSync(serverRoot, { recursive: true, force: true });
     },
   };
 }

@@ -21,7 +21,7 @@ interface AccountTableProps {
 export function AccountTable({ accounts, ...actions }: AccountTableProps) {
   const columns: Column<AccountView>[] = [
     { title: t('accounts.account'), cell: ({ username }) => <AccountName username={username} /> },
-    { title: t('accounts.role'), cell: ({ permissions }) => roleText(permissions) },
+    { title: t('accounts.role'), cell: ({ permissions }) => <span class="whole">{roleText(permissions)}</span> },
     { title: t('accounts.areas'), cell: ({ permissions }) => <Areas permissions={permissions} /> },
     {
       title: t('accounts.state'),
