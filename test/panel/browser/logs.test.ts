@@ -59,6 +59,25 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await expectAccessible(page);
   });
 
+  it('keeps a command that is typed while the one before is on its way', async () => {
+    await open('console');
+    // The field alone is called so: whoever asks for it by its label finds one.
+    const command = page.getByLabel('Command');
+    const held = Promise.withResolvers<void>();
+    await page.route('**/api/command', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await command.fill('first of two');
+    await command.press('Enter');
+    await command.fill('second of two');
+    held.resolve();
+    await lines().getByText('did first of two').waitFor();
+    await page.getByRole('button', { name: 'Send' }).and(page.locator(':not([aria-busy="true"])')).waitFor();
+    expect(await command.inputValue()).toBe('second of two');
+    await page.unroute('**/api/command');
+  });
+
   it('keeps what was typed where the server ends meanwhile', async () => {
     await open('console');
     const command = page.getByRole('textbox', { name: 'Command' });
@@ -76,6 +95,7 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await page.getByRole('heading', { name: 'Exit code 3' }).waitFor();
     await page.getByRole('log', { name: 'Last lines' }).getByText('did say <b>hello</b>').waitFor();
     await page.getByRole('table', { name: 'What accounts did before' }).getByText('owner').first().waitFor();
+    await page.getByRole('cell', { name: 'Done' }).first().waitFor();
     await expectAccessible(page);
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download record' }).click();

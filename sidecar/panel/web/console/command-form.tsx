@@ -27,7 +27,8 @@ function CommandField({ isOff }: { isOff: boolean }) {
   const [send, isSending] = useAction(async () => {
     await api.post('/api/command', { text });
     history.add(text);
-    setText('');
+    // Who types the next one meanwhile keeps it.
+    setText((now) => (now === text ? '' : now));
     field.current?.focus();
   });
   return (

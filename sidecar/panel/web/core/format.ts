@@ -23,9 +23,9 @@ export function clockTime(iso: string | number): string {
   return dateFormat({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(iso));
 }
 
-/** `23 Nov 2026, 14:03` */
+/** `23 Nov 2026, 14:03:09`, of the same clock as the console's lines beside it. */
 export function dateTime(iso: string | number): string {
-  return dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
+  return dateFormat({ dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso));
 }
 
 /** `23 Nov, 14:03:09` */

@@ -77,7 +77,7 @@ function Size({ bytesTaken, most }: { bytesTaken: number | null; most: number })
       <span class="size-bar" aria-hidden="true">
         <span style={{ width: `${Math.max(1, (100 * bytesTaken) / most)}%` }} />
       </span>
-      {bytes(bytesTaken)}
+      <span class="size-text">{bytes(bytesTaken)}</span>
     </span>
   );
 }

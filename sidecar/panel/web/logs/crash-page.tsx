@@ -8,7 +8,7 @@ import { LineBuffer } from '../console/line-buffer.ts';
 import { consoleLink } from '../console/line-link.ts';
 import { LinesPanel } from '../console/lines-panel.tsx';
 import { dateTime } from '../core/format.ts';
-import { t } from '../core/i18n.ts';
+import { t, textFor } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { ranFor } from './crash-list.tsx';
@@ -81,10 +81,14 @@ function Actions({ actions }: { actions: readonly CrashAction[] }) {
         { title: t('logs.time'), cell: ({ time }) => <Moment iso={time} /> },
         { title: t('logs.account'), cell: ({ username }) => username },
         { title: t('logs.action'), cell: ({ action, subject }) => `${action} ${subject}`.trim() },
-        { title: t('logs.result'), cell: ({ result }) => result },
+        { title: t('logs.result'), cell: ({ result }) => resultText(result) },
       ]}
     />
   );
+}
+
+function resultText(result: string): string {
+  return result === 'ok' ? t('accounts.done') : (textFor(`errors.${result}`) ?? result);
 }
 
 function CrashLines({ crash }: { crash: CrashRecord }) {
