@@ -113,7 +113,8 @@ function answerElse(request: IncomingMessage, routes: readonly PanelRoute[], pag
   const page = isPage ? pages.find(url, String(headers['accept-encoding'] ?? '')) : null;
   if (page !== null) return page;
   const allow = routes.filter((route) => isPathOf(route, url)).map((route) => route.method);
-  if (allow.length === 0) throw new PanelError('route.unknown');
+  // A part of the path that cannot be read, or is too long for any name, leads nowhere either.
+  if (allow.length === 0 || allow.some((known) => known === method)) throw new PanelError('route.unknown');
   throw new PanelError('method.unknown', { allow: [...new Set(allow)].join(', ') });
 }
 
