@@ -6,6 +6,7 @@ import { Fault, Notice } from '../components/states.tsx';
 import { tellDone } from '../components/toast.tsx';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
+import { PanelFault } from '../core/panel-fault.ts';
 import { useCan } from '../core/session.ts';
 import { ChangePreview } from './change-preview.tsx';
 import { changesOf, draftOfRow, type RowDraft, rowRequest, valuesOf } from './row-draft.ts';
@@ -47,6 +48,13 @@ export function RowDialog({ place, answer, cells, onClose, onSaved }: RowDialogP
       }
     >
       {error !== null && <Fault error={error} />}
+      {error instanceof PanelFault && error.key === 'database.conflict' && (
+        <div class="row">
+          <Button icon="restart" onClick={edit.readAgain}>
+            {t('database.reload')}
+          </Button>
+        </div>
+      )}
       {can('database.write') && answer.key.length === 0 && <Notice>{t('database.noKey')}</Notice>}
       {edit.isUnchanged && <Notice>{t('database.nothingChanged')}</Notice>}
       {preview === null ? (
@@ -104,6 +112,10 @@ function useRowEdit({ place, answer, cells, onClose, onSaved }: RowDialogProps) 
       setError(null);
     },
     back: () => setPreview(null),
+    readAgain() {
+      onSaved();
+      onClose();
+    },
     look: () => void send(true),
     save: () => void send(false),
   };
