@@ -14,7 +14,7 @@ export function withTerminal(running: RunningSidecar, input: Readable, log: Log)
   if (panel === null) return running;
   const { server, logs } = panel.services;
   logs.console.onLines((lines) => {
-    for (const { text } of lines) log.info('console', { text });
+    for (const { text } of lines) log.info('console', { text: withoutTrail(text) });
   });
   createInterface({ input, terminal: false }).on('line', (line) => {
     if (line.trim() === '') return;
@@ -25,4 +25,9 @@ export function withTerminal(running: RunningSidecar, input: Readable, log: Log)
     }
   });
   return running;
+}
+
+/** Colours end with their line: one that hides its text must not hide what the terminal shows next. */
+function withoutTrail(text: string): string {
+  return text.includes('\u001b') ? `${text}\u001b[0m` : text;
 }
