@@ -32,8 +32,13 @@ export class RunCycle {
     const { settings, now, onChange } = options;
     const start = (why: string) => this.#launch(why);
     this.#selfStart = new SelfStart({ start, say: (text) => this.#say(text), settings, now });
-    // After the start that waits has heard of it.
-    settings.onChange(onChange);
+    settings.onChange((values, before) => {
+      // Owners think of it while a server hangs.
+      const isWanted = values.restartHungServer && !before.restartHungServer;
+      if (isWanted && this.#run?.condition.hungSince != null) this.#restartHung();
+      // After the start that waits has heard of it.
+      onChange();
+    });
   }
 
   get run(): ActiveRun | null {
@@ -145,7 +150,8 @@ export class RunCycle {
   }
 
   #restartHung(): void {
-    if (this.#run !== null && this.#selfStart.mayRestartHung()) this.#stopRun(this.#run, 'The panel', true);
+    if (this.#run === null || this.#run.isStopping || !this.#selfStart.mayRestartHung()) return;
+    this.#stopRun(this.#run, 'The panel', true);
   }
 
   #stopRun(run: ActiveRun, actor: string, isToStart: boolean): void {

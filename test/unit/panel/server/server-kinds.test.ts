@@ -106,6 +106,18 @@ describe('the standalone server', () => {
     // A hang counts once towards the starts after which it would be left as it is.
     expect(starts).toHaveBeenCalledTimes(1);
   });
+
+  it('is restarted when the owner says so while it hangs, which is when owners think of it', async () => {
+    const rig = newRig({ backend: 'standalone', hangSeconds: 2, stopWaitSeconds: 0.2, killWaitSeconds: 0.2 });
+    addBundle(rig, 'lazy', HANG);
+    rig.control.start('anna');
+    await rig.line(/bundles started/);
+    rig.control.sendCommand('hang 600000', 'anna');
+    await expect.poll(() => rig.control.status().hungSince).not.toBeNull();
+    rig.settings.update({ restartHungServer: true });
+    await expect.poll(() => rig.texts().filter((text) => text.includes('bundles started')).length).toBe(2);
+    expect(rig.control.status()).toMatchObject({ state: 'running', hungSince: null });
+  });
 });
 
 describe('an FXServer', () => {
