@@ -327,9 +327,10 @@ describe.skipIf(reason !== null)('helper.lua', { timeout: 60_000 }, () => {
     const lua = await scriptOn(connector);
     const answer = lua.run<string>(`return DB.ErrorMessage(DB.Count.await('game', 't'))`);
     await lua.until(() => connector.asked.length === 1);
-    connector.isRunning = false;
+    // FXServer tells it while the resource still runs; the other way round the next poll could say it first.
     await lua.event('onResourceStop', 'db_connector');
     expect(await answer).toBe('bundle_unavailable: db_connector has stopped; the outcome of the call is unknown');
+    connector.isRunning = false;
     expect(await lua.run(`return DB.ErrorMessage(DB.Count.await('game', 't'))`)).toContain(
       'bundle_unavailable: db_connector is not running (',
     );
