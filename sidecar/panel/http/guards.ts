@@ -77,15 +77,16 @@ export class Guards {
     if (target.route === null) return target.answer();
     const { route, params } = target;
     const state = sessions.read(request);
-    course.caller = state.caller;
     checkAccess(request, route, state, course);
     const base = { client, caller: state.caller, params, ...requestOf(request, response, course) };
     route.gate?.(base);
     const bodies = this.#bodies[state.caller === null ? 'strangers' : 'accounts'];
     const bodyText = route.method === 'POST' ? await bodies.read(request, route.body === undefined) : '';
+    // Who sends a body slowly may have lost the right to meanwhile.
+    if (bodyText !== '') checkAccess(request, route, sessions.read(request), course);
     const body = readBody(route, bodyText) as never;
     course.isAudited = true;
-    return await route.handle({ ...base, body, bodyText });
+    return await route.handle({ ...base, caller: course.caller, body, bodyText });
   }
 
   #note(request: IncomingMessage, { route }: Target, course: Course, { status, key, ms }: Outcome): void {
@@ -109,6 +110,7 @@ interface Outcome {
 }
 
 function checkAccess(request: IncomingMessage, route: PanelRoute, state: SessionState, course: Course): void {
+  course.caller = state.caller;
   const isGuarded = route.access.kind !== 'public';
   if (isGuarded && state.isStale) throw new PanelError('session.expired');
   if (route.method === 'POST' && !hasCsrfToken(request, state)) throw new PanelError('csrf.invalid');

@@ -257,6 +257,29 @@ describe('a body', () => {
     for (const { socket } of slow) socket.destroy();
   });
 
+  it('that comes slowly counts for nothing where the right to send it is gone by then', async () => {
+    const slow = await panel.account('slow', ['settings.write']);
+    const body = '{"dashboardName":"Taken over"}';
+    const head = [
+      ...['POST /api/settings HTTP/1.1', `Host: ${host}`, `Cookie: ${slow.cookieHeader}`, `X-CSRF: ${slow.csrf}`],
+      ...['Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue'],
+    ].join('\r\n');
+    const begin = async () => {
+      const talk = converse(panel.address, `${head}\r\n\r\n`);
+      await talk.seen('100 Continue');
+      return talk;
+    };
+    const talks = [await begin(), await begin()] as const;
+    await owner.post(save, { username: 'slow', permissions: ['settings.write', 'console.read'] });
+    talks[0].socket.write(body.replace('Taken over', 'Still mine'));
+    expect(await talks[0].seen('{"ok":')).toContain('{"ok":true}');
+    await owner.post(save, { username: 'slow', permissions: ['console.read'] });
+    talks[1].socket.write(body);
+    expect(await talks[1].seen('{"ok":')).toMatch(/403 .*"permission\.missing"/s);
+    expect((await owner.get('/api/bootstrap')).body.dashboardName).toBe('Still mine');
+    for (const { socket } of talks) socket.destroy();
+  });
+
   it('may be left out, with its type, where a route takes none', async () => {
     const client = panel.client();
     await client.login('viewer', PASSWORD);
