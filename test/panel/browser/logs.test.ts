@@ -110,7 +110,14 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     expect((await download).suggestedFilename()).toBe('logs.zip');
     await page.getByRole('table', { name: 'Files' }).getByRole('link').first().click();
     await lines().getByText('did say <b>hello</b>').waitFor();
+    expect(await page.getByText('The last 2 MiB are shown.').count()).toBe(0);
     await expectAccessible(page);
+    const long = 'x'.repeat(16_000);
+    for (let index = 0; index < 140; index++) panel.services.logs.console.append('out', long);
+    panel.services.logs.console.append('out', 'the end of a long file');
+    await page.reload();
+    await lines().getByText('the end of a long file').waitFor();
+    await page.getByText('The last 2 MiB are shown.').waitFor();
     await page.getByRole('link', { name: 'All files' }).click();
     await page.getByRole('table', { name: 'Files' }).waitFor();
   });

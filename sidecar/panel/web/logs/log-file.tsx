@@ -12,6 +12,9 @@ import { DownloadLink } from './download-link.tsx';
 /** A tail of 2 MiB has as many lines as its shortest are short. */
 const MAX_FILE_LINES = 100_000;
 
+const TAIL_BYTES = 2 * 1024 * 1024;
+const LONGEST_LINE_BYTES = 4 * 16_384 + 64;
+
 const addressOf = (name: string) => `/api/log-files/${encodeURIComponent(name)}`;
 
 /** One file: its end, or what is around the line of the address. */
@@ -25,7 +28,7 @@ export function LogFile({ name }: { name: string }) {
       <div class="log-actions">
         <a href={linkTo('logs')}>{t('logs.back')}</a>
         <h2 class="mono">{name}</h2>
-        <p class="hint">{t('logs.tailNote')}</p>
+        {text !== null && isTail(text) && <p class="hint">{t('logs.tailNote')}</p>}
         <DownloadLink href={addressOf(name)} name={name}>
           {t('logs.download')}
         </DownloadLink>
@@ -46,6 +49,11 @@ export function LogFile({ name }: { name: string }) {
       )}
     </div>
   );
+}
+
+/** A tail begins with a line: it may lack as much as the longest line has bytes. */
+function isTail(text: string): boolean {
+  return new Blob([text]).size > TAIL_BYTES - LONGEST_LINE_BYTES;
 }
 
 function bufferOf(text: string): LineBuffer {
