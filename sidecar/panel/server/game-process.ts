@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { LineSplitter } from '../console/line-splitter.ts';
+import { launchFault } from './launch-fault.ts';
 import { OutputBrake } from './output-brake.ts';
 import { type GroupSignal, isGroupAlive, signalGroup } from './process-group.ts';
 
@@ -48,7 +49,7 @@ export class GameProcess {
     });
     this.#child = child;
     this.pid = child.pid ?? null;
-    this.exited = exitOf(child);
+    this.exited = exitOf(child, launch.command);
     this.drained = new Promise((resolve) => child.once('close', () => resolve()));
     child.stdin?.on('error', () => {});
     child.on('message', events.onMessage);
@@ -110,12 +111,12 @@ export class GameProcess {
   }
 }
 
-function exitOf(child: ChildProcess): Promise<ProcessExit> {
+function exitOf(child: ChildProcess, command: string): Promise<ProcessExit> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal, failure: null }));
     // Of a process that lives it only says that a signal or a message has not reached it.
     child.on('error', (error) => {
-      if (child.pid === undefined) resolve({ code: null, signal: null, failure: error.message });
+      if (child.pid === undefined) resolve({ code: null, signal: null, failure: launchFault(command, error) });
     });
   });
 }

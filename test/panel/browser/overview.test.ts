@@ -60,6 +60,17 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     expect(await plan.count()).toBe(0);
   });
 
+  it('says of a server that cannot be started where to look', async () => {
+    const { startLine } = panel.services.settings.values;
+    panel.services.settings.update({ startLine: '/not/there' });
+    await press('Start');
+    await expect.poll(state).toBe('Crashed');
+    await server().getByText('It cannot be started as it is configured. The console says why.').waitFor();
+    expect(await server().getByText('The server ended without being asked to.').count()).toBe(0);
+    await press('Force stop');
+    panel.services.settings.update({ startLine });
+  });
+
   it('shows a crash, its reason, and the way to its record; a start by hand goes on', async () => {
     await press('Start');
     await expect.poll(state).toBe('Running');
@@ -78,7 +89,7 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     const drawings = page.getByRole('figure');
     await expect.poll(() => drawings.count()).toBeGreaterThanOrEqual(4);
     await drawings.filter({ hasText: 'Memory' }).locator('canvas').waitFor();
-    await page.getByRole('complementary').getByText('Crashed').waitFor();
+    await page.getByRole('complementary').getByText('Crashed').first().waitFor();
     await expectAccessible(page);
     const range = (name: string) => page.getByRole('button', { name, exact: true });
     await range('6 hours').click();

@@ -70,7 +70,7 @@ function Troubles({ status }: { status: ServerStatus }) {
       )}
       {status.state === 'crashed' && status.gaveUp === null && (
         <Notice kind="bad" action={crashes}>
-          {t('overview.crashed')}
+          {t(status.exit?.reason === 'spawn' ? 'overview.gaveUp-launch' : 'overview.crashed')}
         </Notice>
       )}
     </>

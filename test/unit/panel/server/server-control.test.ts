@@ -292,7 +292,7 @@ describe('a crash', () => {
 
 describe('a program that cannot be started', () => {
   it.each([
-    ['because it is not there', { startLine: '/not/there' }, /could not be started: .*ENOENT/, null],
+    ['because it is not there', { startLine: '/not/there' }, /could not be started: \/not\/there was not found/, null],
     ['because none is named', { startLine: '' }, /there is no start line/, 'launch'],
     ['because its folder is missing', { serverRoot: '/not/there' }, /folder \/not\/there is not there/, 'launch'],
   ] as const)('is told: %s', async (_why, changes, said, gaveUp) => {
