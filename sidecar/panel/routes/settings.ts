@@ -40,6 +40,9 @@ function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
         const isOwnOnly = names.every((name) => name === 'locale');
         if (!isOwnOnly && !caller.permissions.has('settings.write')) throw new PanelError('permission.missing');
         const { locale, ...changes } = readSettings(request.body);
+        // It is typed on the console.
+        const isTyped = changes.hangCommand !== undefined && changes.hangCommand !== settings.values.hangCommand;
+        if (isTyped && !caller.permissions.has('console.write')) throw new PanelError('permission.missing');
         if (locale !== undefined) accounts.setLocale(caller.accountId, locale);
         if (Object.keys(changes).length > 0) settings.update(changes);
         return {};

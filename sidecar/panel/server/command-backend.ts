@@ -13,7 +13,24 @@ export function commandBackend(settings: SettingValues): ServerBackend {
     },
     stopLine: ({ stopLine }) => stopLine,
     isUpAt: 'process',
-    ask: null,
+    ask: settings.hangCommand === '' ? null : askByCommand(settings.hangCommand),
+  };
+}
+
+/**
+ * A program that prints needs no question. One that has been silent for half of what it may is sent the owner's cheap command
+ * once; whatever it prints then is a sign of life.
+ */
+function askByCommand(line: string): NonNullable<ServerBackend['ask']> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return async (process, _signal, { silentMs, hangMs }) => {
+    const now = performance.now();
+    const hasSpokenSince = now - silentMs > askedAt;
+    if (silentMs >= hangMs / 2 && hasSpokenSince) {
+      process.write(line);
+      askedAt = now;
+    }
+    throw new Error('only what it prints is an answer');
   };
 }
 

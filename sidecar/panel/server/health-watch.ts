@@ -60,9 +60,12 @@ export class HealthWatch {
   }
 
   async #look(): Promise<void> {
-    const limit = AbortSignal.timeout(Math.min(Math.max(this.#options.hangMs(), 1000), LONGEST_ANSWER_MS));
+    const hangMs = this.#options.hangMs();
+    const limit = AbortSignal.timeout(Math.min(Math.max(hangMs, 1000), LONGEST_ANSWER_MS));
+    const silence = { silentMs: performance.now() - this.#lastSignAt, hangMs };
     try {
-      const health = await this.#options.ask(this.#options.process, AbortSignal.any([limit, this.#stopped.signal]));
+      const signal = AbortSignal.any([limit, this.#stopped.signal]);
+      const health = await this.#options.ask(this.#options.process, signal, silence);
       if (this.#stopped.signal.aborted) return;
       this.noteOutput();
       if (this.#options.isStarting()) this.#options.onUp();

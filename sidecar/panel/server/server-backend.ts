@@ -8,6 +8,12 @@ export interface Health {
   readonly resources: readonly string[] | null;
 }
 
+/** How long a server has given no sign of life, and how long it may. */
+export interface Silence {
+  readonly silentMs: number;
+  readonly hangMs: number;
+}
+
 /** What differs between the kinds of servers. Made anew for each run, from the settings as they are then. */
 export interface ServerBackend {
   /** @throws LaunchError where it cannot be started as it is configured */
@@ -16,8 +22,8 @@ export interface ServerBackend {
   stopLine(settings: SettingValues): string;
   /** What tells that it has started: that the process lives, that it prints, that it answers. */
   readonly isUpAt: 'process' | 'line' | 'answer';
-  /** Asks whether it is well, without a trace on its console; null where nothing of the kind can be asked. */
-  readonly ask: ((process: GameProcess, signal: AbortSignal) => Promise<Health>) | null;
+  /** Asks whether it is well; null where nothing of the kind can be asked. Rejects where it does not answer. */
+  readonly ask: ((process: GameProcess, signal: AbortSignal, silence: Silence) => Promise<Health>) | null;
   /** Takes what the server says over its channel. */
   readonly take?: (message: unknown) => void;
 }

@@ -121,7 +121,7 @@ function isRecord(given: unknown): given is Record<string, unknown> {
 }
 
 /** Without what a console or a terminal takes as more than text. */
-function isLine(given: unknown): given is string {
+export function isLine(given: unknown): given is string {
   return (
     typeof given === 'string' &&
     given.isWellFormed() &&

@@ -28,6 +28,8 @@ export interface SettingValues {
   /** Restart a server that has hung; only told where false. */
   readonly restartHungServer: boolean;
   readonly hangSeconds: number;
+  /** What is typed to see whether a program of the backend `command` still answers; empty: it is never said to hang. */
+  readonly hangCommand: string;
   readonly autoUpdateChecks: boolean;
   readonly updateChannel: 'stable' | 'beta';
   readonly bridge: {
@@ -55,6 +57,7 @@ export const DEFAULT_SETTINGS: SettingValues = {
   autoStartServer: false,
   restartHungServer: false,
   hangSeconds: 60,
+  hangCommand: '',
   autoUpdateChecks: false,
   updateChannel: 'stable',
   bridge: { enabled: false, port: 20773, retentionDays: 14, maxMegabytes: 256 },

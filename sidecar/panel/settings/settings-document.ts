@@ -1,6 +1,7 @@
 import { PanelError } from '../panel-error.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isLocale, type Locale } from '../shapes/locales.ts';
+import { isLine } from './config-document.ts';
 import { readDashboardName } from './dashboard-name.ts';
 import type { SettingValues } from './panel-settings.ts';
 
@@ -12,6 +13,7 @@ export type SettingsDocument = Pick<
   | 'autoStartServer'
   | 'restartHungServer'
   | 'hangSeconds'
+  | 'hangCommand'
   | 'autoUpdateChecks'
   | 'updateChannel'
 > & {
@@ -35,6 +37,7 @@ const RULES: Readonly<Record<keyof SettingsDocument, (given: unknown) => boolean
   restartHungServer: isFlag,
   hangSeconds: (given) =>
     Number.isInteger(given) && Number(given) >= SHORTEST_HANG_SECONDS && Number(given) <= LONGEST_HANG_SECONDS,
+  hangCommand: (given) => given === '' || isLine(given),
   autoUpdateChecks: isFlag,
   updateChannel: isOneOf('stable', 'beta'),
   locale: isLocale,
@@ -65,10 +68,10 @@ export function readSettings(given: Readonly<Record<string, unknown>>): Partial<
 
 export function showSettings(values: SettingValues, locale: Locale | null): SettingsDocument {
   const { dashboardName, shutdownMode, autoStartServer, restartHungServer } = values;
-  const { hangSeconds, autoUpdateChecks, updateChannel } = values;
+  const { hangSeconds, hangCommand, autoUpdateChecks, updateChannel } = values;
   return {
     ...{ dashboardName, shutdownMode, autoStartServer, restartHungServer },
-    ...{ hangSeconds, autoUpdateChecks, updateChannel },
+    ...{ hangSeconds, hangCommand, autoUpdateChecks, updateChannel },
     locale: locale ?? values.locale,
   };
 }

@@ -62,6 +62,7 @@ export const ERROR_STATUS = {
   'settings.unknown': 400,
   'settings.restartHungServer': 400,
   'settings.hangSeconds': 400,
+  'settings.hangCommand': 400,
   'settings.serverRoot': 400,
   'settings.backend': 400,
   'config.conflict': 409,

@@ -93,6 +93,20 @@ describe('settings', () => {
     expect(answer).toMatchObject(refused(400, 'settings.unknown'));
   });
 
+  it('what is typed to see whether a program answers needs console.write, and is one line', async () => {
+    expect(await editor.post('/api/settings', { hangCommand: 'status' })).toMatchObject(
+      refused(403, 'permission.missing'),
+    );
+    expect(await operator.post('/api/settings', { hangCommand: 'a\nb' })).toMatchObject(
+      refused(400, 'settings.hangCommand', 'hangCommand'),
+    );
+    expect(values().hangCommand).toBe('');
+    expect((await operator.post('/api/settings', { hangCommand: 'status' })).status).toBe(200);
+    expect((await editor.post('/api/settings', { hangCommand: 'status', hangSeconds: 61 })).status).toBe(200);
+    expect(values()).toMatchObject({ hangCommand: 'status', hangSeconds: 61 });
+    expect((await operator.post('/api/settings', { hangCommand: '' })).status).toBe(200);
+  });
+
   it('without settings.write only the own language can be changed', async () => {
     for (const body of [{ shutdownMode: 'immediate' }, { locale: 'fr', shutdownMode: 'immediate' }, { volume: 11 }]) {
       expect(await guest.post('/api/settings', body)).toMatchObject(refused(403, 'permission.missing'));
@@ -111,7 +125,7 @@ describe('settings', () => {
       ok: true,
       settings: {
         ...{ dashboardName: 'Los  Santos', shutdownMode: 'graceful', autoStartServer: false, restartHungServer: false },
-        ...{ hangSeconds: 90, autoUpdateChecks: false, updateChannel: 'beta', locale: 'en' },
+        ...{ hangSeconds: 90, hangCommand: '', autoUpdateChecks: false, updateChannel: 'beta', locale: 'en' },
       },
     });
     const kept = panel.services.store.prepare("SELECT value FROM settings WHERE name = 'hangSeconds'").get();

@@ -51,11 +51,14 @@ function NameForm({ settings, onSaved }: GeneralViewProps) {
 }
 
 function RunningForm({ settings, onSaved }: GeneralViewProps) {
-  const { shutdownMode, autoStartServer, restartHungServer, hangSeconds } = settings;
-  const form = useForm({ shutdownMode, autoStartServer, restartHungServer, hangSeconds }, async (changes) => {
+  const { shutdownMode, autoStartServer, restartHungServer, hangSeconds, hangCommand } = settings;
+  const now = { shutdownMode, autoStartServer, restartHungServer, hangSeconds, hangCommand };
+  const form = useForm(now, async (changes) => {
     await api.post('/api/settings', changes);
     onSaved();
   });
+  const isCommand = useStore(live, (value) => value.status?.backend === 'command');
+  const can = useCan();
   const { values, set } = form;
   return (
     <Section title={t('settings.running')}>
@@ -89,6 +92,15 @@ function RunningForm({ settings, onSaved }: GeneralViewProps) {
           error={form.faultOf('hangSeconds')}
           onInput={(text) => set({ hangSeconds: Number(text) })}
         />
+        {isCommand && can('console.write') && (
+          <TextField
+            label={t('settings.hangCommand')}
+            hint={t('settings.hangCommandHint')}
+            value={values.hangCommand}
+            error={form.faultOf('hangCommand')}
+            onInput={(text) => set({ hangCommand: text })}
+          />
+        )}
         <SaveRow form={form} />
       </form>
     </Section>

@@ -5,6 +5,7 @@ export interface SettingsView {
   readonly autoStartServer: boolean;
   readonly restartHungServer: boolean;
   readonly hangSeconds: number;
+  readonly hangCommand: string;
   /** Of the account that asks. */
   readonly locale: string;
 }

@@ -120,6 +120,27 @@ describe('the standalone server', () => {
   });
 });
 
+describe('any program', () => {
+  it('is asked by the command that its owner named, once it is silent, and is shown to hang where nothing comes', async () => {
+    const rig = newRig({ backend: 'command', hangSeconds: 1, hangCommand: 'echo still here' });
+    await rig.started();
+    await expect.poll(() => rig.texts().filter((text) => text.includes('still here')).length).toBeGreaterThan(2);
+    expect(rig.control.status().hungSince).toBeNull();
+    rig.control.sendCommand('hang', 'anna');
+    await expect.poll(() => rig.control.status().hungSince).not.toBeNull();
+    expect(rig.state).toBe('running');
+  });
+
+  it('is never said to hang where nothing is to be typed', async () => {
+    const rig = newRig({ backend: 'command', hangSeconds: 1, hangCommand: '' });
+    await rig.started();
+    rig.control.sendCommand('hang', 'anna');
+    const began = Date.now();
+    await expect.poll(() => Date.now() - began).toBeGreaterThan(2500);
+    expect(rig.control.status().hungSince).toBeNull();
+  });
+});
+
 describe('an FXServer', () => {
   it('runs when its own port answers, and tells who plays and what runs', async () => {
     const port = await freePort();
