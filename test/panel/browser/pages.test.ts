@@ -40,9 +40,7 @@ describe.skipIf(why !== null)(`every page${why === null ? '' : ` (${why})`}`, ()
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     await expect.poll(() => page.locator('main .loading').count()).toBe(0);
     // The first page of all comes after the session is known.
-    await expect
-      .poll(() => page.getByRole('heading', { level: 1 }).count())
-      .toBe(place === 'no-such-page' ? 0 : 1);
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).count()).toBe(place === 'no-such-page' ? 0 : 1);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
   });
