@@ -1,4 +1,5 @@
 import { PanelError } from '../panel-error.ts';
+import type { AccountView } from '../shapes/accounts.ts';
 import type { Locale } from '../shapes/locales.ts';
 import type { Permission } from '../shapes/permissions.ts';
 import { describeAccountChange, type PermissionsChange, permissionsChange } from './account-change.ts';
@@ -7,13 +8,6 @@ import { type Account, type AccountStore, inOrder } from './account-store.ts';
 import { readPassword, readUsername } from './credentials.ts';
 import type { PasswordHasher } from './password-hasher.ts';
 import type { Sessions } from './sessions.ts';
-
-/** As `GET /api/users` shows an account. */
-export interface AccountView {
-  readonly username: string;
-  readonly permissions: readonly Permission[];
-  readonly enabled: boolean;
-}
 
 /** As `POST /api/users/save` takes it. */
 export interface AccountDraft {

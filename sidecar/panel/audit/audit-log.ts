@@ -1,17 +1,5 @@
+import type { AuditEntry } from '../shapes/accounts.ts';
 import type { PanelStore } from '../store/panel-store.ts';
-
-export interface AuditEntry {
-  readonly id: number;
-  /** ISO 8601 UTC with milliseconds. */
-  readonly time: string;
-  /** Empty where nobody was signed in. */
-  readonly username: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly address: string;
-  /** `ok`, or the key of the refusal. */
-  readonly result: string;
-}
 
 export type AuditNote = Omit<AuditEntry, 'id' | 'time'>;
 

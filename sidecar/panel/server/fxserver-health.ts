@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isRecord } from '../is-record.ts';
 import type { Health } from './server-backend.ts';
 
 /** Where the server's own HTTP port is reached from this machine. */
@@ -50,8 +51,4 @@ async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../is-record.ts';
 import type { BundleInfo, BundleState } from '../shapes/bundles.ts';
 
 /**
@@ -38,8 +39,4 @@ function text(value: unknown): string {
 
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.slice(0, MAX_LIST).map(text) : [];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
+import { isRecord } from '../is-record.ts';
 import { PanelError } from '../panel-error.ts';
 import type { Permission } from '../shapes/permissions.ts';
+import type { ConfigValues } from '../shapes/settings.ts';
 import type { SettingValues } from './panel-settings.ts';
 
 const CONFIG_FIELDS = [
@@ -11,12 +13,7 @@ const CONFIG_FIELDS = [
   'bundles',
   'stopWaitSeconds',
   'killWaitSeconds',
-] as const;
-
-type ConfigField = (typeof CONFIG_FIELDS)[number];
-
-/** `config` of `/api/server-config` (panel contract, "Shapes"). */
-export type ConfigValues = Pick<SettingValues, ConfigField>;
+] as const satisfies readonly (keyof ConfigValues)[];
 
 /** `file` of a save: the whole new text, and the hash of what it was made from. */
 export interface FileDraft {
@@ -47,7 +44,7 @@ const bundleLineRule: Rule = {
   fits: (given) => given === '' || (isLine(given) && given.includes('{name}')),
 };
 
-const RULES: Readonly<Record<ConfigField, Rule>> = {
+const RULES: Readonly<Record<keyof ConfigValues, Rule>> = {
   startLine: {
     needs: ['users.manage'],
     expected: 'a program and its arguments in one line, every quotation mark closed, or nothing',
@@ -100,24 +97,20 @@ export function configOf(values: SettingValues): ConfigValues {
 /** Only what would be another value. */
 export function differingFrom(now: ConfigValues, changes: Partial<ConfigValues>): Partial<ConfigValues> {
   const isOther = ([name, value]: [string, unknown]) =>
-    JSON.stringify(now[name as ConfigField]) !== JSON.stringify(value);
+    JSON.stringify(now[name as keyof ConfigValues]) !== JSON.stringify(value);
   return Object.fromEntries(Object.entries(changes).filter(isOther));
 }
 
 export function permissionsFor(changes: Partial<ConfigValues>): Permission[] {
-  return Object.keys(changes).flatMap((name) => [...RULES[name as ConfigField].needs]);
+  return Object.keys(changes).flatMap((name) => [...RULES[name as keyof ConfigValues].needs]);
 }
 
 export function invalid(field: string, detail: string): PanelError {
   return new PanelError('config.invalid', { field, detail: `${field}: ${detail}` });
 }
 
-function isConfigField(name: string): name is ConfigField {
+function isConfigField(name: string): name is keyof ConfigValues {
   return (CONFIG_FIELDS as readonly string[]).includes(name);
-}
-
-function isRecord(given: unknown): given is Record<string, unknown> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
 /** Without what a console or a terminal takes as more than text. */

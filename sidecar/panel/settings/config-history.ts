@@ -1,5 +1,5 @@
+import type { ConfigValues } from '../shapes/settings.ts';
 import type { PanelStore } from '../store/panel-store.ts';
-import type { ConfigValues } from './config-document.ts';
 
 /** What the last save of the server's configuration replaced. */
 export interface Undo {

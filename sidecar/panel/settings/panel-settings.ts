@@ -1,37 +1,15 @@
 import type { Locale } from '../shapes/locales.ts';
 import type { Backend } from '../shapes/server.ts';
+import type { ConfigValues, SettingsDocument } from '../shapes/settings.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
 /** What the panel is told by its owner, beside sidecar.json. Kept in `panel.sqlite`; whoever changes it checks it first. */
-export interface SettingValues {
-  readonly dashboardName: string;
+export interface SettingValues extends ConfigValues, Omit<SettingsDocument, 'locale'> {
   /** Of the setup: the default of every account, and of the sign-in page. */
   readonly locale: Locale;
   readonly backend: Backend;
   /** Absolute; empty while there is none. Working folder of the server. */
   readonly serverRoot: string;
-  /** Command line of the server, split as a shell would, never run by one. Empty where the backend knows its own. */
-  readonly startLine: string;
-  /** What is typed to stop it; empty where there is nothing to type. */
-  readonly stopLine: string;
-  /** `{name}` stands for the bundle. */
-  readonly bundleStartLine: string;
-  readonly bundleStopLine: string;
-  readonly bundleRestartLine: string;
-  /** For the backend `command`: names of bundles, where nothing tells them. */
-  readonly bundles: readonly string[];
-  /** Seconds, 0 to 600. */
-  readonly stopWaitSeconds: number;
-  readonly killWaitSeconds: number;
-  readonly shutdownMode: 'graceful' | 'immediate';
-  readonly autoStartServer: boolean;
-  /** Restart a server that has hung; only told where false. */
-  readonly restartHungServer: boolean;
-  readonly hangSeconds: number;
-  /** What is typed to see whether a program of the backend `command` still answers; empty: it is never said to hang. */
-  readonly hangCommand: string;
-  readonly autoUpdateChecks: boolean;
-  readonly updateChannel: 'stable' | 'beta';
   readonly bridge: {
     readonly enabled: boolean;
     readonly port: number;

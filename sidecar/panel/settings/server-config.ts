@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { PanelError } from '../panel-error.ts';
 import type { Permission } from '../shapes/permissions.ts';
+import type { ConfigValues, FileProblem, ServerConfigView } from '../shapes/settings.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 import {
-  type ConfigValues,
   configOf,
   differingFrom,
   type FileDraft,
@@ -12,24 +12,15 @@ import {
   readConfigChanges,
   readFileDraft,
 } from './config-document.ts';
-import { ConfigHistory, type Undo } from './config-history.ts';
+import { ConfigHistory } from './config-history.ts';
 import type { PanelSettings } from './panel-settings.ts';
 import { hostNameOf, problemsOf } from './server-cfg.ts';
-import { type FileProblem, hashOf, LONGEST_FILE, readServerFile, type ServerFile } from './server-file.ts';
+import { hashOf, LONGEST_FILE, readServerFile, type ServerFile } from './server-file.ts';
 
 /** Who saves, and what they may. */
 export interface Editor {
   readonly username: string;
   readonly permissions: ReadonlySet<Permission>;
-}
-
-export interface ServerConfigView {
-  readonly config: ConfigValues;
-  readonly file: Pick<ServerFile, 'name' | 'text' | 'hash'> | null;
-  /** Why there is no file to edit, where the server has one. */
-  readonly fileProblem: FileProblem | null;
-  /** What one click takes back; null where nothing has been saved yet. */
-  readonly undo: Pick<Undo, 'savedAt' | 'username' | 'fields'> | null;
 }
 
 export interface ServerConfigOptions {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FileProblem, ServerFileView } from '../shapes/settings.ts';
 import { isWithin } from './server-root.ts';
 
 /** Half of what a request may hold: quotation marks and line ends take two characters in JSON. */
@@ -8,17 +9,10 @@ export const LONGEST_FILE = 512 * 1024;
 export const SERVER_FILE = 'server.cfg';
 
 /** The configuration file of the game server, as far as it can be edited here. */
-export interface ServerFile {
-  readonly name: string;
-  readonly text: string;
-  /** Of the bytes: whoever saves says which state they have seen. */
-  readonly hash: string;
+export interface ServerFile extends ServerFileView {
   /** Where it lies, links resolved. */
   readonly path: string;
 }
-
-/** Why there is nothing to edit; the panel says it in the owner's language. */
-export type FileProblem = 'missing' | 'outside' | 'large' | 'encoding';
 
 /** `server.cfg` of the folder itself: a link that leads out of it is not followed. */
 export function readServerFile(root: string): ServerFile | FileProblem {

@@ -1,25 +1,10 @@
 import { PanelError } from '../panel-error.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isLocale, type Locale } from '../shapes/locales.ts';
+import type { SettingsDocument } from '../shapes/settings.ts';
 import { isLine } from './config-document.ts';
 import { readDashboardName } from './dashboard-name.ts';
 import type { SettingValues } from './panel-settings.ts';
-
-/** What `/api/settings` shows and takes (panel specification), and what stands beside it for the panel of this sidecar. */
-export type SettingsDocument = Pick<
-  SettingValues,
-  | 'dashboardName'
-  | 'shutdownMode'
-  | 'autoStartServer'
-  | 'restartHungServer'
-  | 'hangSeconds'
-  | 'hangCommand'
-  | 'autoUpdateChecks'
-  | 'updateChannel'
-> & {
-  /** Of the account itself. */
-  readonly locale: Locale;
-};
 
 const LONGEST_HANG_SECONDS = 3600;
 const SHORTEST_HANG_SECONDS = 10;

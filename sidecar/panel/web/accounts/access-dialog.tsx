@@ -1,15 +1,15 @@
+import type { AccountAccess } from '../../shapes/accounts.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Notice, Ready } from '../components/states.tsx';
 import { t, textFor } from '../core/i18n.ts';
 import { useLoaded } from '../core/use-loaded.ts';
-import type { AccessAnswer } from './account-view.ts';
 import { GROUP_NAMES, PERMISSION_GROUPS } from './permission-sets.ts';
 
 /** What an account can see and do, as the panel itself judges it. */
 export function AccessDialog({ username, onClose }: { username: string; onClose: () => void }) {
-  const loaded = useLoaded<AccessAnswer>(`/api/users/${encodeURIComponent(username)}/access`);
+  const loaded = useLoaded<AccountAccess>(`/api/users/${encodeURIComponent(username)}/access`);
   return (
     <Dialog
       title={t('accounts.seesOf', { name: username })}
@@ -22,7 +22,7 @@ export function AccessDialog({ username, onClose }: { username: string; onClose:
   );
 }
 
-function Access({ answer }: { answer: AccessAnswer }) {
+function Access({ answer }: { answer: AccountAccess }) {
   const { account, pages, routes } = answer;
   const held = new Set(account.permissions);
   if (!account.enabled) return <Notice kind="warn">{t('accounts.isDisabled')}</Notice>;

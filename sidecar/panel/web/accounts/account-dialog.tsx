@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { AccountView } from '../../shapes/accounts.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, TextField } from '../components/field.tsx';
@@ -8,7 +9,6 @@ import { api } from '../core/api.ts';
 import { faultText } from '../core/fault-text.ts';
 import { t } from '../core/i18n.ts';
 import { PanelFault } from '../core/panel-fault.ts';
-import type { AccountView } from './account-view.ts';
 import { newPassword } from './new-password.ts';
 import { PermissionMatrix } from './permission-matrix.tsx';
 import { listed } from './permission-sets.ts';

@@ -1,3 +1,4 @@
+import type { AccountView } from '../../shapes/accounts.ts';
 import { Badge, Tag } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
@@ -8,7 +9,6 @@ import { t } from '../core/i18n.ts';
 import { session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { useAction } from '../core/use-action.ts';
-import type { AccountView } from './account-view.ts';
 import { beyond, GROUP_NAMES, presetOf, shareOf } from './permission-sets.ts';
 
 interface AccountTableProps {

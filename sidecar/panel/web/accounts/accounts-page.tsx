@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { AccountView } from '../../shapes/accounts.ts';
 import { Button } from '../components/button.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Ready } from '../components/states.tsx';
@@ -9,7 +10,6 @@ import { useLoaded } from '../core/use-loaded.ts';
 import { AccessDialog } from './access-dialog.tsx';
 import { AccountDialog } from './account-dialog.tsx';
 import { AccountTable } from './account-table.tsx';
-import type { AccountView } from './account-view.ts';
 import { AuditView } from './audit-view.tsx';
 
 /** Who may do what, and who has done what. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { AuditEntry } from '../../shapes/accounts.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -10,7 +11,6 @@ import { api } from '../core/api.ts';
 import { t, textFor } from '../core/i18n.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
-import type { AuditEntry } from './account-view.ts';
 
 interface AuditAnswer {
   readonly entries: readonly AuditEntry[];

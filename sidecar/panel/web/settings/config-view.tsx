@@ -1,3 +1,4 @@
+import type { ServerConfigView } from '../../shapes/settings.ts';
 import { Button } from '../components/button.tsx';
 import { Notice, Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
@@ -10,7 +11,6 @@ import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { FileForm } from './file-form.tsx';
 import { LinesForm } from './lines-form.tsx';
-import type { ServerConfigView } from './settings-views.ts';
 
 /** How the server is run, and its own file. Every save can be taken back with one click. */
 export function ConfigView() {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { ServerConfigView, ServerFileView } from '../../shapes/settings.ts';
 import { Button } from '../components/button.tsx';
 import { TextArea } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
@@ -8,7 +9,6 @@ import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { PanelFault } from '../core/panel-fault.ts';
 import { useCan } from '../core/session.ts';
-import type { ServerConfigView, ServerFileView } from './settings-views.ts';
 
 interface FileFormProps {
   readonly file: ServerFileView;

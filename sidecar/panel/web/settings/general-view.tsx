@@ -1,4 +1,5 @@
 import { BACKENDS, type Backend } from '../../shapes/server.ts';
+import type { SettingsDocument } from '../../shapes/settings.ts';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Notice } from '../components/states.tsx';
@@ -8,11 +9,10 @@ import { t } from '../core/i18n.ts';
 import { session, useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { SaveRow } from './save-row.tsx';
-import type { SettingsView } from './settings-views.ts';
 import { useForm } from './use-form.ts';
 
 interface GeneralViewProps {
-  readonly settings: SettingsView;
+  readonly settings: SettingsDocument;
   readonly onSaved: () => void;
 }
 

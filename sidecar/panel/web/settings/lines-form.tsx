@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Backend } from '../../shapes/server.ts';
+import type { ConfigValues } from '../../shapes/settings.ts';
 import { TextArea, TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { api } from '../core/api.ts';
@@ -7,18 +8,17 @@ import { t } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
 import { namesOf } from './changed-fields.ts';
 import { SaveRow } from './save-row.tsx';
-import type { ConfigView } from './settings-views.ts';
 import { type Form, useForm } from './use-form.ts';
 
 interface LinesFormProps {
-  readonly config: ConfigView;
+  readonly config: ConfigValues;
   readonly backend: Backend;
   readonly onSaved: () => void;
 }
 
 /** Lines with which the server is started, stopped and asked. Its own kinds know most of them. */
 export function LinesForm({ config, backend, onSaved }: LinesFormProps) {
-  const form = useForm<ConfigView>(config, async (changes) => {
+  const form = useForm<ConfigValues>(config, async (changes) => {
     await api.post('/api/server-config', { config: changes });
     onSaved();
   });
@@ -54,7 +54,7 @@ export function LinesForm({ config, backend, onSaved }: LinesFormProps) {
 type LineName = 'startLine' | 'stopLine' | 'bundleStartLine' | 'bundleStopLine' | 'bundleRestartLine';
 
 interface LineProps {
-  readonly form: Form<ConfigView>;
+  readonly form: Form<ConfigValues>;
   readonly name: LineName;
   /** Beside settings.write: whoever names the program runs any, whoever names a line types it. */
   readonly isMine: 'users.manage' | 'console.write';
@@ -78,7 +78,7 @@ function Line({ form, name, isMine, hint }: LineProps) {
   );
 }
 
-function Wait({ form, name }: { form: Form<ConfigView>; name: 'stopWaitSeconds' | 'killWaitSeconds' }) {
+function Wait({ form, name }: { form: Form<ConfigValues>; name: 'stopWaitSeconds' | 'killWaitSeconds' }) {
   return (
     <TextField
       label={t(`settings.${name}`)}
@@ -92,7 +92,7 @@ function Wait({ form, name }: { form: Form<ConfigView>; name: 'stopWaitSeconds' 
   );
 }
 
-function Bundles({ form }: { form: Form<ConfigView> }) {
+function Bundles({ form }: { form: Form<ConfigValues> }) {
   // As it is being written: an empty last line is one that is about to be filled.
   const [text, setText] = useState(form.values.bundles.join('\n'));
   return (

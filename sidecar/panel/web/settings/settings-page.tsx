@@ -1,3 +1,4 @@
+import type { SettingsDocument } from '../../shapes/settings.ts';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Ready } from '../components/states.tsx';
 import { Tabs } from '../components/tabs.tsx';
@@ -9,13 +10,12 @@ import { BridgeView } from './bridge-view.tsx';
 import { ConfigView } from './config-view.tsx';
 import { GeneralView } from './general-view.tsx';
 import { OwnView } from './own-view.tsx';
-import type { SettingsView } from './settings-views.ts';
 
 /** What everybody sets for themselves, and what the owner sets for the server. */
 export function SettingsPage() {
   const [part = 'general'] = usePlace().rest;
   const isWriter = useCan()('settings.write');
-  const loaded = useLoaded<{ settings: SettingsView }>('/api/settings');
+  const loaded = useLoaded<{ settings: SettingsDocument }>('/api/settings');
   const tabs = (['general', 'config', 'bridge'] as const).map((name) => ({
     link: linkTo('settings', name === 'general' ? [] : [name]),
     label: t(`settings.${name}`),

@@ -1,12 +1,14 @@
+import type { Permission } from './permissions.ts';
+
 /** One of `GET /api/users`. */
 export interface AccountView {
   readonly username: string;
-  readonly permissions: readonly string[];
+  readonly permissions: readonly Permission[];
   readonly enabled: boolean;
 }
 
 /** `GET /api/users/NAME/access` */
-export interface AccessAnswer {
+export interface AccountAccess {
   readonly account: AccountView;
   /** Names of pages. */
   readonly pages: readonly string[];
@@ -16,7 +18,7 @@ export interface AccessAnswer {
 /** One of `GET /api/audit`. */
 export interface AuditEntry {
   readonly id: number;
-  /** ISO 8601 UTC. */
+  /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
   /** Empty where nobody was signed in. */
   readonly username: string;

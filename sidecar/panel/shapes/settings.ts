@@ -1,0 +1,55 @@
+import type { Locale } from './locales.ts';
+
+/** `settings` of `/api/settings`. */
+export interface SettingsDocument {
+  readonly dashboardName: string;
+  readonly shutdownMode: 'graceful' | 'immediate';
+  readonly autoStartServer: boolean;
+  /** Restart a server that has hung; only told where false. */
+  readonly restartHungServer: boolean;
+  readonly hangSeconds: number;
+  /** What is typed to see whether a program of the backend `command` still answers; empty: it is never said to hang. */
+  readonly hangCommand: string;
+  readonly autoUpdateChecks: boolean;
+  readonly updateChannel: 'stable' | 'beta';
+  /** Of the account that asks. */
+  readonly locale: Locale;
+}
+
+/** `config` of `/api/server-config`. */
+export interface ConfigValues {
+  /** Command line of the server, split as a shell would, never run by one. Empty where the backend knows its own. */
+  readonly startLine: string;
+  /** What is typed to stop it; empty where there is nothing to type. */
+  readonly stopLine: string;
+  /** `{name}` stands for the bundle. */
+  readonly bundleStartLine: string;
+  readonly bundleStopLine: string;
+  readonly bundleRestartLine: string;
+  /** For the backend `command`: names of bundles, where nothing tells them. */
+  readonly bundles: readonly string[];
+  /** Seconds, 0 to 600. */
+  readonly stopWaitSeconds: number;
+  readonly killWaitSeconds: number;
+}
+
+/** The server's own file. */
+export interface ServerFileView {
+  readonly name: string;
+  readonly text: string;
+  /** Of the bytes: whoever saves says which state they have seen. */
+  readonly hash: string;
+}
+
+/** Why there is nothing to edit; the panel says it in the owner's language. */
+export type FileProblem = 'missing' | 'outside' | 'large' | 'encoding';
+
+/** `GET /api/server-config` */
+export interface ServerConfigView {
+  readonly config: ConfigValues;
+  readonly file: ServerFileView | null;
+  /** Why there is no file to edit, where the server has one. */
+  readonly fileProblem: FileProblem | null;
+  /** What one click takes back; null where nothing has been saved yet. */
+  readonly undo: { readonly savedAt: string; readonly username: string; readonly fields: readonly string[] } | null;
+}
