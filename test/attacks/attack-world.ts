@@ -1,0 +1,75 @@
+import { rmSync } from 'node:fs';
+import { expect, onTestFinished } from 'vitest';
+import { type ConfigChanges, newFolder, type SidecarProcess, secretOf, spawnSidecar } from '../support/sidecar.ts';
+import { SignedClient } from '../support/signed-client.ts';
+
+const COUNTS = 20;
+const COUNT_BOUND_MS = 300;
+const STOP_BOUND_MS = 15_000;
+
+export interface AttackedSidecar extends SidecarProcess {
+  /** Base URL of the panel; empty if the panel is off. */
+  readonly panelAddress: string;
+}
+
+async function listening(sidecar: SidecarProcess, service: string): Promise<string> {
+  const find = () => sidecar.log.find((line) => line.msg === 'listening' && line.service === service);
+  await expect.poll(find).toBeDefined();
+  return String(find()?.address);
+}
+
+/**
+ * A real sidecar process with one empty table, `game.things`; ended and removed after the test.
+ *
+ * @param changes of the configuration; `panel: { enabled: true }` adds the panel
+ */
+export async function attackedSidecar(changes: ConfigChanges = {}): Promise<AttackedSidecar> {
+  const folder = newFolder();
+  const sidecar = await spawnSidecar(folder, changes);
+  onTestFinished(async () => {
+    await sidecar.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const columns = [
+    { name: 'id', type: 'int64' },
+    { name: 'name', type: 'string' },
+  ];
+  const schema = { tables: [{ name: 'things', primaryKey: ['id'], columns }] };
+  await sidecar.client.must('schema.sync', { namespace: 'game', schema });
+  const isPanelOn = (changes.panel as { enabled?: boolean } | undefined)?.enabled === true;
+  return { ...sidecar, panelAddress: isPanelOn ? await listening(sidecar, 'panel') : '' };
+}
+
+/** Milliseconds of each count, one after the other, over one connection. */
+async function timedCounts(client: SignedClient): Promise<number[]> {
+  const times: number[] = [];
+  for (let sent = 0; sent < COUNTS; sent += 1) {
+    const startedMs = performance.now();
+    await client.must('count', { namespace: 'game', table: 'things' });
+    times.push(performance.now() - startedMs);
+  }
+  return times;
+}
+
+/**
+ * The rule of every attack: while it runs, none of 20 signed counts takes 300 ms, and afterwards SIGTERM ends the process
+ * with code 0 within 15 s.
+ *
+ * @param attack sends the attack; its own answers are the caller's to judge
+ */
+export async function expectUnharmed(sidecar: AttackedSidecar, attack: () => Promise<unknown>): Promise<void> {
+  const client = new SignedClient({ address: sidecar.address, secret: secretOf('local'), connections: 1 });
+  try {
+    await timedCounts(client);
+    const attacked = attack();
+    attacked.catch(() => {});
+    const times = await timedCounts(client);
+    await attacked;
+    expect(Math.max(...times)).toBeLessThan(COUNT_BOUND_MS);
+  } finally {
+    await client.close();
+  }
+  const startedMs = performance.now();
+  expect(await sidecar.kill('SIGTERM')).toBe(0);
+  expect(performance.now() - startedMs).toBeLessThan(STOP_BOUND_MS);
+}
