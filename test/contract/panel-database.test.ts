@@ -245,7 +245,7 @@ it('namespaces have their tables with sizes, small ones counted', async () => {
 });
 
 describe('the write queue', () => {
-  const letters = async () => (await owner.get<QueueAnswer>('/api/database/queue')).body.letters;
+  const letters = async () => (await owner.get<QueueAnswer>('/api/database/queue')).body.letters ?? [];
   const insert = (id: number) => api.must('insert', { namespace: 'stats', table: 'kills', rows: [{ id }] });
 
   /** A write that can never succeed, once it has been tried. */

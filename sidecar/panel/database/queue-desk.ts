@@ -2,6 +2,7 @@ import { isJsonObject, JsonError, parseJson } from '../../../db_connector/protoc
 import type { DeadLetter } from '../../engine/queues.ts';
 import { letterProspect } from '../../write-behind/letter-prospect.ts';
 import type { QueueOverview, WriteBuffer } from '../../write-behind/write-buffer.ts';
+import { PanelError } from '../panel-error.ts';
 import {
   type LetterInfo,
   type LettersAnswer,
@@ -12,10 +13,12 @@ import {
   type QueueInfo,
 } from '../shapes/database.ts';
 import type { DatabaseAccess } from './database-access.ts';
-import { onDatabase } from './refusals.ts';
+import { asRefusal, onDatabase } from './refusals.ts';
 
 /** A longer payload is not read for the name of its table. */
 const MAX_READ_CHARS = 16_384;
+/** The queue itself is shown without the database: the page must not wait long for it. */
+const LETTERS_MS = 3000;
 
 /** The write queue, and what can never be written. */
 export class QueueDesk {
@@ -27,16 +30,15 @@ export class QueueDesk {
     this.#maxPending = maxPending;
   }
 
-  read(): Promise<QueueAnswer> {
-    const { engine, writeBuffer } = this.#access.parts;
-    return onDatabase(async () => {
-      const letters = await engine.queues.listLetters(null, this.#access.bounds(), MAX_LETTERS + 1);
-      return {
-        queue: writeBuffer === null ? null : this.#queue(writeBuffer),
-        letters: letters.slice(0, MAX_LETTERS).map(letterInfo),
-        hasMoreLetters: letters.length > MAX_LETTERS,
-      };
-    });
+  /** Queues are known from the journal, also while the database is away; only failed writes are in the database. */
+  async read(): Promise<QueueAnswer> {
+    const { writeBuffer } = this.#access.parts;
+    const letters = await this.#letters();
+    return {
+      queue: writeBuffer === null ? null : this.#queue(writeBuffer),
+      letters: letters?.slice(0, MAX_LETTERS).map(letterInfo) ?? null,
+      hasMoreLetters: letters !== null && letters.length > MAX_LETTERS,
+    };
   }
 
   /** Only asks for it: the owner of the queue takes each in its turn, so that the order stays the queue's own. */
@@ -59,6 +61,18 @@ export class QueueDesk {
       ...(await this.#each(ids, (id) => queues.discardLetter(id, this.#access.bounds()))),
       prospects: [],
     }));
+  }
+
+  /** Null if the database does not answer. */
+  async #letters(): Promise<readonly DeadLetter[] | null> {
+    const { queues } = this.#access.parts.engine;
+    try {
+      return await queues.listLetters(null, this.#access.bounds(LETTERS_MS), MAX_LETTERS + 1);
+    } catch (error) {
+      const refusal = asRefusal(error);
+      if (refusal instanceof PanelError && refusal.key === 'database.failed') return null;
+      throw refusal;
+    }
   }
 
   async #each(ids: readonly string[], change: (id: string) => Promise<boolean>) {

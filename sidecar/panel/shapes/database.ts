@@ -100,8 +100,8 @@ export interface RowAnswer {
 export interface QueueAnswer {
   /** Null where write-behind is off. */
   readonly queue: QueueInfo | null;
-  /** Oldest first, at most `MAX_LETTERS`. */
-  readonly letters: readonly LetterInfo[];
+  /** Oldest first, at most `MAX_LETTERS`; null while the database does not answer. */
+  readonly letters: readonly LetterInfo[] | null;
   readonly hasMoreLetters: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { LetterInfo, LettersAnswer, QueueAnswer } from '../../shapes/database.ts';
+import type { LetterInfo, LettersAnswer } from '../../shapes/database.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
@@ -13,14 +13,14 @@ import { useAction } from '../core/use-action.ts';
 import { indentedJson, isJson } from './json-text.ts';
 
 interface LettersTableProps {
-  readonly answer: QueueAnswer;
+  readonly letters: readonly LetterInfo[];
+  readonly hasMore: boolean;
   readonly onDone: () => void;
 }
 
 /** Writes that can never succeed as they are. Their owner tries them again once the reason is gone, or gives them up. */
-export function LettersTable({ answer, onDone }: LettersTableProps) {
+export function LettersTable({ letters, hasMore, onDone }: LettersTableProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const { letters, hasMoreLetters } = answer;
   const can = useCan();
   const ids = letters.map(({ id }) => id).filter((id) => chosen.has(id));
   const [act, isBusy] = useAction(async (action: 'retry' | 'discard') => {
@@ -61,7 +61,7 @@ export function LettersTable({ answer, onDone }: LettersTableProps) {
           />
         ))}
       </ul>
-      {hasMoreLetters && <Notice>{t('database.moreLetters')}</Notice>}
+      {hasMore && <Notice>{t('database.moreLetters')}</Notice>}
     </>
   );
 }

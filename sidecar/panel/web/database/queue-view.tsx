@@ -30,15 +30,15 @@ export function QueueView() {
       {(answer) => (
         <>
           <Section title={t('database.queue')} actions={reload}>
-            {answer.queue === null ? <p class="soft">{t('database.queueOff')}</p> : <Queue queue={answer.queue} />}
+            {answer.queue === null ? (
+              <p class="soft">{t('database.queueOff')}</p>
+            ) : (
+              <Queue queue={answer.queue} isAway={answer.letters === null} />
+            )}
           </Section>
           <Section title={t('database.letters')}>
             <p class="soft lead">{t('database.lettersHint')}</p>
-            {answer.letters.length === 0 ? (
-              <Empty icon="check" title={t('database.noLetters')} />
-            ) : (
-              <LettersTable answer={answer} onDone={loaded.reload} />
-            )}
+            <Letters answer={answer} onDone={loaded.reload} />
           </Section>
         </>
       )}
@@ -46,9 +46,17 @@ export function QueueView() {
   );
 }
 
-function Queue({ queue }: { queue: QueueInfo }) {
+function Letters({ answer, onDone }: { answer: QueueAnswer; onDone: () => void }) {
+  const { letters, hasMoreLetters } = answer;
+  if (letters === null) return <Notice kind="warn">{t('database.lettersAway')}</Notice>;
+  if (letters.length === 0) return <Empty icon="check" title={t('database.noLetters')} />;
+  return <LettersTable letters={letters} hasMore={hasMoreLetters} onDone={onDone} />;
+}
+
+function Queue({ queue, isAway }: { queue: QueueInfo; isAway: boolean }) {
   return (
     <>
+      {isAway && <Notice kind="bad">{t('database.queueAway')}</Notice>}
       {!queue.isAvailable && <Notice kind="bad">{t('database.journalBad')}</Notice>}
       <dl class="facts">
         <Fact name={t('database.pending')} value={number(queue.pending)} />
@@ -92,5 +100,5 @@ const COLUMNS = (): Column<NamespaceQueueInfo>[] => [
     ),
   },
   { title: t('database.pending'), isNumber: true, cell: ({ pending }) => number(pending) },
-  { title: t('database.since'), cell: ({ oldest }) => (oldest === null ? '–' : <Time iso={oldest} />) },
+  { title: t('database.waitingSince'), cell: ({ oldest }) => (oldest === null ? '–' : <Time iso={oldest} />) },
 ];
