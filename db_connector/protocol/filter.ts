@@ -1,7 +1,8 @@
 import { COLUMN_TYPES, type Column, FILTER_OPS, type FilterOp } from './columns.ts';
 import { type Comparand, filterFault, parseComparand, searchedText } from './comparand.ts';
+import type { ApiError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json-value.ts';
-import { MAX_FILTER_CONDITIONS, MAX_FILTER_DEPTH, MAX_FILTER_LIST_VALUES } from './limits.ts';
+import { MAX_FILTER_CONDITIONS, MAX_FILTER_DEPTH, MAX_FILTER_LIST_VALUES, MAX_FILTER_TEXT_LENGTH } from './limits.ts';
 import { namedColumn } from './schema.ts';
 import type { Table } from './schema-types.ts';
 import { kindOf } from './value-fault.ts';
@@ -21,7 +22,7 @@ export type Filter =
   | { readonly kind: 'in'; readonly column: Column; readonly negated: boolean; readonly values: readonly Value[] }
   /** IS NULL, negated IS NOT NULL; never unknown. */
   | { readonly kind: 'null'; readonly column: Column; readonly negated: boolean }
-  /** Not empty; case counts, nothing in it is a wildcard. */
+  /** Not empty, at most `MAX_FILTER_TEXT_LENGTH` long; case counts, nothing in it is a wildcard. */
   | { readonly kind: 'text'; readonly column: Column; readonly op: 'startsWith' | 'contains'; readonly value: string }
   /** `value` where the column is not NULL, else unknown: what a value that no row can hold comes to. */
   | { readonly kind: 'constant'; readonly column: Column; readonly value: boolean };
@@ -153,9 +154,16 @@ function readList(column: Column, negated: boolean, value: Json | undefined, pat
 
 function readText(column: Column, op: 'startsWith' | 'contains', value: Json | undefined, path: string): Filter {
   if (typeof value !== 'string' || value === '') throw filterFault(path, 'expected a string that is not empty');
+  if (!isAtMostLong(value, MAX_FILTER_TEXT_LENGTH)) throw textTooLong(column, op, path);
   const text = searchedText(column, value);
+  // One character may fold to eighteen.
+  if (!isAtMostLong(text, MAX_FILTER_TEXT_LENGTH)) throw textTooLong(column, op, path);
   // Folding has left nothing of it, and every text begins with nothing.
   if (text === '') return { kind: 'constant', column, value: true };
   const canMatch = isStorableText(text) && isAtMostLong(text, maxLength(column));
   return canMatch ? { kind: 'text', column, op, value: text } : { kind: 'constant', column, value: false };
+}
+
+function textTooLong({ name }: Column, op: string, path: string): ApiError {
+  return filterFault(path, `${op} on ${name} takes at most ${MAX_FILTER_TEXT_LENGTH} characters`);
 }

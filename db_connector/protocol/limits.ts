@@ -49,6 +49,8 @@ export const MAX_AGGREGATE_VALUES = 8;
 export const MAX_FILTER_DEPTH = 8;
 export const MAX_FILTER_CONDITIONS = 128;
 export const MAX_FILTER_LIST_VALUES = 1000;
+/** Text of `startsWith` and `contains`, in code points as lengths of columns are: a longer search cannot be ended in time. */
+export const MAX_FILTER_TEXT_LENGTH = 1000;
 
 /** Nesting of a payload; deep enough for a json value of its own greatest depth inside rows. */
 export const MAX_JSON_DEPTH = 128;

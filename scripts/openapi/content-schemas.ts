@@ -9,6 +9,7 @@ import {
   MAX_FILTER_CONDITIONS,
   MAX_FILTER_DEPTH,
   MAX_FILTER_LIST_VALUES,
+  MAX_FILTER_TEXT_LENGTH,
   MAX_INDEX_BYTES,
   MAX_INDEX_COLUMNS,
   MAX_JSON_COLUMN_DEPTH,
@@ -153,7 +154,7 @@ function filters(): Record<string, Node> {
         field: { ...columnName, description: 'A column of the table' },
         op: { type: 'string', enum: FILTER_OPS },
         value: {
-          description: `A value of the column; for in and nin 1 to ${MAX_FILTER_LIST_VALUES} of them; for isNull a boolean, by default true; for startsWith and contains a string that is not empty`,
+          description: `A value of the column; for in and nin 1 to ${MAX_FILTER_LIST_VALUES} of them; for isNull a boolean, by default true; for startsWith and contains a string of 1 to ${MAX_FILTER_TEXT_LENGTH} characters (code points)`,
         },
       },
     },

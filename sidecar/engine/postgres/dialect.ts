@@ -42,11 +42,8 @@ export const POSTGRES_DIALECT: SqlDialect = {
 
   containsSql({ column, value }, params) {
     const name = `"${column.name}"`;
-    const found = (): string => `strpos(${name}, ${params.add(value)}::text) > 0`;
-    if (value.length <= MAX_STRPOS_LENGTH) return found();
-    const literal = `${name} ~ ${params.add(LITERALLY + startOf(value))}::text`;
-    if (value.length <= MAX_LITERAL_LENGTH) return literal;
-    return `CASE WHEN ${literal} THEN ${found()} WHEN ${name} IS NULL THEN NULL ELSE false END`;
+    if (value.length <= MAX_STRPOS_LENGTH) return `strpos(${name}, ${params.add(value)}::text) > 0`;
+    return `${name} ~ ${params.add(LITERALLY + value)}::text`;
   },
 
   /** Indexes are made the same way, so that they serve both directions. */
@@ -75,16 +72,8 @@ export const POSTGRES_DIALECT: SqlDialect = {
 
 /** Takes time by length of text times length of part, and no cancel ends it meanwhile. */
 const MAX_STRPOS_LENGTH = 64;
-/** A regular expression takes time by length of text alone, but it must not be too long itself. */
-const MAX_LITERAL_LENGTH = 4000;
-/** What follows is a text and not an expression. */
+/** The rest of a regular expression is plain text. It takes time by length of text alone; `MAX_FILTER_TEXT_LENGTH` bounds the part. */
 const LITERALLY = '***=';
-
-/** Not cut within a character. */
-function startOf(value: string): string {
-  const cut = value.slice(0, MAX_LITERAL_LENGTH);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
-}
 
 function encoder(column: Column): Encode {
   const { type } = column;

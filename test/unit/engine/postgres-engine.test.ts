@@ -315,7 +315,7 @@ describe('what is refused', () => {
 });
 
 describe('contains', () => {
-  it('takes parts of any length as they are', async () => {
+  it('takes parts of any length that a filter admits as they are', async () => {
     const target = await declare(engine, 'parts', {
       name: 'parts',
       primaryKey: ['id'],
@@ -332,7 +332,7 @@ describe('contains', () => {
       bodies.map((body, id) => row({ id, body })),
     );
     const points = [...piece.repeat(400)];
-    for (const length of [1, 30, 64, 65, 400, 3000, 3999, 4000, 4001, 5000]) {
+    for (const length of [1, 30, 64, 65, 400, 998, 999]) {
       for (const from of [0, 7, 19]) {
         const part = points.slice(from, from + length).join('');
         for (const value of [part, `${part}!`]) {
@@ -349,7 +349,7 @@ describe('contains', () => {
   it('ends in time for a part that is hard to find', async () => {
     const target = await declare(engine, 'hard');
     await insert(engine, target, [note({ body: 'a'.repeat(1_000_000) })]);
-    for (const value of [`b${'a'.repeat(3900)}`, `b${'a'.repeat(200_000)}`]) {
+    for (const value of [`b${'a'.repeat(999)}`, `${'a'.repeat(500)}b${'a'.repeat(499)}`]) {
       const filter = where(target, { field: 'body', op: 'contains', value });
       expect(await engine.count(target, filter, within(4000))).toBe(0);
     }
