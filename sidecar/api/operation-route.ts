@@ -10,9 +10,10 @@ import { type Log, traceOf } from '../log.ts';
 import type { Client } from '../security/client.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import type { Authenticated, Authenticator } from './authenticate.ts';
+import { isJsonType } from './content-type.ts';
 import type { Metrics } from './metrics.ts';
 import { RateLimited } from './rate-limited.ts';
-import { type Body, type BodyReader, decodeBody, isJsonType } from './read-body.ts';
+import { type Body, type BodyReader, decodeBody } from './read-body.ts';
 import { asApiError, type ReplySeal, replyError, replyResult } from './reply.ts';
 import type { RequestLog } from './request-log.ts';
 

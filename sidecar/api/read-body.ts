@@ -55,13 +55,6 @@ export class BodyReader {
   }
 }
 
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i;
-
-/** `application/json`, optionally in UTF-8 (contract section 3.1). */
-export function isJsonType(contentType: string | undefined): boolean {
-  return contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType));
-}
-
 /** The body as text; null for a byte order mark or bytes that are not UTF-8. */
 export function decodeBody(body: Buffer): string | null {
   const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
