@@ -1,6 +1,7 @@
 import { KID_PATTERN } from '../protocol/envelope.ts';
 import { isNamespace } from '../protocol/identifiers.ts';
 import { isJsonObject, type Json, JsonError, type JsonObject, parseJson } from '../protocol/json.ts';
+import { describeJsonFault } from '../protocol/json-fault.ts';
 import {
   CONNECTOR_DEFAULT_MAX_ANSWER_BYTES,
   CONNECTOR_DEFAULT_MAX_CONCURRENT,
@@ -165,8 +166,7 @@ function parseText(text: string): Json {
     return parseJson(text);
   } catch (error) {
     if (error instanceof JsonError) {
-      const line = text.slice(0, error.position).split('\n').length;
-      throw new ConfigError(`database.json is not JSON: ${error.kind} in line ${line}`);
+      throw new ConfigError(`database.json: ${describeJsonFault(text, error)}`);
     }
     throw error;
   }

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import { nearestName } from '../protocol/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
 
 /** One section of a configuration file, read field by field. Every reader throws `ConfigError` with
@@ -15,7 +16,9 @@ export class Fields {
   refuseOthers(known: readonly string[]): void {
     for (const name of Object.keys(this.#section)) {
       if (!known.includes(name)) {
-        throw this.wrong(name, 'no such property', this.#section[name]);
+        const nearest = nearestName(name, known);
+        const advice = nearest === null ? '' : `. Did you mean ${this.#prefix}${nearest}?`;
+        throw new ConfigError(`${this.#prefix}${name}: unknown setting${advice}`);
       }
     }
   }

@@ -1,12 +1,15 @@
 import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { listenFault } from '../config/listen-fault.ts';
 
 export interface ListenSettings {
   readonly host: string;
   readonly port: number;
   readonly socketPath: string | null;
   readonly isTls: boolean;
+  /** Path of sidecar.json, for errors. */
+  readonly configFile: string;
 }
 
 /** Only the sidecar's own user may speak to it, as with the secrets. */
@@ -14,7 +17,7 @@ const SOCKET_MODE = 0o600;
 
 /** Resolves with the address as the connector's `url` takes it. */
 export async function listen(app: FastifyInstance, settings: ListenSettings): Promise<string> {
-  const { host, port, socketPath, isTls } = settings;
+  const { host, port, socketPath, isTls, configFile } = settings;
   if (socketPath !== null) {
     await removeDeadSocket(socketPath);
     const umask = process.umask(0o777 - SOCKET_MODE);
@@ -29,9 +32,7 @@ export async function listen(app: FastifyInstance, settings: ListenSettings): Pr
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? (error as Error).message);
-    throw new Error(`api.port: cannot listen on ${host}:${port}: ${why}`);
+    throw listenFault({ field: 'api.port', host, port, file: configFile, also: ' and url in database.json' }, error);
   }
   const address = app.server.address();
   const chosen = typeof address === 'object' && address !== null ? address.port : port;

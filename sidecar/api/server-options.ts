@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { FastifyServerOptions } from 'fastify';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../../db_connector/protocol/limits.ts';
+import { fileFault } from '../config/file-fault.ts';
 import { noSuchPath } from './probes.ts';
 import { rawErrorAnswer, replyError } from './reply.ts';
 
@@ -59,8 +60,7 @@ function readPem(field: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`api.tls.${field}: expected a file that can be read, got ${code} for ${file}`);
+    throw new Error(`api.tls.${field}: ${fileFault(file, error)}`);
   }
 }
 

@@ -24,6 +24,8 @@ import { serverOptions } from './server-options.ts';
 
 /** What the API reads of the configuration; contract section 2 names and explains each. */
 export interface ApiConfig {
+  /** Path of sidecar.json, for errors. */
+  readonly file: string;
   readonly api: {
     readonly host: string;
     readonly port: number;
@@ -99,7 +101,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await nonces.close();
   };
   try {
-    const address = await listen(app, { ...config.api, isTls: config.api.tls !== null });
+    const address = await listen(app, { ...config.api, isTls: config.api.tls !== null, configFile: config.file });
     return { address, hmacs: () => keyring.hmacs, stop };
   } catch (error) {
     await stop();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
 import { isReadableUrl } from '../config/database.ts';
+import { fileFault } from '../config/file-fault.ts';
 import type { MoveIo } from './move-io.ts';
 import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG } from './option-table.ts';
 import { readingArguments } from './usage-error.ts';
@@ -83,7 +84,7 @@ function readUrlFile(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new Error(`--url-file expects a file that can be read, got ${(error as NodeJS.ErrnoException).code}`);
+    throw new Error(`--url-file: ${fileFault(file, error)}`);
   }
 }
 

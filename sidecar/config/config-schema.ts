@@ -110,23 +110,43 @@ function isHostName(name: string): boolean {
 }
 
 /** sidecar.json (contract section 2). Each rule's error is what it expects, in words. */
-export const configSchema = z.strictObject({
-  api: api.prefault({}),
-  database: database.prefault({}),
-  keys: z
-    .array(key)
-    .check(z.refine((keys) => keys.length > 0, { error: 'at least one key', abort: true }))
-    .check(z.refine(hasDifferentKids, { error: 'each kid once' })),
-  schema: z.strictObject({ removed: oneOf('quarantine', 'drop', 'deny').default('quarantine') }).prefault({}),
-  limits: limits.prefault({}),
-  panel: panel.prefault({}),
-  writeBehind: writeBehindSection.prefault({}),
-  backup: backupSection.prefault({}),
-});
+export const configSchema = z
+  .strictObject({
+    api: api.prefault({}),
+    database: database.prefault({}),
+    keys: z
+      .array(key)
+      .check(z.refine((keys) => keys.length > 0, { error: 'at least one key', abort: true }))
+      .check(refuseSameKids),
+    schema: z.strictObject({ removed: oneOf('quarantine', 'drop', 'deny').default('quarantine') }).prefault({}),
+    limits: limits.prefault({}),
+    panel: panel.prefault({}),
+    writeBehind: writeBehindSection.prefault({}),
+    backup: backupSection.prefault({}),
+  })
+  .check(refuseSamePort);
+
+/** Two services on one port: the second one could not start. */
+function refuseSamePort({ value: { api, panel: ofPanel }, issues }: z.core.ParsePayload<PortsOfFile>): void {
+  const isSamePort = api.socketPath === null && ofPanel.enabled && api.port === ofPanel.port && api.port !== 0;
+  const isSameHost = [api.host, ofPanel.host].some((name) => name === '0.0.0.0' || name === '::');
+  if (!isSamePort || !(isSameHost || api.host === ofPanel.host)) return;
+  const message = `${api.port} is api.port too; choose another port`;
+  issues.push({ code: 'custom', input: ofPanel.port, path: ['panel', 'port'], message, params: { isSentence: true } });
+}
+
+interface PortsOfFile {
+  readonly api: Pick<z.output<typeof api>, 'host' | 'port' | 'socketPath'>;
+  readonly panel: Pick<z.output<typeof panel>, 'host' | 'port' | 'enabled'>;
+}
 
 export type ConfigFile = z.output<typeof configSchema>;
 export type KeyOfFile = ConfigFile['keys'][number];
 
-function hasDifferentKids(keys: readonly { kid: string }[]): boolean {
-  return new Set(keys.map((entry) => entry.kid)).size === keys.length;
+function refuseSameKids({ value, issues }: z.core.ParsePayload<readonly { kid: string }[]>): void {
+  const kids = value.map((entry) => entry.kid);
+  const twice = kids.find((kid, index) => kids.indexOf(kid) !== index);
+  if (twice === undefined) return;
+  const message = `the kid "${twice}" is used twice`;
+  issues.push({ code: 'custom', input: value, message, params: { isSentence: true } });
 }

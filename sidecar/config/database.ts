@@ -57,7 +57,7 @@ function readUrl(database: DatabaseOfFile, provider: ServerProvider, place: Secr
   const scheme = SCHEMES[provider].find((candidate) => url.startsWith(`${candidate}//`));
   if (scheme === undefined) {
     throw new ConfigError(
-      `database.${name}: expected a URL that begins with ${SCHEMES[provider][0]}//, got another text`,
+      `database.${name}: must begin with ${SCHEMES[provider][0]}// (this begins ${beginningOf(url)})`,
     );
   }
   // The driver of MongoDB reads lists of hosts, which no URL may have.
@@ -70,6 +70,12 @@ function readUrl(database: DatabaseOfFile, provider: ServerProvider, place: Secr
     throw new ConfigError(`database.${name}: expected the name of a database after the host, got none`);
   }
   return url;
+}
+
+/** Only a scheme is shown: anything else may be a password. */
+function beginningOf(url: string): string {
+  const [scheme] = /^[a-z][a-z0-9+.-]{0,19}:\/\//i.exec(url) ?? [];
+  return scheme === undefined ? 'with another text' : `with ${scheme}`;
 }
 
 /** Drivers take the parts of the URL without their `%` escapes. */

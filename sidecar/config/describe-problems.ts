@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import { nearestName } from '../../db_connector/protocol/nearest-name.ts';
+import { fieldNamesAt } from './schema-fields.ts';
 
 const SECRET_NAMES = /secret|password|url|token/i;
 
 /**
- * Every problem as `field: expected …, got …`, joined into one line. A secret's value never appears. `variables`: field to
+ * Every problem as `field: expected …, got …` or another sentence about the field, joined into one line. A secret's value never appears. `variables`: field to
  * the variable of the environment that has set it, which is named too.
  */
 export function describeProblems(error: z.ZodError, file: unknown, variables: ReadonlyMap<string, string>): string {
@@ -17,15 +19,23 @@ export function describeProblems(error: z.ZodError, file: unknown, variables: Re
 
 function describeIssue(issue: z.core.$ZodIssue, file: unknown): string[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${fieldName([...issue.path, key])}: expected no such property, got one`);
+    return issue.keys.map((key) => unknownSetting(issue.path, key));
   }
   if (issue.code === 'invalid_key') {
     const name = String(issue.path.at(-1));
     const expected = issue.issues[0]?.message ?? 'another name';
     return [`${fieldName(issue.path.slice(0, -1))}: expected ${expected}, got ${describeValue(name, [])}`];
   }
+  if (issue.code === 'custom' && issue.params?.isSentence === true)
+    return [`${fieldName(issue.path)}: ${issue.message}`];
   const value = valueAt(file, issue.path);
   return [`${fieldName(issue.path)}: expected ${expectation(issue)}, got ${describeValue(value, issue.path)}`];
+}
+
+function unknownSetting(section: readonly PropertyKey[], name: string): string {
+  const nearest = nearestName(name, fieldNamesAt(section));
+  const advice = nearest === null ? '' : `. Did you mean ${fieldName([...section, nearest])}?`;
+  return `${fieldName([...section, name])}: unknown setting${advice}`;
 }
 
 function expectation(issue: z.core.$ZodIssue): string {

@@ -3,6 +3,7 @@ import { ConfigError } from './config-error.ts';
 import { configSchema } from './config-schema.ts';
 import { fieldName } from './describe-problems.ts';
 import { type FieldKind, kindOf } from './rules.ts';
+import { unwrap } from './schema-fields.ts';
 
 type Path = readonly (string | number)[];
 type Section = Record<string, unknown>;
@@ -61,19 +62,6 @@ function findInRecord(entry: z.ZodType, rest: string, path: Path): { path: Path;
     if (found !== null) return found;
   }
   return null;
-}
-
-function unwrap(schema: z.ZodType): z.ZodType {
-  let inner = schema;
-  while (
-    inner instanceof z.ZodOptional ||
-    inner instanceof z.ZodNullable ||
-    inner instanceof z.ZodDefault ||
-    inner instanceof z.ZodPrefault
-  ) {
-    inner = inner.unwrap() as z.ZodType;
-  }
-  return inner;
 }
 
 function snakeCase(name: string): string {

@@ -1,14 +1,18 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
+import { describeJsonFault } from '../../db_connector/protocol/json-fault.ts';
 import type { KeyRow } from '../security/keyring.ts';
+import { adviceOn } from './advice.ts';
 import { type BackupConfig, readBackup } from './backup.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
 import { type DatabaseConfig, readDatabase } from './database.ts';
 import { describeProblems } from './describe-problems.ts';
 import { applyEnvironment, namingVariables } from './environment.ts';
+import { fileFault } from './file-fault.ts';
 import { readSecret, readSecretFile, type SecretPlace } from './secrets.ts';
+import { decodeText } from './text-file.ts';
 import { readWriteBehind, type WriteBehindConfig } from './write-behind.ts';
 
 /** sidecar.json as it is used: defaults filled in, paths absolute, secrets read. */
@@ -99,23 +103,25 @@ export function parseConfig(text: string, file: string, environment: NodeJS.Proc
 
 /** @throws ConfigError */
 export function readConfigText(file: string): string {
+  let bytes: Buffer;
   try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+    bytes = readFileSync(file);
   } catch (error) {
-    throw new ConfigError(`${file}: expected a file that can be read, got ${(error as NodeJS.ErrnoException).code}`);
+    throw new ConfigError(fileFault(file, error));
   }
+  const { text, fault } = decodeText(bytes);
+  if (text === null) throw new ConfigError(`${file}: ${fault}; save it as UTF-8`);
+  return text;
 }
 
-/** The message names a line, never the text around it: a secret may stand there. */
+/** @throws ConfigError */
 function parseConfigText(text: string, file: string): Record<string, unknown> {
   try {
     const root = parseJson(text);
     if (isJsonObject(root)) return root;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const line = text.slice(0, error.position).split('\n').length;
-    const what = error.kind === 'duplicate' ? 'a property that stands there twice' : 'something else';
-    throw new ConfigError(`${file}: expected JSON, got ${what} in line ${line}`);
+    throw new ConfigError(`${file}: ${describeJsonFault(text, error)}`);
   }
   throw new ConfigError(`${file}: expected a JSON object, got another value`);
 }
@@ -153,14 +159,4 @@ function hasPassword(url: string): boolean {
 
 function isReadByAll(file: string): boolean {
   return process.platform !== 'win32' && (statSync(file).mode & 0o004) !== 0;
-}
-
-/** The limits nest so that a slow statement is a signed 504 and not a transport failure (contract section 2). */
-function adviceOn(config: ConfigFile): string[] {
-  const { statementTimeoutMs } = config.database;
-  const { requestTimeoutMs } = config.api;
-  if (statementTimeoutMs < requestTimeoutMs) return [];
-  return [
-    `database.statementTimeoutMs (${statementTimeoutMs}) is not below api.requestTimeoutMs (${requestTimeoutMs}): slow statements answer timeout`,
-  ];
 }

@@ -6,6 +6,8 @@ import { importSecret } from '../../db_connector/protocol/signing.ts';
 import { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import { ConfigError } from './config-error.ts';
 import type { KeyOfFile } from './config-schema.ts';
+import { fileFault } from './file-fault.ts';
+import { decodeText } from './text-file.ts';
 
 const MAX_SECRET_FILE_BYTES = 65_536;
 
@@ -45,8 +47,7 @@ export function readSmallFile(path: string, field: string, place: SecretPlace): 
   try {
     return readPrivateText(file, place.warnings);
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    throw new ConfigError(`${field}: expected a file that can be read, got ${reason} for ${file}`);
+    throw new ConfigError(`${field}: ${error instanceof ConfigError ? error.message : fileFault(file, error)}`);
   }
 }
 
@@ -54,10 +55,14 @@ function readPrivateText(file: string, warnings: string[]): string {
   const descriptor = openSync(file, 'r');
   try {
     const { mode, size } = fstatSync(descriptor);
-    if (size > MAX_SECRET_FILE_BYTES) throw new Error('a file that is too big');
+    if (size > MAX_SECRET_FILE_BYTES) {
+      throw new ConfigError(`expected a file of at most ${MAX_SECRET_FILE_BYTES} bytes, got ${size} in ${file}`);
+    }
     const isReadByAll = process.platform !== 'win32' && (mode & 0o004) !== 0;
     if (isReadByAll) warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
-    return readFileSync(descriptor, 'utf8');
+    const { text } = decodeText(readFileSync(descriptor));
+    if (text === null) throw new ConfigError(`expected text in UTF-8, got other bytes in ${file}`);
+    return text;
   } finally {
     closeSync(descriptor);
   }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { listenFault } from '../config/listen-fault.ts';
 import type { FolderLock } from '../folder-lock.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';
@@ -86,7 +87,7 @@ export async function startPanel({ preset = {}, serverVfs, serverPid, ...base }:
       () => claim.release(),
     ]);
   try {
-    const port = await listen(app, panel);
+    const port = await listen(app, panel, base.config.file);
     hosts = new HostRule(panel, port);
     const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
     services.charts.start();
@@ -120,13 +121,15 @@ async function endAll(ends: readonly (() => unknown)[]): Promise<void> {
   if (faults.length > 0) throw faults[0];
 }
 
-async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<number> {
+async function listen(
+  app: FastifyInstance,
+  { host, port }: { host: string; port: number },
+  file: string,
+): Promise<number> {
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? (error as Error).message);
-    throw new Error(`panel.port: cannot listen on ${host}:${port}: ${why}`);
+    throw listenFault({ field: 'panel.port', host, port, file }, error);
   }
   const address = app.server.address();
   return typeof address === 'object' && address !== null ? address.port : port;

@@ -59,7 +59,7 @@ describe('a configuration that cannot be used ends with code 1 and one line', ()
 it('--check looks at the certificate as well', async () => {
   const file = writeConfig(folder, { api: { tls: { certFile: 'no.pem', keyFile: 'no.key' } } });
   const { code, stderr } = await run(['--config', file, '--check']);
-  expect(stderr).toMatch(/^sidecar: api\.tls\.certFile: expected a file that can be read, got ENOENT for .*no\.pem$/m);
+  expect(stderr).toMatch(/^sidecar: api\.tls\.certFile: the file .*no\.pem does not exist$/m);
   expect(code).toBe(1);
 });
 
@@ -81,9 +81,10 @@ it('a port that is taken is one clear line', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port } = other.address() as { port: number };
-  const { code, stderr } = await run(['--config', writeConfig(folder, { api: { port } })]);
+  const file = writeConfig(folder, { api: { port } });
+  const { code, stderr } = await run(['--config', file]);
   expect(code).toBe(1);
-  expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: another program listens there`);
+  expect(stderr).toBe(`sidecar: port ${port} is in use; change api.port in ${file} and url in database.json\n`);
   await new Promise((resolve) => other.close(resolve));
 });
 

@@ -233,7 +233,7 @@ describe('two sidecars on one journal', () => {
     await scoresOf(first).insert(1);
     const journal = join(folder, 'data/journal');
     const second = start({ database, config: { ...PATIENT, writeBehind: { ...LATER, ...STATS, journal } } });
-    await expect(second).rejects.toThrow(`the journal ${journal} is used by another sidecar`);
+    await expect(second).rejects.toThrow('a sidecar already runs with this configuration; stop it first');
     expect(await scoresOf(first).points()).toEqual([[1, 0]]);
   });
 });

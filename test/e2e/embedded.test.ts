@@ -155,7 +155,7 @@ describe('a sidecar that cannot start', { timeout: SLOW_MS }, () => {
     const server = newServer();
     server.file('vfs/sidecar.json', '{"keys":[],"colour":1}');
     await server.start();
-    expect(await server.line(/sidecar: .*colour/)).toMatch(/colour: expected no such property, got one/);
+    expect(await server.line(/sidecar: .*colour/)).toMatch(/colour: unknown setting/);
     server.file(
       'vfs/sidecar.json',
       '{"keys":[{"kid":"local","secretFile":"s","operations":["*"],"namespaces":["*"]}]}',

@@ -48,7 +48,8 @@ export async function lockJournal({ folder, disk }: OpenOptions): Promise<Folder
     const reason = code?.startsWith('SQLITE_READONLY') ? 'this user may not write there' : message;
     throw new Error(`the journal ${folder} cannot be used: ${reason}`);
   }
-  if (lock === null) throw new Error(`the journal ${folder} is used by another sidecar`);
+  if (lock === null)
+    throw new Error(`a sidecar already runs with this configuration; stop it first (it uses the journal ${folder})`);
   return lock;
 }
 

@@ -15,7 +15,9 @@ const SMALL = { keys: [keyOf('local')] };
 
 function load(config: unknown, environment: NodeJS.ProcessEnv = {}): SidecarConfig {
   const file = join(folder, 'sidecar.json');
-  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config), { mode: 0o600 });
+  writeFileSync(file, typeof config === 'string' || Buffer.isBuffer(config) ? config : JSON.stringify(config), {
+    mode: 0o600,
+  });
   return loadConfig(file, environment);
 }
 
@@ -108,9 +110,17 @@ describe('defaults', () => {
 describe('refused, with the field named', () => {
   const key = (changes: object) => ({ keys: [{ ...keyOf('local'), ...changes }] });
   const rows: [string, unknown, RegExp][] = [
-    ['an unknown section', { ...SMALL, apis: {} }, /^apis: expected no such property, got one$/],
-    ['an unknown property', { ...SMALL, api: { hots: 'x' } }, /^api\.hots: expected no such property/],
-    ['an unknown property of a key', key({ secrett: 'x' }), /^keys\[0\]\.secrett: expected no such property/],
+    ['an unknown section', { ...SMALL, apis: {} }, /^apis: unknown setting\. Did you mean api\?$/],
+    [
+      'an unknown property',
+      { ...SMALL, api: { hots: 'x' } },
+      /^api\.hots: unknown setting\. Did you mean api\.host\?$/,
+    ],
+    [
+      'an unknown property of a key',
+      key({ secrett: 'x' }),
+      /^keys\[0\]\.secrett: unknown setting\. Did you mean keys\[0\]\.secret\?$/,
+    ],
     ['a section that is none', { ...SMALL, api: 5 }, /^api: expected a section in braces, got 5$/],
     [
       'text for a number',
@@ -146,7 +156,7 @@ describe('refused, with the field named', () => {
     [
       'an unknown property of write-behind',
       { ...SMALL, writeBehind: { maxWaiting: 5 } },
-      /^writeBehind\.maxWaiting: expected no such property, got one$/,
+      /^writeBehind\.maxWaiting: unknown setting$/,
     ],
     [
       'a buffered namespace that cannot be',
@@ -166,7 +176,7 @@ describe('refused, with the field named', () => {
     [
       'an unknown property of a buffered namespace',
       { ...SMALL, writeBehind: { namespaces: { stats: { reads: true } } } },
-      /^writeBehind\.namespaces\.stats\.reads: expected no such property, got one$/,
+      /^writeBehind\.namespaces\.stats\.reads: unknown setting$/,
     ],
     [
       'a queue of nothing',
@@ -183,9 +193,14 @@ describe('refused, with the field named', () => {
       { ...SMALL, panel: { allowedHosts: ['a b'] } },
       /^panel\.allowedHosts.*: expected .*host names/,
     ],
+    [
+      'one port for both services',
+      { ...SMALL, panel: { port: 20771 } },
+      /^panel\.port: 20771 is api\.port too; choose another port$/,
+    ],
     ['no keys', { keys: [] }, /^keys: expected at least one key, got an empty list$/],
     ['keys left out', {}, /^keys: expected a list, got nothing$/],
-    ['a kid twice', { keys: [keyOf('a'), keyOf('a')] }, /^keys: expected each kid once/],
+    ['a kid twice', { keys: [keyOf('a'), keyOf('a')] }, /^keys: the kid "a" is used twice$/],
     ['a kid with a slash', key({ kid: 'a/b' }), /^keys\[0\]\.kid: expected .*, got "a\/b"$/],
     [
       'an unknown operation',
@@ -210,8 +225,15 @@ describe('refused, with the field named', () => {
       key({ previousUntil: '2026-13-01T00:00:00Z' }),
       /^keys\[0\]\.previousUntil: expected a time/,
     ],
-    ['a property twice', '{"keys":[],"keys":[]}', /expected JSON, got a property that stands there twice in line 1$/],
-    ['no JSON', '{\n "keys": [\n', /expected JSON, got something else in line \d$/],
+    ['a property twice', '{"keys":[],"keys":[]}', /: line 1, column 12: a property that is already there$/],
+    ['no end', '{\n "keys": [\n', /: line 3, column 1: not valid JSON \(the end is missing: a } or a ]\?\)$/],
+    ['an extra comma', '{\n "keys": [],\n}', /: line 3, column 1: not valid JSON \(an extra comma\?\)$/],
+    ['a missing comma', '{"api": {} "keys": []}', /: line 1, column 12: not valid JSON \(a missing comma\?\)$/],
+    ['a comment', '{ // the API\n}', /: line 1, column 3: not valid JSON \(comments are not allowed\)$/],
+    ['quotes of another kind', "{'keys': []}", /: line 1, column 2: not valid JSON \(use double quotes\)$/],
+    ['a bare word', '{"keys": nothing}', /: line 1, column 10: not valid JSON$/],
+    ['UTF-16 of Windows', Buffer.from('\uFEFF{"keys": []}', 'utf16le'), /: saved as UTF-16; save it as UTF-8$/],
+    ['another encoding', Buffer.from('{"keys": "\xE9"}', 'latin1'), /: not valid UTF-8; save it as UTF-8$/],
     ['a list', '[]', /expected a JSON object/],
   ];
   for (const [what, config, line] of rows) {
@@ -221,6 +243,35 @@ describe('refused, with the field named', () => {
   it('all at once, in one line', () => {
     expect(refusal({ ...SMALL, api: { port: -1, host: '' } }).split('; ')).toHaveLength(2);
   });
+});
+
+describe('a warning says what follows from', () => {
+  const rows: [string, object, RegExp | null][] = [
+    [
+      'an API for other machines without TLS',
+      { api: { host: '0.0.0.0' } },
+      /^api\.host is 0\.0\.0\.0 without api\.tls: requests from other machines are refused with https_required\./,
+    ],
+    [
+      'the same with HTTP allowed',
+      { api: { host: '10.0.0.5', requireHttps: 'never' } },
+      /everyone on the network between can read the rows/,
+    ],
+    ['a web server in front of it', { api: { host: '0.0.0.0', trustedProxies: ['10.0.0.1/32'] } }, null],
+    [
+      'a panel for other machines without TLS',
+      { panel: { host: '0.0.0.0' } },
+      /^panel\.host is 0\.0\.0\.0 without TLS: passwords cross the network in plain text\./,
+    ],
+    ['the panel behind TLS', { panel: { host: '0.0.0.0', publicUrl: 'https://panel.example.org' } }, null],
+    ['this machine alone', { api: { host: '::1' }, panel: { host: 'localhost' } }, null],
+  ];
+  for (const [what, changes, line] of rows) {
+    it(what, () => {
+      const { warnings } = load({ ...SMALL, ...changes });
+      expect(warnings).toEqual(line === null ? [] : [expect.stringMatching(line)]);
+    });
+  }
 });
 
 describe('secrets', () => {
@@ -265,7 +316,14 @@ describe('secrets', () => {
 
   it('a file that is not there is named', () => {
     expect(refusal(key({ secretFile: 'nowhere' }))).toMatch(
-      /^keys\[0\]\.secretFile: expected a file that can be read, got ENOENT/,
+      /^keys\[0\]\.secretFile: the file .*nowhere does not exist$/,
+    );
+  });
+
+  it('a file that is not UTF-8 is refused: other programs read other characters in it', () => {
+    writeFileSync(join(folder, 's'), Buffer.concat([Buffer.from(SECRET), Buffer.of(0xe9)]), { mode: 0o600 });
+    expect(refusal(key({ secretFile: 's' }))).toMatch(
+      /^keys\[0\]\.secretFile: expected text in UTF-8, got other bytes in /,
     );
   });
 });

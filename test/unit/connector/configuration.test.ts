@@ -75,15 +75,16 @@ describe('database.json', () => {
     [{ caFile: {} }, 'caFile: expected a text, got an object'],
     [{ sidecar: 'external' }, 'sidecar: expected an object, got another text'],
     [{ sidecar: { mode: 'x' } }, 'sidecar.mode: expected "external" or "embedded", got another text'],
-    [{ sidecar: { mode: 'embedded', port: 1 } }, 'sidecar.port: expected no such property, got 1'],
+    [{ sidecar: { mode: 'embedded', port: 1 } }, 'sidecar.port: unknown setting'],
     [{ sidecar: { mode: 'embedded', node: '' } }, 'sidecar.node: expected a text, got an empty text'],
     [
       { sidecar: { mode: 'embedded' }, namespaces: ['A'] },
       'namespaces[0]: expected a namespace name, got another text',
     ],
     [{ namespaces: ['*'] }, 'namespaces[0]: expected a namespace name, got another text'],
-    [{ sidecar: { node: 'x' } }, 'sidecar.node: expected no such property, got another text'],
-    [{ secret: 'hunter2' }, 'secret: expected no such property, got another text'],
+    [{ sidecar: { node: 'x' } }, 'sidecar.node: unknown setting. Did you mean sidecar.mode?'],
+    [{ secret: 'hunter2' }, 'secret: unknown setting'],
+    [{ maxConcurent: 4 }, 'maxConcurent: unknown setting. Did you mean maxConcurrent?'],
   ])('%j is refused', (changes, message) => {
     const error = caught(() => parse(changes));
     expect(error).toMatchObject({ name: 'ConfigError', message });
@@ -91,10 +92,10 @@ describe('database.json', () => {
   });
 
   it.each([
-    ['{', /^database\.json is not JSON: syntax in line 1$/],
-    ['{"url": "a",\n "url": "b"}', /^database\.json is not JSON: duplicate in line 2$/],
+    ['{', /^database\.json: line 1, column 2: not valid JSON \(the end is missing: a } or a ]\?\)$/],
+    ['{"url": "a",\n "url": "b"}', /^database\.json: line 2, column 2: a property that is already there$/],
     ['[]', /^database\.json does not hold a JSON object$/],
-    ['', /^database\.json is not JSON/],
+    ['', /^database\.json: line 1, column 1: not valid JSON/],
   ])('%j is refused', (text, message) => {
     expect(caught(() => parseDatabaseConfig(text)).message).toMatch(message);
   });

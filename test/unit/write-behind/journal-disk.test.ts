@@ -52,7 +52,9 @@ test('a second process is kept out until the first one is gone, even by kill -9'
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(holder.stdout, 'data');
-  await expect(open(folder)).rejects.toThrow(`the journal ${folder} is used by another sidecar`);
+  await expect(open(folder)).rejects.toThrow(
+    `a sidecar already runs with this configuration; stop it first (it uses the journal ${folder})`,
+  );
   expect(await makeJournalId(folder)).toBe(await findJournalId(folder));
   holder.kill('SIGKILL');
   await once(holder, 'exit');

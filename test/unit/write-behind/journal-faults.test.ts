@@ -178,7 +178,7 @@ test('a disk that lies about flushes loses writes, but no position is given twic
 test('one journal, one process: the folder is given back at the end, in whatever way that comes', async () => {
   const world = new JournalWorld();
   const { journal } = await world.open();
-  await expect(world.open()).rejects.toThrow('used by another sidecar');
+  await expect(world.open()).rejects.toThrow('a sidecar already runs with this configuration');
   await journal.close();
   await world.open();
   expect((await world.reopen()).journal.id).toBe(journal.id);

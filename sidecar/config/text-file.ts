@@ -1,0 +1,16 @@
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+export type DecodedText =
+  | { readonly text: string; readonly fault: null }
+  | { readonly text: null; readonly fault: 'saved as UTF-16' | 'not valid UTF-8' };
+
+/** Text of a file that a person saved, without a byte order mark; or the reason why it is no UTF-8. */
+export function decodeText(bytes: Buffer): DecodedText {
+  const isUtf16 = bytes.length >= 2 && [0xfeff, 0xfffe].includes(bytes.readUInt16BE(0));
+  if (isUtf16 || bytes.includes(0)) return { text: null, fault: 'saved as UTF-16' };
+  try {
+    return { text: UTF_8.decode(bytes), fault: null };
+  } catch {
+    return { text: null, fault: 'not valid UTF-8' };
+  }
+}
