@@ -18,7 +18,7 @@ export class CallQueue {
   #longInFlight = 0;
   /** Places that found nothing but long calls, of which enough were under way. */
   #owed = 0;
-  /** Who called last, and when; and when somebody else did. */
+  /** The latest caller and its time, and the time of the latest call of another one. Refused calls count. */
   #last: { caller: string | null; at: number } = { caller: null, at: Number.NEGATIVE_INFINITY };
   #otherAt = Number.NEGATIVE_INFINITY;
 
@@ -39,8 +39,12 @@ export class CallQueue {
     return this.#places.pending;
   }
 
-  /** Why this caller's call has no place to wait; null where it has one. */
+  /**
+   * A caller calls: the reason if its call gets no place to wait, else null. A refused caller counts as one that calls too:
+   * else a flood that holds all places would never leave one to it.
+   */
   refusalFor(caller: string | null): string | null {
+    this.#note(caller);
     const { size } = this.#line;
     const own = this.#line.sizeOf(caller);
     const hasOthers = this.#hasOthers(caller);
@@ -61,7 +65,6 @@ export class CallQueue {
   }
 
   add(call: QueuedCall): void {
-    this.#note(call.caller);
     this.#line.add(call);
     this.#open();
   }

@@ -55,6 +55,21 @@ describe('callers', () => {
     expect(flood('b', 10)).toBe(10);
   });
 
+  it('a flood that had all places leaves the next ones to a caller that was refused', async () => {
+    stage = new Stage({ maxConcurrent: 1 });
+    flood('a', 600);
+    const taken: boolean[] = [];
+    for (let round = 0; round < 100; round += 1) {
+      await succeed(round);
+      flood('a', 10);
+      // As often as it is served.
+      if (round % 2 === 0) taken.push(stage.call('count', COUNT, 'b').Accepted);
+      flood('a', 10);
+    }
+    // Only the first one found all places taken.
+    expect(taken.filter((isTaken) => !isTaken).length).toBeLessThanOrEqual(1);
+  });
+
   it('one that floods has all places again when the others have been quiet for 10 s', async () => {
     stage = new Stage({ maxConcurrent: 1 });
     stage.call('count', COUNT, 'b');
