@@ -1,10 +1,19 @@
-import { Decoder, Encoder } from '@msgpack/msgpack';
+import { Decoder, Encoder, ExtensionCodec } from '@msgpack/msgpack';
 import type { ExportCall } from './host.ts';
 
 type Export = (this: ExportCall, ...args: unknown[]) => unknown;
 
-const encoder = new Encoder();
-const decoder = new Decoder();
+/** MessagePack extension type for objects with an own key `__proto__`, which the decoder refuses in a map. */
+const PROTO_KEY = 1;
+const extensionCodec = new ExtensionCodec();
+extensionCodec.register({
+  type: PROTO_KEY,
+  encode: (value) => (hasProtoKey(value) ? pack(Object.entries(value)) : null),
+  // Defines own properties, so none of them becomes the prototype.
+  decode: (bytes) => Object.fromEntries(unpack(bytes) as [string, unknown][]),
+});
+const encoder = new Encoder({ extensionCodec });
+const decoder = new Decoder({ extensionCodec });
 
 /** What bundles let each other call. */
 export class ExportTable {
@@ -39,5 +48,19 @@ export class ExportTable {
 
 /** Through plain MessagePack, as a game server does: no object is ever shared between bundles. */
 function copy(value: unknown): unknown {
-  return decoder.decode(encoder.encode(value));
+  return unpack(pack(value));
+}
+
+/** Re-entrant: an extension packs its content with it. */
+function pack(value: unknown): Uint8Array {
+  return encoder.encode(value);
+}
+
+function unpack(bytes: Uint8Array): unknown {
+  return decoder.decode(bytes);
+}
+
+function hasProtoKey(value: unknown): value is Record<string, unknown> {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+  return isMap && Object.hasOwn(value, '__proto__') && Object.keys(value).includes('__proto__');
 }
