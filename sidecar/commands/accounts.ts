@@ -63,7 +63,7 @@ async function givePassword(store: PanelStore, rows: AccountStore, name: string,
     return false;
   }
   const password = randomBytes(15).toString('base64url');
-  const hash = await new PasswordHasher().hash(password);
+  const hash = await new PasswordHasher().hash(password, 'command line');
   const audit = new AuditLog({ store, now: Date.now, onTrouble: () => {} });
   const sessions = new Sessions(store, Date.now);
   rows.atomically(() => {

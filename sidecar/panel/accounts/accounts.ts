@@ -77,7 +77,7 @@ export class Accounts {
     permissions: readonly Permission[];
   }): Promise<boolean> {
     const username = readUsername(draft.username);
-    const password = await this.#hasher.hash(readPassword(draft.password));
+    const password = await this.#hasher.hash(readPassword(draft.password), 'setup');
     return this.#store.atomically(() => {
       if (!this.isEmpty) return false;
       this.#store.insert({ username, password, permissions: new Set(draft.permissions), enabled: true });
@@ -93,7 +93,7 @@ export class Accounts {
     if (isKept && draft.create === true) throw new PanelError('users.password', { field: 'password' });
     const plain = isKept ? null : readPassword(draft.password as string);
     this.#checkSave(actorId, username, draft, permissions);
-    const password = plain === null ? undefined : await this.#hasher.hash(plain);
+    const password = plain === null ? undefined : await this.#hasher.hash(plain, `account ${actorId}`);
     const saved = this.#store.atomically(() => {
       const before = this.#checkSave(actorId, username, draft, permissions);
       return before === null

@@ -58,7 +58,7 @@ export class Login {
       throw new PanelError('rate.limited', { retryAfterSeconds });
     }
     limit.count(network);
-    const isRight = await hasher.verify(credentials.password, account?.password ?? null);
+    const isRight = await hasher.verify(credentials.password, account?.password ?? null, network);
     const opened = isRight && account !== null ? this.#open(account.id, account.password, credentials, replaced) : null;
     tell(opened === null ? 'login.failed' : 'ok');
     if (opened === null) throw new PanelError('login.failed');

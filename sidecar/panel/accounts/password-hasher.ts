@@ -1,5 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { PanelError } from '../panel-error.ts';
+import { CheckLine } from './check-line.ts';
+import { isTooLongToRead } from './credentials.ts';
 
 /** As OWASP's password storage cheat sheet gives them; about 0.2 s and 32 MiB each. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
@@ -11,8 +13,10 @@ const MOST_WAITING = 64;
 
 /** Passwords as scrypt keys. Few are computed at a time: a flood of sign-ins must not take the processor of the game. */
 export class PasswordHasher {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new CheckLine(MOST_WAITING);
   readonly #nobodys = encode(COST, randomBytes(16), randomBytes(KEY_BYTES));
+  /** Hashed in place of a text that is too long to be normalised: the same time, and never equal. */
+  readonly #unmatched = randomBytes(32).toString('base64');
   #running = 0;
   #computed = 0;
 
@@ -21,43 +25,45 @@ export class PasswordHasher {
     return this.#computed;
   }
 
-  async hash(password: string): Promise<string> {
+  /** @param source for the turns: a network, or an account */
+  async hash(password: string, source: string): Promise<string> {
     const salt = randomBytes(16);
-    return encode(COST, salt, await this.#derive(password, salt, COST));
+    return encode(COST, salt, await this.#derive(password, salt, COST, source));
   }
 
   /** `encoded` null: nobody has that name, which costs as much as if somebody had. */
-  async verify(password: string, encoded: string | null): Promise<boolean> {
+  async verify(password: string, encoded: string | null, source: string): Promise<boolean> {
     const { cost, salt, key } = decode(encoded ?? this.#nobodys);
-    const isEqual = timingSafeEqual(await this.#derive(password, salt, cost), key);
+    const isEqual = timingSafeEqual(await this.#derive(password, salt, cost, source), key);
     return isEqual && encoded !== null;
   }
 
-  async #derive(password: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {
-    await this.#turn();
+  async #derive(password: string, salt: Buffer, cost: ScryptOptions, source: string): Promise<Buffer> {
+    const text = isTooLongToRead(password) ? this.#unmatched : password.normalize('NFC');
+    await this.#turn(source);
     this.#computed += 1;
     try {
       return await new Promise((resolve, reject) => {
         const options = { ...cost, maxmem: MOST_MEMORY_BYTES };
-        scrypt(password.normalize('NFC'), salt, KEY_BYTES, options, (error, key) => {
+        scrypt(text, salt, KEY_BYTES, options, (error, key) => {
           if (error === null) resolve(key);
           else reject(error);
         });
       });
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
+      const next = this.#waiting.take();
+      if (next === null) this.#running -= 1;
+      else next.begin();
     }
   }
 
-  async #turn(): Promise<void> {
+  async #turn(source: string): Promise<void> {
     if (this.#running < MOST_AT_ONCE) {
       this.#running += 1;
       return;
     }
-    if (this.#waiting.length >= MOST_WAITING) throw new PanelError('rate.limited', { retryAfterSeconds: 5 });
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const isTurn = await this.#waiting.wait(source);
+    if (!isTurn) throw new PanelError('rate.limited', { retryAfterSeconds: 5 });
   }
 }
 

@@ -1,8 +1,10 @@
+import { isTooLongToRead } from '../accounts/credentials.ts';
+
 const LONGEST_NAME = 64;
 
 /** What the panel and, where nothing else names it, the server is called; null where it cannot be that. */
 export function readDashboardName(given: unknown): string | null {
-  if (typeof given !== 'string' || !given.isWellFormed()) return null;
+  if (typeof given !== 'string' || isTooLongToRead(given) || !given.isWellFormed()) return null;
   const name = given.trim().normalize('NFC');
   const length = [...name].length;
   // Neither control characters nor such that turn a line of text round.

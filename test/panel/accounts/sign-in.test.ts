@@ -88,6 +88,20 @@ describe('attempts', () => {
   });
 });
 
+it('gets its turn while ten other addresses flood it with attempts', async () => {
+  const floods = Array.from({ length: 10 }, (_, number) => `203.0.113.${100 + number}`);
+  const waiting = floods.flatMap((address) =>
+    Array.from({ length: 10 }, () => signIn(address, 'nobody', 'wrong password')),
+  );
+  const flooded = Promise.all(waiting).then((all) => all.map(({ answer }) => answer.status));
+  // The line is full once it refuses.
+  await Promise.any(waiting.map(async (attempt) => expect((await attempt).answer.status).toBe(429)));
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    expect((await signIn('203.0.113.99', 'friend', PASSWORD)).answer.status).toBe(200);
+  }
+  expect((await flooded).filter((status) => status === 401).length).toBeGreaterThan(50);
+});
+
 it('costs a name that nobody has what it costs a known one', async () => {
   const { hasher } = panel.services;
   const spent: number[] = [];
@@ -97,7 +111,11 @@ it('costs a name that nobody has what it costs a known one', async () => {
     expect(answer.text).toBe('{"ok":false,"error":"login.failed"}');
     spent.push(hasher.computed - before);
   }
-  expect(spent).toEqual([1, 1, 1, 1, 1]);
+  const before = hasher.computed;
+  const { answer } = await signIn('203.0.113.5', 'friend', 'x'.repeat(100_000));
+  expect(answer.text).toBe('{"ok":false,"error":"login.failed"}');
+  spent.push(hasher.computed - before);
+  expect(spent).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
 describe('a session', () => {
