@@ -49,6 +49,7 @@ interface Base {
 export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const { config, log: sink, panel: panelStart = {}, ...clocks } = options;
   const now = options.now ?? Date.now;
+  const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
   const apiLog = new LogTap(sink);
   const log = new Log(apiLog);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
@@ -65,6 +66,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const calls = new CallWatch();
     const lent = {
       ...base,
+      monotonicNow,
       handlers,
       gate,
       calls,
@@ -75,7 +77,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     };
     panel = await openPanel(lent, panelStart);
     const served = { config, engine, log, handlers, watch: calls, writeBuffer: reportOf(buffer) };
-    const api = await startApi({ ...clocks, ...served });
+    const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.

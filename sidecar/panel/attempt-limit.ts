@@ -7,24 +7,24 @@ const MOST_SOURCES = 20_000;
  */
 export class AttemptLimit {
   readonly #most: number;
-  readonly #now: () => number;
+  readonly #monotonicNow: () => number;
   readonly #times = new Map<string, number[]>();
 
-  /** `now` in milliseconds, monotonic where it can be. */
-  constructor(most: number, now: () => number) {
+  /** @param monotonicNow milliseconds that never go back: a clock set back must not make a block longer */
+  constructor(most: number, monotonicNow: () => number) {
     this.#most = most;
-    this.#now = now;
+    this.#monotonicNow = monotonicNow;
   }
 
   /** Seconds until the source is heard again; 0 where it is. */
   blockedSeconds(source: string): number {
     const times = this.#recent(source);
     const oldest = times.at(-this.#most);
-    return oldest === undefined ? 0 : Math.ceil((oldest + WINDOW_MS - this.#now()) / 1000);
+    return oldest === undefined ? 0 : Math.ceil((oldest + WINDOW_MS - this.#monotonicNow()) / 1000);
   }
 
   count(source: string): void {
-    const times = [...this.#recent(source), this.#now()].slice(-this.#most);
+    const times = [...this.#recent(source), this.#monotonicNow()].slice(-this.#most);
     if (!this.#times.has(source) && this.#times.size >= MOST_SOURCES) {
       for (const first of this.#times.keys()) {
         this.#times.delete(first);
@@ -35,7 +35,7 @@ export class AttemptLimit {
   }
 
   #recent(source: string): number[] {
-    const since = this.#now() - WINDOW_MS;
+    const since = this.#monotonicNow() - WINDOW_MS;
     return (this.#times.get(source) ?? []).filter((time) => time > since);
   }
 }

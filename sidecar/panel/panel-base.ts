@@ -27,4 +27,6 @@ export interface PanelBase {
   readonly apiLog?: LogTap;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that never go back, for limits of attempts. */
+  readonly monotonicNow: () => number;
 }

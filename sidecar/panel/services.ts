@@ -37,15 +37,15 @@ export interface ServicesStart {
 /** The parts of the panel, put together: each knows the ones before it by its constructor, and nothing of HTTP. */
 export function createServices(base: PanelBase, store: PanelStore, start: ServicesStart) {
   const { settings, logs } = start;
-  const { config, now } = base;
+  const { config, now, monotonicNow } = base;
   const { log } = logs;
   const audit = new AuditLog({
     ...{ store, now },
     onTrouble: (error) => log.error('refusals could not be written into the audit log', { cause: traceOf(error) }),
   });
-  const people = createAccounts(store, now, audit);
+  const people = createAccounts(store, base, audit);
   const { bridgeHost } = config.panel;
-  const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now });
+  const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now, monotonicNow });
   const server = createGameServer({ base, store, audit, ...start });
   const status = () => server.control.status();
   const bundles = new Bundles({ server: server.control, settings });
@@ -85,12 +85,12 @@ function createEvents(
   return events;
 }
 
-function createAccounts(store: PanelStore, now: () => number, audit: AuditLog) {
+function createAccounts(store: PanelStore, { now, monotonicNow }: PanelBase, audit: AuditLog) {
   const accountStore = new AccountStore(store);
   const hasher = new PasswordHasher();
   const sessions = new Sessions(store, now);
   const accounts = new Accounts({ store: accountStore, hasher, sessions });
-  const limit = new AttemptLimit(LOGIN_ATTEMPTS, now);
+  const limit = new AttemptLimit(LOGIN_ATTEMPTS, monotonicNow);
   const login = new Login({
     ...{ store: accountStore, hasher, sessions, limit },
     onAttempt: (attempt) => audit.write({ ...attempt, action: 'login', subject: '' }),

@@ -16,8 +16,8 @@ export interface ListenerOptions {
   readonly tokens: Pick<BridgeTokens, 'use'>;
   /** Takes lines; resolves once they are kept. */
   readonly keep: (lines: readonly BridgeLine[], address: string) => Promise<void>;
-  /** Milliseconds. */
-  readonly now: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonicNow: () => number;
 }
 
 interface Refusal {
@@ -34,7 +34,7 @@ export class BridgeListener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#wrong = new AttemptLimit(MOST_WRONG_TOKENS, options.now);
+    this.#wrong = new AttemptLimit(MOST_WRONG_TOKENS, options.monotonicNow);
     this.#server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS });
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('request', (request, response) => {

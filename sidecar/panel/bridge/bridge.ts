@@ -20,6 +20,7 @@ export interface BridgeOptions {
   readonly host: string;
   readonly log: Log;
   readonly now: () => number;
+  readonly monotonicNow: () => number;
 }
 
 type BridgeSettings = SettingValues['bridge'];
@@ -89,9 +90,9 @@ export class Bridge {
   }
 
   async #listen(port: number): Promise<void> {
-    const { host, log, now } = this.#options;
+    const { host, log, monotonicNow } = this.#options;
     const keep = (lines: readonly BridgeLine[], address: string) => this.#keep(lines, address);
-    const listener = new BridgeListener({ tokens: this.tokens, keep, now });
+    const listener = new BridgeListener({ tokens: this.tokens, keep, monotonicNow });
     try {
       this.#port = await listener.listen(host, port);
       this.#listener = listener;

@@ -4,14 +4,21 @@ import type { EndedSessions } from '../../../sidecar/panel/accounts/sessions.ts'
 import { PASSWORD, PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let panel: TestPanel;
 let now = Date.parse('2026-01-01T00:00:00Z');
+/** How far the clock was set back. */
+let setBackMs = 0;
 const ended: EndedSessions[] = [];
 
 beforeAll(async () => {
   // The tests' own machine is the proxy, so that each can come from an address of its own.
-  panel = await startTestPanel({ now: () => now, config: { panel: { trustedProxies: ['127.0.0.1/32'] } } });
+  panel = await startTestPanel({
+    now: () => now - setBackMs,
+    monotonicNow: () => now,
+    config: { panel: { trustedProxies: ['127.0.0.1/32'] } },
+  });
   await panel.owner();
   await panel.account('friend', ['console.read']);
   panel.services.sessions.onEnded((sessions) => ended.push(sessions));
@@ -60,6 +67,17 @@ describe('attempts', () => {
   it('are heard again after that time', async () => {
     now += 10 * MINUTE_MS;
     expect((await signIn('203.0.113.1', 'friend', PASSWORD)).answer.status).toBe(200);
+  });
+
+  it('are heard again after that time although the clock was set back by a day', async () => {
+    tryBefore('203.0.113.7', 10);
+    setBackMs = DAY_MS;
+    try {
+      now += 16 * MINUTE_MS;
+      expect((await signIn('203.0.113.7', 'friend', PASSWORD)).answer.status).toBe(200);
+    } finally {
+      setBackMs = 0;
+    }
   });
 
   it('count when they begin, so that of three at once only two are left', async () => {

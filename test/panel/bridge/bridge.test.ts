@@ -49,6 +49,7 @@ function open(settings = new PanelSettings(store)): Bridge {
     ...{ store, settings, lines, host: '127.0.0.1' },
     log: new Log({ write: (line) => logged.push(line) }),
     now: () => nowMs,
+    monotonicNow: () => nowMs,
   });
 }
 

@@ -19,6 +19,8 @@ export interface TestPanelOptions {
   /** What the owner has set, written before the panel starts. */
   readonly settings?: NonNullable<NonNullable<ServeOptions['panel']>['preset']>;
   readonly now?: () => number;
+  /** Default: `now`. */
+  readonly monotonicNow?: () => number;
   /** Whoever gives one drops it; default: a file of SQLite in the folder. */
   readonly database?: TestDatabase | null;
   /** A folder of an earlier one (`keepFolder`). */
@@ -57,6 +59,7 @@ export async function startTestPanel(options: TestPanelOptions = {}): Promise<Te
     config: loadConfig(file, {}),
     log: { write: (line) => void log.push(line) },
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
     ...(options.settings === undefined ? {} : { panel: { preset: options.settings } }),
   });
   const panel = running.panel as RunningPanel;
