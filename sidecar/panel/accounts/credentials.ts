@@ -1,20 +1,14 @@
 import { PanelError } from '../panel-error.ts';
+import { isTooLongToRead } from '../typed-text.ts';
 
 const USERNAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 const SHORTEST_PASSWORD = 12;
 const LONGEST_PASSWORD = 256;
-/** `normalize` needs quadratic time on runs of combining marks. Enough for every password, decomposed too. */
-const MOST_READ_UNITS = 1024;
 
 /** As accounts are called; null where none can be called so. */
 export function usernameOf(name: string): string | null {
   const username = name.toLowerCase();
   return USERNAME.test(username) ? username : null;
-}
-
-/** Nothing a stranger sends is normalised beyond this length. */
-export function isTooLongToRead(text: string): boolean {
-  return text.length > MOST_READ_UNITS;
 }
 
 export function isPassword(password: string): boolean {

@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { PanelError } from '../panel-error.ts';
+import { isTooLongToRead } from '../typed-text.ts';
 import { CheckLine } from './check-line.ts';
-import { isTooLongToRead } from './credentials.ts';
 
 /** As OWASP's password storage cheat sheet gives them; about 0.2 s and 32 MiB each. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };

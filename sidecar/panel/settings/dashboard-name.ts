@@ -1,4 +1,4 @@
-import { isTooLongToRead } from '../accounts/credentials.ts';
+import { isTooLongToRead } from '../typed-text.ts';
 
 const LONGEST_NAME = 64;
 
