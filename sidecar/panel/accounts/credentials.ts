@@ -1,9 +1,6 @@
 import { PanelError } from '../panel-error.ts';
+import { PASSWORD_CHARS, USERNAME } from '../shapes/account-limits.ts';
 import { isTooLongToRead } from '../typed-text.ts';
-
-const USERNAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
-const SHORTEST_PASSWORD = 12;
-const LONGEST_PASSWORD = 256;
 
 /** As accounts are called; null where none can be called so. */
 export function usernameOf(name: string): string | null {
@@ -14,7 +11,7 @@ export function usernameOf(name: string): string | null {
 export function isPassword(password: string): boolean {
   if (isTooLongToRead(password)) return false;
   const length = [...password.normalize('NFC')].length;
-  return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD && password.isWellFormed();
+  return length >= PASSWORD_CHARS.min && length <= PASSWORD_CHARS.max && password.isWellFormed();
 }
 
 /** @throws PanelError users.username */

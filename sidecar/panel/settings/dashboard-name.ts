@@ -1,6 +1,5 @@
+import { MAX_NAME_CHARS } from '../shapes/account-limits.ts';
 import { isTooLongToRead } from '../typed-text.ts';
-
-const LONGEST_NAME = 64;
 
 /** What the panel and, where nothing else names it, the server is called; null where it cannot be that. */
 export function readDashboardName(given: unknown): string | null {
@@ -9,5 +8,5 @@ export function readDashboardName(given: unknown): string | null {
   const length = [...name].length;
   // Neither control characters nor such that turn a line of text round.
   const isShown = !/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u.test(name);
-  return length >= 1 && length <= LONGEST_NAME && isShown ? name : null;
+  return length >= 1 && length <= MAX_NAME_CHARS && isShown ? name : null;
 }

@@ -21,6 +21,15 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     await panel?.stop();
   });
 
+  it('names both empty fields at once', async () => {
+    const page = await browser.visit(panel.address);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Enter your user name.').waitFor();
+    await page.getByText('Enter your password.').waitFor();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('User name');
+    await expectAccessible(page);
+  });
+
   it('refuses a wrong password in words, and keeps the name', async () => {
     const page = await browser.visit(panel.address);
     await page.getByText(NAME, { exact: true }).waitFor();

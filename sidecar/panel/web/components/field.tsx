@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks';
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** What is wrong with it; read aloud with the field. */
+  /** Fault of the value; read aloud with the field. */
   readonly error?: string | null | undefined;
 }
 
@@ -52,25 +52,37 @@ export interface TextFieldProps extends FieldProps {
   readonly placeholder?: string;
   /** Paths, command lines, filters. */
   readonly mono?: boolean;
+  /** A button inside the field, at its end. */
+  readonly trailing?: ComponentChildren;
 }
 
 export function TextField(props: TextFieldProps) {
   const id = useId();
-  const { label, hint, error, onInput, type = 'text', mono, ...rest } = props;
+  const { label, hint, error, onInput, type = 'text', mono, trailing, ...rest } = props;
+  const input = (
+    <input
+      {...rest}
+      id={id}
+      // The types of the DOM want to know it beforehand.
+      type={type as 'text'}
+      class={mono === true ? 'mono' : ''}
+      spellcheck={false}
+      autocapitalize="none"
+      aria-invalid={error ? 'true' : undefined}
+      aria-describedby={describedBy(id, props)}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  );
   return (
     <Frame id={id} label={label} hint={hint} error={error}>
-      <input
-        {...rest}
-        id={id}
-        // The types of the DOM want to know it beforehand.
-        type={type as 'text'}
-        class={mono === true ? 'mono' : ''}
-        spellcheck={false}
-        autocapitalize="none"
-        aria-invalid={error ? 'true' : undefined}
-        aria-describedby={describedBy(id, props)}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
+      {trailing === undefined ? (
+        input
+      ) : (
+        <div class="with-button">
+          {input}
+          {trailing}
+        </div>
+      )}
     </Frame>
   );
 }

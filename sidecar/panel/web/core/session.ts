@@ -11,7 +11,7 @@ export interface Session {
   readonly username: string;
   readonly permissions: ReadonlySet<string>;
   readonly ended: EndReason | null;
-  /** Of setup, for whoever has just done it; English. */
+  /** What setup leaves to do by hand; English. */
   readonly notes: readonly string[];
   readonly dashboardName: string;
   readonly version: string;
@@ -55,7 +55,6 @@ async function enter(reply: SessionReply): Promise<void> {
     username: reply.username,
     permissions: new Set(reply.permissions),
     ended: null,
-    notes: [],
   });
 }
 
@@ -86,10 +85,11 @@ export async function boot(): Promise<void> {
   }
 }
 
-/** The first account is made; it signs in like any other. */
-export async function finishSetup(notes: readonly string[]): Promise<void> {
+/** The first account signs in with what was typed; the sign-in page is the way if that fails. */
+export async function finishSetup(username: string, password: string, notes: readonly string[]): Promise<void> {
   await boot();
-  if (session.get().phase === 'anonymous') session.set({ ended: 'setup', notes });
+  session.set({ ended: 'setup', notes });
+  if (session.get().phase === 'anonymous') await signIn(username, password, false).catch(() => {});
 }
 
 export async function signIn(username: string, password: string, remember: boolean): Promise<void> {
@@ -105,7 +105,7 @@ export async function signOut(): Promise<void> {
 /** Back to the sign-in page; a token for it is fetched, since the old one went with the session. */
 export async function leave(reason: EndReason): Promise<void> {
   if (session.get().phase !== 'signed-in') return;
-  session.set({ phase: 'anonymous', username: '', permissions: new Set(), ended: reason });
+  session.set({ phase: 'anonymous', username: '', permissions: new Set(), ended: reason, notes: [] });
   await fetchSession().catch(() => {});
 }
 

@@ -1,15 +1,17 @@
 import type { BridgeStatus } from '../../shapes/bridge.ts';
 import { Badge } from '../components/badge.tsx';
-import { Checkbox, TextField } from '../components/field.tsx';
+import { Checkbox } from '../components/field.tsx';
+import { NumberField } from '../components/number-field.tsx';
 import { Section } from '../components/page-frame.tsx';
+import { SaveRow } from '../components/save-row.tsx';
 import { Notice, Ready } from '../components/states.tsx';
+import { useForm } from '../components/use-form.ts';
 import { api } from '../core/api.ts';
+import { numberFault } from '../core/field-checks.ts';
 import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { BridgeTokens } from './bridge-tokens.tsx';
-import { SaveRow } from './save-row.tsx';
-import { useForm } from './use-form.ts';
 
 /** Log lines of other machines in the same network. */
 export function BridgeView() {
@@ -46,19 +48,24 @@ function State({ status }: { status: BridgeStatus }) {
   );
 }
 
+/** Field, least and greatest value. */
+const NUMBERS = [
+  ['port', 1, 65_535],
+  ['retentionDays', 1, 3650],
+  ['maxMegabytes', 1, 1024],
+] as const;
+
 function BridgeForm({ status, onSaved }: { status: BridgeStatus; onSaved: () => void }) {
   const { enabled, port, retentionDays, maxMegabytes } = status;
-  const form = useForm({ enabled, port, retentionDays, maxMegabytes }, async (changes) => {
+  const save = async (changes: object) => {
     await api.post('/api/bridge/settings', changes);
     onSaved();
-  });
-  const numbers = [
-    ['port', 1, 65_535],
-    ['retentionDays', 1, 3650],
-    ['maxMegabytes', 1, 1024],
-  ] as const;
+  };
+  const form = useForm({ enabled, port, retentionDays, maxMegabytes }, save, (values) =>
+    Object.fromEntries(NUMBERS.map(([name, min, max]) => [name, numberFault(values[name], min, max)])),
+  );
   return (
-    <form class="form" onSubmit={form.submit}>
+    <form class="form" noValidate onSubmit={form.submit}>
       <Checkbox
         label={t('settings.bridgeEnabled')}
         hint={t('settings.bridgeEnabledHint')}
@@ -66,16 +73,15 @@ function BridgeForm({ status, onSaved }: { status: BridgeStatus; onSaved: () => 
         onChange={(checked) => form.set({ enabled: checked })}
       />
       <div class="pair">
-        {numbers.map(([name, min, max]) => (
-          <TextField
+        {NUMBERS.map(([name, min, max]) => (
+          <NumberField
             key={name}
             label={t(`settings.${name}`)}
-            type="number"
             min={min}
             max={max}
-            value={String(form.values[name])}
+            value={form.values[name]}
             error={form.faultOf(name)}
-            onInput={(text) => form.set({ [name]: Number(text) })}
+            onInput={(value) => form.set({ [name]: value })}
           />
         ))}
       </div>

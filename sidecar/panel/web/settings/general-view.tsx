@@ -1,15 +1,17 @@
 import { BACKENDS, type Backend } from '../../shapes/server.ts';
 import type { SettingsDocument } from '../../shapes/settings.ts';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
+import { NumberField } from '../components/number-field.tsx';
 import { Section } from '../components/page-frame.tsx';
+import { SaveRow } from '../components/save-row.tsx';
 import { Notice } from '../components/states.tsx';
+import { useForm } from '../components/use-form.ts';
 import { api } from '../core/api.ts';
 import { live } from '../core/events.ts';
+import { numberFault, panelNameFault } from '../core/field-checks.ts';
 import { t } from '../core/i18n.ts';
 import { session, useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
-import { SaveRow } from './save-row.tsx';
-import { useForm } from './use-form.ts';
 
 interface GeneralViewProps {
   readonly settings: SettingsDocument;
@@ -28,14 +30,17 @@ export function GeneralView(props: GeneralViewProps) {
 }
 
 function NameForm({ settings, onSaved }: GeneralViewProps) {
-  const form = useForm({ dashboardName: settings.dashboardName }, async (changes) => {
+  const save = async (changes: { readonly dashboardName?: string }) => {
     await api.post('/api/settings', changes);
     session.set(changes);
     onSaved();
-  });
+  };
+  const form = useForm({ dashboardName: settings.dashboardName }, save, ({ dashboardName }) => ({
+    dashboardName: panelNameFault(dashboardName),
+  }));
   return (
     <Section title={t('settings.panel')}>
-      <form class="form" onSubmit={form.submit}>
+      <form class="form" noValidate onSubmit={form.submit}>
         <TextField
           label={t('settings.dashboardName')}
           hint={t('settings.dashboardNameHint')}
@@ -50,19 +55,24 @@ function NameForm({ settings, onSaved }: GeneralViewProps) {
   );
 }
 
+const HANG_SECONDS = { min: 10, max: 3600 } as const;
+
 function RunningForm({ settings, onSaved }: GeneralViewProps) {
   const { shutdownMode, autoStartServer, restartHungServer, hangSeconds, hangCommand } = settings;
   const now = { shutdownMode, autoStartServer, restartHungServer, hangSeconds, hangCommand };
-  const form = useForm(now, async (changes) => {
+  const save = async (changes: Partial<typeof now>) => {
     await api.post('/api/settings', changes);
     onSaved();
-  });
+  };
+  const form = useForm(now, save, (values) => ({
+    hangSeconds: numberFault(values.hangSeconds, HANG_SECONDS.min, HANG_SECONDS.max),
+  }));
   const isCommand = useStore(live, (value) => value.status?.backend === 'command');
   const can = useCan();
   const { values, set } = form;
   return (
     <Section title={t('settings.running')}>
-      <form class="form" onSubmit={form.submit}>
+      <form class="form" noValidate onSubmit={form.submit}>
         <SelectField
           label={t('settings.shutdownMode')}
           hint={t(`settings.shutdownHint-${values.shutdownMode}`)}
@@ -83,14 +93,12 @@ function RunningForm({ settings, onSaved }: GeneralViewProps) {
           checked={values.restartHungServer}
           onChange={(checked) => set({ restartHungServer: checked })}
         />
-        <TextField
+        <NumberField
           label={t('settings.hangSeconds')}
-          type="number"
-          min={10}
-          max={3600}
-          value={String(values.hangSeconds)}
+          {...HANG_SECONDS}
+          value={values.hangSeconds}
           error={form.faultOf('hangSeconds')}
-          onInput={(text) => set({ hangSeconds: Number(text) })}
+          onInput={(seconds) => set({ hangSeconds: seconds })}
         />
         {isCommand && can('console.write') && (
           <TextField
@@ -123,7 +131,7 @@ function FolderForm() {
   return (
     <Section title={t('settings.folder')}>
       {!isStopped && isMine && <Notice>{t('settings.stopFirst')}</Notice>}
-      <form class="form" onSubmit={form.submit}>
+      <form class="form" noValidate onSubmit={form.submit}>
         {isStopped && isMine && (
           <SelectField
             label={t('setup.backend')}

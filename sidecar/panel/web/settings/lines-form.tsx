@@ -2,13 +2,15 @@ import { useState } from 'preact/hooks';
 import type { Backend } from '../../shapes/server.ts';
 import type { ConfigValues } from '../../shapes/settings.ts';
 import { TextArea, TextField } from '../components/field.tsx';
+import { NumberField } from '../components/number-field.tsx';
 import { Section } from '../components/page-frame.tsx';
+import { SaveRow } from '../components/save-row.tsx';
+import { type Form, useForm } from '../components/use-form.ts';
 import { api } from '../core/api.ts';
+import { namesOf } from '../core/changed-fields.ts';
+import { numberFault } from '../core/field-checks.ts';
 import { t } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
-import { namesOf } from './changed-fields.ts';
-import { SaveRow } from './save-row.tsx';
-import { type Form, useForm } from './use-form.ts';
 
 interface LinesFormProps {
   readonly config: ConfigValues;
@@ -18,14 +20,15 @@ interface LinesFormProps {
 
 /** Lines with which the server is started, stopped and asked. Its own kinds know most of them. */
 export function LinesForm({ config, backend, onSaved }: LinesFormProps) {
-  const form = useForm<ConfigValues>(config, async (changes) => {
+  const save = async (changes: Partial<ConfigValues>) => {
     await api.post('/api/server-config', { config: changes });
     onSaved();
-  });
+  };
+  const form = useForm<ConfigValues>(config, save, faultsOf);
   const isOther = backend === 'command';
   return (
     <Section title={t('settings.lines')}>
-      <form class="form" onSubmit={form.submit}>
+      <form class="form" noValidate onSubmit={form.submit}>
         {backend !== 'standalone' && (
           <Line form={form} name="startLine" isMine="users.manage" hint={t('settings.startLineHint')} />
         )}
@@ -49,6 +52,23 @@ export function LinesForm({ config, backend, onSaved }: LinesFormProps) {
       </form>
     </Section>
   );
+}
+
+const LONGEST_WAIT_SECONDS = 600;
+
+function faultsOf(values: ConfigValues) {
+  const bundleLine = (line: string) => (line === '' || line.includes('{name}') ? null : t('settings.needsName'));
+  const wait = (seconds: number) => numberFault(seconds, 0, LONGEST_WAIT_SECONDS);
+  // The marks that the panel splits the line by.
+  const isClosed = /^(?:[^"']|"[^"]*"|'[^']*')*$/.test(values.startLine);
+  return {
+    startLine: isClosed ? null : t('settings.openQuote'),
+    bundleStartLine: bundleLine(values.bundleStartLine),
+    bundleStopLine: bundleLine(values.bundleStopLine),
+    bundleRestartLine: bundleLine(values.bundleRestartLine),
+    stopWaitSeconds: wait(values.stopWaitSeconds),
+    killWaitSeconds: wait(values.killWaitSeconds),
+  };
 }
 
 type LineName = 'startLine' | 'stopLine' | 'bundleStartLine' | 'bundleStopLine' | 'bundleRestartLine';
@@ -80,14 +100,13 @@ function Line({ form, name, isMine, hint }: LineProps) {
 
 function Wait({ form, name }: { form: Form<ConfigValues>; name: 'stopWaitSeconds' | 'killWaitSeconds' }) {
   return (
-    <TextField
+    <NumberField
       label={t(`settings.${name}`)}
-      type="number"
       min={0}
-      max={600}
-      value={String(form.values[name])}
+      max={LONGEST_WAIT_SECONDS}
+      value={form.values[name]}
       error={form.faultOf(name)}
-      onInput={(text) => form.set({ [name]: Number(text) })}
+      onInput={(seconds) => form.set({ [name]: seconds })}
     />
   );
 }

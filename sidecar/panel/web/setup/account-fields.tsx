@@ -1,27 +1,23 @@
 import { SelectField, TextField } from '../components/field.tsx';
-import { faultText } from '../core/fault-text.ts';
+import { PasswordField } from '../components/password-field.tsx';
 import { LANGUAGES, t } from '../core/i18n.ts';
 import { chooseLanguage } from '../core/session.ts';
-import type { SetupFault, SetupValues } from './setup-form.ts';
+import type { SetupValues } from './setup-form.ts';
 
 export interface PartProps {
   readonly values: SetupValues;
-  readonly faults: SetupFault;
+  readonly faultOf: (field: keyof SetupValues) => string | null;
   readonly change: (changes: Partial<SetupValues>) => void;
 }
 
-export function faultOf(faults: SetupFault, field: keyof SetupValues): string | null {
-  return faults[field] === undefined ? null : faultText(faults[field]);
-}
-
-export function KeyFields({ values, faults, change }: PartProps) {
+export function KeyFields({ values, faultOf, change }: PartProps) {
   return (
     <fieldset class="setup-part">
       <legend>{t('setup.partKey')}</legend>
       <TextField
         label={t('setup.key')}
         hint={t('setup.keyHint')}
-        error={faultOf(faults, 'key')}
+        error={faultOf('key')}
         value={values.key}
         onInput={(key) => change({ key })}
         autocomplete="off"
@@ -32,7 +28,7 @@ export function KeyFields({ values, faults, change }: PartProps) {
   );
 }
 
-export function AccountFields({ values, faults, change }: PartProps) {
+export function AccountFields({ values, faultOf, change }: PartProps) {
   return (
     <fieldset class="setup-part">
       <legend>{t('setup.partAccount')}</legend>
@@ -40,14 +36,14 @@ export function AccountFields({ values, faults, change }: PartProps) {
         <TextField
           label={t('setup.dashboardName')}
           hint={t('setup.dashboardNameHint')}
-          error={faultOf(faults, 'dashboardName')}
+          error={faultOf('dashboardName')}
           value={values.dashboardName}
           onInput={(dashboardName) => change({ dashboardName })}
           required
         />
         <SelectField
           label={t('common.language')}
-          error={faultOf(faults, 'locale')}
+          error={faultOf('locale')}
           value={values.locale}
           options={Object.entries(LANGUAGES)}
           onChange={(locale) => {
@@ -59,7 +55,7 @@ export function AccountFields({ values, faults, change }: PartProps) {
       <TextField
         label={t('common.userName')}
         hint={t('setup.usernameHint')}
-        error={faultOf(faults, 'username')}
+        error={faultOf('username')}
         value={values.username}
         onInput={(username) => change({ username })}
         name="username"
@@ -67,22 +63,20 @@ export function AccountFields({ values, faults, change }: PartProps) {
         required
       />
       <div class="setup-pair">
-        <TextField
+        <PasswordField
           label={t('common.password')}
           hint={t('setup.passwordHint')}
-          error={faultOf(faults, 'password')}
+          error={faultOf('password')}
           value={values.password}
           onInput={(password) => change({ password })}
-          type="password"
           autocomplete="new-password"
           required
         />
-        <TextField
+        <PasswordField
           label={t('setup.confirmation')}
-          error={faultOf(faults, 'confirmation')}
+          error={faultOf('confirmation')}
           value={values.confirmation}
           onInput={(confirmation) => change({ confirmation })}
-          type="password"
           autocomplete="new-password"
           required
         />

@@ -4,13 +4,13 @@ import { Button } from '../components/button.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';
 import { useAction } from '../core/use-action.ts';
-import { faultOf, type PartProps } from './account-fields.tsx';
+import type { PartProps } from './account-fields.tsx';
 import { pickFolder } from './setup-form.ts';
 
 /** A dialog opens on the panel's machine: of use only to somebody who sits there. */
 const IS_LOCAL = /^(localhost|panel\.localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
 
-export function ServerFields({ values, faults, change }: PartProps) {
+export function ServerFields({ values, faultOf, change }: PartProps) {
   const { backend, serverRoot } = values;
   return (
     <fieldset class="setup-part">
@@ -18,7 +18,7 @@ export function ServerFields({ values, faults, change }: PartProps) {
       <SelectField
         label={t('setup.backend')}
         hint={t(`setup.backend-${backend}-hint`)}
-        error={faultOf(faults, 'backend')}
+        error={faultOf('backend')}
         value={backend}
         options={BACKENDS.map((name) => [name, t(`setup.backend-${name}`)] as const)}
         onChange={(name) => change({ backend: name as Backend })}
@@ -27,7 +27,7 @@ export function ServerFields({ values, faults, change }: PartProps) {
         <TextField
           label={t('setup.serverRoot')}
           hint={t(`setup.serverRoot-${backend}-hint`)}
-          error={faultOf(faults, 'serverRoot')}
+          error={faultOf('serverRoot')}
           value={serverRoot}
           onInput={(folder) => change({ serverRoot: folder })}
           mono

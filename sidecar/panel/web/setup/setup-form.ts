@@ -1,6 +1,9 @@
 import type { JobStatus } from '../../shapes/jobs.ts';
 import type { Backend } from '../../shapes/server.ts';
+import type { Faults } from '../components/use-faults.ts';
 import { api } from '../core/api.ts';
+import { confirmationFault, panelNameFault, passwordFault, usernameFault } from '../core/field-checks.ts';
+import { t } from '../core/i18n.ts';
 import { PanelFault } from '../core/panel-fault.ts';
 
 /** The setup document, as it is typed. */
@@ -15,8 +18,6 @@ export interface SetupValues {
   readonly serverRoot: string;
 }
 
-export type SetupFault = Partial<Record<keyof SetupValues, unknown>>;
-
 /** Chosen by whoever started the sidecar: then setup makes the account and nothing else. */
 export interface Preset {
   readonly backend: Backend;
@@ -30,10 +31,24 @@ export interface Installed {
 
 const POLL_MS = 400;
 
+/** Faults that the page finds without the panel: all at once. */
+export function setupFaults(values: SetupValues, preset: Preset | null): Faults<keyof SetupValues> {
+  const { key, dashboardName, username, password, confirmation, backend, serverRoot } = values;
+  const needsRoot = preset === null && backend !== 'none';
+  return {
+    key: key.trim() === '' ? t('setup.enterKey') : null,
+    dashboardName: panelNameFault(dashboardName),
+    username: usernameFault(username),
+    password: passwordFault(password),
+    confirmation: confirmationFault(password, confirmation),
+    serverRoot: needsRoot && serverRoot.trim() === '' ? t('setup.enterRoot') : null,
+  };
+}
+
 /** What is sent: without what is preset, and without a folder where there is no server. */
 export function documentOf(values: SetupValues, preset: Preset | null): Record<string, unknown> {
   const { backend, serverRoot, ...person } = values;
-  const account = { ...person, key: values.key.trim() };
+  const account = { ...person, key: values.key.trim(), username: values.username.trim() };
   if (preset !== null) return account;
   return backend === 'none' ? { ...account, backend } : { ...account, backend, serverRoot: serverRoot.trim() };
 }

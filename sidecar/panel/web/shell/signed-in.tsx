@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { ConfirmHost } from '../components/confirm.tsx';
+import { SetupNotes } from '../components/setup-notes.tsx';
 import { Empty } from '../components/states.tsx';
 import { ToastHost } from '../components/toast.tsx';
 import { closeEvents, live, openEvents } from '../core/events.ts';
@@ -25,6 +26,7 @@ export function SignedIn() {
       <Navigation />
       <main id="main" tabIndex={-1}>
         <ConnectionBanner />
+        <SetupNotes />
         <CurrentPage />
       </main>
       <ToastHost />

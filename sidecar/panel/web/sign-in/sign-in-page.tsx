@@ -1,14 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { Checkbox, TextField } from '../components/field.tsx';
+import { PasswordField } from '../components/password-field.tsx';
+import { SetupNotes } from '../components/setup-notes.tsx';
+import { formOf, useFaults } from '../components/use-faults.ts';
 import { faultText } from '../core/fault-text.ts';
 import { t } from '../core/i18n.ts';
 import { session, signIn } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { Gate } from '../shell/gate.tsx';
 
+const FIELDS = ['username', 'password'] as const;
+
 export function SignInPage() {
-  const { dashboardName, ended, notes } = useStore(session, (value) => value);
+  const { dashboardName, ended } = useStore(session, (value) => value);
+  const faults = useFaults(FIELDS);
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
   const [isRemembered, setRemembered] = useState(false);
@@ -18,9 +24,13 @@ export function SignInPage() {
     document.title = `${t('sign-in.title')} · ${dashboardName}`;
   }, [dashboardName]);
   const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
+    const missing = {
+      username: username.trim() === '' ? t('sign-in.enterName') : null,
+      password: password === '' ? t('sign-in.enterPassword') : null,
+    };
     setFault('');
+    if (!faults.check(missing, formOf(event))) return;
+    setBusy(true);
     try {
       await signIn(username.trim(), password, isRemembered);
     } catch (error) {
@@ -33,23 +43,30 @@ export function SignInPage() {
   return (
     <Gate title={t('sign-in.title')}>
       {ended !== null && <p class="gate-note">{t(`sign-in.ended-${ended}`)}</p>}
-      {notes.length > 0 && <Notes notes={notes} />}
-      <form onSubmit={(event) => void submit(event)}>
+      <SetupNotes />
+      <form onSubmit={(event) => void submit(event)} noValidate>
         <TextField
           label={t('common.userName')}
           name="username"
           autocomplete="username"
           value={username}
-          onInput={setUsername}
+          error={faults.faultOf('username')}
+          onInput={(text) => {
+            faults.forget(['username']);
+            setUsername(text);
+          }}
           required
         />
-        <TextField
+        <PasswordField
           label={t('common.password')}
           name="password"
-          type="password"
           autocomplete="current-password"
           value={password}
-          onInput={setPassword}
+          error={faults.faultOf('password')}
+          onInput={(text) => {
+            faults.forget(['password']);
+            setPassword(text);
+          }}
           required
         />
         <Checkbox
@@ -64,21 +81,5 @@ export function SignInPage() {
         </Button>
       </form>
     </Gate>
-  );
-}
-
-/** What setup left to be done by hand; told once. */
-function Notes({ notes }: { notes: readonly string[] }) {
-  return (
-    <div class="notice warn">
-      <div>
-        <p>{t('sign-in.notes')}</p>
-        <ul class="gate-notes">
-          {notes.map((note) => (
-            <li key={note}>{note}</li>
-          ))}
-        </ul>
-      </div>
-    </div>
   );
 }
