@@ -10,6 +10,8 @@ export interface DiagnosticLine {
   readonly module: string;
   readonly level: DiagnosticLevel;
   readonly text: string;
+  /** A request that was answered as asked: most of a busy log. */
+  readonly isOrdinaryRequest?: boolean;
 }
 
 /** What diagnostics read: one log, which may hold lines of more than one source. */
@@ -23,6 +25,9 @@ export interface DiagnosticQuery {
   readonly sources: ReadonlySet<DiagnosticSource>;
   /** Empty for all. */
   readonly module: string;
+  readonly levels: ReadonlySet<DiagnosticLevel>;
+  /** With ordinary requests. */
+  readonly hasRequests: boolean;
   /** A plain substring, of either case; empty for all. */
   readonly search: string;
   readonly limit: number;
@@ -103,7 +108,8 @@ function entryOf({ time, source, module, level, text }: DiagnosticLine, places: 
 }
 
 function isMatch(line: DiagnosticLine, query: DiagnosticQuery, search: string): boolean {
-  if (!query.sources.has(line.source)) return false;
+  if (!query.sources.has(line.source) || !query.levels.has(line.level)) return false;
+  if (!query.hasRequests && line.isOrdinaryRequest === true) return false;
   if (query.module !== '' && line.module !== query.module) return false;
   return search === '' || line.text.toLowerCase().includes(search);
 }

@@ -1,5 +1,5 @@
 import type { LogSink } from '../../log.ts';
-import type { DiagnosticLevel } from '../shapes/diagnostics.ts';
+import { DIAGNOSTIC_LEVELS, type DiagnosticLevel } from '../shapes/diagnostics.ts';
 import { LOG_AGE_MS, MEGABYTE } from './console-log.ts';
 import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';
 import type { LogLine } from './line-format.ts';
@@ -62,7 +62,7 @@ export class SidecarDiagnostics implements DiagnosticLog {
   }
 }
 
-const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies DiagnosticLevel[];
+const LEVELS: readonly unknown[] = DIAGNOSTIC_LEVELS;
 
 function shown({ seq, time, stream, text }: LogLine<SidecarPart>): DiagnosticLine {
   const fields = fieldsOf(text);
@@ -75,7 +75,15 @@ function shown({ seq, time, stream, text }: LogLine<SidecarPart>): DiagnosticLin
     module: typeof rest.service === 'string' ? rest.service : '',
     level: LEVELS.includes(level) ? (level as DiagnosticLevel) : 'info',
     text: [worded(msg), ...details].join(' '),
+    isOrdinaryRequest: isOrdinaryRequest(fields),
   };
+}
+
+/** Lines of `api/request-log.ts` and `http/request-log.ts`, and their counts of what has no line. */
+function isOrdinaryRequest({ msg, level, status, refused }: Record<string, unknown>): boolean {
+  if (level !== 'info') return false;
+  if (msg === 'request' || msg === 'panel request') return typeof status === 'number' && status < 400;
+  return msg === 'requests without a line of their own' && refused === 0;
 }
 
 function worded(value: unknown): string {

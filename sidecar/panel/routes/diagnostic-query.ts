@@ -1,7 +1,12 @@
 import type { DiagnosticQuery } from '../console/diagnostics.ts';
 import type { Caller, PanelRequest } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
-import { DIAGNOSTIC_SOURCES, type DiagnosticSource } from '../shapes/diagnostics.ts';
+import {
+  DIAGNOSTIC_LEVELS,
+  DIAGNOSTIC_SOURCES,
+  type DiagnosticLevel,
+  type DiagnosticSource,
+} from '../shapes/diagnostics.ts';
 import { integerOf, textOf } from './query-values.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -16,8 +21,11 @@ export function diagnosticQuery({ caller, query, signal }: PanelRequest): Diagno
   if (!canReadLogs && (history || isLogSource(source))) throw new PanelError('permission.missing');
   checkChoice('history', query.get('history'), ['true', 'false']);
   checkChoice('source', source, DIAGNOSTIC_SOURCES);
+  checkChoice('requests', query.get('requests'), ['true', 'false']);
   return {
     sources: source === null ? visibleTo(canReadLogs) : new Set([source as DiagnosticSource]),
+    levels: levelsOf(query.get('level')),
+    hasRequests: query.get('requests') !== 'false',
     module: textOf(query, 'module', 64),
     search: textOf(query, 'search', 256),
     limit: integerOf(query, 'limit', 1, MOST_ENTRIES) ?? DEFAULT_LIMIT,
@@ -25,6 +33,13 @@ export function diagnosticQuery({ caller, query, signal }: PanelRequest): Diagno
     cursor: query.get('cursor'),
     signal,
   };
+}
+
+/** `error,warn`; all levels if not given. */
+function levelsOf(text: string | null): ReadonlySet<DiagnosticLevel> {
+  const names = text === null ? DIAGNOSTIC_LEVELS : text.split(',');
+  for (const name of names) checkChoice('level', name, DIAGNOSTIC_LEVELS);
+  return new Set(names as readonly DiagnosticLevel[]);
 }
 
 /** What the sidecar and other machines say is for those who read logs; of the server's console its readers see as much here. */

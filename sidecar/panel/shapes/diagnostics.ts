@@ -1,7 +1,8 @@
 export const DIAGNOSTIC_SOURCES = ['server', 'panel', 'api', 'bridge'] as const;
 export type DiagnosticSource = (typeof DIAGNOSTIC_SOURCES)[number];
 
-export type DiagnosticLevel = 'debug' | 'info' | 'warn' | 'error';
+export const DIAGNOSTIC_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+export type DiagnosticLevel = (typeof DIAGNOSTIC_LEVELS)[number];
 
 /** One of `GET /api/diagnostics`. */
 export interface DiagnosticEntry {

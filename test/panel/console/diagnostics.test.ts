@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeExit } from '../../../sidecar/panel/server/describe-run.ts';
 import type { DiagnosticEntry, DiagnosticPage } from '../../../sidecar/panel/shapes/diagnostics.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -43,13 +44,22 @@ describe('who may see diagnostics', () => {
     expect((await query('source=server', watcher)).status).toBe(200);
   });
 
-  it.each(['limit=0', 'limit=1001', 'limit=ten', 'source=x', 'history=yes', 'cursor=x', 'cursor=1', 'cursor=-1.n'])(
-    'refuses %s',
-    async (text) => {
-      const answer = await query(text);
-      expect(answer).toMatchObject({ status: 400, ok: false, error: 'diagnostics.query', field: text.split('=')[0] });
-    },
-  );
+  it.each([
+    'limit=0',
+    'limit=1001',
+    'limit=ten',
+    'source=x',
+    'history=yes',
+    'cursor=x',
+    'level=loud',
+    'level=',
+    'requests=some',
+    'cursor=1',
+    'cursor=-1.n',
+  ])('refuses %s', async (text) => {
+    const answer = await query(text);
+    expect(answer).toMatchObject({ status: 400, ok: false, error: 'diagnostics.query', field: text.split('=')[0] });
+  });
 });
 
 describe('what diagnostics tell', () => {
@@ -68,6 +78,46 @@ describe('what diagnostics tell', () => {
       ['', 'info', 'help'],
     ]);
     expect(Object.keys(entries[0] as object)).toEqual(['cursor', 'time', 'source', 'module', 'level', 'text']);
+  });
+
+  it('says of a line of the panel itself how bad it is', async () => {
+    const own = (text: string) => panel.services.logs.console.append('panel', text);
+    const crash = { code: 134, signal: null, failure: null, isAsked: false };
+    own(describeExit(crash));
+    own(describeExit({ ...crash, failure: 'no such file' }));
+    own('The server HANGS: no line and no answer for 60 s');
+    own('The server cannot be started: no such file');
+    own('The server has crashed too often: 5 starts in 10 minutes. It stays down until somebody starts it by hand');
+    own('max ends the server by force');
+    own('The server is started again after a crash');
+    own(describeExit({ ...crash, code: 0, isAsked: true }));
+    own('The server runs as process 12');
+    const { entries } = await query('source=server&limit=9');
+    const levels = entries.map(({ level }) => level).reverse();
+    expect(levels).toEqual(['error', 'error', 'error', 'error', 'error', 'warn', 'warn', 'info', 'info']);
+  });
+
+  it('leaves out levels and ordinary requests on request', async () => {
+    const { log } = panel.services;
+    say('chosen by level: an error');
+    say('chosen by level: a warning');
+    say('chosen by level: nothing');
+    const chosen = 'source=server&search=chosen%20by%20level&level=';
+    expect(textsOf(await query(`${chosen}warn`))).toEqual(['chosen by level: a warning']);
+    expect(textsOf(await query(`${chosen}error,info`))).toEqual([
+      'chosen by level: nothing',
+      'chosen by level: an error',
+    ]);
+    log.info('panel request', { method: 'POST', route: '/api/marked', status: 200 });
+    log.info('panel request', { method: 'POST', route: '/api/marked', status: 403 });
+    log.error('panel request', { method: 'POST', route: '/api/marked', status: 500 });
+    log.info('request', { op: 'find', kid: '/api/marked', status: 200 });
+    expect((await query('source=panel&search=/api/marked')).entries).toHaveLength(4);
+    const { entries } = await query('source=panel&search=/api/marked&requests=false');
+    expect(entries.map(({ level, text }) => [level, /status=(\d+)/.exec(text)?.[1]])).toEqual([
+      ['error', '500'],
+      ['info', '403'],
+    ]);
   });
 
   it('has what the sidecar says, as words', async () => {
