@@ -1,6 +1,6 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { StaleSchemaError } from '../../engine/engine.ts';
-import { PanelError } from '../panel-error.ts';
+import { type ErrorDetails, PanelError } from '../panel-error.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 
 /** Keys for statuses of the API's own table; everything else is a database that fails. */
@@ -17,7 +17,19 @@ export function asRefusal(error: unknown): unknown {
     return new PanelError('database.refused', { detail: 'the schema is being changed; try again' });
   }
   if (!(error instanceof ApiError)) return error;
-  return new PanelError(KEYS[error.status] ?? 'database.failed', { detail: error.message });
+  return new PanelError(KEYS[error.status] ?? 'database.failed', detailsOf(error.message));
+}
+
+/** Messages of the API begin with the path of what is wrong: `filter.op: …`, `set.money: …`. */
+const PLACE = /^(?:(filter)[^:]*|set\.(\w+)): /;
+
+/** A column is named as the page shows it, without its path. */
+function detailsOf(message: string): ErrorDetails {
+  const [all = '', filter, column] = PLACE.exec(message) ?? [];
+  if (filter !== undefined) return { field: filter, detail: message };
+  return column === undefined
+    ? { detail: message }
+    : { field: column, detail: `${column}: ${message.slice(all.length)}` };
 }
 
 /** Runs work on the database; its failures are refusals of the panel. */

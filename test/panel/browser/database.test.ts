@@ -59,10 +59,28 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
   it('say what the database has against a filter that was written as text', async () => {
     await open(`/rows/game/players?filter=${encodeURIComponent('{"not":{"field":"nowhere","op":"eq","value":1}}')}`);
     await page.reload();
-    await page.getByRole('alert').getByText('no column of that name in players').waitFor();
+    await page.getByText('This filter does not work: filter.not.field: no column of that name in players').waitFor();
     expect(await page.getByLabel('Filter as text').inputValue()).toContain('nowhere');
+    expect(await page.getByLabel('Filter as text').getAttribute('aria-invalid')).toBe('true');
     await page.getByRole('button', { name: 'Show all rows' }).click();
     await row('1').waitFor();
+  });
+
+  it('keep a filter with a wrong operator as it was written, with the reason at its field', async () => {
+    await open('/rows/game/players');
+    await row('1').waitFor();
+    await page.getByRole('button', { name: 'As text' }).click();
+    const wrong = '{"field":"money","op":"greater","value":1}';
+    await page.getByLabel('Filter as text').fill(wrong);
+    await page.getByRole('button', { name: 'Show these rows' }).click();
+    await page.getByText('filter.op: expected one of eq').waitFor();
+    const field = page.getByRole('textbox', { name: 'Filter as text' });
+    expect(await field.inputValue()).toBe(wrong);
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await field.fill(wrong.replace('greater', 'gt'));
+    await page.getByRole('button', { name: 'Show these rows' }).click();
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe(null);
+    expect(await field.inputValue()).toContain('"gt"');
   });
 
   it('show tables with their sizes, and rows by a filter that stays in the address', async () => {

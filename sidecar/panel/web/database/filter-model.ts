@@ -78,6 +78,14 @@ function conditionText(field: string, op: string, value: JsonText): JsonText {
   return `{"field":${JSON.stringify(field)},"op":${JSON.stringify(op)},"value":${value}}`;
 }
 
+/** Whether the lines can show it: an address may hold any operator and any column. */
+export function isOffered({ conditions }: FilterDraft, columns: readonly ColumnInfo[]): boolean {
+  return conditions.every(({ column: name, op }) => {
+    const column = columns.find((one) => one.name === name);
+    return column !== undefined && opsOf(column).includes(op);
+  });
+}
+
 /** The other way, for a filter that came with the address. Null where it says more than these lines can. */
 export function draftOf(text: JsonText): FilterDraft | null {
   if (text.trim() === '') return NO_FILTER;

@@ -10,6 +10,7 @@ import {
   type ConditionFault,
   draftOf,
   type FilterDraft,
+  isOffered,
   NO_FILTER,
   opsOf,
 } from './filter-model.ts';
@@ -19,21 +20,28 @@ interface FilterPanelProps {
   readonly columns: readonly ColumnInfo[];
   /** That of the rows on the page. */
   readonly filter: JsonText;
+  /** Why the database refuses it; null if it does not. */
+  readonly refusal: string | null;
   readonly onApply: (filter: JsonText) => void;
 }
 
 const NO_FAULTS: ReadonlyMap<number, ConditionFault> = new Map();
 
 /** Conditions line by line; what lines cannot say is written as text of the filter language. */
-export function FilterPanel({ columns, filter, onApply }: FilterPanelProps) {
-  const [draft, setDraft] = useState<FilterDraft | null>(() => draftOf(filter));
+export function FilterPanel({ columns, filter, refusal, onApply }: FilterPanelProps) {
+  const [draft, setDraft] = useState<FilterDraft | null>(() => (refusal === null ? draftOf(filter) : null));
   const [text, setText] = useState(filter);
   const [faults, setFaults] = useState(NO_FAULTS);
   useEffect(() => {
-    setDraft(draftOf(filter));
+    // A filter that was written as text stays text.
+    setDraft((before) => (before === null && filter !== '' ? null : draftOf(filter)));
     setText(filter);
     setFaults(NO_FAULTS);
   }, [filter]);
+  useEffect(() => {
+    if (refusal !== null) setDraft((before) => (before !== null && isOffered(before, columns) ? before : null));
+  }, [refusal]);
+  const refusalText = refusal === null || text !== filter ? null : t('database.fault-filter', { reason: refusal });
   const apply = () => {
     if (draft === null) {
       if (text.trim() === '' || isJson(text)) onApply(text.trim());
@@ -56,13 +64,20 @@ export function FilterPanel({ columns, filter, onApply }: FilterPanelProps) {
         <TextArea
           label={t('database.filterText')}
           hint={t('database.filterTextHint')}
-          error={text.trim() === '' || isJson(text) ? null : t('database.fault-json')}
+          error={text.trim() === '' || isJson(text) ? refusalText : t('database.fault-json')}
           value={text}
           rows={4}
           onInput={setText}
         />
       ) : (
-        <Conditions draft={draft} columns={columns} faults={faults} onChange={setDraft} />
+        <>
+          <Conditions draft={draft} columns={columns} faults={faults} onChange={setDraft} />
+          {refusalText !== null && (
+            <p class="fault" role="alert">
+              {refusalText}
+            </p>
+          )}
+        </>
       )}
       <div class="row">
         {draft !== null && (

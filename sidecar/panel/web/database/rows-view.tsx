@@ -6,6 +6,7 @@ import { Empty, Fault, Loading, Notice } from '../components/states.tsx';
 import { api } from '../core/api.ts';
 import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
+import { PanelFault } from '../core/panel-fault.ts';
 import { linkTo, replacePlace, usePlace } from '../core/router.ts';
 import { FilterPanel } from './filter-panel.tsx';
 import { RowDialog } from './row-dialog.tsx';
@@ -76,14 +77,20 @@ export function RowsView(props: RowsViewProps) {
     ask({ offset });
     top.current?.scrollIntoView({ block: 'nearest' });
   };
+  const filterFault = error instanceof PanelFault && error.field === 'filter' ? error.detail : null;
   const row = open === null ? undefined : answer?.rows[open];
   return (
     <PageFrame title={`${namespace}.${table}`} actions={<Actions onReload={reload} />}>
       {(answer !== null || error !== null) && (
-        // Also where the first answer was a refusal: it may be the filter's, and is mended there.
-        <FilterPanel columns={answer?.columns ?? []} filter={question.filter} onApply={(filter) => ask({ filter })} />
+        // Also if the first answer was a refusal: it may be the filter's, and is corrected there.
+        <FilterPanel
+          columns={answer?.columns ?? []}
+          filter={question.filter}
+          refusal={filterFault}
+          onApply={(filter) => ask({ filter })}
+        />
       )}
-      {error !== null && <Fault error={error} onRetry={reload} />}
+      {error !== null && filterFault === null && <Fault error={error} onRetry={reload} />}
       {answer === null && error === null && <Loading />}
       {answer?.isBehind === true && <Notice kind="warn">{t('database.behind')}</Notice>}
       <div ref={top}>
