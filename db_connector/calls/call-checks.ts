@@ -13,6 +13,8 @@ export interface CheckedCall extends ApiRequest {
   readonly table: string | null;
   /** As in `OPERATIONS`. */
   readonly waitsForOthers: boolean;
+  /** As in `OPERATIONS`. */
+  readonly isRead: boolean;
 }
 
 /** `<code>: <message>` of a ticket that is not accepted. */
@@ -34,12 +36,13 @@ interface Route {
   readonly isRetried: boolean;
   readonly hasNamespace: boolean;
   readonly waitsForOthers: boolean;
+  readonly isRead: boolean;
 }
 
 const ROUTES: ReadonlyMap<string, Route> = new Map(
-  Object.entries(OPERATIONS).map(([name, { path, timeoutMs, retry, namespace, waitsForOthers }]) => [
+  Object.entries(OPERATIONS).map(([name, { path, timeoutMs, retry, namespace, waitsForOthers, isRead }]) => [
     name,
-    { path, timeoutMs, isRetried: retry === 'always', hasNamespace: namespace, waitsForOthers },
+    { path, timeoutMs, isRetried: retry === 'always', hasNamespace: namespace, waitsForOthers, isRead },
   ]),
 );
 
@@ -78,6 +81,7 @@ export function checkCall(
     namespace: route.hasNamespace ? checkNamespace(content.namespace, namespaces) : null,
     table: typeof content.table === 'string' && isTable(content.table) ? content.table : null,
     waitsForOthers: route.waitsForOthers,
+    isRead: route.isRead,
   };
 }
 

@@ -11,7 +11,7 @@ import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-che
 import { CallQueue } from './call-queue.ts';
 import { CallerBook, type CallerFigures } from './caller-book.ts';
 import { type ByteForm, type Question, readQuestion } from './records.ts';
-import { MAX_UNCOLLECTED, ResultTable } from './result-table.ts';
+import { ResultTable } from './result-table.ts';
 import { SlowCalls } from './slow-calls.ts';
 
 export interface ConnectorOptions {
@@ -245,8 +245,9 @@ export class Connector {
     if (refusal !== null) {
       throw new Refusal('busy', refusal);
     }
-    if (this.#results.isFullFor(caller)) {
-      throw new Refusal('busy', `${MAX_UNCOLLECTED} results wait for this bundle: collect them with TakeResult`);
+    const uncollected = this.#results.refusalFor(caller);
+    if (uncollected !== null) {
+      throw new Refusal('busy', uncollected);
     }
     if (this.#hold !== null && this.#hold.over !== null) {
       throw new Refusal('unavailable', this.#hold.over);
@@ -298,7 +299,7 @@ export class Connector {
     const { settings } = this;
     this.#callers.ended(caller, result, tookMs);
     if (settings !== undefined) {
-      this.#results.settle(id, result, RESULT_LIFETIME_MS + 4 * settings.timeoutMs);
+      this.#results.settle(id, result, RESULT_LIFETIME_MS + 4 * settings.timeoutMs, call.isRead);
       if (!wasHeld && tookMs > settings.slowCallMs) {
         this.#slowCalls.note({ call, caller, tookMs, parts: trace.parts(now) }, settings.slowCallMs);
       }

@@ -1,9 +1,8 @@
-import type { Result } from '../client/outcome.ts';
+import { errorResult, type Result } from '../client/outcome.ts';
 import type { Cancel, Timers } from '../client/timers.ts';
+import { Uncollected } from './uncollected.ts';
 
 const SWEEP_MS = 5000;
-/** Results of one caller that wait. Many more than can be under way at once, so only who does not collect comes so far. */
-export const MAX_UNCOLLECTED = 10_000;
 
 export type Taken = Result | 'pending' | 'missing';
 
@@ -20,8 +19,7 @@ export class ResultTable {
   readonly #entries = new Map<string, Entry>();
   /** Ids of results that wait to be collected, the oldest first. */
   readonly #ready = new Set<string>();
-  /** The same, by caller. */
-  readonly #readyOf = new Map<string | undefined, Set<string>>();
+  readonly #uncollected = new Uncollected();
   #stop: Cancel | null = null;
 
   constructor(timers: Timers) {
@@ -32,16 +30,20 @@ export class ResultTable {
     this.#entries.set(id, { caller, result: null, expiresAt: Number.POSITIVE_INFINITY });
   }
 
-  /** Does nothing for a ticket that is gone, as after a stop. */
-  settle(id: string, result: Result, lifetimeMs: number): void {
+  /**
+   * Does nothing for a ticket that is gone, as after a stop. If too much waits for the caller, the answer of a read is replaced
+   * by `busy`; the outcome of a write is always kept.
+   */
+  settle(id: string, result: Result, lifetimeMs: number, isRead: boolean): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) {
       return;
     }
-    entry.result = result;
+    const refusal = isRead ? this.refusalFor(entry.caller) : null;
+    entry.result = refusal === null ? result : errorResult('busy', refusal);
     entry.expiresAt = this.#timers.elapsed() + lifetimeMs;
     this.#ready.add(id);
-    this.#readyOf.set(entry.caller, (this.#readyOf.get(entry.caller) ?? new Set()).add(id));
+    this.#uncollected.add(entry.caller, entry.result.json.length);
     this.#stop ??= this.#timers.every(SWEEP_MS, () => this.#sweep());
   }
 
@@ -62,9 +64,9 @@ export class ResultTable {
     return this.#entries.size;
   }
 
-  /** Whether so many results wait for this caller that it must collect some before it calls again. */
-  isFullFor(caller: string | undefined): boolean {
-    return (this.#readyOf.get(caller)?.size ?? 0) >= MAX_UNCOLLECTED;
+  /** The reason if so much waits for this caller that it must collect before it calls again, else null. */
+  refusalFor(caller: string | undefined): string | null {
+    return this.#uncollected.refusalFor(caller);
   }
 
   /** Drops what a caller has, ready or not. */
@@ -77,16 +79,14 @@ export class ResultTable {
   clear(): void {
     this.#entries.clear();
     this.#ready.clear();
-    this.#readyOf.clear();
+    this.#uncollected.clear();
     this.#stop?.();
     this.#stop = null;
   }
 
   #remove(id: string): void {
-    const caller = this.#entries.get(id)?.caller;
-    const own = this.#readyOf.get(caller);
-    own?.delete(id);
-    if (own?.size === 0) this.#readyOf.delete(caller);
+    const entry = this.#entries.get(id);
+    if (entry?.result) this.#uncollected.remove(entry.caller, entry.result.json.length);
     this.#entries.delete(id);
     this.#ready.delete(id);
   }

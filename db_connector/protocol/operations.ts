@@ -7,6 +7,8 @@ export interface Operation {
   readonly summary: string;
   /** Changes rows: takes `durability` and `idempotencyKey`. */
   readonly isWrite: boolean;
+  /** Changes nothing at all: an answer that is lost can be had again. */
+  readonly isRead: boolean;
   /** When the connector may send it again: always, or only with an `idempotencyKey` in its payload. */
   readonly retry: 'always' | 'idempotencyKey';
   /** A time limit of its own on both sides; null for that of the configuration. */
@@ -17,9 +19,17 @@ export interface Operation {
   readonly namespace: boolean;
 }
 
-const READ = { isWrite: false, retry: 'always', timeoutMs: null, waitsForOthers: false, namespace: true } as const;
+const READ = {
+  isWrite: false,
+  isRead: true,
+  retry: 'always',
+  timeoutMs: null,
+  waitsForOthers: false,
+  namespace: true,
+} as const;
 const WRITE = {
   isWrite: true,
+  isRead: false,
   retry: 'idempotencyKey',
   timeoutMs: null,
   waitsForOthers: false,
@@ -33,12 +43,14 @@ export const OPERATIONS = {
     ...READ,
     path: '/v1/schema/sync',
     summary: "Makes the declared schema the namespace's whole schema",
+    isRead: false,
     timeoutMs: LONG_OPERATION_TIMEOUT_MS,
   },
   'schema.extend': {
     ...READ,
     path: '/v1/schema/extend',
     summary: "Declares one part of the namespace's schema, beside the main part and other parts",
+    isRead: false,
     waitsForOthers: true,
     timeoutMs: LONG_OPERATION_TIMEOUT_MS,
   },
@@ -60,6 +72,7 @@ export const OPERATIONS = {
     ...READ,
     path: '/v1/data/flush',
     summary: "Applies the namespace's queued writes and waits",
+    isRead: false,
     waitsForOthers: true,
     timeoutMs: LONG_OPERATION_TIMEOUT_MS,
   },

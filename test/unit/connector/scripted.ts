@@ -16,7 +16,7 @@ import { signedAnswer, unsignedAnswer } from '../../support/lying-server.ts';
 export interface Flight {
   readonly request: HttpRequest;
   /** `told`: what the transport tells beside the answer. */
-  succeed(told?: { readonly serverTiming: string; readonly stalledMs: number }): void;
+  succeed(told?: { readonly serverTiming: string; readonly stalledMs: number }, payload?: string): void;
   fail(): void;
   unauthorized(): void;
   stall(): void;
@@ -37,8 +37,8 @@ export class ScriptedTransport implements Transport {
     const nonce = String(JSON.parse(request.body ?? '{}').nonce);
     this.flights.push({
       request,
-      succeed: (told = { serverTiming: '', stalledMs: 0 }) =>
-        resolve({ ...answer(200, signedAnswer(SECRET, nonce, 200, '{"count":1}')), ...told }),
+      succeed: (told = { serverTiming: '', stalledMs: 0 }, payload = '{"count":1}') =>
+        resolve({ ...answer(200, signedAnswer(SECRET, nonce, 200, payload)), ...told }),
       fail: () => resolve({ kind: 'noAnswer', reason: 'refused', hasStalled: false }),
       unauthorized: () => resolve(answer(401, unsignedAnswer(401, 'unauthorized'))),
       stall: () => resolve({ kind: 'noAnswer', reason: 'no answer', hasStalled: true }),

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ResultTable } from '../../../db_connector/calls/result-table.ts';
+import { SYSTEM_TIMERS } from '../../../db_connector/client/timers.ts';
 import type { Ticket } from '../../support/connector-rig.ts';
 import { configuration, Stage } from './scripted.ts';
 
@@ -240,6 +242,81 @@ describe('results that nobody collects', () => {
     expect(stage.take(await callAndSucceed('garage'), 'garage').State).toBe('ok');
     expect(stage.take(first, 'shop').State).toBe('ok');
     expect((await callAndSucceed('shop')).Accepted).toBe(true);
+  });
+
+  describe('and are long', () => {
+    const MANY = 8_000_000;
+    const answer = JSON.stringify({ rows: ['x'.repeat(MANY - '{"rows":[""]}'.length)] });
+    const row = { namespace: 'game', table: 't' };
+    const find = (caller: string) => stage.call('find', row, caller);
+    const answerAll = async (): Promise<void> => {
+      for (const flight of stage.flights) flight.succeed(undefined, answer);
+      await settle();
+    };
+
+    it('hold 32 million characters a caller: then it gets busy, reads under way too, and no write is lost', async () => {
+      const kept = Array.from({ length: 4 }, () => find('shop'));
+      await answerAll();
+      // Under way, and longer than what is left: the flood began while there was room.
+      expect(find('shop').Error).toBe(
+        'busy: 32,000,000 characters of results wait for this bundle: collect them with TakeResult',
+      );
+      const others = find('garage');
+      await answerAll();
+      expect(stage.take(others, 'garage').Json).toHaveLength(MANY);
+      expect(stage.take(kept[0] as Ticket, 'shop').Json).toHaveLength(MANY);
+      const [read, late, write, sync] = [
+        find('shop'),
+        find('shop'),
+        stage.call('insert', { ...row, rows: [{}] }, 'shop'),
+        stage.call('schema.sync', { namespace: 'game', schema: {} }, 'shop'),
+      ];
+      await answerAll();
+      const { State, Code, Json } = stage.take(late, 'shop');
+      expect([State, Code, JSON.parse(Json).error.message]).toEqual([
+        'error',
+        'busy',
+        '32,000,000 characters of results wait for this bundle: collect them with TakeResult',
+      ]);
+      for (const ticket of [read, write, sync]) expect(stage.take(ticket, 'shop').Json).toHaveLength(MANY);
+    });
+
+    it('have room again when they are collected, when they expire, and when their bundle stops', async () => {
+      const fill = async (): Promise<Ticket[]> => {
+        const tickets = Array.from({ length: 4 }, () => find('shop'));
+        await answerAll();
+        expect(find('shop').Error).toMatch(/^busy: /);
+        return tickets;
+      };
+      for (const ticket of await fill()) stage.take(ticket, 'shop');
+      await fill();
+      await vi.advanceTimersByTimeAsync(150_000);
+      await fill();
+      stage.connector.forget('shop');
+      await fill();
+    });
+  });
+
+  it('hold 128 million characters of all callers: beyond that, those with more than a million get busy', () => {
+    const results = new ResultTable(SYSTEM_TIMERS);
+    const put = (caller: string, characters: number) => {
+      const id = `${caller}${results.size}`;
+      results.open(id, caller);
+      results.settle(id, { state: 'ok', status: 200, code: '', json: 'x'.repeat(characters) }, 120_000, true);
+    };
+    for (const caller of ['a', 'b', 'c', 'd', 'e', 'f']) put(caller, 21_000_000);
+    put('small', 1_000_000);
+    expect(results.refusalFor('a')).toBeNull();
+    put('g', 2_000_000);
+    expect(results.refusalFor('a')).toBe(
+      '129,000,000 characters of results wait for all bundles: collect them with TakeResult',
+    );
+    expect([results.refusalFor('small'), results.refusalFor('new')]).toEqual([null, null]);
+    put('small', 1);
+    expect(results.refusalFor('small')).toMatch(/^129,000,001 characters/);
+    results.forget('b');
+    expect(results.refusalFor('small')).toBeNull();
+    results.clear();
   });
 
   it('go when their bundle stops, while its calls go out', async () => {
