@@ -55,6 +55,7 @@ function headOf(files: readonly OutputFile[], locales: Record<string, string>): 
   const imported = [...text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, name]) => `/assets/${name}`);
   return [
     `<meta name="locales" content='${JSON.stringify(locales)}'>`,
+    `<meta name="pages-style" content="${named(files, /^pages-.*\.css$/)}">`,
     `<link rel="icon" href="${named(files, /^icon-.*\.svg$/)}" type="image/svg+xml">`,
     `<link rel="stylesheet" href="${named(files, /^style-.*\.css$/)}">`,
     ...imported.map((name) => `<link rel="modulepreload" href="${name}">`),
@@ -68,7 +69,7 @@ export async function buildPanelPages(root: string, target: string): Promise<str
   mkdirSync(assets, { recursive: true });
   const result = await build({
     absWorkingDir: root,
-    entryPoints: [`${WEB}/main.tsx`, `${WEB}/style/style.css`, `${WEB}/icon.svg`],
+    entryPoints: [`${WEB}/main.tsx`, `${WEB}/style/style.css`, `${WEB}/style/pages.css`, `${WEB}/icon.svg`],
     outdir: assets,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',

@@ -4,9 +4,13 @@ import { session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { SignInPage } from '../sign-in/sign-in-page.tsx';
 import { Lazy } from './lazy.tsx';
+import { loadPagesStyle } from './pages-style.ts';
 import { Unreachable } from './unreachable.tsx';
 
-const loadShell = async (): Promise<ComponentType> => (await import('./signed-in.tsx')).SignedIn;
+const loadShell = async (): Promise<ComponentType> => {
+  const [{ SignedIn }] = await Promise.all([import('./signed-in.tsx'), loadPagesStyle()]);
+  return SignedIn;
+};
 const loadSetup = async (): Promise<ComponentType> => (await import('../setup/setup-page.tsx')).SetupPage;
 
 /** What is shown before anything else is known of the visitor, and the ways on from there. */
