@@ -1,6 +1,6 @@
 // `node bench/json.ts`: the strict reader on payloads of 1,000,000 characters, from the bytes of the body to the checked
 // payload, each shape first cold and then warm. The budget is 40 ms; beyond it the exit code is 1.
-import { checkRequestEnvelope, parseRawEnvelope } from '../db_connector/protocol/envelope.ts';
+import { parseRequestEnvelope } from '../db_connector/protocol/envelope.ts';
 import { parseJson } from '../db_connector/protocol/json.ts';
 import { parsePayloadText } from '../db_connector/protocol/payloads.ts';
 
@@ -41,7 +41,7 @@ function bodyOf(payload: string): Buffer {
 }
 
 function read(body: Buffer): void {
-  const { payload } = checkRequestEnvelope(parseRawEnvelope(body.toString('utf8')), CHARACTERS);
+  const { payload } = parseRequestEnvelope(body.toString('utf8'), CHARACTERS);
   parsePayloadText(payload);
 }
 

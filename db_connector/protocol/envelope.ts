@@ -1,6 +1,6 @@
+import { readMembers, stringOf, type Token } from './envelope-reader.ts';
 import { ApiError } from './errors.ts';
-import { parseJson } from './json-reader.ts';
-import { isJsonObject, JsonError, type JsonObject } from './json-value.ts';
+import { exactNumber, isJsonObject, JsonError } from './json-value.ts';
 import { ENVELOPE_VERSION, MAX_KID_LENGTH, MAX_NONCE_LENGTH } from './limits.ts';
 
 /** The body of every POST. */
@@ -25,23 +25,46 @@ export interface ResponseEnvelope {
   readonly code?: string;
 }
 
-/** A body that is a JSON object; its shape is not yet checked. */
-export interface RawEnvelope {
-  readonly object: JsonObject;
-  readonly numberSources: ReadonlyMap<string, string>;
-}
-
 export const KID_PATTERN = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_KID_LENGTH}}$`);
 /** Visible ASCII: a line feed would let one signature serve a second nonce (contract section 3). */
 export const NONCE_PATTERN = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NONCE_LENGTH}}$`);
 const INTEGER_TOKEN = /^-?\d+$/;
 
-/** Contract section 3, step 1. Throws 400 `invalid_request`. */
-export function parseRawEnvelope(text: string): RawEnvelope {
-  const numberSources = new Map<string, string>();
+/**
+ * The envelope of a body (contract section 3, steps 2 and 3). Throws 400 `invalid_request`, or 413 `payload_too_large`.
+ * The sender is not authenticated: besides the payload, within its limit, little is read and nothing is built.
+ */
+export function parseRequestEnvelope(text: string, maxPayloadChars: number): RequestEnvelope {
+  const members = membersOf(text, maxPayloadChars);
+  if (!isVersion(members.get('v'))) throw envelopeFault('v: expected 1');
+  const kid = shortString(members.get('kid'), KID_PATTERN);
+  if (kid === null) throw envelopeFault('kid: expected 1 to 64 letters, digits, dots, underscores and hyphens');
+  // A safe integer of any other spelling would be signed in one way and written in another.
+  const ts = members.get('ts');
+  if (ts?.kind !== 'number' || !INTEGER_TOKEN.test(ts.source)) {
+    throw envelopeFault('ts: expected an integer without fraction or exponent');
+  }
+  const nonce = shortString(members.get('nonce'), NONCE_PATTERN);
+  if (nonce === null) throw envelopeFault('nonce: expected 1 to 64 visible ASCII characters');
+  const payload = members.get('payload');
+  if (payload?.kind !== 'string') throw envelopeFault('payload: expected a string');
+  const sig = members.get('sig');
+  if (sig?.kind !== 'string') throw envelopeFault('sig: expected a string');
+  const seconds = Number(ts.source);
+  return {
+    v: ENVELOPE_VERSION,
+    kid,
+    ts: seconds === 0 ? 0 : seconds,
+    nonce,
+    payload: wellFormed(payload),
+    sig: stringOf(sig),
+  };
+}
+
+function membersOf(text: string, maxPayloadChars: number): ReadonlyMap<string, Token> {
   try {
-    const object = parseJson(text, { numberSources });
-    if (isJsonObject(object)) return { object, numberSources };
+    const members = readMembers(text, maxPayloadChars);
+    if (members !== null) return members;
   } catch (error) {
     if (error instanceof JsonError) throw envelopeFault(error.message);
     throw error;
@@ -49,33 +72,22 @@ export function parseRawEnvelope(text: string): RawEnvelope {
   throw envelopeFault('expected a JSON object');
 }
 
-/** Contract section 3, step 3. Throws 400 `invalid_request`, or 413 `payload_too_large`. */
-export function checkRequestEnvelope({ object, numberSources }: RawEnvelope, maxPayloadChars: number): RequestEnvelope {
-  const { v, kid, ts, nonce, payload, sig } = object;
-  if (v !== ENVELOPE_VERSION) throw envelopeFault('v: expected 1');
-  if (typeof kid !== 'string' || !KID_PATTERN.test(kid)) {
-    throw envelopeFault('kid: expected 1 to 64 letters, digits, dots, underscores and hyphens');
-  }
-  // A safe integer of any other spelling would be signed in one way and written in another.
-  if (!INTEGER_TOKEN.test(numberSources.get('ts') ?? '')) {
-    throw envelopeFault('ts: expected an integer without fraction or exponent');
-  }
-  if (typeof nonce !== 'string' || !NONCE_PATTERN.test(nonce)) {
-    throw envelopeFault('nonce: expected 1 to 64 visible ASCII characters');
-  }
-  if (typeof payload !== 'string') throw envelopeFault('payload: expected a string');
-  if (typeof sig !== 'string') throw envelopeFault('sig: expected a string');
-  if (payload.length > maxPayloadChars) {
-    throw new ApiError('payload_too_large', `payload: expected at most ${maxPayloadChars} characters`);
-  }
-  if (!payload.isWellFormed()) throw envelopeFault('payload: expected a well-formed string');
-  // What no double holds is far outside of any skew, and refused for that.
-  const seconds = typeof ts === 'number' ? ts : Number.MAX_VALUE;
-  return { v: ENVELOPE_VERSION, kid, ts: seconds, nonce, payload, sig };
+/** By value, as numbers count: `1.0` is 1. */
+function isVersion(token: Token | undefined): boolean {
+  return token?.kind === 'number' && exactNumber(token.source) === ENVELOPE_VERSION;
 }
 
-export function parseRequestEnvelope(text: string, maxPayloadChars: number): RequestEnvelope {
-  return checkRequestEnvelope(parseRawEnvelope(text), maxPayloadChars);
+/** Null if the token is not a string that fits. */
+function shortString(token: Token | undefined, pattern: RegExp): string | null {
+  if (token?.kind !== 'string') return null;
+  const text = stringOf(token);
+  return pattern.test(text) ? text : null;
+}
+
+function wellFormed(token: Token): string {
+  const payload = stringOf(token);
+  if (!payload.isWellFormed()) throw envelopeFault('payload: expected a well-formed string');
+  return payload;
 }
 
 function envelopeFault(message: string): ApiError {

@@ -1,5 +1,5 @@
 import type { JsonObject } from './json-value.ts';
-import { exactNumberOfToken, type Json, JsonError, type JsonErrorKind, JsonNumber } from './json-value.ts';
+import { exactNumberOfToken, type Json, JsonError, type JsonErrorKind, type JsonNumber } from './json-value.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
 
 const SPACE = 0x20;
@@ -33,8 +33,6 @@ export interface ParseOptions {
   readonly maxDepth?: number;
   /** What happens to a number that no double is as large as: refused, or kept as a `JsonNumber` that says so. */
   readonly overflow?: 'refuse' | 'keep';
-  /** Receives the source text of each number that is a property of the outermost object. */
-  readonly numberSources?: Map<string, string>;
 }
 
 /**
@@ -49,7 +47,6 @@ class JsonReader {
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #keepsOverflow: boolean;
-  readonly #numberSources: Map<string, string> | null;
   #position = 0;
   /** The property of the outermost object that is being read. */
   #property = '';
@@ -58,7 +55,6 @@ class JsonReader {
     this.#text = text;
     this.#maxDepth = options.maxDepth ?? MAX_JSON_DEPTH;
     this.#keepsOverflow = options.overflow === 'keep';
-    this.#numberSources = options.numberSources ?? null;
   }
 
   read(): Json {
@@ -115,13 +111,7 @@ class JsonReader {
     if (name === '__proto__') throw this.#refused('proto', start, 'the property name __proto__ is not allowed');
     this.#position++;
     if (depth === 1) this.#property = name;
-    const valueAt = this.#skipSpace();
-    const value = this.#readValue(depth);
-    object[name] = value;
-    if (depth !== 1 || this.#numberSources === null) return;
-    if (typeof value === 'number' || value instanceof JsonNumber) {
-      this.#numberSources.set(name, this.#text.slice(valueAt, this.#position));
-    }
+    object[name] = this.#readValue(depth);
   }
 
   #readArray(depth: number): Json[] {

@@ -1,4 +1,4 @@
-import { checkRequestEnvelope, parseRawEnvelope, type RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
+import { parseRequestEnvelope, type RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
 import type { Client } from '../security/client.ts';
@@ -29,7 +29,7 @@ export interface Authenticated {
   readonly envelope: RequestEnvelope;
 }
 
-/** Contract section 3, steps 1 (from the JSON object on) to 6, in that order. */
+/** Contract section 3, steps 1 and 3 to 6. */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   #failures = 0;
@@ -42,11 +42,23 @@ export class Authenticator {
     return this.#failures;
   }
 
-  /** Throws `ApiError`; the answer to that is not signed. Nothing may be done for the request before `whenKept`. */
+  /**
+   * Step 1, from the head alone: throws `ApiError` before the body is read. For a loopback client the lock-out waits for the
+   * envelope, which names the key.
+   */
+  admit(client: Client): void {
+    const { requireHttps, lockOut, addressLimit, monotonicNow } = this.#options;
+    const needsHttps = requireHttps === 'always' || (requireHttps === 'non-loopback' && !client.isLoopback);
+    if (needsHttps && !client.isSecure) throw new ApiError('https_required', 'this address must use HTTPS');
+    const nowMs = monotonicNow();
+    const lockedMs = client.isLoopback ? 0 : lockOut.remainingMs(client.address, nowMs);
+    if (lockedMs > 0) throw lockedOut(lockedMs);
+    if (!addressLimit.take(client.address, nowMs)) throw new RateLimited('too many requests from this address', 1000);
+  }
+
+  /** After `admit`. Throws `ApiError`; the answer to that is not signed. Nothing may be done for the request before `whenKept`. */
   authenticate(text: string, path: string, client: Client): Authenticated {
-    const raw = parseRawEnvelope(text);
-    this.#checkAddress(client);
-    const envelope = checkRequestEnvelope(raw, this.#options.maxPayloadChars);
+    const envelope = parseRequestEnvelope(text, this.#options.maxPayloadChars);
     if (client.isLoopback) this.#checkLockOut(this.#sourceOf(client, envelope.kid));
     return this.#verify(envelope, path, client);
   }
@@ -57,17 +69,6 @@ export class Authenticator {
    */
   whenKept(then: (refusal: ApiError | null) => void): void {
     this.#options.nonces.whenKept((isKept) => then(isKept ? null : notRemembered()));
-  }
-
-  /** Step 2. For a loopback client the lock-out waits for the envelope, which names the key. */
-  #checkAddress(client: Client): void {
-    const { requireHttps, lockOut, addressLimit, monotonicNow } = this.#options;
-    const needsHttps = requireHttps === 'always' || (requireHttps === 'non-loopback' && !client.isLoopback);
-    if (needsHttps && !client.isSecure) throw new ApiError('https_required', 'this address must use HTTPS');
-    const nowMs = monotonicNow();
-    const lockedMs = client.isLoopback ? 0 : lockOut.remainingMs(client.address, nowMs);
-    if (lockedMs > 0) throw lockedOut(lockedMs);
-    if (!addressLimit.take(client.address, nowMs)) throw new RateLimited('too many requests from this address', 1000);
   }
 
   /** Steps 4 and 5: everything is computed before anything is decided, so that no failure is quicker than another. */

@@ -53,7 +53,7 @@ interface Exchange {
   readonly timing: CallTiming;
 }
 
-/** Contract section 3, step 1 and step 7, around the `Authenticator`. */
+/** Contract section 3, steps 2 and 7, around the `Authenticator`. */
 export class OperationRoute<Op extends OperationName> {
   readonly #operation: Op;
   readonly #path: string;
@@ -72,6 +72,13 @@ export class OperationRoute<Op extends OperationName> {
     const timing = new CallTiming();
     const unread = { kid: '', seal: null, isAnswered: false, payload: null };
     const exchange: Exchange = { response, client, startedMs, timing, ...unread };
+    try {
+      this.#options.authenticator.admit(client);
+    } catch (error) {
+      request.resume();
+      this.#fail(exchange, error);
+      return;
+    }
     this.#options.bodies.read(request, (body) => {
       try {
         this.#handle(exchange, body, request.headers['content-type']);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import { MAX_ENVELOPE_CHARS } from '../../db_connector/protocol/limits.ts';
 import { CallWatch } from '../data/call-watch.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -131,7 +132,7 @@ function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; me
   const app = createApp({
     ...parts,
     ...{ authenticator, keyLimit, metrics, database, log: options.log },
-    bodies: new BodyReader(limits.maxBodyBytes),
+    bodies: new BodyReader(mostBodyBytes(limits)),
     handlers: {
       ...options.handlers,
       health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health()),
@@ -144,6 +145,11 @@ function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; me
     metricsVisibility: api.metrics,
   });
   return { app, metrics };
+}
+
+/** A body holds one payload: at most six bytes a character (`\u00e9`), and the rest of the envelope. */
+function mostBodyBytes({ maxBodyBytes, maxPayloadChars }: ApiConfig['limits']): number {
+  return Math.min(maxBodyBytes, 6 * maxPayloadChars + MAX_ENVELOPE_CHARS);
 }
 
 function openNonceStore(options: ApiOptions, now: () => number): NonceStore {

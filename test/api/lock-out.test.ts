@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { type ConfigChanges, keyOf } from '../support/config-folder.ts';
+import { converse, readAnswer } from '../support/raw-http.ts';
 
 const FAILURES = 3;
 const WRONG = 'a-wrong-secret-of-more-than-thirty-two-bytes';
@@ -107,12 +108,18 @@ describe('a client from elsewhere', () => {
     expect(await statuses(1, 'local')).toEqual([200]);
   });
 
-  it('is refused before the shape of its envelope is looked at, but not before its JSON', async () => {
+  it('is refused by its head: whatever its body is, which is not waited for', async () => {
     await start({ api: PROXY });
     await statuses(FAILURES, 'local', WRONG, '203.0.113.9');
     const headers = { 'x-forwarded-for': '203.0.113.9' };
-    expect((await api.client.post('/v1/data/find', '{}', headers)).httpStatus).toBe(429);
-    expect((await api.client.post('/v1/data/find', '{', headers)).httpStatus).toBe(400);
+    for (const body of ['{}', '{', 'x'.repeat(10_000_000)]) {
+      expect((await api.client.post('/v1/data/find', body, headers)).httpStatus).toBe(429);
+    }
+    const head =
+      'POST /v1/data/find HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.9\r\nContent-Length: 100\r\n\r\n';
+    const talk = converse(api.address, head);
+    expect(readAnswer(await talk.seen('}"}'))).toMatchObject({ status: 429 });
+    talk.socket.destroy();
     expect(api.calls).toEqual([]);
   });
 

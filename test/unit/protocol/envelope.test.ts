@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   parseRequestEnvelope,
@@ -5,6 +6,7 @@ import {
   writeResponseEnvelope,
 } from '../../../db_connector/protocol/envelope.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { type JsonObject, parseJson } from '../../../db_connector/protocol/json.ts';
 
 const good = { v: 1, kid: 'local', ts: 1790000000, nonce: 'n', payload: '{}', sig: 's' };
 const body = (more: object) => JSON.stringify({ ...good, ...more });
@@ -72,6 +74,69 @@ describe('request', () => {
     expect(refusal(body({}).replace('"v":1', '"v":1.0'))).toBe('accepted');
     expect(refusal(body({}).replace('1790000000', '9007199254740993'))).toBe('accepted');
     expect(parseRequestEnvelope(body({ extra: 1 }), 1000)).toEqual(good);
+  });
+
+  test('whatever else stands in it, and wherever', () => {
+    const more = fc.array(
+      fc.tuple(
+        fc.string().map((name) => `x${name}`),
+        fc.jsonValue(),
+      ),
+      { maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(more, fc.boolean(), (others, isLast) => {
+        const extra = Object.fromEntries(others);
+        const text = JSON.stringify(isLast ? { ...good, ...extra } : { ...extra, ...good }, null, others.length);
+        expect(parseRequestEnvelope(text, 1000)).toEqual(good);
+      }),
+    );
+  });
+
+  test('reads nothing that the strict reader refuses, and the same', () => {
+    const texts = fc.constantFrom(
+      body({ payload: '{"a":"\\n\\u00e9"}', x: [{ y: [1, -2.5e3, true, null, 'z'] }, {}], n: -0.5 }),
+      body({ payload: 'é🚗\t\\', more: { a: {}, b: [[]] } }),
+    );
+    const piece = fc.constantFrom(
+      '',
+      '"',
+      '\\',
+      '\\u00e9',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '0',
+      '-',
+      '.',
+      'e',
+      ' ',
+      '\n',
+      'a',
+    );
+    fc.assert(
+      fc.property(texts, fc.nat(), fc.integer({ min: 0, max: 2 }), piece, (text, at, cut, put) => {
+        const start = at % (text.length + 1);
+        const changed = text.slice(0, start) + put + text.slice(start + cut);
+        if (refusal(changed) !== 'accepted') return;
+        const { v, kid, nonce, payload, sig, ts } = parseJson(changed) as JsonObject;
+        expect(parseRequestEnvelope(changed, 1000)).toEqual({ v, kid, ts, nonce, payload, sig });
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('at most 65,536 characters beside the payload, which does not count', () => {
+    const rest = body({ payload: '', x: '' }).length;
+    const fitting = 'x'.repeat(65_536 - rest);
+    const payload = '\t'.repeat(1000);
+    expect(refusal(body({ payload, x: fitting }))).toBe('accepted');
+    expect(refusal(body({ payload, x: `${fitting}x` }))).toMatch(/^413 payload_too_large envelope: /);
+    expect(refusal(body({ payload, x: Array.from({ length: 65_536 }, () => 1) }))).toMatch(/^413/);
+    expect(refusal(' '.repeat(65_537))).toMatch(/^413/);
   });
 
   test('errors hold nothing of the signature or the payload', () => {
