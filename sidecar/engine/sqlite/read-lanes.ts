@@ -74,8 +74,9 @@ export class ReadLanes {
     helper?.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
   }
 
-  /** Ends what waited beyond its deadline. */
+  /** Ends what waited beyond its deadline, and what waits behind a read that hangs goes to another reader. */
   sweep(now: number): void {
+    for (const link of [this.#quick, ...this.#slow]) this.#quickQueue.unshift(...link.takeWaiting(now));
     this.#quickQueue = this.#stillWaiting(this.#quickQueue, now);
     this.#slowQueue = this.#stillWaiting(this.#slowQueue, now);
     this.flush();

@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type EngineLog, StaleSchemaError } from '../engine.ts';
 import { faultPlace } from '../fault-place.ts';
@@ -14,7 +13,9 @@ import type {
   WorkerSettings,
 } from './messages.ts';
 import { sharedDeadline } from './monotonic.ts';
+import { OutstandingCalls } from './outstanding-calls.ts';
 import type { BookedStatement } from './statement-book.ts';
+import { WorkerThread } from './worker-thread.ts';
 
 /** A union without some of its members' properties. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
@@ -57,51 +58,45 @@ export interface LinkEvents {
 /** A worker that does not come back by itself is given up this long after a call's deadline. */
 const GRACE_MS = 400;
 const RESTART_MS = 200;
-/** Rows pass through and are not kept: a small nursery holds the memory of all threads together down. */
-const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
-const FROM_SOURCE = import.meta.url.endsWith('.ts');
-/** Beside this file in the sources, beside `main.js` in the build. */
-const WORKER_URL = new URL(FROM_SOURCE ? './worker.ts' : './sqlite-worker.js', import.meta.url);
-
-interface Outstanding {
-  readonly pending: PendingCall;
-  isGivenUp: boolean;
-}
-
-let links = 0;
+/** A reader that has not come back this long after a call's deadline is replaced. */
+const STUCK_MS = 2000;
+/** Threads of one link that were replaced and have not ended; beyond them none is replaced. */
+const MAX_REPLACED = 2;
+/** Reads wait no longer than this behind one that runs: another reader takes them. */
+const MAX_WAIT_BEHIND_MS = 100;
+/** A reader without a call that may still answer has this long to close. */
+const CLOSE_IDLE_MS = 3000;
 
 /** One worker thread as the API's thread sees it: calls go in batches, answers settle them, deadlines hold in any case. */
 export class WorkerLink {
   readonly #settings: Omit<WorkerSettings, 'started'>;
   readonly #events: LinkEvents;
-  readonly #outstanding = new Map<number, Outstanding>();
-  #worker: Worker;
-  #started: BigInt64Array;
-  #number = 0;
+  readonly #outstanding = new OutstandingCalls();
+  /** Threads that were replaced and have not ended. */
+  readonly #replaced = new Set<WorkerThread>();
+  #thread: WorkerThread;
   #sequence = 0;
+  /** Call that the thread began last, as the sweeps have seen it, and since when. */
+  #running = { sequence: 0, sinceMs: 0 };
   #isClosing = false;
+  #hasEnded = false;
+  /** `close` did not wait for the thread. */
+  #isGivenUp = false;
   #opened = Promise.withResolvers<string | null>();
   #closed = Promise.withResolvers<void>();
 
   constructor(settings: Omit<WorkerSettings, 'started'>, events: LinkEvents) {
     this.#settings = settings;
     this.#events = events;
-    [this.#worker, this.#started] = this.#spawn();
+    this.#thread = this.#newThread();
   }
 
-  #spawn(): [Worker, BigInt64Array] {
-    this.#number = ++links;
-    const started = new SharedArrayBuffer(8);
-    const workerData: WorkerSettings = { ...this.#settings, started };
-    const worker = new Worker(WORKER_URL, {
-      workerData,
-      name: `sqlite-${this.#settings.role}`,
-      resourceLimits: RESOURCE_LIMITS,
+  #newThread(): WorkerThread {
+    return new WorkerThread(this.#settings, {
+      onMessage: (message) => this.#receive(message),
+      onError: (error) => this.#events.log('error', 'database worker failed', { problem: faultPlace(error) }),
+      onExit: () => this.#onExit(),
     });
-    worker.on('message', (message: FromWorker) => this.#receive(message));
-    worker.on('error', (error) => this.#events.log('error', 'database worker failed', { problem: faultPlace(error) }));
-    worker.on('exit', () => this.#onExit());
-    return [worker, new BigInt64Array(started)];
   }
 
   /** Null, or why the file must not be used; after the first attempt to open it. */
@@ -122,15 +117,15 @@ export class WorkerLink {
         pending.body.kind === 'apply' || (pending.body.kind === 'write' && pending.body.work.do === 'batch');
       for (const statement of pending.statements) this.#define(statement, definitions, isWhole);
       const sequence = ++this.#sequence;
-      this.#outstanding.set(sequence, { pending, isGivenUp: false });
+      this.#outstanding.add(sequence, pending);
       return { ...pending.body, sequence, deadline: sharedDeadline(pending.deadline), budgetMs };
     });
-    this.#worker.postMessage({ type: 'batch', definitions, calls: numbered });
+    this.#thread.post({ type: 'batch', definitions, calls: numbered });
   }
 
   #define(statement: BookedStatement, definitions: StatementDefinition[], isAgain: boolean): void {
-    if (statement.knownBy.has(this.#number) && !isAgain) return;
-    statement.knownBy.add(this.#number);
+    if (statement.knownBy.has(this.#thread.number) && !isAgain) return;
+    statement.knownBy.add(this.#thread.number);
     definitions.push({ number: statement.number, sql: statement.sql, columns: statement.columns });
   }
 
@@ -160,15 +155,14 @@ export class WorkerLink {
     const definitions: StatementDefinition[] = [];
     for (const statement of told?.statements ?? []) this.#define(statement, definitions, true);
     const reply: Told = { type: 'told', sequence, definitions, steps: told?.steps ?? [] };
-    this.#worker.postMessage(reply);
+    this.#thread.post(reply);
   }
 
   #settle(answers: readonly Answer[], commits: number): void {
     const overBudget: PendingCall[] = [];
     for (const { sequence, value, failure, ranMs } of answers) {
-      const outstanding = this.#outstanding.get(sequence);
+      const outstanding = this.#outstanding.take(sequence);
       if (outstanding === undefined) continue;
-      this.#outstanding.delete(sequence);
       const { pending } = outstanding;
       for (const statement of pending.statements) noteCost(statement, ranMs);
       if (outstanding.isGivenUp) continue;
@@ -191,20 +185,53 @@ export class WorkerLink {
 
   /** To be called now and then: answers those whose worker does not come back, which a wedged disk may cause. */
   sweep(now: number): void {
-    for (const [sequence, outstanding] of this.#outstanding) {
-      if (outstanding.isGivenUp || outstanding.pending.deadline + GRACE_MS > now) continue;
-      outstanding.isGivenUp = true;
+    for (const { sequence, pending } of this.#outstanding.giveUp(now - GRACE_MS)) {
       this.#events.onTimeout();
-      outstanding.pending.reject(this.#lost(sequence, 'database_timeout'));
+      pending.reject(this.#lost(sequence, 'database_timeout'));
     }
+    if (this.#isStuck(now)) this.#replace();
   }
 
-  /**
-   * The worker publishes the number of a call and looks at its deadline afterwards. So one that is not published after
-   * its deadline never runs.
-   */
+  #isStuck(now: number): boolean {
+    const { role } = this.#settings;
+    // A writer that is stuck holds the lock of the database: another one could do nothing.
+    if (role === 'writer' || this.#isClosing || this.#replaced.size >= MAX_REPLACED) return false;
+    return this.#outstanding.hasGivenUp(now - STUCK_MS);
+  }
+
+  #replace(): void {
+    const thread = this.#thread;
+    const { log, onAnswers } = this.#events;
+    const waiting = this.#outstanding.takeAll().filter(({ isGivenUp }) => !isGivenUp);
+    this.#replaced.add(thread);
+    thread.abandon(() => {
+      this.#replaced.delete(thread);
+      log('info', 'replaced database reader has ended', {});
+    });
+    log('warn', 'database reader is replaced', { problem: 'it did not come back from a statement at its deadline' });
+    this.#thread = this.#newThread();
+    onAnswers(
+      waiting.map(({ pending }) => pending),
+      { groups: 0, writes: 0 },
+    );
+  }
+
+  /** Reads that wait behind one that runs for too long are returned, and no longer this worker's. */
+  takeWaiting(now: number): PendingCall[] {
+    const sequence = this.#thread.lastStarted;
+    if (sequence !== this.#running.sequence) this.#running = { sequence, sinceMs: now };
+    const isLong = now - this.#running.sinceMs >= MAX_WAIT_BEHIND_MS && this.#outstanding.get(sequence) !== undefined;
+    return isLong ? this.#outstanding.takeLive(sequence) : [];
+  }
+
+  /** A thread that nothing can end: the process does not end in order as long as there is one. */
+  get hasStuckThread(): boolean {
+    if (this.#replaced.size > 0) return true;
+    return !this.#hasEnded && (this.#isGivenUp || this.#outstanding.hasGivenUp());
+  }
+
   #lost(sequence: number, code: 'database_timeout' | 'database_error'): ApiError {
-    const mayHaveRun = Atomics.load(this.#started, 0) >= BigInt(sequence);
+    const mayHaveRun = this.#thread.lastStarted >= sequence;
     if (mayHaveRun && this.#settings.role === 'writer') {
       return new ApiError(code, 'the database does not answer: the outcome is unknown');
     }
@@ -213,12 +240,10 @@ export class WorkerLink {
 
   #onExit(): void {
     if (this.#isClosing) {
-      this.#closed.resolve();
+      this.#noteEnd();
       return;
     }
-    const lost = [...this.#outstanding];
-    this.#outstanding.clear();
-    for (const [sequence, { pending, isGivenUp }] of lost) {
+    for (const { sequence, pending, isGivenUp } of this.#outstanding.takeAll()) {
       if (!isGivenUp) pending.reject(this.#lost(sequence, 'database_error'));
     }
     this.#events.log('warn', 'database worker is started again', { role: this.#settings.role });
@@ -227,27 +252,39 @@ export class WorkerLink {
 
   #restart(): void {
     if (this.#isClosing) {
-      this.#closed.resolve();
+      this.#noteEnd();
       return;
     }
-    [this.#worker, this.#started] = this.#spawn();
-    const calls = [...this.#outstanding.values()].map(({ pending }) => pending);
-    this.#outstanding.clear();
+    this.#thread = this.#newThread();
+    const calls = this.#outstanding.takeAll().map(({ pending }) => pending);
     if (calls.length > 0) this.send(calls, null);
     this.#events.onAnswers([], { groups: 0, writes: 0 });
+  }
+
+  #noteEnd(): void {
+    this.#hasEnded = true;
+    this.#closed.resolve();
   }
 
   /** Ends what waits and runs by its deadline at the latest. */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
-    this.#worker.postMessage({ type: 'close' });
-    // A thread that hangs in the system does not even end by force; the process does not wait for it.
-    const timer = setTimeout(() => {
-      void this.#worker.terminate();
-      this.#closed.resolve();
-    }, withinMs);
+    this.#thread.post({ type: 'close' });
+    const timer = setTimeout(() => this.#giveUp(), Math.min(withinMs, this.#longestAnswerMs()));
     await this.#closed.promise;
     clearTimeout(timer);
+  }
+
+  /** A thread that hangs in the system does not even end by force; `close` does not wait for it. */
+  #giveUp(): void {
+    this.#isGivenUp = true;
+    this.#thread.abandon(() => this.#noteEnd());
+    this.#closed.resolve();
+  }
+
+  #longestAnswerMs(): number {
+    if (this.#settings.role === 'writer') return Number.POSITIVE_INFINITY;
+    return Math.max(CLOSE_IDLE_MS, this.#outstanding.lastDeadline + GRACE_MS - performance.now());
   }
 }
 

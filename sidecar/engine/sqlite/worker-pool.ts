@@ -1,5 +1,6 @@
 import type { EngineLog, EngineOptions, EngineStats, LogLevel } from '../engine.ts';
 import type { SqliteSettings } from '../open.ts';
+import { ExitGuard } from './exit-guard.ts';
 import { ReadLanes } from './read-lanes.ts';
 import { type PendingCall, WorkerLink } from './worker-link.ts';
 
@@ -24,6 +25,7 @@ export class WorkerPool {
   readonly #readers: readonly WorkerLink[];
   readonly #lanes: ReadLanes;
   readonly #timers: readonly NodeJS.Timeout[];
+  readonly #exitGuard = new ExitGuard(() => this.#hasStuckThread);
   #writeQueue: PendingCall[] = [];
   #isWriterBroken = false;
   #isClosing = false;
@@ -145,5 +147,11 @@ export class WorkerPool {
     await Promise.all(this.#readers.map((reader) => reader.close(CLOSE_MS)));
     // Last, so that its connection is the one that folds the log into the file.
     await this.#writer.close(CLOSE_MS);
+    if (!this.#hasStuckThread) this.#exitGuard.release();
+    else this.#options.log('error', 'database thread does not end: the process will be ended by force', {});
+  }
+
+  get #hasStuckThread(): boolean {
+    return [this.#writer, ...this.#readers].some((link) => link.hasStuckThread);
   }
 }

@@ -22,6 +22,38 @@ async function cpuOfOneSecondMs(): Promise<number> {
   return ((user + system) / 1000 / (performance.now() - startMs)) * 1000;
 }
 
+/** Rows and parts that are hardest to search: of a megabyte, and with a part that nearly matches at every place. */
+const LARGE = `
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+  INSERT INTO game__notes SELECT i, replace(hex(zeroblob(500000)), '0', 'a') FROM n`;
+const nearly = (length: number): string =>
+  JSON.stringify({
+    or: Array.from({ length: 128 }, (_, i) => ({
+      ...{ field: 'body', op: 'contains' },
+      value: `${'a'.repeat(length - (i % 8))}b${'a'.repeat(i % 8)}`,
+    })),
+  });
+
+it.each([31, 500, 990])('a text that is hard to search for gives its reader back: %i characters', async (length) => {
+  const folder = newFolder();
+  const file = join(folder, 'game.sqlite');
+  const { engine, log } = await openSqlite(file, 2);
+  try {
+    const target = await declareNotes(engine);
+    const db = new SQLite(file);
+    db.exec(LARGE);
+    db.close();
+    const count = engine.count(target, notesWhere(target, nearly(length)), within(STATEMENT_MS));
+    await expect(count).rejects.toMatchObject({ code: 'database_timeout' });
+    // The only reader: it answers, and is not replaced.
+    await engine.ping(within(1500));
+    expect(log).toEqual([]);
+  } finally {
+    await engine.close();
+    removeFolder(folder);
+  }
+});
+
 it('statements that ran out of time give the processor back within a second', async () => {
   const folder = newFolder();
   const file = join(folder, 'game.sqlite');

@@ -1,0 +1,68 @@
+import { Worker } from 'node:worker_threads';
+import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts';
+
+export interface ThreadEvents {
+  readonly onMessage: (message: FromWorker) => void;
+  readonly onError: (error: Error) => void;
+  readonly onExit: () => void;
+}
+
+/** Rows pass through and are not kept: a small nursery holds the memory of all threads together down. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
+const FROM_SOURCE = import.meta.url.endsWith('.ts');
+/** Beside this file in the sources, beside `main.js` in the build. */
+const WORKER_URL = new URL(FROM_SOURCE ? './worker.ts' : './sqlite-worker.js', import.meta.url);
+
+let threads = 0;
+
+/** A worker thread of a link, until it ends. */
+export class WorkerThread {
+  /** Statements are sent to each thread once, by this number. */
+  readonly number = ++threads;
+  readonly #worker: Worker;
+  readonly #started: BigInt64Array;
+  #onExit: () => void;
+  #isAbandoned = false;
+
+  constructor(settings: Omit<WorkerSettings, 'started'>, { onMessage, onError, onExit }: ThreadEvents) {
+    const started = new SharedArrayBuffer(8);
+    const workerData: WorkerSettings = { ...settings, started };
+    this.#onExit = onExit;
+    this.#started = new BigInt64Array(started);
+    this.#worker = new Worker(WORKER_URL, {
+      workerData,
+      name: `sqlite-${settings.role}`,
+      resourceLimits: RESOURCE_LIMITS,
+    });
+    this.#worker.on('message', (message: FromWorker) => {
+      if (!this.#isAbandoned) onMessage(message);
+    });
+    this.#worker.on('error', (error: Error) => {
+      if (!this.#isAbandoned) onError(error);
+    });
+    this.#worker.on('exit', () => this.#onExit());
+  }
+
+  post(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  /**
+   * Sequence of the call that began last. The worker publishes it and looks at the deadline afterwards: a call that is
+   * not published after its deadline never runs.
+   */
+  get lastStarted(): number {
+    return Number(Atomics.load(this.#started, 0));
+  }
+
+  /**
+   * Ends the thread as soon as it leaves SQLite, which cannot be interrupted from outside. Its messages count no more,
+   * and it does not keep the process alive.
+   */
+  abandon(onExit: () => void): void {
+    this.#isAbandoned = true;
+    this.#onExit = onExit;
+    this.#worker.unref();
+    void this.#worker.terminate();
+  }
+}

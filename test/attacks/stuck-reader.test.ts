@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { type AttackedSidecar, attackedSidecar } from './attack-world.ts';
+
+const STATEMENT_MS = 1000;
+const COUNT_BOUND_MS = 300;
+const STOP_BOUND_MS = 15_000;
+/** One call of SQLite's own function that takes minutes and cannot be interrupted. */
+const ENDLESS = "instr(hex(zeroblob(6000000)), hex(zeroblob(3000000)) || '1')";
+
+/** Puts a view that never answers in the place of the table `stuck`, as nothing that a client sends can do. */
+function makeStuck({ folder }: AttackedSidecar): void {
+  const db = new SQLite(join(folder, 'data/database.sqlite'));
+  db.exec(`ALTER TABLE game__stuck RENAME TO kept; CREATE VIEW game__stuck AS SELECT ${ENDLESS} AS id, '' AS name`);
+  db.close();
+}
+
+it('a reader that never comes back is replaced, and the stop ends by force', { timeout: 120_000 }, async () => {
+  const sidecar = await attackedSidecar({ database: { statementTimeoutMs: STATEMENT_MS } });
+  const columns = [
+    { name: 'id', type: 'int64' },
+    { name: 'name', type: 'string' },
+  ];
+  const tables = ['things', 'stuck'].map((name) => ({ name, primaryKey: ['id'], columns }));
+  await sidecar.client.must('schema.sync', { namespace: 'game', schema: { tables } });
+  makeStuck(sidecar);
+  const find = (table: string) => sidecar.client.call('find', { namespace: 'game', table });
+  const replacements = () => sidecar.log.filter((line) => line.msg === 'database reader is replaced').length;
+
+  const attack = find('stuck');
+  for (let sent = 0; sent < 20; sent += 1) {
+    const startedMs = performance.now();
+    await sidecar.client.must('count', { namespace: 'game', table: 'things' });
+    expect(performance.now() - startedMs).toBeLessThan(COUNT_BOUND_MS);
+  }
+  expect((await attack).code).toBe('database_timeout');
+  await expect.poll(replacements, { timeout: 20_000 }).toBe(1);
+
+  // All readers are stuck now, the new one too; each is replaced.
+  const attacks = await Promise.all([find('stuck'), find('stuck'), find('stuck')]);
+  expect(attacks.map(({ code }) => code)).toEqual(Array(3).fill('database_timeout'));
+  await expect.poll(replacements, { timeout: 20_000 }).toBe(4);
+  const answers = await Promise.all(Array.from({ length: 9 }, () => find('things')));
+  expect(answers.map(({ status }) => status)).toEqual(Array(9).fill(200));
+
+  const startedMs = performance.now();
+  const ended = once(sidecar.child, 'exit');
+  sidecar.child.kill('SIGTERM');
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  expect(performance.now() - startedMs).toBeLessThan(STOP_BOUND_MS);
+  expect(sidecar.log.map((line) => line.msg)).toContain('stopped');
+});
