@@ -1,4 +1,5 @@
-import { jsonText, kindOf, objectText } from './json-text.ts';
+import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
+import { checkNames, namesOf } from './known-names.ts';
 import { listText } from './payload-parts.ts';
 import type { JsonText, Text } from './typed-text.ts';
 
@@ -30,10 +31,16 @@ export interface AggregateBuilders {
   Max<const A extends string>(field: string, as: A): Named<A>;
 }
 
+const VALUE_NAMES = namesOf<AggregateValue>({ as: true, fn: true, field: true });
+
 /** JSON text of the list of values, from one or several. */
 export function valuesText(values: unknown): JsonText {
-  const hint = 'a value such as Q.Sum(…)';
-  return listText(Array.isArray(values) ? values : [values], 'values', (value, path) => objectText(value, path, hint));
+  return listText(Array.isArray(values) ? values : [values], 'values', givenText);
+}
+
+function givenText(value: unknown, path: string): JsonText {
+  if (isPlainObject(value)) checkNames(value, VALUE_NAMES, path);
+  return objectText(value, path, 'a value such as Q.Sum(…)');
 }
 
 function valueText(builder: string, fn: AggregateValue['fn'], field: string | undefined, as: string): JsonText {

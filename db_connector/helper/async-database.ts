@@ -85,7 +85,7 @@ export class AsyncDatabase<S extends Declared = string> {
     namespace: N,
     table: T,
     rows: readonly (JsonText | Insertable<S, N, T>)[],
-    options: WriteOptions = {},
+    options?: WriteOptions,
   ): Promise<InsertAllResult> {
     return insertAll(this.#send, namespace, table, rows, options);
   }
@@ -105,7 +105,7 @@ export class AsyncDatabase<S extends Declared = string> {
     T extends TableOf<S, N>,
     const F extends ColumnOf<Read<S, N, T>> = ColumnOf<Read<S, N, T>>,
   >(namespace: N, table: T, query?: Query<Read<S, N, T>, F>): Promise<FirstResult<Pick<Read<S, N, T>, F>>> {
-    const found = first(this.#send, namespace, table, erased(query ?? {}));
+    const found = first(this.#send, namespace, table, erased(query));
     return found as Promise<FirstResult<Pick<Read<S, N, T>, F>>>;
   }
 
@@ -116,7 +116,7 @@ export class AsyncDatabase<S extends Declared = string> {
     field: F,
     query?: Query<Read<S, N, T>>,
   ): Promise<ValueResult<Read<S, N, T>[F]>> {
-    const found = value(this.#send, namespace, table, field, erased(query ?? {}));
+    const found = value(this.#send, namespace, table, field, erased(query));
     return found as Promise<ValueResult<Read<S, N, T>[F]>>;
   }
 
@@ -126,7 +126,7 @@ export class AsyncDatabase<S extends Declared = string> {
     T extends TableOf<S, N>,
     const F extends ColumnOf<Read<S, N, T>> = ColumnOf<Read<S, N, T>>,
   >(namespace: N, table: T, query?: AllQuery<Read<S, N, T>, F>): Promise<DbResult<Pick<Read<S, N, T>, F>>> {
-    const found = findAll(this.#send, namespace, table, erased(query ?? {}));
+    const found = findAll(this.#send, namespace, table, erased(query));
     return found as Promise<DbResult<Pick<Read<S, N, T>, F>>>;
   }
 
@@ -144,7 +144,7 @@ export class AsyncDatabase<S extends Declared = string> {
     table: T,
     query?: AllQuery<Read<S, N, T>, F>,
   ): AsyncGenerator<Pick<Read<S, N, T>, F>, void, undefined> {
-    for await (const page of pagesOf(this.#send, namespace, table, erased(query ?? {}))) {
+    for await (const page of pagesOf(this.#send, 'FindEach', namespace, table, erased(query))) {
       yield* page as readonly Pick<Read<S, N, T>, F>[];
     }
   }
@@ -156,7 +156,7 @@ export class AsyncDatabase<S extends Declared = string> {
     query: Query<Read<S, N, T>> | undefined,
     relations: A,
   ): Promise<DbResult<Read<S, N, T> & Related<A>>> {
-    const found = findWith(this.#send, namespace, table, erased(query ?? {}), relations);
+    const found = findWith(this.#send, namespace, table, erased(query), relations);
     return found as Promise<DbResult<Read<S, N, T> & Related<A>>>;
   }
 

@@ -5,6 +5,7 @@ import type { Filter } from './filters.ts';
 import type { AllQuery } from './find-all.ts';
 import type { Relation } from './find-with.ts';
 import type { DatabaseHost } from './host.ts';
+import { UnknownName } from './known-names.ts';
 import type { Operation } from './operations.ts';
 import type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
 import {
@@ -311,12 +312,13 @@ export class Database<S extends Declared = string> {
     return UNNAMED_TICKET;
   }
 
-  #send({ operation, payload }: Request, deliver: (result: DbResult) => void): DbTicket {
+  #send({ operation, what, payload }: Request, deliver: (result: DbResult) => void): DbTicket {
     let json: JsonText;
     try {
       json = payload();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
+      if (error instanceof UnknownName) this.#deliveries.tellFault(what, message);
       return this.#poller.refuse(refusedTicket('invalid_request', message), deliver);
     }
     return this.#poller.call(this.connector, operation, json, deliver);

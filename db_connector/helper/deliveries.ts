@@ -12,10 +12,14 @@ interface Told {
   untold: number;
 }
 
+/** A fault of the script is told once for each place and name, and no more than this many. */
+const MAX_FAULTS = 1000;
+
 /** Hands results to the script's callbacks, and tells the console what would be lost without a trace. */
 export class Deliveries {
   readonly #host: Pick<DatabaseHost, 'name' | 'log'>;
   readonly #told = new Map<string, Told>();
+  readonly #faults = new Set<string>();
 
   constructor(host: Pick<DatabaseHost, 'name' | 'log'>) {
     this.#host = host;
@@ -35,6 +39,16 @@ export class Deliveries {
         this.#tellThrow(what, error);
       }
     };
+  }
+
+  /** A name in an argument that means nothing: told even if the script looks at the error, since it is never expected. */
+  tellFault(what: string, message: string): void {
+    const fault = `${what}: ${message}`;
+    if (this.#faults.has(fault) || this.#faults.size >= MAX_FAULTS) return;
+    this.#faults.add(fault);
+    this.#host.log(`bundle ${this.#host.name}: ${fault}`);
+    // A call without a callback has no second line for it.
+    this.#told.set(`${what} invalid_request`, { atMs: performance.now(), untold: 0 });
   }
 
   #tellThrow(what: string, error: unknown): void {

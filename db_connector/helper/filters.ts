@@ -1,5 +1,6 @@
 import type { ExactNumber } from './exact-number.ts';
 import { isPlainObject, jsonText, objectText } from './json-text.ts';
+import { checkNames } from './known-names.ts';
 import type { ResultReference } from './operations.ts';
 import type { ColumnOf, Comparand, DbRow } from './typed-rows.ts';
 import type { DescribedBy, JsonText, Text } from './typed-text.ts';
@@ -72,13 +73,14 @@ export interface FilterBuilders {
   Not<const T extends Filter>(filter: T): Text<AskedBy<T>>;
 }
 
+const NAMES = ['field', 'op', 'value', 'and', 'or', 'not'];
 const HINT = 'a filter such as Q.Eq(…), or a plain object';
 
 /** JSON text of a filter, in which texts and objects may be mixed. Throws `TypeError` where it is none. */
 export function filterText(filter: unknown, path: string): JsonText {
-  if (!isPlainObject(filter) || !('and' in filter || 'or' in filter || 'not' in filter)) {
-    return objectText(filter, path, HINT);
-  }
+  if (!isPlainObject(filter)) return objectText(filter, path, HINT);
+  checkNames(filter, NAMES, path);
+  if (!('and' in filter || 'or' in filter || 'not' in filter)) return objectText(filter, path, HINT);
   const members = Object.entries(filter).filter(([, member]) => member !== undefined);
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${memberText(name, member, path)}`).join(',')}}`;
 }

@@ -1,10 +1,13 @@
-import type { Filter } from './filters.ts';
+import { type Filter, filterText } from './filters.ts';
 import { jsonText } from './json-text.ts';
+import { namesOf } from './known-names.ts';
+import { parts } from './payload-parts.ts';
 import type { Query } from './payloads.ts';
 import { readErrorMessage, readHasMore, readRows, withBody } from './readers.ts';
-import { requests, type Send } from './request.ts';
+import { mistaken, requests, type Send } from './request.ts';
 import { type DbResult, errorResult } from './result.ts';
 import { type OrderedBy, rowsAfter, totalOrder } from './row-order.ts';
+import { sortText } from './rows.ts';
 import type { ColumnOf, DbRow } from './typed-rows.ts';
 
 /** More rows than this are refused where a script has not said how many it can bear. */
@@ -15,6 +18,10 @@ export interface AllQuery<R = DbRow, F = ColumnOf<R>> extends Pick<Query<R, F>, 
   /** More rows than this are an error, `too_many_rows`; 100,000 if left out. */
   readonly max?: number | undefined;
 }
+
+const ALL_NAMES = namesOf<AllQuery>({ filter: true, fields: true, sort: true, max: true });
+/** Known, and refused with a reason of their own. */
+const PAGE_NAMES = ['limit', 'offset'];
 
 /** Where a page goes on: after a row by key, or so many rows from the start in a table without one. */
 interface Place {
@@ -47,14 +54,19 @@ function must(result: DbResult): DbResult {
   return result;
 }
 
+/** The method that the pages are read for. */
+type Method = 'FindAll' | 'FindEach';
+
 /** All rows of a query, a page after the other. @throws FindFailed */
 export async function* pagesOf(
   send: Send,
+  method: Method,
   namespace: string,
   table: string,
-  query: AllQuery,
+  asked: AllQuery | undefined,
 ): AsyncGenerator<readonly DbRow[]> {
-  const { filter, sort, fields } = checked(query);
+  const query = await checked(send, `${method} ${namespace}.${table}`, asked);
+  const { filter, sort, fields } = query;
   // A short table is one call: its key matters only where it goes on, or where columns have to be asked for.
   let plan = fields === undefined ? undefined : await planOf(send, namespace, table, query);
   let page = must(await send(requests.Find(namespace, table, { filter, sort, fields: plan?.fields })));
@@ -74,13 +86,24 @@ export async function* pagesOf(
   }
 }
 
-function checked(query: AllQuery): AllQuery {
-  for (const name of ['limit', 'offset']) {
-    if (Reflect.get(query, name) !== undefined) {
+async function checked(send: Send, what: string, query: AllQuery | undefined): Promise<AllQuery> {
+  try {
+    return checkedAllQuery(query);
+  } catch (mistake) {
+    throw new FindFailed(await send(mistaken(what, mistake)));
+  }
+}
+
+function checkedAllQuery(query: AllQuery | undefined): AllQuery {
+  const given: AllQuery = parts(query, 'query', [...ALL_NAMES, ...PAGE_NAMES]);
+  for (const name of PAGE_NAMES) {
+    if (Reflect.get(given, name) !== undefined) {
       throw new TypeError(`${name}: all rows are asked for; use Find for a part of them, or max for an upper bound`);
     }
   }
-  return query;
+  if (given.filter !== undefined && given.filter !== null) filterText(given.filter, 'filter');
+  if (given.sort !== undefined && given.sort !== null) sortText(given.sort);
+  return given;
 }
 
 async function planOf(send: Send, namespace: string, table: string, { sort, fields }: AllQuery): Promise<Plan> {
@@ -145,11 +168,11 @@ function without(rows: readonly DbRow[], extra: readonly string[]): readonly DbR
 }
 
 /** All rows in one result, at most `max`. */
-export async function findAll(send: Send, namespace: string, table: string, query: AllQuery): Promise<DbResult> {
-  const max = query.max ?? DEFAULT_MAX;
+export async function findAll(send: Send, namespace: string, table: string, query?: AllQuery): Promise<DbResult> {
+  const max = query?.max ?? DEFAULT_MAX;
   const rows: DbRow[] = [];
   try {
-    for await (const page of pagesOf(send, namespace, table, query)) {
+    for await (const page of pagesOf(send, 'FindAll', namespace, table, query)) {
       for (const row of page) rows.push(row);
       if (rows.length > max) return errorResult('too_many_rows', `${table} has more than ${max} such rows; ${HINT}`);
     }

@@ -1,10 +1,12 @@
-import type { Filter, Scalar } from './filters.ts';
+import { type Filter, filterText, type Scalar } from './filters.ts';
 import { failureOf, findAll, okResult } from './find-all.ts';
-import type { Query } from './payloads.ts';
+import { isPlainObject } from './json-text.ts';
+import { checkNames, namesOf } from './known-names.ts';
+import { checkedQuery, type Query } from './payloads.ts';
 import { readHasMore, readRows } from './readers.ts';
-import { requests, type Send } from './request.ts';
+import { mistaken, requests, type Send } from './request.ts';
 import type { DbResult } from './result.ts';
-import type { Sort } from './rows.ts';
+import { type Sort, sortText } from './rows.ts';
 import type { DbRow, DbValue } from './typed-rows.ts';
 
 /** A filter's list holds no more. */
@@ -29,16 +31,35 @@ export interface Relation<A extends string = string, M extends boolean = boolean
   readonly max?: number | undefined;
 }
 
+const RELATION_NAMES = namesOf<Relation>({
+  as: true,
+  table: true,
+  from: true,
+  to: true,
+  many: true,
+  filter: true,
+  fields: true,
+  sort: true,
+  max: true,
+});
+
 /** A page of rows with what belongs to them: one find, and one `in` find for each relation. */
 export async function findWith(
   send: Send,
   namespace: string,
   table: string,
-  query: Query,
+  given: Query | undefined,
   relations: Relation | readonly Relation[],
 ): Promise<DbResult> {
+  let query: Query;
+  let list: readonly Relation[];
   try {
-    const list = checked(relations);
+    query = checkedQuery(given);
+    list = checked(relations);
+  } catch (mistake) {
+    return send(mistaken(`FindWith ${namespace}.${table}`, mistake));
+  }
+  try {
     const { fields } = query;
     const extra =
       fields === undefined ? [] : [...new Set(list.map(({ from }) => from))].filter((from) => !fields.includes(from));
@@ -68,8 +89,16 @@ function checked(relations: Relation | readonly Relation[]): readonly Relation[]
         );
       }
     }
+    checkRelation(relation, `relation ${index + 1}`);
   }
   return list;
+}
+
+/** Before anything is sent: a mistake here must not cost a find first. */
+function checkRelation(relation: Relation, path: string): void {
+  checkNames(relation, RELATION_NAMES, path);
+  if (isPlainObject(relation.filter)) filterText(relation.filter, `${path}: filter`);
+  if (relation.sort !== undefined && relation.sort !== null) sortText(relation.sort);
 }
 
 /** Puts the rows of one relation into `rows`. @returns the result of a find that failed */

@@ -5,8 +5,8 @@ import type { DbResult, FirstResult, ValueResult } from './result.ts';
 import type { DbRow, DbValue } from './typed-rows.ts';
 
 /** A `Find` of one row, and the row. */
-export async function first(send: Send, namespace: string, table: string, query: Query): Promise<FirstResult<DbRow>> {
-  const result = await send(requests.Find(namespace, table, { ...query, limit: 1 }));
+export async function first(send: Send, namespace: string, table: string, query?: Query): Promise<FirstResult<DbRow>> {
+  const result = await send(requests.First(namespace, table, query));
   return alsoReadable(result, { Row: readRows<DbRow>(result)[0] ?? null });
 }
 
@@ -16,9 +16,9 @@ export async function value(
   namespace: string,
   table: string,
   field: string,
-  query: Query,
+  query?: Query,
 ): Promise<ValueResult<DbValue>> {
-  const result = await send(requests.Find(namespace, table, { ...query, fields: [field], limit: 1 }));
+  const result = await send(requests.Value(namespace, table, field, query));
   return alsoReadable(result, { Value: readRows<DbRow>(result)[0]?.[field] ?? null });
 }
 

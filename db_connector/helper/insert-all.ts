@@ -1,8 +1,8 @@
 import { jsonText } from './json-text.ts';
-import type { WriteOptions } from './payloads.ts';
+import { checkedWriteOptions, type WriteOptions } from './payloads.ts';
 import { readInsertedIds, readIsQueued, withBody } from './readers.ts';
-import { requests, type Send } from './request.ts';
-import { type DbResult, errorResult, type InsertAllResult } from './result.ts';
+import { mistaken, requests, type Send } from './request.ts';
+import type { DbResult, InsertAllResult } from './result.ts';
 import { type Row, rowText } from './rows.ts';
 import type { DbValue } from './typed-rows.ts';
 
@@ -26,14 +26,16 @@ export async function insertAll(
   namespace: string,
   table: string,
   rows: readonly Row[],
-  options: WriteOptions,
+  given: WriteOptions | undefined,
 ): Promise<InsertAllResult> {
   let texts: string[];
+  let options: WriteOptions;
   try {
+    options = checkedWriteOptions(given);
     if (!Array.isArray(rows)) throw new TypeError('rows: expected a list');
     texts = rows.map((row, index) => rowText(row, `rows[${index}]`));
-  } catch (error) {
-    return { ...errorResult('invalid_request', (error as Error).message), Done: 0, Failed: 0 };
+  } catch (mistake) {
+    return { ...(await send(mistaken(`InsertAll ${namespace}.${table}`, mistake))), Done: 0, Failed: 0 };
   }
   const key = options.idempotencyKey ?? crypto.randomUUID();
   const progress: Progress = { done: 0, ids: [], queued: undefined };

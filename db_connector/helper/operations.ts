@@ -1,11 +1,14 @@
 import type { Filter } from './filters.ts';
 import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
+import { checkNames, namesOf, UnknownName } from './known-names.ts';
 import { type Member, optional, parts, payload } from './payload-parts.ts';
 import type { Row } from './rows.ts';
 import type { JsonText } from './typed-text.ts';
 import {
+  CHANGE_NAMES,
   type Change,
   deleteMembers,
+  EXISTING_NAMES,
   type Existing,
   insertMembers,
   type Selection,
@@ -73,21 +76,37 @@ export interface BatchBuilders {
   Result(operation: number, row?: number): ResultReference;
 }
 
+const EXPECTATION_NAMES = namesOf<Expectation>({ expect: true });
+const UPSERT_NAMES = [...EXPECTATION_NAMES, ...EXISTING_NAMES];
+/** Of an operation as a plain object. */
+const OPERATION_NAMES: Readonly<Record<Operation['op'], readonly string[]>> = {
+  insert: namesOf<InsertOperation>({ op: true, table: true, rows: true, expect: true }),
+  update: ['op', 'table', ...CHANGE_NAMES, ...EXPECTATION_NAMES],
+  upsert: ['op', 'table', 'row', 'keys', ...UPSERT_NAMES],
+  delete: namesOf<DeleteOperation>({ op: true, table: true, filter: true, all: true, expect: true }),
+};
+
 function operationText(op: Operation['op'], members: readonly Member[], { expect }: Expectation): JsonText {
   return payload([['op', `"${op}"`], ...members, ['expect', optional(expect, expectationText)]]);
 }
 
 function expectationText(expect: number | { readonly affected: number }): JsonText {
-  return jsonText(typeof expect === 'number' ? { affected: expect } : expect, 'expect');
+  if (typeof expect === 'number') return `{"affected":${jsonText(expect, 'expect')}}`;
+  if (isPlainObject(expect)) checkNames(expect, ['affected'], 'expect');
+  return jsonText(expect, 'expect');
 }
 
 /** One operation of a batch, as text from `Q.Op` or a plain object. Throws `TypeError` where it is none. */
 function givenText(given: unknown, path: string): JsonText {
   if (!isPlainObject(given)) return objectText(given, path, 'an operation such as Q.Op.Insert(…)');
   try {
+    if ('op' in given && Object.hasOwn(OPERATION_NAMES, String(given.op))) {
+      checkNames(given, OPERATION_NAMES[given.op as Operation['op']], String(given.op));
+    }
     return plainOperationText(given as Operation);
   } catch (error) {
-    throw new TypeError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+    const message = `${path}: ${error instanceof Error ? error.message : String(error)}`;
+    throw error instanceof UnknownName ? new UnknownName(message) : new TypeError(message);
   }
 }
 
@@ -123,17 +142,21 @@ function reference(operation: number, row = 0): ResultReference {
   return { $result: [operation, row] };
 }
 
+function expectation(options: Expectation | undefined): Expectation {
+  return parts(options, 'options', EXPECTATION_NAMES);
+}
+
 export const batchBuilders: BatchBuilders = {
   Op: Object.freeze<OperationBuilders>({
-    Insert: (table, rows, options) => operationText('insert', insertMembers(table, rows), parts(options, 'options')),
+    Insert: (table, rows, options) => operationText('insert', insertMembers(table, rows), expectation(options)),
     Update: (table, change, options) =>
-      operationText('update', updateMembers(table, change), parts(options, 'options')),
+      operationText('update', updateMembers(table, parts(change, 'change', CHANGE_NAMES)), expectation(options)),
     Upsert: (table, row, keys, options) => {
-      const given = parts(options, 'options');
+      const given = parts(options, 'options', UPSERT_NAMES);
       return operationText('upsert', upsertMembers(table, row, keys, given), given);
     },
     Delete: (table, selection, options) =>
-      operationText('delete', deleteMembers(table, selection), parts(options, 'options')),
+      operationText('delete', deleteMembers(table, selection), expectation(options)),
   }),
   Result: reference,
 };

@@ -1,5 +1,6 @@
 import { type Filter, filterText } from './filters.ts';
 import { isPlainObject, jsonText, kindOf } from './json-text.ts';
+import { checkNames } from './known-names.ts';
 import type { JsonText } from './typed-text.ts';
 
 /** A property of a payload; undefined: left out. */
@@ -27,10 +28,15 @@ export function payload(members: readonly Member[]): JsonText {
   return `{${text}}`;
 }
 
-/** An object that holds more than one part; other kinds of arguments are a mistake of the script. */
-export function parts<T extends object>(value: T | undefined | null, what: string): Partial<T> {
+/** An object that holds parts with these names; anything else is a mistake of the script. */
+export function parts<T extends object>(
+  value: T | undefined | null,
+  what: string,
+  names: readonly string[],
+): Partial<T> {
   if (value === undefined || value === null) return {};
   if (!isPlainObject(value)) throw new TypeError(`${what}: expected an object, got ${kindOf(value)}`);
+  checkNames(value, names, what);
   return value;
 }
 

@@ -1,6 +1,7 @@
 import { type AggregateValue, valuesText } from './aggregates.ts';
 import type { Filter } from './filters.ts';
 import { jsonText, objectText } from './json-text.ts';
+import { namesOf } from './known-names.ts';
 import { type Operation, operationsText } from './operations.ts';
 import { filterMember, type Member, optional, parts, payload, plainMember } from './payload-parts.ts';
 import { type Row, type Sort, sortText } from './rows.ts';
@@ -8,8 +9,10 @@ import { type Schema, schemaText } from './schema.ts';
 import type { ColumnOf, DbRow } from './typed-rows.ts';
 import type { JsonText, Text } from './typed-text.ts';
 import {
+  CHANGE_NAMES,
   type Change,
   deleteMembers,
+  EXISTING_NAMES,
   type Existing,
   insertMembers,
   type Selection,
@@ -65,6 +68,30 @@ export interface SyncOptions {
   readonly dryRun?: boolean | undefined;
 }
 
+const QUERY_NAMES = namesOf<Query>({ filter: true, fields: true, sort: true, limit: true, offset: true });
+const AGGREGATE_NAMES = namesOf<AggregateQuery>({
+  filter: true,
+  groupBy: true,
+  values: true,
+  sort: true,
+  limit: true,
+  offset: true,
+});
+const WRITE_NAMES = namesOf<WriteOptions>({ idempotencyKey: true, immediate: true });
+const UPSERT_NAMES = [...WRITE_NAMES, ...EXISTING_NAMES];
+const BATCH_NAMES = namesOf<BatchOptions>({ idempotencyKey: true, immediate: true, atomic: true });
+const SYNC_NAMES = namesOf<SyncOptions>({ dryRun: true });
+
+/** A query that is fit to be sent. @throws TypeError */
+export function checkedQuery(query: Query | undefined): Query {
+  return parts(query, 'query', QUERY_NAMES);
+}
+
+/** Options of a write that are fit to be sent. @throws TypeError */
+export function checkedWriteOptions(options: WriteOptions | undefined): WriteOptions {
+  return parts(options, 'options', WRITE_NAMES);
+}
+
 function namespaceMember(namespace: string): Member {
   return ['namespace', jsonText(namespace, 'namespace')];
 }
@@ -93,7 +120,7 @@ export function namespacePayload(namespace: string): JsonText {
 export function syncPayload(namespace: string, schema: Schema, options: SyncOptions): JsonText {
   return payload([
     namespaceMember(namespace),
-    plainMember('dryRun', parts(options, 'options').dryRun),
+    plainMember('dryRun', parts(options, 'options', SYNC_NAMES).dryRun),
     ['schema', schemaText(schema)],
   ]);
 }
@@ -102,7 +129,7 @@ export function extendPayload(namespace: string, part: string, schema: Schema, o
   return payload([
     namespaceMember(namespace),
     ['part', jsonText(part, 'part')],
-    plainMember('dryRun', parts(options, 'options').dryRun),
+    plainMember('dryRun', parts(options, 'options', SYNC_NAMES).dryRun),
     ['schema', schemaText(schema)],
   ]);
 }
@@ -117,12 +144,12 @@ export function insertPayload(
   rows: Row | readonly Row[],
   options: WriteOptions,
 ): JsonText {
-  const given = withKey(parts(options, 'options'));
+  const given = withKey(checkedWriteOptions(options));
   return payload([namespaceMember(namespace), ...insertMembers(table, rows), ...durability(given)]);
 }
 
 export function findPayload(namespace: string, table: string, query: Query): JsonText {
-  const { filter, fields, sort, limit, offset } = parts(query, 'query');
+  const { filter, fields, sort, limit, offset } = checkedQuery(query);
   return payload([
     namespaceMember(namespace),
     ['table', jsonText(table, 'table')],
@@ -135,7 +162,7 @@ export function findPayload(namespace: string, table: string, query: Query): Jso
 }
 
 export function aggregatePayload(namespace: string, table: string, query: AggregateQuery): JsonText {
-  const { filter, groupBy, values, sort, limit, offset } = parts(query, 'query');
+  const { filter, groupBy, values, sort, limit, offset } = parts(query, 'query', AGGREGATE_NAMES);
   return payload([
     namespaceMember(namespace),
     ['table', jsonText(table, 'table')],
@@ -154,12 +181,12 @@ export function countPayload(namespace: string, table: string, filter: Filter | 
 
 /** What only sets may happen twice; what adds must not, so it gets a key. */
 export function updatePayload(namespace: string, table: string, change: Change, options: WriteOptions): JsonText {
-  const given = parts(options, 'options');
-  const hasInc = parts(change, 'change').inc !== undefined;
+  const given = checkedWriteOptions(options);
+  const checked = parts(change, 'change', CHANGE_NAMES);
   return payload([
     namespaceMember(namespace),
-    ...updateMembers(table, change),
-    ...durability(hasInc ? withKey(given) : given),
+    ...updateMembers(table, checked),
+    ...durability(checked.inc === undefined ? given : withKey(given)),
   ]);
 }
 
@@ -170,7 +197,7 @@ export function upsertPayload(
   keys: readonly string[],
   options: UpsertOptions,
 ): JsonText {
-  const given = withKey(parts(options, 'options'));
+  const given = withKey(parts(options, 'options', UPSERT_NAMES));
   return payload([namespaceMember(namespace), ...upsertMembers(table, row, keys, given), ...durability(given)]);
 }
 
@@ -178,7 +205,7 @@ export function deletePayload(namespace: string, table: string, selection: Selec
   return payload([
     namespaceMember(namespace),
     ...deleteMembers(table, selection),
-    ...durability(parts(options, 'options')),
+    ...durability(checkedWriteOptions(options)),
   ]);
 }
 
@@ -187,7 +214,7 @@ export function batchPayload(
   operations: readonly (JsonText | Operation)[],
   options: BatchOptions,
 ): JsonText {
-  const given = withKey(parts(options, 'options'));
+  const given = withKey(parts(options, 'options', BATCH_NAMES));
   return payload([
     namespaceMember(namespace),
     ['operations', operationsText(operations)],

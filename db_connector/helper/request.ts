@@ -6,6 +6,7 @@ import {
   type BatchOptions,
   batchPayload,
   callPayload,
+  checkedQuery,
   countPayload,
   deletePayload,
   describePayload,
@@ -39,6 +40,17 @@ export interface Request {
 /** Sends a call; never rejects because of what the database says. */
 export type Send = (request: Request) => Promise<DbResult>;
 
+/** A call that is not sent because of a mistake in it: its result says so, as that of any other mistake. */
+export function mistaken(what: string, mistake: unknown): Request {
+  return {
+    operation: 'find',
+    what,
+    payload: () => {
+      throw mistake;
+    },
+  };
+}
+
 /** The calls by the method's arguments, for callbacks and promises alike. */
 export const requests = {
   Call: (operation: string, payload: JsonText | object): Request => ({
@@ -70,6 +82,16 @@ export const requests = {
     operation: 'find',
     what: `Find ${namespace}.${table}`,
     payload: () => findPayload(namespace, table, query),
+  }),
+  First: (namespace: string, table: string, query?: Query): Request => ({
+    operation: 'find',
+    what: `First ${namespace}.${table}`,
+    payload: () => findPayload(namespace, table, { ...checkedQuery(query), limit: 1 }),
+  }),
+  Value: (namespace: string, table: string, field: string, query?: Query): Request => ({
+    operation: 'find',
+    what: `Value ${namespace}.${table}`,
+    payload: () => findPayload(namespace, table, { ...checkedQuery(query), fields: [field], limit: 1 }),
   }),
   Aggregate: (namespace: string, table: string, query: AggregateQuery): Request => ({
     operation: 'aggregate',

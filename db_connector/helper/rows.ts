@@ -1,6 +1,7 @@
 import { JsonNumber, parseJson, writeJson } from '../protocol/json.ts';
 import type { ExactNumber } from './exact-number.ts';
 import { checkText, isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
+import { checkNames, namesOf } from './known-names.ts';
 import type { ColumnOf, DbRow } from './typed-rows.ts';
 import type { JsonText, Text } from './typed-text.ts';
 
@@ -39,6 +40,7 @@ export interface RowBuilders {
   Number(digits: string | number | bigint): ExactNumber;
 }
 
+const SORT_NAMES = namesOf<SortField>({ field: true, dir: true });
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** JSON text of one row. Throws `TypeError` where it is none. */
@@ -67,6 +69,7 @@ export function sortText(sort: unknown): JsonText {
 }
 
 function sortTermText(term: unknown, path: string): JsonText {
+  if (isPlainObject(term)) checkNames(term, SORT_NAMES, path);
   return objectText(term, path, 'Q.Sort(…), or { field, dir }');
 }
 

@@ -1,4 +1,5 @@
 import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
+import { checkNames, namesOf } from './known-names.ts';
 import type {
   AnyColumnOptions,
   BoolOptions,
@@ -7,6 +8,7 @@ import type {
   ColumnText,
   ColumnTypeName,
   DecimalOptions,
+  Derivation,
   DerivedColumnText,
   DerivedOptions,
   DoubleOptions,
@@ -120,6 +122,31 @@ export interface SchemaBuilders {
   ): DerivedColumnText<N, T>;
 }
 
+const COLUMN_NAMES = namesOf<ColumnDeclaration>({
+  name: true,
+  type: true,
+  nullable: true,
+  default: true,
+  unique: true,
+  renamedFrom: true,
+  length: true,
+  precision: true,
+  scale: true,
+  autoIncrement: true,
+  oneOf: true,
+  onUpdate: true,
+  derived: true,
+});
+const DERIVATION_NAMES = namesOf<Derivation>({ from: true, path: true, fold: true });
+const INDEX_NAMES = namesOf<IndexDeclaration>({ name: true, columns: true, unique: true });
+const TABLE_NAMES = namesOf<TableDeclaration>({
+  name: true,
+  columns: true,
+  primaryKey: true,
+  indexes: true,
+  renamedFrom: true,
+});
+
 /** Members of a JSON object, those that are absent left out. */
 function objectOf(members: Readonly<Record<string, JsonText | undefined>>): JsonText {
   const present = Object.entries(members).filter(([, text]) => text !== undefined);
@@ -131,20 +158,41 @@ function listOf(items: unknown, path: string, itemText: (item: unknown, path: st
   return `[${items.map((item, index) => itemText(item, `${path}[${index}]`)).join(',')}]`;
 }
 
-function declarationOf(builder: string, name: string, rest: object | undefined): JsonText {
+function declarationOf(
+  builder: string,
+  name: string,
+  rest: object | undefined,
+  names: readonly string[] = COLUMN_NAMES,
+): JsonText {
   if (typeof name !== 'string') throw new TypeError(`Q.${builder}: expected a name, got ${kindOf(name)}`);
   if (rest !== undefined && !isPlainObject(rest)) {
     throw new TypeError(`Q.${builder}: ${name}: expected options as an object, got ${kindOf(rest)}`);
   }
-  return jsonText({ name, ...rest }, `Q.${builder}: ${name}`);
+  const path = `Q.${builder}: ${name}`;
+  const declared: Readonly<Record<string, unknown>> = { name, ...rest };
+  checkDeclared(declared, names, path);
+  return jsonText(declared, path);
 }
 
-const columnText = (column: unknown, path: string) => objectText(column, path, 'a column such as Q.Int32(…)');
-const indexText = (index: unknown, path: string) => objectText(index, path, 'an index such as Q.Index(…)');
+function checkDeclared(declared: { readonly derived?: unknown }, names: readonly string[], path: string): void {
+  checkNames(declared, names, path);
+  if (isPlainObject(declared.derived)) checkNames(declared.derived, DERIVATION_NAMES, `${path}.derived`);
+}
+
+function columnText(column: unknown, path: string): JsonText {
+  if (isPlainObject(column)) checkDeclared(column, COLUMN_NAMES, path);
+  return objectText(column, path, 'a column such as Q.Int32(…)');
+}
+
+function indexText(index: unknown, path: string): JsonText {
+  if (isPlainObject(index)) checkNames(index, INDEX_NAMES, path);
+  return objectText(index, path, 'an index such as Q.Index(…)');
+}
 
 /** JSON text of a table, with its columns and indexes as text or objects. */
 function tableText(table: unknown, path: string): JsonText {
   if (!isPlainObject(table)) return objectText(table, path, 'a table such as Q.Table(…)');
+  checkNames(table, TABLE_NAMES, path);
   const { columns, indexes, ...rest }: { columns?: unknown; indexes?: unknown } = table;
   const head = Object.entries(rest).map(([name, value]) => [
     name,
@@ -160,6 +208,7 @@ function tableText(table: unknown, path: string): JsonText {
 /** JSON text of a schema. Throws `TypeError` where it is none. */
 export function schemaText(schema: unknown): JsonText {
   if (!isPlainObject(schema)) return objectText(schema, 'schema', 'a schema such as Q.Schema(…)');
+  checkNames(schema, ['tables'], 'schema');
   const { tables }: { tables?: unknown } = schema;
   return `{"tables":${listOf(tables, 'schema.tables', tableText)}}`;
 }
@@ -175,14 +224,16 @@ function checkedOptions<O extends object>(builder: string, options: O | undefine
 }
 
 function derivedColumn(name: string, type: ColumnTypeName, options: DerivedOptions): JsonText {
-  const { from, path, fold, ...rest } = checkedOptions('Derived', options) ?? {};
+  const given = checkedOptions('Derived', options) ?? {};
+  checkNames(given, [...DERIVATION_NAMES, ...COLUMN_NAMES], `Q.Derived: ${name}`);
+  const { from, path, fold, ...rest }: Partial<DerivedOptions> = given;
   return declarationOf('Derived', name, { type, ...rest, derived: { from, path, fold } });
 }
 
 export const schemaBuilders: SchemaBuilders = {
   Schema: (...tables) => schemaText({ tables: tables.flat() }),
   Table: (name, columns, options) => tableText({ name, ...options, columns }, `Q.Table: ${name}`),
-  Index: (name, columns, options) => declarationOf('Index', name, { columns, ...options }),
+  Index: (name, columns, options) => declarationOf('Index', name, { columns, ...options }, INDEX_NAMES),
   Int32: columnBuilder('Int32', 'int32'),
   Int64: columnBuilder('Int64', 'int64'),
   Text: columnBuilder('Text', 'string'),

@@ -1,7 +1,8 @@
 import type { ExactNumber } from './exact-number.ts';
 import type { Filter } from './filters.ts';
 import { isPlainObject, jsonText, objectText } from './json-text.ts';
-import { filterMember, type Member, optional, parts, plainMember } from './payload-parts.ts';
+import { checkNames, namesOf } from './known-names.ts';
+import { filterMember, type Member, optional, plainMember } from './payload-parts.ts';
 import { type Row, rowsText, rowText } from './rows.ts';
 import type { ColumnOf, DbRow, NumericColumnOf } from './typed-rows.ts';
 import type { JsonText } from './typed-text.ts';
@@ -35,6 +36,9 @@ export interface Existing<R = DbRow> {
   readonly inc?: Increments<R> | undefined;
 }
 
+export const CHANGE_NAMES = namesOf<Change>({ filter: true, set: true, inc: true, all: true });
+export const EXISTING_NAMES = namesOf<Existing>({ update: true, inc: true });
+const SELECTION_NAMES = ['filter', 'all'];
 const INCREMENTS = 'an object with numbers by column';
 
 function incrementsMember(inc: Increments<never> | undefined): Member {
@@ -49,8 +53,7 @@ export function insertMembers(table: string, rows: Row | readonly Row[]): readon
   return [tableMember(table), ['rows', rowsText(rows)]];
 }
 
-export function updateMembers(table: string, change: Change): readonly Member[] {
-  const { filter, set, inc, all } = parts(change, 'change');
+export function updateMembers(table: string, { filter, set, inc, all }: Change): readonly Member[] {
   return [
     tableMember(table),
     filterMember(filter),
@@ -77,6 +80,9 @@ export function deleteMembers(table: string, selection: Selection): readonly Mem
 
 /** An object with neither `filter` nor `all` is taken for a filter, so that a mistake is refused and deletes nothing. */
 function selectionParts(selection: Selection): { filter?: Filter | undefined; all?: boolean | undefined } {
-  if (isPlainObject(selection) && ('filter' in selection || 'all' in selection)) return selection;
+  if (isPlainObject(selection) && ('filter' in selection || 'all' in selection)) {
+    checkNames(selection, SELECTION_NAMES, 'selection');
+    return selection;
+  }
   return { filter: selection as Filter };
 }

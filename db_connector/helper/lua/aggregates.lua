@@ -5,7 +5,7 @@ local places = part 'json-places'
 ---@return string
 local function valuesText(given)
   return places.oneOrMoreText(given, 'values', function(value, path)
-    return places.objectText(value, path, 'a value such as Q.Sum(…)')
+    return places.partsText(value, path, 'a value such as Q.Sum(…)', { 'as', 'fn', 'field' })
   end, 'a list of Q.Sum(…)')
 end
 

@@ -1,5 +1,6 @@
 -- One call: its payload made, sent, and a mistake in it told like any other answer.
 
+local deliveries = part 'deliveries'
 local poller = part 'ticket-poller'
 
 local calls = { connector = 'db_connector' }
@@ -10,6 +11,7 @@ local calls = { connector = 'db_connector' }
 function calls.send(request, deliver)
   local isMade, json = pcall(request.payload)
   if isMade then return poller.call(calls.connector, request.operation, json, deliver) end
+  deliveries.tellIfFault(request.what, json)
   return poller.refuse('invalid_request', type(json) == 'table' and json.invalid or tostring(json), deliver)
 end
 

@@ -7,6 +7,7 @@ local findWith = part 'find-with'
 local readiness = part 'readiness'
 local requests = part 'requests'
 local results = part 'results'
+local places = part 'json-places'
 local threads = part 'threads'
 local writeAll = part 'write-all'
 
@@ -67,7 +68,10 @@ end
 
 --- Several calls, of which the script hears once.
 local function composed(name, required, run)
-  local function what(given) return name .. ' ' .. tostring(given[1]) .. '.' .. tostring(given[2]) end
+  local function what(given)
+    local tableName = type(given[2]) == 'string' and '.' .. given[2] or ''
+    return name .. ' ' .. tostring(given[1]) .. tableName
+  end
   method(name, required, what, function(given, deliver)
     local hasReturned = false
     threads.steps(function(wait)
@@ -75,7 +79,10 @@ local function composed(name, required, run)
         return wait(function(resume) calls.send(request, resume) end)
       end
       local isFine, result = pcall(run, send, table.unpack(given, 1, given.n))
-      if not isFine then result = findAll.failureOf(result) end
+      if not isFine then
+        deliveries.tellIfFault(what(given), result)
+        result = findAll.failureOf(result)
+      end
       if hasReturned then deliver(result) else threads.after(0, function() deliver(result) end) end
     end)
     hasReturned = true
@@ -92,23 +99,21 @@ end
 
 --- A `Find` of one row, with more on its result.
 local function findOne(send, namespace, tableName, query, more)
-  local asked = { limit = 1 }
-  if type(query) == 'table' then
-    for name, value in pairs(query) do asked[name] = asked[name] or value end
-  elseif query ~= nil then
-    asked = query
-  end
+  local asked = {}
+  for name, value in pairs(query) do asked[name] = value end
+  asked.limit = 1
   local result = send(requests.Find(namespace, tableName, asked))
   return results.with(result, more(results.readers.Rows(result)[1]))
 end
 
 composed('First', 2, function(send, namespace, tableName, query)
-  return findOne(send, namespace, tableName, query, function(row) return { Row = row } end)
+  return findOne(send, namespace, tableName, places.parts(query, 'query', requests.QUERY), function(row) return { Row = row } end)
 end)
 
 composed('Value', 3, function(send, namespace, tableName, field, query)
-  local asked = { fields = { field } }
-  for name, value in pairs(type(query) == 'table' and query or {}) do asked[name] = asked[name] or value end
+  local asked = {}
+  for name, value in pairs(places.parts(query, 'query', requests.QUERY)) do asked[name] = value end
+  asked.fields = { field }
   return findOne(send, namespace, tableName, asked, function(row) return { Value = row and row[field] } end)
 end)
 
@@ -136,6 +141,7 @@ function database.FindEach(...)
     at = at + 1
     while rows ~= nil and rows[at] == nil do
       local isFine, page = pcall(nextRows)
+      if not isFine then deliveries.tellIfFault('FindEach ' .. tostring(namespace) .. '.' .. tostring(tableName), page) end
       if not isFine then error(setmetatable({ result = findAll.failureOf(page) }, failed)) end
       rows, at = page, 1
     end

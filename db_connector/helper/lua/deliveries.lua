@@ -8,7 +8,11 @@ local QUIET_MS = 10000
 -- More kinds of failures than this are not told apart for longer; names of tables may come from players.
 local MAX_KINDS = 1000
 
+-- A fault of the script is told once for each place and name, and no more than this many.
+local MAX_FAULTS = 1000
+
 local told, kinds = {}, 0
+local faults, faultCount = {}, 0
 
 local function tell(event, reason, kind)
   local now = threads.elapsedMs()
@@ -25,6 +29,20 @@ local function tell(event, reason, kind)
 end
 
 local deliveries = {}
+
+--- A name in an argument that means nothing: told even if the script looks at the error, since it is never expected.
+---@param what string
+---@param problem any what was thrown
+function deliveries.tellIfFault(what, problem)
+  if type(problem) ~= 'table' or not problem.isFault then return end
+  local fault = what .. ': ' .. problem.invalid
+  if faults[fault] or faultCount >= MAX_FAULTS then return end
+  faults[fault] = true
+  faultCount = faultCount + 1
+  print('^1' .. fault .. '^7')
+  -- A call without a callback has no second line for it.
+  told[what .. ' invalid_request'] = { at = threads.elapsedMs(), untold = 0 }
+end
 
 --- What takes the result of a call. The callback runs in a thread of its own, so that it may wait, and holds nobody up.
 ---@param what string names the call in a line, such as `Find game.characters`

@@ -3,7 +3,9 @@
 local values = part 'json-values'
 local writer = part 'json-writer'
 local places = part 'json-places'
+local names = part 'known-names'
 
+local NAMES = { 'field', 'op', 'value', 'and', 'or', 'not' }
 local HINT = 'a filter such as Q.Eq(…), or a table'
 
 local filterText
@@ -18,6 +20,7 @@ end
 ---@return string
 filterText = function(filter, path)
   if not places.isObject(filter) then return places.objectText(filter, path, HINT) end
+  names.checkNames(filter, NAMES, path)
   local group = filter['and'] or filter['or'] or filter['not']
   if group == nil then return places.objectText(filter, path, HINT) end
   local members = {}

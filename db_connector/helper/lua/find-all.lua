@@ -4,6 +4,10 @@ local places = part 'json-places'
 local requests = part 'requests'
 local results = part 'results'
 local order = part 'row-order'
+local filters = part 'filters'
+local rowsPart = part 'rows'
+
+local ALL = { 'filter', 'fields', 'sort', 'max', 'limit', 'offset' }
 
 -- More rows than this are refused where a script has not said how many it can bear.
 local DEFAULT_MAX = 100000
@@ -20,7 +24,9 @@ end
 --- The result that an error of these steps stands for.
 function findAll.failureOf(problem)
   if type(problem) == 'table' and problem.result then return problem.result end
-  if type(problem) == 'table' and problem.invalid then return results.errorResult('invalid_request', problem.invalid) end
+  if type(problem) == 'table' and problem.invalid then
+    return results.with(results.errorResult('invalid_request', problem.invalid), problem.more or {})
+  end
   return results.errorResult('internal', tostring(problem))
 end
 
@@ -77,12 +83,14 @@ function findAll.isSame(one, other)
 end
 
 local function checked(query)
-  local given = places.parts(query, 'query')
+  local given = places.parts(query, 'query', ALL)
   for _, name in ipairs({ 'limit', 'offset' }) do
     if given[name] ~= nil then
       places.refuse(name .. ': all rows are asked for; use Find for a part of them, or max for an upper bound')
     end
   end
+  places.optional(given.filter, filters.filterText, 'filter')
+  places.optional(given.sort, rowsPart.sortText)
   if given.fields ~= nil then places.namesText(given.fields, 'fields') end
   return given
 end

@@ -5,6 +5,10 @@ local places = part 'json-places'
 local requests = part 'requests'
 local results = part 'results'
 local findAll = part 'find-all'
+local filters = part 'filters'
+local rowsPart = part 'rows'
+
+local RELATION = { 'as', 'table', 'from', 'to', 'many', 'filter', 'fields', 'sort', 'max' }
 
 -- A filter's list holds no more.
 local MAX_VALUES = 1000
@@ -17,6 +21,11 @@ local function checked(relations)
         places.refuse('relation ' .. index .. ': ' .. name .. ': expected a name; a relation is { as, table, from, to, many }')
       end
     end
+    -- Before anything is sent: a mistake here must not cost a find first.
+    local path = 'relation ' .. index
+    places.parts(relation, path, RELATION)
+    places.optional(relation.filter, filters.filterText, path .. ': filter')
+    places.optional(relation.sort, rowsPart.sortText)
   end
   return list
 end
@@ -84,7 +93,7 @@ end
 local function findWith(send, namespace, tableName, query, relations)
   local list, names, asked = checked(relations), {}, {}
   for index, relation in ipairs(list) do names[index] = relation.from end
-  for name, value in pairs(places.parts(query, 'query')) do asked[name] = value end
+  for name, value in pairs(places.parts(query, 'query', requests.QUERY)) do asked[name] = value end
   local fields, extra = fieldsWith(asked.fields, names)
   asked.fields = fields
   local page = send(requests.Find(namespace, tableName, asked))

@@ -3,6 +3,7 @@
 local values = part 'json-values'
 local writer = part 'json-writer'
 local reader = part 'json-reader'
+local names = part 'known-names'
 
 local kindOf, markOf, refuse = values.kindOf, values.markOf, values.refuse
 
@@ -61,6 +62,14 @@ local function objectText(value, path, hint)
   return writer.objectJson(value, path)
 end
 
+--- The same for a table whose names are known beforehand.
+---@param known string[]
+---@return string
+local function partsText(value, path, hint, known)
+  if isObject(value) then names.checkNames(value, known, path) end
+  return objectText(value, path, hint)
+end
+
 --- A list, each member by its own rule.
 ---@param items table
 ---@param path string
@@ -85,13 +94,15 @@ local function oneOrMoreText(given, path, itemText, hint)
   return '[' .. itemText(given, path) .. ']'
 end
 
---- A table that holds several parts; anything else is a mistake of the script.
+--- A table that holds parts with these names; anything else is a mistake of the script.
 ---@param value table|nil
 ---@param path string
+---@param known string[]
 ---@return table
-local function parts(value, path)
+local function parts(value, path, known)
   if value == nil then return {} end
   if not isObject(value) then refuse(path .. ': expected a table with names, got ' .. kindOf(value)) end
+  names.checkNames(value, known, path)
   return value
 end
 
@@ -127,8 +138,8 @@ end
 
 --- A list of names; an empty one too.
 ---@return string|false
-local function namesText(names, path)
-  return optional(names, function(given) return listText(given, path, nameText) end)
+local function namesText(list, path)
+  return optional(list, function(given) return listText(given, path, nameText) end)
 end
 
 return {
@@ -137,6 +148,7 @@ return {
   isObject = isObject,
   isList = isList,
   objectText = objectText,
+  partsText = partsText,
   listText = listText,
   oneOrMoreText = oneOrMoreText,
   parts = parts,

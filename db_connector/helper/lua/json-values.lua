@@ -64,7 +64,8 @@ local invalid = { __tostring = function(problem) return problem.invalid end }
 
 --- A mistake of the script: a call answers it as `invalid_request`, a builder throws it.
 ---@param message string
-local function refuse(message) error(setmetatable({ invalid = message }, invalid)) end
+---@param isFault? boolean the console hears of it too: it is never what a script expects
+local function refuse(message, isFault) error(setmetatable({ invalid = message, isFault = isFault }, invalid)) end
 
 return {
   refuse = refuse,

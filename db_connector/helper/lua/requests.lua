@@ -7,6 +7,13 @@ local aggregates = part 'aggregates'
 local schemas = part 'schema'
 local writes = part 'writes'
 local keys = part 'random-keys'
+local names = part 'known-names'
+
+local QUERY = { 'filter', 'fields', 'sort', 'limit', 'offset' }
+local AGGREGATE = { 'filter', 'groupBy', 'values', 'sort', 'limit', 'offset' }
+local WRITE = { 'idempotencyKey', 'immediate' }
+local UPSERT = names.join(WRITE, writes.EXISTING)
+local BATCH = names.join(WRITE, { 'atomic' })
 
 ---@class DbRequest
 ---@field operation string
@@ -43,12 +50,13 @@ local function page(query)
   }
 end
 
-local function options(given) return places.parts(given, 'options') end
+local function options(given, known) return places.parts(given, 'options', known or WRITE) end
 
-local function dryRun(given) return { 'dryRun', places.plain(options(given).dryRun, 'dryRun') } end
+local function dryRun(given) return { 'dryRun', places.plain(options(given, { 'dryRun' }).dryRun, 'dryRun') } end
 
----@type table<string, fun(...): DbRequest>
 local requests = {}
+
+requests.QUERY, requests.WRITE, requests.BATCH = QUERY, WRITE, BATCH
 
 --- @param operation string
 --- @param what string
@@ -89,14 +97,14 @@ end
 
 function requests.Find(namespace, tableName, query)
   return request('find', on('Find', namespace, tableName), function()
-    local given = places.parts(query, 'query')
+    local given = places.parts(query, 'query', QUERY)
     return payload(namespace, tableMember(tableName), filterMember(given.filter), { 'fields', places.namesText(given.fields, 'fields') }, page(given))
   end)
 end
 
 function requests.Aggregate(namespace, tableName, query)
   return request('aggregate', on('Aggregate', namespace, tableName), function()
-    local given = places.parts(query, 'query')
+    local given = places.parts(query, 'query', AGGREGATE)
     local groupBy = type(given.groupBy) == 'string' and { given.groupBy } or given.groupBy
     return payload(namespace, tableMember(tableName), filterMember(given.filter), {
       'groupBy', places.namesText(groupBy, 'groupBy'),
@@ -115,14 +123,14 @@ end
 function requests.Update(namespace, tableName, change, opts)
   return request('update', on('Update', namespace, tableName), function()
     local given = options(opts)
-    local adds = places.parts(change, 'change').inc ~= nil
-    return payload(namespace, writes.members.update(tableName, change), adds and keyed(given) or durability(given, given.idempotencyKey))
+    local checked = places.parts(change, 'change', writes.CHANGE)
+    return payload(namespace, writes.members.update(tableName, checked), checked.inc ~= nil and keyed(given) or durability(given, given.idempotencyKey))
   end)
 end
 
 function requests.Upsert(namespace, tableName, row, keyColumns, opts)
   return request('upsert', on('Upsert', namespace, tableName), function()
-    local given = options(opts)
+    local given = options(opts, UPSERT)
     return payload(namespace, writes.members.upsert(tableName, row, keyColumns, given), keyed(given))
   end)
 end
@@ -136,7 +144,7 @@ end
 
 function requests.Batch(namespace, operations, opts)
   return request('batch', 'Batch ' .. tostring(namespace), function()
-    local given = options(opts)
+    local given = options(opts, BATCH)
     return payload(namespace, {
       'operations', places.listText(operations, 'operations', writes.operationText, 'a list of Q.Op.Insert(…) and others'),
       'atomic', places.plain(given.atomic, 'atomic'),

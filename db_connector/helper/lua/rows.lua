@@ -21,7 +21,7 @@ end
 
 ---@return string
 local function sortText(sort)
-  return places.oneOrMoreText(sort, 'sort', function(term, path) return places.objectText(term, path, SORT) end, 'a list of Q.Sort(…)')
+  return places.oneOrMoreText(sort, 'sort', function(term, path) return places.partsText(term, path, SORT, { 'field', 'dir' }) end, 'a list of Q.Sort(…)')
 end
 
 local builders = { Null = values.Null }

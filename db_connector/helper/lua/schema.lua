@@ -3,6 +3,15 @@
 local values = part 'json-values'
 local writer = part 'json-writer'
 local places = part 'json-places'
+local names = part 'known-names'
+
+local COLUMN = {
+  'name', 'type', 'nullable', 'default', 'unique', 'renamedFrom', 'length', 'precision', 'scale', 'autoIncrement', 'oneOf',
+  'onUpdate', 'derived',
+}
+local DERIVATION = { 'from', 'path', 'fold' }
+local INDEX = { 'name', 'columns', 'unique' }
+local TABLE = { 'name', 'columns', 'primaryKey', 'indexes', 'renamedFrom' }
 
 -- Options that are lists of names, of tables, columns and indexes; elsewhere `{}` has no place in a schema.
 local LISTS = { primaryKey = true, columns = true, oneOf = true }
@@ -18,8 +27,17 @@ local function declaration(path, first, options)
   return places.objectOf(members)
 end
 
-local function columnText(column, path) return places.objectText(column, path, 'a column such as Q.Int32(…)') end
-local function indexText(index, path) return places.objectText(index, path, 'an index such as Q.Index(…)') end
+local function checkColumn(column, path)
+  names.checkNames(column, COLUMN, path)
+  if places.isObject(column.derived) then names.checkNames(column.derived, DERIVATION, path .. '.derived') end
+end
+
+local function columnText(column, path)
+  if places.isObject(column) then checkColumn(column, path) end
+  return places.objectText(column, path, 'a column such as Q.Int32(…)')
+end
+
+local function indexText(index, path) return places.partsText(index, path, 'an index such as Q.Index(…)', INDEX) end
 
 local function without(given, ...)
   local rest = {}
@@ -30,6 +48,7 @@ end
 
 local function tableText(declared, path)
   if not places.isObject(declared) then return places.objectText(declared, path, 'a table such as Q.Table(…)') end
+  names.checkNames(declared, TABLE, path)
   return declaration(path, {
     'columns', places.optional(declared.columns, function(columns) return places.listText(columns, path .. '.columns', columnText) end),
     'indexes', places.optional(declared.indexes, function(indexes) return places.listText(indexes, path .. '.indexes', indexText) end),
@@ -41,15 +60,19 @@ end
 ---@return string
 local function schemaText(schema)
   if not places.isObject(schema) then return places.objectText(schema, 'schema', 'a schema such as Q.Schema(…)') end
+  names.checkNames(schema, { 'tables' }, 'schema')
   return '{"tables":' .. places.listText(schema.tables or {}, 'schema.tables', tableText) .. '}'
 end
 
 local function column(builder, name, kind, options)
   local path = 'Q.' .. builder
-  return places.remember(declaration(path .. ': ' .. tostring(name), {
+  local place = path .. ': ' .. tostring(name)
+  local given = places.parts(options, place, COLUMN)
+  checkColumn(given, place)
+  return places.remember(declaration(place, {
     'name', places.nameText(name, path),
     'type', places.nameText(kind, path .. ': type'),
-  }, places.parts(options, path)))
+  }, given))
 end
 
 local function ofType(builder, kind)
@@ -83,7 +106,7 @@ end
 
 function builders.Table(name, columns, options)
   local path = 'Q.Table: ' .. tostring(name)
-  local declared = without(places.parts(options, path))
+  local declared = without(places.parts(options, path, TABLE))
   declared.name, declared.columns = name, columns
   places.nameText(name, 'Q.Table')
   return places.remember(tableText(declared, path))
@@ -94,12 +117,12 @@ function builders.Index(name, columns, options)
   return places.remember(declaration(path, {
     'name', places.nameText(name, 'Q.Index'),
     'columns', places.namesText(columns, path .. '.columns'),
-  }, places.parts(options, path)))
+  }, places.parts(options, path, INDEX)))
 end
 
 --- `path` counts places of a list from 0, as the sidecar does: it is a path in JSON.
 function builders.Derived(name, kind, options)
-  local given = places.parts(options, 'Q.Derived')
+  local given = places.parts(options, 'Q.Derived: ' .. tostring(name), names.join(DERIVATION, COLUMN))
   local rest = without(given, 'from', 'path', 'fold')
   rest.derived = setmetatable({ from = given.from, path = given.path, fold = given.fold }, values.objectMark)
   return column('Derived', name, kind, rest)

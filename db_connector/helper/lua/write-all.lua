@@ -14,16 +14,19 @@ local MAX_MEMBERS = 1000
 -- A payload holds 1,000,000 characters; the rest is for the names and the key.
 local MAX_CHARS = 990000
 
---- Texts of the members, or the result that says which is none.
 local function textsOf(list, path, textOf)
+  if not places.isList(list) then places.refuse(path .. ': expected a list, got ' .. values.kindOf(list)) end
   local texts = {}
-  local isFine, problem = pcall(function()
-    if not places.isList(list) then places.refuse(path .. ': expected a list, got ' .. values.kindOf(list)) end
-    for index = 1, #list do texts[index] = textOf(list[index], path .. '[' .. index .. ']') end
-  end)
-  if isFine then return texts end
-  local message = type(problem) == 'table' and problem.invalid or tostring(problem)
-  return nil, results.with(results.errorResult('invalid_request', message), { Done = 0, Failed = 0 })
+  for index = 1, #list do texts[index] = textOf(list[index], path .. '[' .. index .. ']') end
+  return texts
+end
+
+--- What `read` returns. Where it finds a mistake of the script, the result says that nothing is done.
+local function beforeSending(read)
+  local isFine, first, second = pcall(read)
+  if isFine then return first, second end
+  if type(first) == 'table' then first.more = { Done = 0, Failed = 0 } end
+  error(first, 0)
 end
 
 --- As many as one payload holds; one that is too long by itself goes alone and is refused by its name.
@@ -64,10 +67,11 @@ end
 local all = {}
 
 function all.insert(send, namespace, tableName, rows, options)
-  local texts, failure = textsOf(rows, 'rows', rowsPart.rowText)
-  if texts == nil then return failure end
+  local texts, given = beforeSending(function()
+    return textsOf(rows, 'rows', rowsPart.rowText), places.parts(options, 'options', requests.WRITE)
+  end)
   local ids, isQueued = {}, false
-  failure = inParts(texts, places.parts(options, 'options'), function(list, partOptions)
+  local failure = inParts(texts, given, function(list, partOptions)
     return send(requests.Insert(namespace, tableName, '[' .. table.concat(list, ',') .. ']', partOptions))
   end, function(result)
     isQueued = isQueued or results.readers.IsQueued(result)
@@ -80,14 +84,13 @@ end
 
 --- Each operation for itself: what belongs together is one `Batch`.
 function all.batch(send, namespace, operations, options)
-  local texts, failure = textsOf(operations, 'operations', writes.operationText)
-  if texts == nil then return failure end
-  local given = places.parts(options, 'options')
-  if given.atomic then
-    return results.with(results.errorResult('invalid_request', 'atomic: BatchAll makes several calls; all or nothing is one Batch'), { Done = 0, Failed = 0 })
-  end
+  local texts, given = beforeSending(function()
+    local checked = places.parts(options, 'options', requests.BATCH)
+    if checked.atomic then places.refuse('atomic: BatchAll makes several calls; all or nothing is one Batch') end
+    return textsOf(operations, 'operations', writes.operationText), checked
+  end)
   local each, isQueued, partOptions = {}, false, { idempotencyKey = given.idempotencyKey, immediate = given.immediate, atomic = false }
-  failure = inParts(texts, partOptions, function(list, opts) return send(requests.Batch(namespace, list, opts)) end, function(result)
+  local failure = inParts(texts, partOptions, function(list, opts) return send(requests.Batch(namespace, list, opts)) end, function(result)
     isQueued = isQueued or results.readers.IsQueued(result)
     local bodies = results.bodyOf(result).results or {}
     table.move(bodies, 1, #bodies, #each + 1, each)

@@ -4,6 +4,18 @@ local values = part 'json-values'
 local places = part 'json-places'
 local filters = part 'filters'
 local rows = part 'rows'
+local names = part 'known-names'
+
+local CHANGE = { 'filter', 'set', 'inc', 'all' }
+local EXISTING = { 'update', 'inc' }
+local EXPECTATION = { 'expect' }
+-- Of an operation as a table.
+local OPERATION = {
+  insert = { 'op', 'table', 'rows', 'expect' },
+  update = { 'op', 'table', 'filter', 'set', 'inc', 'all', 'expect' },
+  upsert = { 'op', 'table', 'row', 'keys', 'update', 'inc', 'expect' },
+  delete = { 'op', 'table', 'filter', 'all', 'expect' },
+}
 
 local function tableText(name) return places.nameText(name, 'table') end
 local function filterMember(filter) return places.optional(filter, filters.filterText, 'filter') end
@@ -15,8 +27,7 @@ local members = {}
 
 function members.insert(tableName, given) return { 'table', tableText(tableName), 'rows', rows.rowsText(given) } end
 
-function members.update(tableName, change)
-  local given = places.parts(change, 'change')
+function members.update(tableName, given)
   return {
     'table', tableText(tableName),
     'filter', filterMember(given.filter),
@@ -39,7 +50,9 @@ end
 --- A table with neither `filter` nor `all` is taken for a filter, so that a mistake is refused and deletes nothing.
 function members.delete(tableName, selection)
   local given = { filter = selection }
-  if places.isObject(selection) and (selection.filter ~= nil or selection.all ~= nil) then given = selection end
+  if places.isObject(selection) and (selection.filter ~= nil or selection.all ~= nil) then
+    given = places.parts(selection, 'selection', { 'filter', 'all' })
+  end
   return { 'table', tableText(tableName), 'filter', filterMember(given.filter), 'all', places.plain(given.all, 'all') }
 end
 
@@ -49,7 +62,7 @@ local function operation(op, list, given)
   local whole = { 'op', '"' .. op .. '"' }
   for _, member in ipairs(list) do whole[#whole + 1] = member end
   whole[#whole + 1] = 'expect'
-  whole[#whole + 1] = places.optional(expect, function(value) return places.objectText(value, 'expect', 'a number of rows') end)
+  whole[#whole + 1] = places.optional(expect, function(value) return places.partsText(value, 'expect', 'a number of rows', { 'affected' }) end)
   return places.remember(places.objectOf(whole))
 end
 
@@ -66,25 +79,28 @@ local function operationText(given, path)
   if not places.isObject(given) then return places.objectText(given, path, 'an operation such as Q.Op.Insert(…)') end
   local make = fromTable[given.op]
   if make == nil then places.refuse(path .. '.op: expected insert, update, upsert or delete, got ' .. tostring(given.op)) end
-  local isMade, text = pcall(function() return operation(given.op, make(given), given) end)
+  local isMade, text = pcall(function()
+    names.checkNames(given, OPERATION[given.op], given.op)
+    return operation(given.op, make(given), given)
+  end)
   if isMade then return text end
-  if type(text) == 'table' and text.invalid then places.refuse(path .. ': ' .. text.invalid) end
+  if type(text) == 'table' and text.invalid then values.refuse(path .. ': ' .. text.invalid, text.isFault) end
   error(text, 0)
 end
 
 local Op = {
   Insert = function(tableName, given, options)
-    return operation('insert', members.insert(tableName, given), places.parts(options, 'options'))
+    return operation('insert', members.insert(tableName, given), places.parts(options, 'options', EXPECTATION))
   end,
   Update = function(tableName, change, options)
-    return operation('update', members.update(tableName, change), places.parts(options, 'options'))
+    return operation('update', members.update(tableName, places.parts(change, 'change', CHANGE)), places.parts(options, 'options', EXPECTATION))
   end,
   Upsert = function(tableName, row, keys, options)
-    local given = places.parts(options, 'options')
+    local given = places.parts(options, 'options', names.join(EXPECTATION, EXISTING))
     return operation('upsert', members.upsert(tableName, row, keys, given), given)
   end,
   Delete = function(tableName, selection, options)
-    return operation('delete', members.delete(tableName, selection), places.parts(options, 'options'))
+    return operation('delete', members.delete(tableName, selection), places.parts(options, 'options', EXPECTATION))
   end,
 }
 
@@ -97,4 +113,4 @@ local function Result(operationIndex, row)
   return setmetatable({ ['$result'] = { operationIndex - 1, row - 1 } }, values.objectMark)
 end
 
-return { members = members, operationText = operationText, builders = { Op = Op, Result = Result } }
+return { CHANGE = CHANGE, EXISTING = EXISTING, members = members, operationText = operationText, builders = { Op = Op, Result = Result } }
