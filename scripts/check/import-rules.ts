@@ -208,13 +208,14 @@ export const ZONES: readonly Zone[] = [
     zones: [
       ...PANEL_PARTS.slice(1),
       ...['sidecar/data/', 'sidecar/schema/', 'sidecar/write-behind/', 'sidecar/engine/', 'sidecar/security/'],
-      ...['sidecar/config/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', PROTOCOL],
+      ...['sidecar/config/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', 'sidecar/program-folder.ts', PROTOCOL],
     ],
     packages: ['fastify'],
   },
   { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
+  { path: 'sidecar/program-folder.ts', zones: [], packages: [] },
   {
     path: 'sidecar/embedded/',
     zones: ['sidecar/', 'sidecar/config/', 'sidecar/security/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', PROTOCOL],

@@ -1,4 +1,5 @@
 import { traceOf } from '../log.ts';
+import { VERSION } from '../program-folder.ts';
 import { AccountStore } from './accounts/account-store.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { Login } from './accounts/login.ts';
@@ -19,7 +20,6 @@ import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
-import { VERSION } from './program-folder.ts';
 import type { GameServer } from './server/game-server.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { PanelStore } from './store/panel-store.ts';

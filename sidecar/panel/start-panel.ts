@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { listenFault } from '../config/listen-fault.ts';
 import type { FolderLock } from '../folder-lock.ts';
+import { PAGES_FOLDER } from '../program-folder.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';
 import { Guards } from './http/guards.ts';
@@ -10,7 +11,6 @@ import type { PanelRoute } from './http/route.ts';
 import { StaticPages } from './http/static-pages.ts';
 import type { PanelBase } from './panel-base.ts';
 import { openPanelLogs } from './panel-logs.ts';
-import { PAGES_FOLDER } from './program-folder.ts';
 import { createServices, type PanelServices } from './services.ts';
 import { PanelSettings, type SettingValues } from './settings/panel-settings.ts';
 import { claimStore } from './store/claim-store.ts';
