@@ -25,7 +25,11 @@ const INPUTS = [
   'vfs/sidecar.example.json',
   'package-lock.json',
   'LICENSE',
+  'docs',
 ];
+
+/** Pages that lines of the sidecar send an owner to. */
+const SHIPPED_PAGES = ['backup.md', 'moving.md', 'operations.md', 'panel-remote.md', 'write-behind.md'];
 
 /** The drop-in folder beside its scripts: what an owner reads, and what the server reads. */
 function completeConnector(folder: string): void {
@@ -55,6 +59,7 @@ function completeSidecar(folder: string): void {
   copyFileSync(join(ROOT, 'sidecar/README.md'), join(folder, 'README.md'));
   copyFileSync(join(ROOT, 'vfs/sidecar.example.json'), join(folder, 'sidecar.example.json'));
   cpSync(join(ROOT, 'sidecar/service'), join(folder, 'service'), { recursive: true });
+  for (const page of SHIPPED_PAGES) cpSync(join(ROOT, 'docs', page), join(folder, 'docs', page));
 }
 
 /** Everything of dist/, into a folder that is empty or not there. */

@@ -19,6 +19,7 @@ const TASKS = {
   bench: 'bench/bench.ts',
   soak: 'scripts/soak.ts',
   servers: 'scripts/servers.ts',
+  sidecar: 'scripts/sidecar.ts',
 };
 
 function say(line) {

@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run servers -- start|stop|status [${ENGINE_NAMES.join(
     --durable      waits for the disk at each commit
     --hostile      with defaults of the server that would change answers
     --set E.K=V    a setting of engine E, such as mysql.max_allowed_packet=16384
-  stop             ends those that \`start\` started
+  stop --forget    ends those that \`start\` started, and deletes their data
   status           shows all that run, those of tests too`;
 
 const say = (line: string): void => console.log(line);
@@ -67,7 +67,13 @@ async function start(engines: readonly EngineName[], { durable, hostile, set }: 
 }
 
 /** A run ends when its last server does. */
-async function stop(engines: readonly EngineName[]): Promise<void> {
+async function stop(engines: readonly EngineName[], forget: boolean): Promise<void> {
+  const chosenNames = standing(engines).flatMap(({ engines: chosen }) => chosen);
+  if (chosenNames.length > 0 && !forget) {
+    say(`Nothing was stopped. To stop deletes all data of ${chosenNames.join(', ')}; add --forget to do it.`);
+    process.exitCode = 1;
+    return;
+  }
   for (const { state, engines: chosen } of standing(engines)) {
     const servers = connectServers(state);
     const isAll = ENGINE_NAMES.every((engine) => servers[engine] === undefined || chosen.includes(engine));
@@ -92,6 +98,7 @@ async function main(): Promise<void> {
     options: {
       durable: { type: 'boolean', default: false },
       hostile: { type: 'boolean', default: false },
+      forget: { type: 'boolean', default: false },
       set: { type: 'string', multiple: true, default: [] },
     },
   });
@@ -100,7 +107,7 @@ async function main(): Promise<void> {
   const isKnown = names.every((name) => ENGINE_NAMES.some((engine) => engine === name));
   endStaleRuns();
   if (isKnown && command === 'start') return start(engines, values);
-  if (isKnown && command === 'stop') return stop(engines);
+  if (isKnown && command === 'stop') return stop(engines, values.forget);
   if (isKnown && command === 'status') return status();
   say(USAGE);
   process.exitCode = 2;

@@ -25,7 +25,7 @@ function showBanner({ api, panel }: Addresses, setupKey: string | null): void {
   say('');
   say(`The game server is running. Its database API listens on ${api}`);
   say(`Open its panel in a browser: ${panel}`);
-  if (setupKey !== null) say(`The panel's first visitor needs this setup key: ${setupKey}`);
+  if (setupKey !== null) say(`Setup key for the first visit: ${setupKey}`);
   say('Three commands to try; type them here and press Enter (help shows all, quit stops everything):');
   say('  rp-richest        the ten richest characters');
   say('  rp-pay 1 2 12.50  moves money from one character to another');

@@ -12,6 +12,7 @@ import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { holdNursery } from './nursery.ts';
+import { REPLACED_FOLDER } from './program-folder.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 import { withBackups } from './with-backups.ts';
 import { presetServer, withTerminal } from './with-terminal.ts';
@@ -56,7 +57,8 @@ function commandOf(argv: readonly string[]): { readonly name: string; readonly a
 /** Starts the service and returns once it listens. */
 async function start({ config: file, serverRoot }: ServiceArguments, output: StandardOutput): Promise<RunningSidecar> {
   const log = new Log(output);
-  for (const made of createMissing(file, process.env)) log.info('made a file that was missing', { file: made });
+  for (const made of createMissing(file, process.env, REPLACED_FOLDER))
+    log.info('made a file that was missing', { file: made });
   const config = loadConfig(file, process.env);
   for (const warning of config.warnings) log.warn(warning);
   if (serverRoot === null) return withBackups(await serve({ config, log: output }), config, log);

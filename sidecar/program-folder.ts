@@ -15,6 +15,9 @@ export const VERSION = MANIFEST.version;
 
 const IS_BUILT = MANIFEST.name === 'sidecar';
 
+/** Folder that the next version of the program replaces; null if the program runs from source. */
+export const REPLACED_FOLDER = IS_BUILT ? PROGRAM_FOLDER : null;
+
 /** The built pages. */
 export const PAGES_FOLDER = IS_BUILT ? join(PROGRAM_FOLDER, 'panel') : join(PROGRAM_FOLDER, 'dist/sidecar/panel');
 

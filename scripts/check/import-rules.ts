@@ -224,7 +224,7 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/commands/',
     zones: [
-      ...['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', PROTOCOL],
+      ...['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', 'sidecar/program-folder.ts', PROTOCOL],
       ...['accounts', 'audit', 'shapes', 'store'].map((name) => `sidecar/panel/${name}/`),
     ],
     packages: [],
@@ -232,7 +232,14 @@ export const ZONES: readonly Zone[] = [
   // main.ts and serve.ts put everything together.
   {
     path: 'sidecar/',
-    zones: [...SIDECAR_PARTS, 'sidecar/engine/', 'sidecar/columns/', 'sidecar/log.ts', PROTOCOL],
+    zones: [
+      ...SIDECAR_PARTS,
+      'sidecar/engine/',
+      'sidecar/columns/',
+      'sidecar/log.ts',
+      'sidecar/program-folder.ts',
+      PROTOCOL,
+    ],
     packages: ['fastify'],
   },
 

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { isInside } from '../config/first-start.ts';
 import { loadConfig, readConfigFile } from '../config/load-config.ts';
+import { REPLACED_FOLDER } from '../program-folder.ts';
 import type { CommandProcess } from './command.ts';
 import { type CommandIo, terminalIo } from './command-io.ts';
 import { backupFindings } from './doctor-backup.ts';
@@ -17,7 +19,7 @@ export const DOCTOR_OPTIONS = { ...JSON_OPTION, ...CONFIG_OPTION } as const;
 
 const OLDEST_NODE = [22, 19] as const;
 
-/** `doctor`: looks at everything that the sidecar stands on. False where something must be mended. */
+/** `doctor`: looks at everything that the sidecar stands on. False if something must be fixed. */
 export async function runDoctor(
   args: readonly string[],
   { environment }: Pick<CommandProcess, 'environment'>,
@@ -48,7 +50,7 @@ async function* findings(file: string, environment: NodeJS.ProcessEnv): AsyncGen
   try {
     const { config: parsed } = readConfigFile(file, environment);
     const config = loadConfig(file, environment, true);
-    yield { verdict: 'ok', what: 'configuration', found: config.file };
+    yield configurationFinding(config.file);
     for (const warning of config.warnings) yield { verdict: 'warn', what: 'configuration', found: warning };
     yield* fileFindings(config, parsed.keys);
     yield* spaceFindings(config);
@@ -59,8 +61,15 @@ async function* findings(file: string, environment: NodeJS.ProcessEnv): AsyncGen
     yield* backupFindings(config);
   } catch (error) {
     const found = (error as Error).message;
-    yield { verdict: 'fail', what: 'configuration', found, advice: 'mend it; nothing else can be looked at' };
+    yield { verdict: 'fail', what: 'configuration', found, advice: 'fix it; nothing else can be checked before that' };
   }
+}
+
+function configurationFinding(file: string): Finding {
+  const what = 'configuration';
+  if (!isInside(file, REPLACED_FOLDER)) return { verdict: 'ok', what, found: file };
+  const found = `${file} is in the program's folder, which the next version replaces`;
+  return { verdict: 'warn', what, found, advice: 'move its folder elsewhere and start with --config' };
 }
 
 function nodeFinding(): Finding {

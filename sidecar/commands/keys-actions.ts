@@ -5,7 +5,7 @@ import { newSecret } from '../config/first-start.ts';
 import { replaceFile, writeNew } from '../config/new-file.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
-import { connectorLines } from './connector-lines.ts';
+import { connectorLines, secretLines } from './connector-lines.ts';
 import type { KeyFile, NewKey } from './key-file.ts';
 
 const RESTART = 'restart the sidecar: it reads its keys when it starts';
@@ -48,7 +48,7 @@ export function listKeys(file: KeyFile, io: CommandIo): boolean {
     for (const key of shown) io.print(JSON.stringify(key));
     return true;
   }
-  const header = ['KID', 'NAMESPACES', 'OPERATIONS', 'ADDRESSES', 'ALL', 'SECRET', 'THE ONE BEFORE IS GOOD'];
+  const header = ['KID', 'NAMESPACES', 'OPERATIONS', 'ADDRESSES', 'ALL', 'SECRET', 'OLD SECRET VALID'];
   const cells = shown.map((key) => [
     key.kid,
     key.namespaces.join(','),
@@ -70,7 +70,7 @@ function placeOf({ secretFile, secretEnv }: KeyOfFile): string {
 
 function prospectOf(until: string | null): string {
   if (until === null) return '';
-  return Date.parse(until) > Date.now() ? `until ${until}` : 'no more';
+  return Date.parse(until) > Date.now() ? `until ${until}` : 'no';
 }
 
 export interface Rotation {
@@ -105,10 +105,11 @@ export function rotateKey(file: KeyFile, kid: string, { hours, isAgain, isShown 
   file.change(index, { ...inline, previousSecretFile, previousUntil });
   file.save();
   if (key.secret === undefined) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
-  io.print(`key ${kid} has a new secret in ${file.at(secretFile)}; the one before is good until ${previousUntil}`);
-  tellUse(file, kid, isShown, io);
-  io.print('');
-  io.print(`1. ${RESTART}  2. give the game server the new secret, then db-reload there`);
+  const path = file.at(secretFile);
+  io.print(`key ${kid} has a new secret in ${path}; the one before is good until ${previousUntil}`);
+  io.print(`1. ${RESTART}`);
+  io.print('2. give the game server the new secret, then db-reload there:');
+  for (const line of secretLines(path, isShown ? secretIn(path) : null)) io.print(line);
   return true;
 }
 
@@ -140,9 +141,13 @@ export function revokeKey(file: KeyFile, kid: string, io: CommandIo): boolean {
   return true;
 }
 
+function secretIn(path: string): string {
+  return readFileSync(path, 'utf8').trim();
+}
+
 function tellUse(file: KeyFile, kid: string, isShown: boolean, io: CommandIo): void {
   const { key } = file.find(kid);
-  const secret = isShown && key.secretFile !== undefined ? readFileSync(file.at(key.secretFile), 'utf8').trim() : null;
+  const secret = isShown && key.secretFile !== undefined ? secretIn(file.at(key.secretFile)) : null;
   io.print(RESTART);
   for (const line of connectorLines(file.config.api, key, secret)) io.print(line);
 }

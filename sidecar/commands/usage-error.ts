@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config-error.ts';
 
-/** The command line makes no sense; the exit code is 2, and nothing was done. The message is one line for the owner. */
+/** A command that was typed wrong: exit code 2, nothing was done. The message is one line for the owner. */
 export class UsageError extends ConfigError {}
 
 /** Runs what reads arguments; what `parseArgs` and others throw becomes one line that names the argument. */

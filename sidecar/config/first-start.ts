@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
+import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './config-schema.ts';
 import { connectorUrl } from './connector-url.ts';
 import { parseConfig, readConfigFile } from './load-config.ts';
@@ -37,9 +38,13 @@ export function createEmbedded(file: string): boolean {
 /**
  * Makes what is missing (contract section 1): sidecar.json with one key, its secret, a matching database.json; and a
  * `secretFile` that does not exist yet. sidecar.json comes last, so that a first start which was cut off is one again.
- * Nothing existing is overwritten. Returns the files that it made.
+ * Nothing existing is overwritten.
+ *
+ * @param replacedFolder folder that the next version of the program replaces: a first configuration is not made there
+ * @returns the files that it made
+ * @throws ConfigError
  */
-export function createMissing(file: string, environment: NodeJS.ProcessEnv): string[] {
+export function createMissing(file: string, environment: NodeJS.ProcessEnv, replacedFolder: string | null): string[] {
   const folder = dirname(resolve(file));
   const made: string[] = [];
   const make = (path: string, text: string) => {
@@ -48,6 +53,11 @@ export function createMissing(file: string, environment: NodeJS.ProcessEnv): str
   if (existsSync(file)) {
     makeSecrets(readConfigFile(file, environment).config, folder, make);
     return made;
+  }
+  if (isInside(file, replacedFolder)) {
+    throw new ConfigError(
+      `${resolve(file)} is in the program's folder, which the next version replaces; choose another place with --config`,
+    );
   }
   const text = pretty(FIRST_CONFIG);
   const { config } = parseConfig(text, file, environment);
@@ -59,6 +69,11 @@ export function createMissing(file: string, environment: NodeJS.ProcessEnv): str
   make(join(folder, 'database.json'), pretty(connector));
   make(resolve(file), text);
   return made;
+}
+
+/** Whether a file, and the data beside it, would be lost when an owner replaces the program's folder. */
+export function isInside(file: string, folder: string | null): boolean {
+  return folder !== null && resolve(file).startsWith(`${folder}${sep}`);
 }
 
 function makeSecrets({ keys }: ConfigFile, folder: string, make: (path: string, text: string) => void): void {

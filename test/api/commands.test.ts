@@ -47,7 +47,7 @@ describe('--help', () => {
   });
 });
 
-describe('a command line that makes no sense ends with code 2 and names what', () => {
+describe('a command that was typed wrong ends with code 2 and names what', () => {
   it.each([
     [['--frob'], /Unknown option '--frob'/],
     [['frob'], /unknown command frob/],
@@ -101,6 +101,11 @@ describe('init', () => {
     expect(await run(['init'])).toMatchObject({ code: 0, stdout: expect.stringContaining('stays as it is') });
     expect(names.map((name) => readFileSync(join(home, name), 'utf8'))).toEqual(before);
     expect(await run(['--check'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('quotes a path with a blank in the command that it prints', async () => {
+    const { stdout } = await run(['init', '--config', 'my server/sidecar.json']);
+    expect(stdout).toContain("node main.js --config 'my server/sidecar.json'");
   });
 
   it('that fails halfway is a first start once more', async () => {

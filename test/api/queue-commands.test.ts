@@ -62,7 +62,7 @@ it('a queue is taken over before the sidecar has ever run, for the journal that 
   ]);
 });
 
-it('what makes no sense is one line and code 2', () => {
+it('a command that was typed wrong is one line and code 2', () => {
   for (const args of [['queue'], ['queue', 'take-over'], ['dead-letters', 'remove'], ['queues', 'list']]) {
     const { status, stdout, stderr } = run(...args);
     expect({ status, stdout, lines: stderr.length }).toEqual({ status: 2, stdout: [], lines: 1 });

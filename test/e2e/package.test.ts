@@ -148,6 +148,23 @@ describe('db_connector-VERSION.zip on FXServer', { timeout: SLOW_MS }, () => {
 });
 
 describe('sidecar-VERSION.zip', { timeout: SLOW_MS }, () => {
+  it('makes no configuration in the folder that the next version replaces', () => {
+    const folder = join(scratch, 'inside');
+    mkdirSync(folder);
+    unzip(packageIn(first, 'sidecar'), folder);
+    for (const args of [['init'], []]) {
+      const { status, stderr } = spawnSync(process.execPath, ['main.js', ...args], {
+        cwd: join(folder, 'sidecar'),
+        encoding: 'utf8',
+      });
+      expect(stderr).toMatch(
+        /^sidecar: .*sidecar\.json is in the program's folder, .* choose another place with --config$/m,
+      );
+      expect(status).toBe(1);
+    }
+    expect(existsSync(join(folder, 'sidecar/vfs'))).toBe(false);
+  });
+
   it('unpacked where nothing else is, serves and stops', async () => {
     const folder = join(scratch, 'alone');
     mkdirSync(folder);
@@ -176,6 +193,7 @@ describe('sidecar-VERSION.zip', { timeout: SLOW_MS }, () => {
     expect(await (await fetch(`${addresses.panel}/api/bootstrap`)).json()).toMatchObject({ ok: true, setup: true });
     child.kill('SIGTERM');
     expect(await closed).toEqual([0, null]);
+    expect(existsSync(join(folder, 'sidecar/docs/backup.md'))).toBe(true);
     expect(existsSync(config)).toBe(true);
     // What its setup installs and its panel runs.
     for (const file of ['standalone/main.js', 'db_connector/server.js', 'server/bundles/sample_roleplay/bundle.json']) {

@@ -346,7 +346,10 @@ describe('npm run servers', () => {
       expect(url).toMatch(/^TEST_POSTGRES_URL=postgres:/);
       await speakPostgres(url.slice('TEST_POSTGRES_URL='.length));
       expect(await runCommand(['status'], cache)).toContain(url);
-      expect(await runCommand(['stop'], cache)).toEqual(['Stopped: postgres']);
+      const [warning] = await runCommand(['stop'], cache);
+      expect(warning).toBe('Nothing was stopped. To stop deletes all data of postgres; add --forget to do it.');
+      expect(await runCommand(['status'], cache)).toContain(url);
+      expect(await runCommand(['stop', '--forget'], cache)).toEqual(['Stopped: postgres']);
       expect(await runCommand(['status'], cache)).toEqual(['No servers are running.']);
     },
     FIRST_TIME_MS,

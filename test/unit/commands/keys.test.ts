@@ -88,7 +88,10 @@ describe('keys new', () => {
 it('keys rotate keeps the old secret good for its time, keys revoke ends both', async () => {
   const old = secretAt('local.secret');
   await keys('new', 'other');
-  await keys('rotate', 'local', '--hours', '2');
+  const told = await keys('rotate', 'local', '--hours', '2');
+  // A whole database.json would be copied over one that lists other namespaces.
+  expect(told).not.toContain('namespaces');
+  expect(told).toContain('set db_connector_secret "THE TEXT IN ');
   expect(secretAt('local.previous.secret')).toBe(old);
   expect(secretAt('local.secret')).not.toBe(old);
   const { previous } = loadConfig(file, {}).keys[0] ?? {};
@@ -96,6 +99,7 @@ it('keys rotate keeps the old secret good for its time, keys revoke ends both', 
   await expect(keys('rotate', 'local')).rejects.toThrow(/is being rotated/);
   await keys('rotate', 'local', '--again');
   const listed = await keys('list');
+  expect(listed).toMatch(/ OLD SECRET VALID$/m);
   expect(listed).toMatch(/^local .* until 20\d\d-/m);
   for (const name of ['local.secret', 'local.previous.secret', 'other.secret'])
     expect(listed).not.toContain(secretAt(name));
