@@ -5,6 +5,9 @@ import type { BundleState, DatabaseHost } from './host.ts';
 /** The part of FXServer's script environment that the helper uses. */
 interface FxScript {
   GetCurrentResourceName(): string;
+  GetResourceState(resource: string): string;
+  /** On the next tick of the game. */
+  setImmediate(run: () => void): unknown;
   on(event: 'onResourceStart' | 'onResourceStop', listener: (resource: string) => void): void;
   readonly exports: Record<string, Record<string, (...args: readonly unknown[]) => unknown> | undefined>;
   readonly console: { log(line: string): void };
@@ -18,9 +21,14 @@ function scriptHost(fx: FxScript): DatabaseHost {
       call: (resource, name, ...args) => fx.exports[resource]?.[name]?.(...args),
     },
     on(_event, listener) {
-      const tell = (state: BundleState) => (bundle: string) => listener({ bundle, state });
-      fx.on('onResourceStart', tell('started'));
-      fx.on('onResourceStop', tell('stopped'));
+      const tell = (bundle: string, state: BundleState) => listener({ bundle, state });
+      fx.on('onResourceStart', (bundle) => tell(bundle, 'started'));
+      // Any resource can send this event. The state changes after it.
+      fx.on('onResourceStop', (bundle) => {
+        fx.setImmediate(() => {
+          if (fx.GetResourceState(bundle) !== 'started') tell(bundle, 'stopped');
+        });
+      });
     },
   };
 }

@@ -253,6 +253,65 @@ describe('a hitch', () => {
   });
 });
 
+describe('an announcement of a stop', () => {
+  const SHOP = `command('call', () => say('id ' + ask('Call', { Operation: 'health', Json: '{}' }).Id));
+     command('take', ([id]) => say('took ' + ask('TakeResult', { Id: id }).State));
+     command('find', () => db.Find('game', 'cars', (result) => say('found ' + (result.Code || result.State))));`;
+
+  async function startWithShop() {
+    const api = await startApi();
+    const host = start({ url: api.url, secret: SECRET });
+    await host.bundle('shop', SHOP);
+    const from = () => host.lines().length;
+    const ask = (command: string, pattern: RegExp) => {
+      const before = from();
+      host.type(command);
+      return host.line(pattern, before);
+    };
+    const call = async () => (await ask('call', /^id /)).slice('id '.length);
+    const ticks = async () => {
+      await host.fx.hitch(0);
+      await host.fx.hitch(0);
+    };
+    return { api, host, ask, call, ticks };
+  }
+
+  it('that another resource forges takes no result and no call from anybody', async () => {
+    const { api, host, ask, call, ticks } = await startWithShop();
+    const [done, held] = [await call(), Promise.withResolvers<void>()];
+    await api.untilSeen(1);
+    api.otherwise = (request, response, server) =>
+      void held.promise.then(() => answers('{"rows":[],"hasMore":false}')(request, response, server));
+    host.type('find');
+    await api.untilSeen(2);
+    const from = host.lines().length;
+    for (const name of ['shop', 'db_connector', 'shop']) host.fx.emit('onResourceStop', [name], 'prankster');
+    await ticks();
+    held.resolve();
+    expect(await host.line(/^found/, from)).toBe('found ok');
+    expect(await ask(`take ${done}`, /^took/)).toBe('took ok');
+    expect(await ask('find', /^found/)).toBe('found ok');
+    const told = host.lines().filter((line) => line.includes('prankster'));
+    expect(told).toEqual(['prankster announced that db_connector stops, which it does not: ignored']);
+  });
+
+  it('that is true counts, whether the server or a resource stops it', async () => {
+    for (const by of [undefined, 'admin_menu']) {
+      const { api, host, ask, call, ticks } = await startWithShop();
+      const done = await call();
+      await api.untilSeen(1);
+      host.fx.stop('shop', by);
+      await ticks();
+      host.fx.start('shop');
+      expect(await ask(`take ${done}`, /^took/)).toBe('took missing');
+      host.fx.stop('db_connector', by);
+      expect(await ask('find', /^found/)).toBe('found bundle_unavailable');
+      host.fx.start('db_connector');
+      expect(await ask('find', /^found/)).toBe('found ok');
+    }
+  });
+});
+
 describe('the end', () => {
   it('closes the sockets in the stop event itself, and nothing follows', async () => {
     const api = await startApi();

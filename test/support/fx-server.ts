@@ -716,11 +716,16 @@ export class FxServer {
     this.emit('onResourceStart', [name]);
   }
 
-  stop(name: string): void {
+  /**
+   * The state stays `started` during the event (code/components/citizen-resources-core/src/Resource.cpp, `Stop`).
+   *
+   * @param by the resource that asks for it
+   */
+  stop(name: string, by?: string): void {
     const resource = this.#started.get(name);
     if (resource === undefined) return;
-    this.emit('onResourceStop', [name]);
-    this.emit('onServerResourceStop', [name]);
+    this.emit('onResourceStop', [name], by);
+    this.emit('onServerResourceStop', [name], by);
     resource.isAlive = false;
     resource.timers.clear();
     resource.refs.clear();

@@ -102,6 +102,11 @@ export class LuaScript {
     await this.#exchange(['event', name, ...args]);
   }
 
+  /** Another resource stops. */
+  async stop(resource: string): Promise<void> {
+    await this.#exchange(['stop', resource]);
+  }
+
   async command(name: string, ...words: string[]): Promise<void> {
     await this.#exchange(['command', name, words]);
   }

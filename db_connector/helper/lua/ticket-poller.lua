@@ -188,9 +188,13 @@ local function loseCallsOf(resource)
 end
 
 AddEventHandler('onResourceStart', function() waiting.expectPlace() end)
+-- Any resource can send this event. The state changes after it.
 AddEventHandler('onResourceStop', function(resource)
-  waiting.expectPlace()
-  loseCallsOf(resource)
+  threads.after(0, function()
+    if GetResourceState(resource) == 'started' then return end
+    waiting.expectPlace()
+    loseCallsOf(resource)
+  end)
 end)
 
 return poller

@@ -47,28 +47,51 @@ export function fxHost(fx: FxServer): Host {
       if (closedToAdmins.length === 1) fx.setImmediate(() => say(permissionHint(closedToAdmins)));
     },
     log: say,
-    onCallerStopped(run) {
-      fx.on(
-        'onResourceStop',
-        guarded(say, (stopped: string) => stopped !== resource && run(stopped)),
-      );
-    },
+    onCallerStopped: (run) => onStopOf(fx, say, (stopped) => stopped !== resource, run),
     onShutdown(run) {
       fx.on(
         'txAdmin:events:serverShuttingDown',
         guarded(say, (event: unknown) => {
-          const announcer = fx.GetInvokingResource();
-          if (announcer === null || announcer === undefined || announcer === MONITOR) run(delayOf(event));
+          if (forgerOf(fx) === null) run(delayOf(event));
         }),
       );
     },
-    onStop(run) {
-      fx.on(
-        'onResourceStop',
-        guarded(say, (stopped: string) => stopped === resource && run()),
-      );
-    },
+    onStop: (run) => onStopOf(fx, say, (stopped) => stopped === resource, run),
   };
+}
+
+/** The resource that sends the event, if it may be forged; null if the server or txAdmin sends it. */
+function forgerOf(fx: FxServer): string | null {
+  const sender = fx.GetInvokingResource() ?? null;
+  return sender === MONITOR ? null : sender;
+}
+
+/**
+ * Runs when a resource stops. Any resource can send the event, and a resource may also stop another one: what a resource sends
+ * counts if the state agrees on the next tick. The connector's own next tick comes only if the event was forged; a true
+ * stop ends its sockets and the input of its sidecar with the script.
+ */
+function onStopOf(
+  fx: FxServer,
+  say: Say,
+  isMeant: (stopped: string) => boolean,
+  run: (stopped: string) => unknown,
+): void {
+  const told = new Set<string>();
+  const judge = (stopped: string, sender: string) => {
+    if (!['started', 'starting'].includes(fx.GetResourceState(stopped))) run(stopped);
+    else if (stopped === fx.GetCurrentResourceName() && !told.has(sender)) {
+      told.add(sender);
+      say(`${sender} announced that ${stopped} stops, which it does not: ignored`, 'warning');
+    }
+  };
+  const listen = (stopped: string) => {
+    if (!isMeant(stopped)) return;
+    const sender = forgerOf(fx);
+    if (sender === null) run(stopped);
+    else fx.setImmediate(guarded(say, () => judge(stopped, sender)));
+  };
+  fx.on('onResourceStop', guarded(say, listen));
 }
 
 /** The server says no more than "Access denied" to a player who lacks it. */

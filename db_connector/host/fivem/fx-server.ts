@@ -8,6 +8,8 @@ export interface FxServer {
   GetConvar(name: string, otherwise: string): string;
   /** The resource whose call is being answered; null where it is the server itself. */
   GetInvokingResource(): string | null;
+  /** `started` too while `onResourceStop` is sent: another state comes after it (citizenfx/fivem, Resource.cpp). */
+  GetResourceState(resource: string): string;
   RegisterCommand(
     name: string,
     run: (source: number, words: string[], typed: string) => void,

@@ -174,6 +174,8 @@ function RegisterCommand(name, run) commands[name] = run end
 function GetGameTimer() return now end
 function GetCurrentResourceName() return 'shop' end
 function GetConvar(_, otherwise) return otherwise end
+local stopped = {}
+function GetResourceState(name) return stopped[name] and 'stopped' or 'started' end
 -- Tables cannot be vectors here, so a mark stands for one.
 local vectorMark = { __name = 'vector3' }
 function vector3(x, y, z) return setmetatable({ x = x, y = y, z = z }, vectorMark) end
@@ -200,6 +202,11 @@ exports = setmetatable({}, {
 local frames = {}
 function frames.tick(time) tick(time) end
 function frames.event(name, ...) TriggerEvent(name, ...) end
+-- The state changes after the event.
+function frames.stop(name)
+  TriggerEvent('onResourceStop', name)
+  stopped[name] = true
+end
 function frames.command(name, words)
   if commands[name] == nil then return tell('no command ' .. name) end
   Citizen.CreateThreadNow(commands[name], 0, words, name)

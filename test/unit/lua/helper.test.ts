@@ -274,8 +274,12 @@ describe.skipIf(reason !== null)('helper.lua', { timeout: 60_000 }, () => {
     const lua = await scriptOn(connector);
     const answer = lua.run<string>(`return DB.ErrorMessage(DB.Count.await('game', 't'))`);
     await lua.until(() => connector.asked.length === 1);
-    // FXServer tells it while the resource still runs; the other way round the next poll could say it first.
+    // Any resource can send the event.
     await lua.event('onResourceStop', 'db_connector');
+    await lua.tick();
+    await lua.tick();
+    expect(await Promise.race([answer, 'none'])).toBe('none');
+    await lua.stop('db_connector');
     expect(await answer).toBe('bundle_unavailable: db_connector has stopped; the outcome of the call is unknown');
     connector.isRunning = false;
     expect(await lua.run(`return DB.ErrorMessage(DB.Count.await('game', 't'))`)).toContain(
