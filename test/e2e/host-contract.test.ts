@@ -219,7 +219,9 @@ describe.each(HOSTS)('db_connector on %s', (_name, make) => {
     expect(await reload({ timeoutMs: 'soon' })).toBe(
       'the running configuration stays: timeoutMs: expected an integer from 100 to 120000, got another text',
     );
-    expect(await reload('{')).toContain('the running configuration stays: database.json is not JSON');
+    expect(await reload('{')).toContain(
+      'the running configuration stays: database.json: line 1, column 2: not valid JSON',
+    );
     expect(await reload({ namespaces: ['game', 'stats'] })).toBe(
       `calls go to ${api.url} with key local, namespaces game, stats`,
     );

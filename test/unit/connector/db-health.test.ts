@@ -85,7 +85,7 @@ describe('db-health', () => {
     rig.configure('{');
     await rig.command('db-reload');
     expect((await health())[1]).toMatch(
-      /-> this is the running one; the newer file cannot be used: database.json is not/,
+      /-> this is the running one; the newer file cannot be used: database\.json: line 1, column 2: not/,
     );
   });
 
