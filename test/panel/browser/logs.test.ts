@@ -93,8 +93,13 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await expectAccessible(page);
     await page.getByRole('table', { name: 'Crashes' }).getByRole('link').first().click();
     await page.getByRole('heading', { name: 'Exit code 3' }).waitFor();
+    await page.getByText('The server ended itself. Its last lines usually say why.').waitFor();
     await page.getByRole('log', { name: 'Last lines' }).getByText('did say <b>hello</b>').waitFor();
-    await page.getByRole('table', { name: 'What accounts did before' }).getByText('owner').first().waitFor();
+    await page
+      .getByRole('table', { name: 'Actions of accounts before the crash' })
+      .getByText('owner')
+      .first()
+      .waitFor();
     await page.getByRole('cell', { name: 'Done' }).first().waitFor();
     await expectAccessible(page);
     const download = page.waitForEvent('download');
@@ -140,7 +145,27 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await expectAccessible(page);
     await page.getByRole('searchbox', { name: 'Search' }).fill('nobody ever said this');
     await page.keyboard.press('Enter');
-    await page.getByText('No entries fit.').waitFor();
+    await page.getByText('No entries match.').waitFor();
+  });
+
+  it('shows new entries by themselves, repeats as one, the levels that are chosen, and requests only when asked', async () => {
+    await open('logs/diagnostics');
+    const entries = page.getByRole('list', { name: 'Diagnostics' });
+    await entries.getByRole('listitem').first().waitFor();
+    expect(await entries.getByText('panel request').count()).toBe(0);
+    panel.services.logs.console.append('err', 'the vault has no door');
+    for (let count = 0; count < 3; count++) panel.services.logs.console.append('out', '[bank] Warning: vault is open');
+    const repeated = entries.getByRole('listitem').filter({ hasText: 'vault is open' });
+    await repeated.getByText('×3').waitFor();
+    expect(await repeated.count()).toBe(1);
+    await page.getByRole('button', { name: 'Warning' }).click();
+    await expect.poll(() => repeated.count()).toBe(0);
+    await entries.getByText('the vault has no door').waitFor();
+    await page.getByRole('button', { name: 'Ordinary requests' }).click();
+    await entries.getByText('panel request').first().waitFor();
+    await page.getByRole('button', { name: 'Live' }).click();
+    expect(await page.getByRole('button', { name: 'Live' }).getAttribute('aria-pressed')).toBe('false');
+    await expectAccessible(page);
   });
 
   it('shows who may only read the console the entries of the server alone', async () => {

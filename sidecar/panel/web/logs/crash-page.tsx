@@ -13,7 +13,7 @@ import { linkTo } from '../core/router.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { ranFor } from './crash-list.tsx';
 import { DownloadLink } from './download-link.tsx';
-import { exitText } from './exit-text.ts';
+import { exitHint, exitText } from './exit-text.ts';
 
 const addressOf = (id: string) => `/api/crashes/${encodeURIComponent(id)}`;
 
@@ -32,12 +32,13 @@ export function CrashPage({ id }: { id: string }) {
   );
 }
 
-/** What happened, what it was doing, who did something, what is new; then the lines. */
+/** How it ended and its last lines, which say most; then what it was doing, what is new, and who did something. */
 function Crash({ crash }: { crash: CrashRecord }) {
   return (
     <article class="crash">
       <header class="crash-head">
         <h2>{exitText(crash)}</h2>
+        {exitHint(crash) !== null && <p class="lead">{exitHint(crash)}</p>}
         <dl class="facts">
           <div>
             <dt>{t('logs.crashTime')}</dt>
@@ -57,11 +58,11 @@ function Crash({ crash }: { crash: CrashRecord }) {
           </div>
         </dl>
       </header>
-      <Section title={t('logs.crashActions')}>
-        {crash.actions.length === 0 ? <p>{t('logs.crashNothing')}</p> : <Actions actions={crash.actions} />}
-      </Section>
       <Section title={t('logs.crashLines')}>
         <CrashLines crash={crash} />
+      </Section>
+      <Section title={t('logs.crashActions')}>
+        {crash.actions.length === 0 ? <p>{t('logs.crashNothing')}</p> : <Actions actions={crash.actions} />}
       </Section>
     </article>
   );

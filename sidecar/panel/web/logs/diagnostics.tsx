@@ -1,22 +1,31 @@
 import { useState } from 'preact/hooks';
-import type { DiagnosticEntry, DiagnosticLevel } from '../../shapes/diagnostics.ts';
-import { Badge, type Tone } from '../components/badge.tsx';
+import type { DiagnosticEntry } from '../../shapes/diagnostics.ts';
+import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty, Fault, Loading } from '../components/states.tsx';
 import { Moment } from '../components/time.tsx';
 import { cutSpans, MAX_SHOWN } from '../console/row-layout.ts';
 import { parseSgr } from '../console/sgr.ts';
+import { dateTime, number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { DiagnosticFilter, NO_FILTER } from './diagnostic-filter.tsx';
+import { foldRepeats } from './fold-repeats.ts';
+import { LEVEL_TONES } from './level-chips.tsx';
 import { useDiagnostics } from './use-diagnostics.ts';
 
 /** Everything that any part of the panel has written down, the newest first. */
 export function Diagnostics() {
   const [filter, setFilter] = useState(NO_FILTER);
-  const { entries, error, isLoading, more, loadOlder, reload } = useDiagnostics(filter);
+  const [isLive, setLive] = useState(true);
+  const { entries, error, isLoading, more, loadOlder, reload } = useDiagnostics(filter, isLive && !filter.history);
+  const older = () => {
+    // New entries would push away what is read.
+    setLive(false);
+    loadOlder();
+  };
   return (
     <>
-      <DiagnosticFilter onFilter={setFilter} onRefresh={reload} isBusy={isLoading} />
+      <DiagnosticFilter onFilter={setFilter} onRefresh={reload} isBusy={isLoading} isLive={isLive} onLive={setLive} />
       {error !== null && <Fault error={error} onRetry={reload} />}
       {entries.length > 0 && <Entries entries={entries} />}
       {isLoading && entries.length === 0 && <Loading />}
@@ -24,7 +33,7 @@ export function Diagnostics() {
       {entries.length > 0 && (
         <div class="log-end">
           {more ? (
-            <Button busy={isLoading} onClick={loadOlder}>
+            <Button busy={isLoading} onClick={older}>
               {t('logs.older')}
             </Button>
           ) : (
@@ -39,10 +48,17 @@ export function Diagnostics() {
 function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
   return (
     <ol class="entries" aria-label={t('logs.diagnostics')}>
-      {entries.map((entry) => (
-        <li key={entry.cursor} class="entry">
+      {foldRepeats(entries).map(({ key, entry, count, since }) => (
+        <li key={key} class={`entry ${entry.level}`}>
           <Moment iso={entry.time} />
-          <Badge tone={TONES[entry.level]}>{entry.level}</Badge>
+          <span class="entry-level">
+            <Badge tone={LEVEL_TONES[entry.level]}>{t(`logs.level-${entry.level}`)}</Badge>
+            {count > 1 && (
+              <span class="tag" title={t('logs.repeatedSince', { since: dateTime(since) })}>
+                ×{number(count)}
+              </span>
+            )}
+          </span>
           <span class="entry-from">{[t(`logs.source-${entry.source}`), entry.module].filter(Boolean).join(' · ')}</span>
           <EntryText text={entry.text} />
         </li>
@@ -50,8 +66,6 @@ function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
     </ol>
   );
 }
-
-const TONES: Readonly<Record<DiagnosticLevel, Tone>> = { debug: 'idle', info: 'info', warn: 'warn', error: 'bad' };
 
 /** What is very long is shown whole when somebody asks for it. */
 function EntryText({ text }: { text: string }) {

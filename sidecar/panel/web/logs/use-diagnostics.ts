@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { DiagnosticEntry, DiagnosticPage } from '../../shapes/diagnostics.ts';
+import { DIAGNOSTIC_LEVELS, type DiagnosticEntry, type DiagnosticPage } from '../../shapes/diagnostics.ts';
 import { api } from '../core/api.ts';
 import type { DiagnosticQuery } from './diagnostic-filter.tsx';
 
 const PAGE_SIZE = 200;
+const LIVE_MS = 2000;
 
 interface State {
   readonly entries: readonly DiagnosticEntry[];
@@ -15,30 +16,59 @@ interface State {
 
 const NOTHING: State = { entries: [], cursor: null, more: false, error: null, isLoading: true };
 
-/** Page after page of what fits the filter. An answer to an older question is dropped. */
-export function useDiagnostics(filter: DiagnosticQuery) {
+function queryOf({ source, module, search, history, levels, requests }: DiagnosticQuery) {
+  return {
+    ...{ source, module, search, limit: PAGE_SIZE },
+    history: history || null,
+    level: levels.length === DIAGNOSTIC_LEVELS.length ? null : levels.join(),
+    requests: requests ? null : false,
+  };
+}
+
+/** Page after page of what fits the filter; the first page again and again while live. An answer to an older question is dropped. */
+export function useDiagnostics(filter: DiagnosticQuery, isLive: boolean) {
   const [state, setState] = useState(NOTHING);
   const [turn, setTurn] = useState(0);
-  const read = (cursor: string | null, before: readonly DiagnosticEntry[], signal?: AbortSignal) => {
-    setState((now) => ({ ...now, isLoading: true, error: null }));
-    const query = { ...filter, history: filter.history || null, limit: PAGE_SIZE, cursor };
-    api.get<DiagnosticPage>('/api/diagnostics', query, signal).then(
+  const read = (cursor: string | null, before: readonly DiagnosticEntry[], signal?: AbortSignal) =>
+    api.get<DiagnosticPage>('/api/diagnostics', { ...queryOf(filter), cursor }, signal).then(
       (reply) => {
-        if (signal?.aborted !== true)
-          setState({ ...reply, entries: [...before, ...reply.entries], error: null, isLoading: false });
+        if (signal?.aborted === true) return;
+        setState({ ...reply, entries: [...before, ...reply.entries], error: null, isLoading: false });
       },
-      (error: unknown) => signal?.aborted === true || setState((now) => ({ ...now, error, isLoading: false })),
+      (error: unknown) => {
+        if (signal?.aborted !== true) setState((now) => ({ ...now, error, isLoading: false }));
+      },
     );
-  };
   useEffect(() => {
     const abort = new AbortController();
     setState(NOTHING);
-    read(null, [], abort.signal);
+    void read(null, [], abort.signal);
     return () => abort.abort();
   }, [filter, turn]);
+  useEffect(() => {
+    if (!isLive) return;
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout>;
+    const later = () => {
+      timer = setTimeout(next, LIVE_MS);
+    };
+    const next = () => {
+      // A tab in the background is up to date again two seconds after it is looked at.
+      if (document.hidden) later();
+      else void read(null, [], abort.signal).then(later);
+    };
+    later();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [filter, isLive]);
   return {
     ...state,
-    loadOlder: () => read(state.cursor, state.entries),
+    loadOlder: () => {
+      setState((now) => ({ ...now, isLoading: true, error: null }));
+      void read(state.cursor, state.entries);
+    },
     reload: () => setTurn((before) => before + 1),
   };
 }
