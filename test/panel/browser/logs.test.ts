@@ -149,6 +149,7 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
   });
 
   it('shows new entries by themselves, repeats as one, the levels that are chosen, and requests only when asked', async () => {
+    await owner.post('/api/settings', { autoStartServer: false });
     await open('logs/diagnostics');
     const entries = page.getByRole('list', { name: 'Diagnostics' });
     await entries.getByRole('listitem').first().waitFor();
