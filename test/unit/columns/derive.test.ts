@@ -23,6 +23,9 @@ const texts = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'aAéÉİıßẞﬁǅΣςＡ①Ñ\u0301\u0327 \u00a0\u2003\ufeff\t🚗가') }),
 );
 
+/** Marks of several classes, marks that decompose, and letters that decompose into marks. */
+const MARKED = 'aΣ \u0301\u0327\u0315\u0345\u0344\u3099\u0f77\uff9e\uff9f\u{1d165}\u{1d15e}İ가\u1161\u11a8ﷺ';
+
 describe('folding', () => {
   it('is what the contract says, step by step, character by character', () => {
     const withoutMarks = (text: string) => [...text].filter((letter) => !/^\p{M}$/u.test(letter)).join('');
@@ -32,6 +35,42 @@ describe('folding', () => {
         expect(foldText(text, length)).toBe([...folded].slice(0, length).join(''));
       }),
     );
+  });
+
+  it('is the same with marks taken out once, after decomposing', { timeout: 60_000 }, () => {
+    const once = (text: string) =>
+      text
+        .normalize('NFKD')
+        .replace(/\p{M}+/gu, '')
+        .toLowerCase()
+        .trim()
+        .normalize('NFC');
+    const differing: string[] = [];
+    for (let point = 0; point <= 0x10ffff; point += 1) {
+      const letter = String.fromCodePoint(point);
+      for (const text of [letter, `a${letter}\u0301Σ`, `\u0345\u0327${letter}ᄀ\u1161`]) {
+        if (foldText(text, 1000) !== once(text)) differing.push(text);
+      }
+    }
+    expect(differing).toEqual([]);
+    const joined = fc.array(fc.oneof(texts, fc.string({ unit: fc.constantFrom(...MARKED) })), { maxLength: 8 });
+    fc.assert(
+      fc.property(
+        joined.map((parts) => parts.join('')),
+        (text) => {
+          expect(foldText(text, 100_000)).toBe(once(text));
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('takes time by length alone', () => {
+    for (const unit of ['\u0301\u0327', '\u0315\u0327\uff9e', '\uff9e\uff9f', 'e\u0323\u0301']) {
+      const startedMs = performance.now();
+      foldText(unit.repeat(1_000_000 / unit.length), 4000);
+      expect(performance.now() - startedMs).toBeLessThan(2000);
+    }
   });
 
   it('makes one of what differs in case, accents, form and outer white space alone', () => {
