@@ -37,6 +37,24 @@ export function quarantineName(id: number, physicalTableName: string, column: st
   return shortened(`_q${id}_${physicalTableName}${column === null ? '' : `__${column}`}`);
 }
 
+/** How the columns of a table are called in it. */
+export interface ColumnNames {
+  /** The name in the table of a declared column; of any other name, that name. */
+  physical(name: string): string;
+  /** The inverse. */
+  declared(physical: string): string;
+}
+
+/** Declared columns with a name that the database keeps for itself begin with `_` in their tables, as no declared name does. */
+export function reservedColumns(reserved: readonly string[]): ColumnNames {
+  const physical = new Map(reserved.map((name) => [name, `_${name}`]));
+  const declared = new Map(reserved.map((name) => [`_${name}`, name]));
+  return {
+    physical: (name) => physical.get(name) ?? name,
+    declared: (name) => declared.get(name) ?? name,
+  };
+}
+
 /** Names are ASCII by the naming rule. */
 function shortened(name: string): string {
   if (name.length <= MAX_NAME_BYTES) return name;

@@ -87,14 +87,14 @@ describe('a namespace that is copied', () => {
       const rows = async (table: string) =>
         (await client.must<{ rows: Record<string, unknown>[] }>('find', { namespace: world.namespace, table })).rows;
       expect((await rows('counted')).slice(0, 2)).toEqual([
-        { id: 1, label: 'row 0', old_note: 'note 0', mood: 'm0' },
-        { id: 2, label: 'row 1', old_note: 'note 1', mood: 'm1' },
+        { id: 1, label: 'row 0', db_row_id: 'note 0', mood: 'm0' },
+        { id: 2, label: 'row 1', db_row_id: 'note 1', mood: 'm1' },
       ]);
       // Rows without key are known by what no client sees.
-      expect((await rows('log')).map((row) => row.level)).toEqual(Array.from({ length: 20 }, (_, i) => (i % 2) * 2));
+      expect((await rows('log')).map((row) => row.rowid)).toEqual(Array.from({ length: 20 }, (_, i) => (i % 2) * 2));
       expect(await rows('gone')).toHaveLength(30);
-      expect((await rows('gone'))[29]).toEqual({ id: 30, name: 'n29', rank: 29 });
-      expect((await rows('keyless_gone'))[1]).toEqual({ what: 'w1' });
+      expect((await rows('gone'))[29]).toEqual({ id: 30, name: 'n29', xmin: 29 });
+      expect((await rows('keyless_gone'))[1]).toEqual({ ctid: 'w1' });
       const { ids } = await client.must<{ ids: unknown[] }>('insert', {
         namespace: world.namespace,
         table: 'gone',

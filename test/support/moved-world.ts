@@ -20,6 +20,8 @@ const EVERYTHING = {
     column('born', 'date', { nullable: true }),
     column('token', 'uuid', { nullable: true, unique: true }),
     column('blob', 'bytes', { nullable: true }),
+    column('tableoid', 'int32', { nullable: true }),
+    column('updated_at', 'datetime', { nullable: true }),
     column('found', 'string', { length: 12, derived: { from: 'note', fold: true } }),
     column('first', 'int32', { derived: { from: 'bag', path: ['a', 0] } }),
   ],
@@ -32,7 +34,7 @@ const COUNTED = {
   columns: [
     column('id', 'int64', { autoIncrement: true }),
     column('label', 'string', { length: 30, default: 'none' }),
-    column('old_note', 'string', { nullable: true }),
+    column('db_row_id', 'string', { nullable: true }),
   ],
 };
 /** What another part adds to it. */
@@ -41,18 +43,18 @@ const PLUG = {
   columns: [column('mood', 'string', { length: 20, nullable: true })],
   indexes: [{ name: 'by_mood', columns: ['mood', 'label'] }],
 };
-const LOG = { name: 'log', columns: [column('line', 'string'), column('level', 'int32', { nullable: true })] };
+const LOG = { name: 'log', columns: [column('line', 'string'), column('rowid', 'int32', { nullable: true })] };
 const GONE = {
   name: 'gone',
   primaryKey: ['id'],
   columns: [
     column('id', 'int32', { autoIncrement: true }),
     column('name', 'string'),
-    column('rank', 'int32', { nullable: true }),
+    column('xmin', 'int32', { nullable: true }),
   ],
   indexes: [{ name: 'by_name', columns: ['name'], unique: true }],
 };
-const KEYLESS_GONE = { name: 'keyless_gone', columns: [column('what', 'string')] };
+const KEYLESS_GONE = { name: 'keyless_gone', columns: [column('ctid', 'string')] };
 const EMPTY = { name: 'nothing_in_it', columns: [column('c', 'int32')] };
 
 const without = (table: { columns: { name: string }[] }, name: string) => ({
@@ -63,7 +65,7 @@ const without = (table: { columns: { name: string }[] }, name: string) => ({
 /** Text whose order by bytes is not that of an alphabet, and values at the ends of their types. */
 const EVERYTHING_ROWS = [
   { region: 'a', code: 1, is_open: false },
-  { region: 'a ', code: 1, is_open: true, note: 'a space at the end of the key ' },
+  { region: 'a ', code: 1, is_open: true, note: 'a space at the end of the key ', tableoid: 7 },
   { region: 'A', code: '-9999.99', is_open: true, small: -2147483648, seen: '0001-01-01T00:00:00.000Z' },
   { region: 'Z', code: '9999.99', is_open: false, small: 2147483647, born: '9999-12-31' },
   { region: 'ä', code: 0.01, is_open: false, note: 'ünïcode 😀 \\ \' " \n\t', bag: { a: [1, null, 'x'], b: {} } },
@@ -80,7 +82,8 @@ export interface MovedWorld {
 
 /**
  * Fills a namespace with what is hard to carry: every type at its ends, text that sorts by bytes, ids that were given and
- * are gone, a table without key whose rows have gaps, tables and columns in quarantine of both kinds.
+ * are gone, a table without key whose rows have gaps, tables and columns in quarantine of both kinds, names of columns that
+ * databases keep for themselves.
  */
 export async function fillWorld(client: SignedClient, namespace: string, rows = 30): Promise<MovedWorld> {
   const call = (operation: string, payload: object) => client.must(operation, { namespace, ...payload });
@@ -97,23 +100,23 @@ export async function fillWorld(client: SignedClient, namespace: string, rows = 
   const many = Array.from({ length: rows }, (_, i) => i);
   await call('insert', {
     table: 'counted',
-    rows: many.map((i) => ({ label: `row ${i}`, old_note: `note ${i}`, mood: `m${i % 4}` })),
+    rows: many.map((i) => ({ label: `row ${i}`, db_row_id: `note ${i}`, mood: `m${i % 4}` })),
   });
   await call('insert', { table: 'counted', rows: [{ id: 5000, label: 'by hand', mood: 'odd' }] });
-  await call('insert', { table: 'log', rows: many.map((i) => ({ line: `line ${(i * 7919) % rows}`, level: i % 3 })) });
-  await call('delete', { table: 'log', filter: { field: 'level', op: 'eq', value: 1 } });
+  await call('insert', { table: 'log', rows: many.map((i) => ({ line: `line ${(i * 7919) % rows}`, rowid: i % 3 })) });
+  await call('delete', { table: 'log', filter: { field: 'rowid', op: 'eq', value: 1 } });
   await call('delete', { table: 'counted', filter: { field: 'id', op: 'eq', value: 5000 } });
-  await call('insert', { table: 'gone', rows: many.map((i) => ({ name: `n${i}`, rank: i })) });
-  await call('insert', { table: 'keyless_gone', rows: many.map((i) => ({ what: `w${(i * 31) % rows}` })) });
+  await call('insert', { table: 'gone', rows: many.map((i) => ({ name: `n${i}`, xmin: i })) });
+  await call('insert', { table: 'keyless_gone', rows: many.map((i) => ({ ctid: `w${(i * 31) % rows}` })) });
   await sync(
     EVERYTHING,
-    without(COUNTED, 'old_note'),
-    without(LOG, 'level'),
-    without(GONE, 'rank'),
+    without(COUNTED, 'db_row_id'),
+    without(LOG, 'rowid'),
+    without(GONE, 'xmin'),
     KEYLESS_GONE,
     EMPTY,
   );
-  await sync(EVERYTHING, without(COUNTED, 'old_note'), without(LOG, 'level'), EMPTY);
+  await sync(EVERYTHING, without(COUNTED, 'db_row_id'), without(LOG, 'rowid'), EMPTY);
   return { namespace, tables: ['everything', 'counted', 'log', 'nothing_in_it'] };
 }
 

@@ -6,6 +6,7 @@ import type { Encode, SqlDialect, SqlParams } from '../sql/dialect.ts';
 import type { SqlParam } from '../sql/session.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 import { literalSql } from './literals.ts';
+import { quoted } from './names.ts';
 import type { Flavour } from './schema-types.ts';
 
 /** The protocol counts parameters in 16 bits. What is left serves the rest of the statement. */
@@ -16,23 +17,23 @@ const MAX_DIGITS = 65;
 const AMOUNT_DIGITS = 3;
 
 export const MYSQL_DIALECT: SqlDialect = {
-  quoted: (name) => `\`${name}\``,
+  quoted,
   streamsRows: true,
   placeholder: () => '?',
   toParam,
   typed: (column, place) =>
     column.type === 'json' || isText(column) ? `CONVERT(${place} USING utf8mb4)` : cast(column, place),
   compared,
-  readSql: (column) => `\`${column.name}\``,
+  readSql: (column) => quoted(column.name),
   encoder,
   byteLengthSql: (name) => `OCTET_LENGTH(${name})`,
   listSql,
   /** By the collation of the column, which is that of bytes. */
-  containsSql: ({ column, value }, params) => `LOCATE(${params.add(value)}, \`${column.name}\`) > 0`,
+  containsSql: ({ column, value }, params) => `LOCATE(${params.add(value)}, ${quoted(column.name)}) > 0`,
   /** NULL comes first ascending by itself. */
-  orderSql: ({ name }, dir) => `\`${name}\` ${dir === 'asc' ? 'ASC' : 'DESC'}`,
+  orderSql: ({ name }, dir) => `${quoted(name)} ${dir === 'asc' ? 'ASC' : 'DESC'}`,
   sumSql,
-  extremeSql: (fn, column) => `${fn}(\`${column.name}\`)`,
+  extremeSql: (fn, column) => `${fn}(${quoted(column.name)})`,
   incSql,
 };
 
@@ -103,12 +104,12 @@ function listSql({ column, negated, values }: Filter & { readonly kind: 'in' }, 
     : Array.from({ length: places }, (_, place) =>
         params.value(column, values[Math.min(place, values.length - 1)] as Value),
       );
-  return `\`${column.name}\` ${negated ? 'NOT IN' : 'IN'} (${list.join(', ')})`;
+  return `${quoted(column.name)} ${negated ? 'NOT IN' : 'IN'} (${list.join(', ')})`;
 }
 
 /** Sums of integers are made in DECIMAL, where none overflows; strict mode refuses what the column does not hold. */
 function incSql(column: Column, amount: Value, params: SqlParams): string {
-  const current = `IFNULL(\`${column.name}\`, 0)`;
+  const current = `IFNULL(${quoted(column.name)}, 0)`;
   switch (column.type) {
     case 'float64':
       return `${current} + ${params.add(Number(amount))}`;
@@ -129,7 +130,7 @@ const LARGE_DOUBLE = '1e290';
  * ones are made 2^60 times smaller, and the product fails.
  */
 function sumSql({ name, type }: Column): string {
-  const value = `\`${name}\``;
+  const value = quoted(name);
   if (type !== 'float64') return `SUM(${value})`;
   const small = `SUM(${value} * ${2 ** -60}) * ${2 ** 60}e0`;
   return `IF(MAX(ABS(${value})) < ${LARGE_DOUBLE}, SUM(${value}), ${small})`;

@@ -2,15 +2,11 @@ import { type Column, columnOf, type Table } from '../../../db_connector/protoco
 import { identityOf, type PhysicalIndex, physicalIndexes } from '../physical-indexes.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import { changesKey, type TableTransition } from '../table-transition.ts';
+import { quoted } from './names.ts';
 import { columnType, type Flavour, stringCharacters, textCharset } from './schema-types.ts';
 
 /** Of an index of InnoDB. */
 const MAX_KEY_BYTES = 3072;
-
-/** Only for names that passed the naming rule, or that are made of such. */
-export function quoted(name: string): string {
-  return `\`${name}\``;
-}
 
 /** Names the change that made a table what it is, so that an attempt after a crash sees what is done. */
 export function markOf(revision: number): string {

@@ -3,8 +3,9 @@ import { fillOf } from '../column-fill.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { SqlParam } from '../sql/session.ts';
 import type { TableTransition } from '../table-transition.ts';
+import { quoted } from './names.ts';
 import type { ChangeContext } from './schema-context.ts';
-import { columnSql, quoted } from './schema-ddl.ts';
+import { columnSql } from './schema-ddl.ts';
 import { columnNames, isEmpty } from './schema-inspect.ts';
 
 /** New columns that rows get a value in are made nullable and filled before the table becomes what is declared. */

@@ -1,6 +1,6 @@
 import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
-import { quoted } from './schema-ddl.ts';
+import { COLUMNS, quoted } from './names.ts';
 
 /**
  * Of those tables that are there: the name, and the comment, which says what change made them what they are. One by one,
@@ -16,9 +16,10 @@ export async function tableMarks(connection: SchemaConnection, names: readonly s
   return marks;
 }
 
+/** By their declared names. */
 export async function columnNames(connection: SchemaConnection, physical: string): Promise<Set<string>> {
   const sql = 'SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?';
-  return new Set((await connection.rows(sql, [physical])).map(([name]) => String(name)));
+  return new Set((await connection.rows(sql, [physical])).map(([name]) => COLUMNS.declared(String(name))));
 }
 
 export async function indexNames(connection: SchemaConnection, physical: string): Promise<Set<string>> {

@@ -5,9 +5,9 @@ import { refusal, restorableTable, restoredColumn, restoredNote, schemaWith, tab
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { nameFault } from '../sql/schema-fit.ts';
 import { forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema-quarantine.ts';
+import { quoted } from './names.ts';
 import { begin, finishPending } from './schema-apply.ts';
 import { carryOut, type SchemaTools } from './schema-carry-out.ts';
-import { quoted } from './schema-ddl.ts';
 import { tableMarks } from './schema-inspect.ts';
 import type { Unit } from './schema-pending.ts';
 import { readRow } from './schema-store.ts';

@@ -5,9 +5,10 @@ import { forgetQuarantine, quarantineRow, register } from '../sql/schema-quarant
 import { createTransfer } from '../sql/schema-transfer.ts';
 import type { Session } from '../sql/session.ts';
 import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
+import { quoted } from './names.ts';
 import type { SchemaCallOptions } from './schema-calls.ts';
 import type { SchemaTools } from './schema-carry-out.ts';
-import { createTableSql, quoted } from './schema-ddl.ts';
+import { createTableSql } from './schema-ddl.ts';
 import { lastId, nextId } from './schema-inspect.ts';
 import { inTransaction } from './schema-turn.ts';
 

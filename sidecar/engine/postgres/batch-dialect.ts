@@ -8,6 +8,7 @@ import type { Session } from '../sql/session.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { POSTGRES_DIALECT, paramType } from './dialect.ts';
 import { classify } from './failures.ts';
+import { quoted } from './names.ts';
 import { checkCurrent, planMove, planWrite, SlotTakenError } from './run-write.ts';
 
 export const POSTGRES_BATCH: BatchDialect = {
@@ -34,12 +35,12 @@ async function runAlike(session: Session, { target, key, columns, rows }: AlikeU
     return `${params.add(arrayLiteral(values))}::${paramType(column)}[]`;
   });
   const names = ['k', ...columns.map((_, place) => `v${place}`), 'n'].join(', ');
-  const changes = columns.map(({ name }, place) => `"${name}" = w.v${place}`).join(', ');
+  const changes = columns.map(({ name }, place) => `${quoted(name)} = w.v${place}`).join(', ');
   const { namespace, revision } = target;
   const current = `EXISTS (SELECT FROM _schemas WHERE namespace = ${params.add(namespace)} AND revision = ${revision})`;
   const sql = `UPDATE ${tableSql(POSTGRES_DIALECT, target)} AS t SET ${changes}
     FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS w (${names})
-    WHERE t."${key.name}" = w.k AND ${current} RETURNING w.n`;
+    WHERE t.${quoted(key.name)} = w.k AND ${current} RETURNING w.n`;
   const changed = (await session.prepared(sql, params.values)).rows;
   if (changed.length === 0) await checkCurrent(session, target);
   const counts = rows.map(() => 0);

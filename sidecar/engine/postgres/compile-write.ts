@@ -9,6 +9,7 @@ import { SqlParams } from '../sql/dialect.ts';
 import { affectedExisting, type UpsertChange, upsertChange } from '../upsert-change.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { POSTGRES_DIALECT, paramType } from './dialect.ts';
+import { quoted } from './names.ts';
 
 type Upsert = Write & { readonly op: 'upsert' };
 
@@ -39,11 +40,11 @@ export class WriteCompiler {
     const { table } = this.#target;
     const generated = generatedColumn(table);
     const columns = table.columns.filter((column) => column !== generated || rows[0]?.has(column.name));
-    const names = columns.map((column) => `"${column.name}"`).join(', ');
+    const names = columns.map((column) => quoted(column.name)).join(', ');
     const into = columns.length === 0 ? this.#tableSql() : `${this.#tableSql()} (${names})`;
     const guard = reached === null ? this.#guardSql() : `${this.#guardSql()} AND ${this.#reachedSql(reached)}`;
     const insert = `INSERT INTO ${into} SELECT ${this.#rowsSql(columns, rows)} WHERE ${guard}`;
-    const id = generated === null ? '1' : `"${generated.name}"`;
+    const id = generated === null ? '1' : quoted(generated.name);
     if (this.#slot === null) return this.#statement(result === null ? `${insert} RETURNING ${id}` : insert);
     const text = result === null ? insertedIdsSql(rows.length) : `${this.#params.add(result)}::text`;
     const remember = this.#rememberSql(this.#slot, text, 'WHERE EXISTS (SELECT FROM w)');
@@ -113,7 +114,7 @@ export class WriteCompiler {
   #existingSql(write: Upsert, change: UpsertChange, placeOf: PlaceOf): string {
     const { table } = this.#target;
     const keys = table.columns.filter((column) => write.keys.includes(column.name));
-    const isKey = keys.map((column) => `"${column.name}" = ${placeOf(column)}`).join(' AND ');
+    const isKey = keys.map((column) => `${quoted(column.name)} = ${placeOf(column)}`).join(' AND ');
     const where = `WHERE ${isKey} AND ${this.#guardSql()}`;
     if (change.isEmpty) return `SELECT 1 FROM ${this.#tableSql()} ${where}`;
     const changes = this.#assignmentsSql(write, change, placeOf);
@@ -122,7 +123,7 @@ export class WriteCompiler {
 
   #assignmentsSql({ row }: Upsert, { set, inc }: UpsertChange, placeOf: PlaceOf): string {
     const changes = this.#target.table.columns.flatMap((column) => {
-      const name = `"${column.name}"`;
+      const name = quoted(column.name);
       const value = set.get(column.name);
       if (value !== undefined) {
         return [`${name} = ${value === row.get(column.name) ? placeOf(column) : this.#params.typed(column, value)}`];
@@ -141,10 +142,10 @@ export class WriteCompiler {
     looksFirst: boolean,
   ): string {
     const given = this.#target.table.columns.filter((column) => write.row.has(column.name));
-    const names = given.map((column) => `"${column.name}"`).join(', ');
+    const names = given.map((column) => quoted(column.name)).join(', ');
     const values = given.map(placeOf).join(', ');
     const guard = reached === null ? this.#guardSql() : `${this.#guardSql()} AND ${this.#reachedSql(reached)}`;
-    const arbiter = write.keys.map((name) => `"${name}"`).join(', ');
+    const arbiter = write.keys.map((name) => quoted(name)).join(', ');
     // What it cannot take of an existing row is done when the write is tried again, and looks first.
     const canUpdate = !change.isEmpty && change.inc.size === 0;
     const action = canUpdate ? `UPDATE SET ${this.#assignmentsSql(write, change, placeOf)}` : 'NOTHING';

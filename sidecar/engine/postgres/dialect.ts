@@ -2,6 +2,7 @@ import type { Column, ColumnType } from '../../../db_connector/protocol/columns.
 import type { Encode, SqlDialect } from '../sql/dialect.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 import { arrayLiteral } from './array-literal.ts';
+import { quoted } from './names.ts';
 
 /** Types as they stand in casts of parameters: without length or precision, so that nothing is cut or rounded. */
 const PARAM_TYPES = {
@@ -25,45 +26,46 @@ export function paramType(column: Column): string {
 
 /** What a value travels as, and results come as, is text: the server's own, in the form that the session is set up for. */
 export const POSTGRES_DIALECT: SqlDialect = {
-  quoted: (name) => `"${name}"`,
+  quoted,
   streamsRows: false,
   placeholder: (position) => `$${position}`,
   toParam: (_column, value) => value,
   typed: (column, place) => `${place}::${paramType(column)}`,
   compared: (column, place) => `${place}::${paramType(column)}`,
-  readSql: (column) => `"${column.name}"`,
+  readSql: (column) => quoted(column.name),
   encoder,
   byteLengthSql: (name) => `octet_length(${name})`,
 
   listSql({ column, negated, values }, params) {
     const list = `${params.add(arrayLiteral(values))}::${paramType(column)}[]`;
-    return `"${column.name}" ${negated ? '<> ALL' : '= ANY'} (${list})`;
+    return `${quoted(column.name)} ${negated ? '<> ALL' : '= ANY'} (${list})`;
   },
 
   containsSql({ column, value }, params) {
-    const name = `"${column.name}"`;
+    const name = quoted(column.name);
     if (value.length <= MAX_STRPOS_LENGTH) return `strpos(${name}, ${params.add(value)}::text) > 0`;
     return `${name} ~ ${params.add(LITERALLY + value)}::text`;
   },
 
   /** Indexes are made the same way, so that they serve both directions. */
   orderSql({ name, nullable }, dir) {
-    if (dir === 'asc') return `"${name}" ASC${nullable ? ' NULLS FIRST' : ''}`;
-    return `"${name}" DESC${nullable ? ' NULLS LAST' : ''}`;
+    if (dir === 'asc') return `${quoted(name)} ASC${nullable ? ' NULLS FIRST' : ''}`;
+    return `${quoted(name)} DESC${nullable ? ' NULLS LAST' : ''}`;
   },
 
   /** Of integers and decimals it is numeric. */
-  sumSql: ({ name }) => `sum("${name}")`,
+  sumSql: ({ name }) => `sum(${quoted(name)})`,
 
   extremeSql(fn, { name, type }) {
+    const value = quoted(name);
     // The server compares them, and has no aggregate of them.
-    if (type === 'bool') return `${fn === 'min' ? 'bool_and' : 'bool_or'}("${name}")`;
-    return type === 'uuid' ? `${fn}("${name}"::text COLLATE "C")` : `${fn}("${name}")`;
+    if (type === 'bool') return `${fn === 'min' ? 'bool_and' : 'bool_or'}(${value})`;
+    return type === 'uuid' ? `${fn}(${value}::text COLLATE "C")` : `${fn}(${value})`;
   },
 
   /** Through numeric, in which no sum of ours overflows; the cast back refuses what does not fit (22003). */
   incSql(column, amount, params) {
-    const current = `COALESCE("${column.name}", 0)`;
+    const current = `COALESCE(${quoted(column.name)}, 0)`;
     if (column.type === 'float64') return `${current} + ${params.typed(column, amount)}`;
     const sum = `${current} + ${params.add(String(amount))}::numeric`;
     return column.type === 'decimal' ? sum : `(${sum})::${paramType(column)}`;

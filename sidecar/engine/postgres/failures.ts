@@ -2,6 +2,7 @@ import pg from 'pg';
 import { faultPlace } from '../fault-place.ts';
 import type { SqlFailure } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { COLUMNS } from './names.ts';
 
 const REFUSED: ReadonlyMap<string, SqlFailure> = new Map(
   (
@@ -102,8 +103,11 @@ const KEY_OF_DETAIL = /\(("?[a-z0-9_]+"?(?:, "?[a-z0-9_]+"?)*)\)=\(/;
 
 /** The server names the columns before the values, in whatever language it speaks: `Key (name)=(x) already exists.` */
 function uniqueMessage({ detail }: pg.DatabaseError): string {
-  const columns = KEY_OF_DETAIL.exec(detail ?? '')?.[1]?.replaceAll('"', '');
-  return columns === undefined ? 'a value stands already' : `a value stands already: ${columns}`;
+  const columns = KEY_OF_DETAIL.exec(detail ?? '')?.[1]
+    ?.replaceAll('"', '')
+    .split(', ')
+    .map(COLUMNS.declared);
+  return columns === undefined ? 'a value stands already' : `a value stands already: ${columns.join(', ')}`;
 }
 
 /** For the log: what the server and the system say, but for errors about data, whose messages quote it. */

@@ -86,9 +86,11 @@ export class ReadCompiler {
     const params = new SqlParams(this.#dialect);
     const isCut = maxTextBytes * (query.limit + 1) > query.maxBytes;
     const list = columns.map((column) => this.#listed(column, isCut, query.maxBytes)).join(', ');
+    // Without columns, so that a name in the list means a column of the page.
+    const current = `SELECT FROM _schemas r ${currentSql(target, params)}`;
     const page = pageSql(params);
     const rows = isCut ? this.#measuredSql(page, columns) : page;
-    const sql = `SELECT t._p, ${list} FROM _schemas r LEFT JOIN (${rows}) t ON TRUE ${currentSql(target, params)}`;
+    const sql = `SELECT t._p, ${list} FROM (${current}) r LEFT JOIN (${rows}) t ON TRUE`;
     return { sql, params: params.values, writer };
   }
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { hasGenerator, indexText, type PhysicalIndex, physicalIndexes } from '../physical-indexes.ts';
 import { changesKey, type TableTransition } from '../table-transition.ts';
@@ -49,15 +49,24 @@ export function changeTable(db: Database, namespace: string, change: TableTransi
   makeIndexes(db, namespace, to);
 }
 
-/** What `ALTER TABLE` of SQLite cannot do: keys, other values on disk, NOT NULL. */
+/** Legal in `CREATE TABLE`, where they name a column; `ALTER TABLE` refuses them as names of SQLite's own row id. */
+const ROW_ID_NAMES: ReadonlySet<string> = new Set(['rowid', 'oid']);
+
+/** What `ALTER TABLE` of SQLite cannot do: keys, other values on disk, NOT NULL, other names for some columns. */
 function needsRebuild(change: TableTransition): boolean {
   if (changesKey(change)) return true;
-  const { to, sources } = change;
+  const { to, sources, removed } = change;
+  if (removed.some(isRowIdName)) return true;
   return to.columns.some((column) => {
     const source = sources.get(column.name);
+    if (source?.name !== column.name && [source, column].some(isRowIdName)) return true;
     if (source === undefined) return !column.nullable;
     return source.nullable !== column.nullable || !isSameStorage(source, column);
   });
+}
+
+function isRowIdName(column: Column | undefined): boolean {
+  return column !== undefined && ROW_ID_NAMES.has(column.name);
 }
 
 function alterTable(db: Database, physical: string, { to, sources, removed }: TableTransition, now: number): void {
