@@ -43,7 +43,7 @@ export function batchCall(batch: Batch, statementOf: (target: TableTarget, sql: 
     });
     return { steps: reply, statements };
   };
-  const work: BatchWork = { do: 'batch', statement: -1, isAtomic, steps };
+  const work: BatchWork = { do: 'batch', isAtomic, steps };
   return { target: targetOf(batch), work, statements: [...statements], tell };
 }
 

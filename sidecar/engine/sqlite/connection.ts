@@ -8,6 +8,7 @@ import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { DeadlineGuard, registerFunctions } from './functions.ts';
 import type { StatementDefinition } from './messages.ts';
 import { rowWriter } from './row-json.ts';
+import { expectedMs } from './run-time.ts';
 import type { Physical } from './storage.ts';
 import { prepareSystemTables } from './system-tables.ts';
 
@@ -17,6 +18,8 @@ interface KnownStatement {
   readonly definition: StatementDefinition;
   readonly writer: RowWriter;
   prepared: Prepared | null;
+  /** Expected time of a run; null before the first one. */
+  runMs: number | null;
 }
 
 /** How long SQLite itself waits for another process; longer waits are the caller's, who looks at deadlines between. */
@@ -87,6 +90,7 @@ export class Connection {
         definition,
         writer: rowWriter(definition.columns),
         prepared: null,
+        runMs: null,
       });
     }
   }
@@ -106,6 +110,16 @@ export class Connection {
       throw new ApiError('conflict_retry', 'too many different statements at a time; repeat the call');
     known.prepared ??= this.#prepare(known.definition);
     return { prepared: known.prepared, writer: known.writer };
+  }
+
+  /** What the statement is expected to take; null if it never ran or is not known any more. */
+  runMs(number: number): number | null {
+    return this.#statements.get(number)?.runMs ?? null;
+  }
+
+  noteRun(number: number, ranMs: number): void {
+    const known = this.#statements.get(number);
+    if (known !== undefined) known.runMs = expectedMs(ranMs, known.runMs);
   }
 
   #prepare({ sql }: StatementDefinition): Prepared {

@@ -134,8 +134,6 @@ export interface BatchStep {
 
 export interface BatchWork {
   readonly do: 'batch';
-  /** Of no statement: a batch is as slow as others of its kind. */
-  readonly statement: -1;
   readonly isAtomic: boolean;
   /** Null: it needs ids of earlier ones, and is asked for when it comes to that. */
   readonly steps: readonly (BatchStep | Refusal | null)[];

@@ -128,5 +128,5 @@ function compileBatch(works: readonly QueuedWork[], numbersOf: (target: QueuedWo
     expected: null,
   }));
   const { namespace, revision } = first.target;
-  return { namespace, revision, work: { do: 'batch', statement: -1, isAtomic: true, steps } };
+  return { namespace, revision, work: { do: 'batch', isAtomic: true, steps } };
 }

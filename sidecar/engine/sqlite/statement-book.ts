@@ -7,7 +7,7 @@ const MAX_STATEMENTS = 400;
 export interface BookedStatement extends StatementDefinition {
   /** Numbers of the workers' links that have it. */
   readonly knownBy: Set<number>;
-  /** How long it took: the last run, or a worse one before that fades. Null before the first run. */
+  /** Expected time of a run; null before the first one. */
   costMs: number | null;
 }
 

@@ -14,6 +14,7 @@ import type {
 } from './messages.ts';
 import { sharedDeadline } from './monotonic.ts';
 import { OutstandingCalls } from './outstanding-calls.ts';
+import { expectedMs } from './run-time.ts';
 import type { BookedStatement } from './statement-book.ts';
 import { WorkerThread } from './worker-thread.ts';
 
@@ -164,7 +165,7 @@ export class WorkerLink {
       const outstanding = this.#outstanding.take(sequence);
       if (outstanding === undefined) continue;
       const { pending } = outstanding;
-      for (const statement of pending.statements) noteCost(statement, ranMs);
+      for (const statement of pending.statements) statement.costMs = expectedMs(ranMs, statement.costMs);
       if (outstanding.isGivenUp) continue;
       if (failure === null) pending.resolve(value);
       else if (failure.kind === 'overBudget') overBudget.push(pending);
@@ -286,11 +287,4 @@ export class WorkerLink {
     if (this.#settings.role === 'writer') return Number.POSITIVE_INFINITY;
     return Math.max(CLOSE_IDLE_MS, this.#outstanding.lastDeadline + GRACE_MS - performance.now());
   }
-}
-
-const FADING = 0.7;
-
-/** The last run, or a worse one before that fades. */
-function noteCost(statement: BookedStatement, ranMs: number): void {
-  statement.costMs = Math.max(ranMs, (statement.costMs ?? 0) * FADING);
 }

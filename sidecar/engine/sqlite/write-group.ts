@@ -5,6 +5,7 @@ import { expiredBeforeStart } from './connection.ts';
 import { diagnose } from './failures.ts';
 import type { Answer, WriteCall } from './messages.ts';
 import { monotonicMs } from './monotonic.ts';
+import { expectedMs } from './run-time.ts';
 import { type AskSteps, needsSavepoint, runWrite } from './run-write.ts';
 import type { WorkerVoice } from './worker-voice.ts';
 
@@ -22,7 +23,8 @@ export class WriteGroup {
   readonly #connection: Connection;
   readonly #voice: WorkerVoice;
   readonly #ask: AskSteps;
-  readonly #slowMs = new Map<number, number>();
+  /** Expected time of a batch: as that of others. */
+  #batchMs: number | null = null;
 
   constructor(connection: Connection, voice: WorkerVoice, ask: AskSteps) {
     this.#ask = ask;
@@ -95,14 +97,15 @@ export class WriteGroup {
     }
   }
 
-  #isSlow(call: WriteCall): boolean {
-    return (this.#slowMs.get(call.work.statement) ?? Number.POSITIVE_INFINITY) > QUICK_MS;
+  #isSlow({ work }: WriteCall): boolean {
+    const expected = work.do === 'batch' ? this.#batchMs : this.#connection.runMs(work.statement);
+    return (expected ?? Number.POSITIVE_INFINITY) > QUICK_MS;
   }
 
-  #noteTime(call: WriteCall, startedAt: number): number {
+  #noteTime({ work }: WriteCall, startedAt: number): number {
     const ranMs = monotonicMs() - startedAt;
-    const before = this.#slowMs.get(call.work.statement) ?? 0;
-    this.#slowMs.set(call.work.statement, Math.max(ranMs, before * 0.7));
+    if (work.do === 'batch') this.#batchMs = expectedMs(ranMs, this.#batchMs);
+    else this.#connection.noteRun(work.statement, ranMs);
     return ranMs;
   }
 
