@@ -77,6 +77,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     options.log.error('internal error', { cause: error instanceof Error ? error.name : typeof error });
     replyError(reply.raw, new ApiError('internal_error', 'the service failed; details are in its log'));
   });
+  options.connections.watch(app.server);
   // Node.js would answer 417 in its own words.
   app.server.on('checkExpectation', (_request, response) => {
     replyError(response, new ApiError('invalid_request', 'the expectation is not known'));

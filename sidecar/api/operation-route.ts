@@ -10,10 +10,10 @@ import { type Log, traceOf } from '../log.ts';
 import type { Client } from '../security/client.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import type { Authenticated, Authenticator } from './authenticate.ts';
-import { isJsonType } from './content-type.ts';
+import type { Connections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
 import { RateLimited } from './rate-limited.ts';
-import { type Body, type BodyReader, decodeBody } from './read-body.ts';
+import { type Body, type BodyReader, readText } from './read-body.ts';
 import { asApiError, type ReplySeal, replyError, replyResult } from './reply.ts';
 import type { RequestLog } from './request-log.ts';
 
@@ -34,6 +34,7 @@ export interface OperationRouteOptions {
   readonly watch: CallWatch;
   readonly log: Log;
   readonly bodies: BodyReader;
+  readonly connections: Connections;
   readonly requestTimeoutMs: number;
   readonly now: () => number;
   readonly monotonicNow: () => number;
@@ -79,20 +80,22 @@ export class OperationRoute<Op extends OperationName> {
       this.#fail(exchange, error);
       return;
     }
-    this.#options.bodies.read(request, (body) => {
+    const { bodies, connections } = this.#options;
+    bodies.read(request, { address: client.address, isStranger: connections.isStranger(request.socket) }, (body) => {
       try {
-        this.#handle(exchange, body, request.headers['content-type']);
+        this.#handle(exchange, body, request);
       } catch (error) {
         this.#fail(exchange, error);
       }
     });
   }
 
-  #handle(exchange: Exchange, body: Body, contentType: string | undefined): void {
-    const { authenticator } = this.#options;
-    const text = readText(body, contentType);
+  #handle(exchange: Exchange, body: Body, { headers, socket }: IncomingMessage): void {
+    const { authenticator, connections } = this.#options;
+    const text = readText(body, headers['content-type']);
     const authenticated = authenticator.authenticate(text, this.#path, exchange.client);
     exchange.kid = authenticated.key.kid;
+    connections.know(socket);
     authenticator.whenKept((refusal) => {
       try {
         if (refusal !== null) throw refusal;
@@ -192,13 +195,4 @@ export class OperationRoute<Op extends OperationName> {
 function timingHeader({ startedMs, timing }: Exchange): Record<string, string> {
   const totalMs = performance.now() - startedMs;
   return { 'server-timing': writeServerTiming({ totalMs, databaseMs: Math.min(timing.databaseMs, totalMs) }) };
-}
-
-function readText(body: Body, contentType: string | undefined): string {
-  if (body === 'tooLarge') throw new ApiError('payload_too_large', 'the body is too long');
-  if (body === 'tooMany') throw new ApiError('internal_error', 'too many bodies at once', { status: 503 });
-  if (!isJsonType(contentType)) throw new ApiError('invalid_request', 'expected content type application/json');
-  const text = decodeBody(body);
-  if (text === null) throw new ApiError('invalid_request', 'the body is not UTF-8, or begins with a byte order mark');
-  return text;
 }

@@ -1,62 +1,65 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { networkOf } from '../security/addresses.ts';
+import { isJsonType } from './content-type.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
+import { UnfinishedBodies } from './unfinished-bodies.ts';
 
-/** `tooLarge` once more than `maxBytes` have come or are announced, `tooMany` where others already wait with as much. */
+/** `tooLarge` once more than `maxBytes` have come or are announced, `tooMany` if the body made room for others. */
 export type Body = Buffer | 'tooLarge' | 'tooMany';
 
-/** Bodies of the full size that may be under way at the same time; more is an attack, not a game. */
-const MOST_FULL_BODIES = 16;
+export interface Sender {
+  readonly address: string;
+  /** No request of this connection had a right signature so far. */
+  readonly isStranger: boolean;
+}
 
-/** Reads bodies up to a size, and all that are under way together up to a multiple of it: senders are not yet known. */
+/** Reads bodies up to a size each, and all that are under way up to a multiple of it. */
 export class BodyReader {
   readonly #maxBytes: number;
-  readonly #maxBytesOfAll: number;
-  #bytesOfAll = 0;
+  readonly #unfinished: UnfinishedBodies;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#maxBytesOfAll = maxBytes * MOST_FULL_BODIES;
+    this.#unfinished = new UnfinishedBodies(maxBytes);
   }
 
-  /** Calls `take` once, or never where the connection ends first. What follows a refusal is read and thrown away. */
-  read(request: IncomingMessage, take: (body: Body) => void): void {
+  /** Calls `take` once, or never if the connection ends first. Reads and discards the rest of a refused body. */
+  read(request: IncomingMessage, { address, isStranger }: Sender, take: (body: Body) => void): void {
     if (Number(request.headers['content-length'] ?? 0) > this.#maxBytes) {
       request.resume();
       take('tooLarge');
       return;
     }
-    let chunks: Buffer[] = [];
-    let bytes = 0;
-    let isOpen = true;
-    /** True the first time: the body is over, one way or the other. */
-    const end = () => {
-      const wasOpen = isOpen;
-      isOpen = false;
-      this.#bytesOfAll -= bytes;
-      bytes = 0;
-      return wasOpen;
+    let buffer = new GrowingBuffer();
+    const refuse = (reason: 'tooLarge' | 'tooMany') => {
+      this.#unfinished.remove(body);
+      buffer = new GrowingBuffer();
+      take(reason);
     };
+    const body = { network: networkOf(address), isStranger, bytes: 0, refuse: () => refuse('tooMany') };
+    this.#unfinished.add(body);
     request.on('data', (chunk: Buffer) => {
-      if (!isOpen) return;
-      bytes += chunk.length;
-      this.#bytesOfAll += chunk.length;
-      chunks.push(chunk);
-      const refusal = bytes > this.#maxBytes ? 'tooLarge' : this.#bytesOfAll > this.#maxBytesOfAll ? 'tooMany' : null;
-      if (refusal === null) return;
-      end();
-      chunks = [];
-      take(refusal);
+      if (!this.#unfinished.has(body)) return;
+      buffer.append(chunk);
+      if (buffer.length > this.#maxBytes) refuse('tooLarge');
+      else this.#unfinished.grow(body, chunk.length);
     });
     request.on('end', () => {
-      if (end()) take(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      if (this.#unfinished.remove(body)) take(buffer.bytes());
     });
-    request.on('error', end);
-    request.on('close', end);
+    request.on('error', () => this.#unfinished.remove(body));
+    request.on('close', () => this.#unfinished.remove(body));
   }
 }
 
-/** The body as text; null for a byte order mark or bytes that are not UTF-8. */
-export function decodeBody(body: Buffer): string | null {
-  const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-  return hasMark || !isUtf8(body) ? null : body.toString('utf8');
+/** Contract section 3, step 2, up to the JSON. Throws `ApiError`. */
+export function readText(body: Body, contentType: string | undefined): string {
+  if (body === 'tooLarge') throw new ApiError('payload_too_large', 'the body is too long');
+  if (body === 'tooMany') throw new ApiError('internal_error', 'too many bodies at once', { status: 503 });
+  if (!isJsonType(contentType)) throw new ApiError('invalid_request', 'expected content type application/json');
+  const hasByteOrderMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  if (!hasByteOrderMark && isUtf8(body)) return body.toString('utf8');
+  throw new ApiError('invalid_request', 'the body is not UTF-8, or begins with a byte order mark');
 }

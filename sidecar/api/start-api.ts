@@ -13,7 +13,9 @@ import { NonceStore } from '../security/nonce-store.ts';
 import { RateLimit } from '../security/rate-limit.ts';
 import { createApp } from './app.ts';
 import { Authenticator } from './authenticate.ts';
+import { Connections, maxConnections } from './connections.ts';
 import { DatabaseCheck } from './database-check.ts';
+import { gaugesOf } from './gauges.ts';
 import { createHealthHandler } from './health.ts';
 import { listen } from './listen.ts';
 import { type Gauge, Metrics } from './metrics.ts';
@@ -85,6 +87,7 @@ export interface RunningApi {
 }
 
 const STOP_MS = 8000;
+const STRANGERS_STOP_MS = 1000;
 const IDLE_CHECK_MS = 25;
 
 /** The signed API over an engine: everything from the configuration to the listening socket. */
@@ -95,9 +98,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
   const keyring = new Keyring(config.keys);
   const nonces = openNonceStore(options, now);
-  const { app, metrics } = buildApp(options, { now, monotonicNow, keyring, nonces, server });
+  const { app, metrics, connections } = buildApp(options, { now, monotonicNow, keyring, nonces, server });
   const stop = async () => {
-    await closeApp(app);
+    await closeApp(app, connections);
     metrics.close();
     await nonces.close();
   };
@@ -110,6 +113,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   }
 }
 
+interface BuiltApp {
+  readonly app: FastifyInstance;
+  readonly metrics: Metrics;
+  readonly connections: Connections;
+}
+
 interface Parts {
   readonly now: () => number;
   readonly monotonicNow: () => number;
@@ -118,21 +127,23 @@ interface Parts {
   readonly server: FastifyServerOptions;
 }
 
-function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; metrics: Metrics } {
+function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
   const { api, limits } = options.config;
   const addressLimit = new RateLimit(limits.perAddressPerSecond);
   const keyLimit = new RateLimit(limits.perKeyPerSecond);
   const lockOut = new LockOut(limits.authFailuresPerMinute, limits.lockoutSeconds);
   const authenticator = new Authenticator({ ...api, ...limits, ...parts, lockOut, addressLimit });
   const metrics = new Metrics([
-    ...gauges(options.engine, authenticator, addressLimit, keyLimit, parts.nonces),
+    ...gaugesOf({ ...parts, engine: options.engine, authenticator, addressLimit, keyLimit }),
     ...(options.writeBuffer?.gauges ?? []),
   ]);
+  const connections = new Connections(maxConnections(), options.log, parts.monotonicNow);
   const database = new DatabaseCheck(options.engine);
   const app = createApp({
     ...parts,
     ...{ authenticator, keyLimit, metrics, database, log: options.log },
-    bodies: new BodyReader(mostBodyBytes(limits)),
+    bodies: new BodyReader(maxBodyBytesOf(limits)),
+    connections,
     handlers: {
       ...options.handlers,
       health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health()),
@@ -144,11 +155,11 @@ function buildApp(options: ApiOptions, parts: Parts): { app: FastifyInstance; me
     isUnixSocket: api.socketPath !== null,
     metricsVisibility: api.metrics,
   });
-  return { app, metrics };
+  return { app, metrics, connections };
 }
 
 /** A body holds one payload: at most six bytes a character (`\u00e9`), and the rest of the envelope. */
-function mostBodyBytes({ maxBodyBytes, maxPayloadChars }: ApiConfig['limits']): number {
+function maxBodyBytesOf({ maxBodyBytes, maxPayloadChars }: ApiConfig['limits']): number {
   return Math.min(maxBodyBytes, 6 * maxPayloadChars + MAX_ENVELOPE_CHARS);
 }
 
@@ -164,38 +175,16 @@ function openNonceStore(options: ApiOptions, now: () => number): NonceStore {
   });
 }
 
-/** Connections that become idle are closed at once, those that do not are cut off in the end. */
-async function closeApp(app: FastifyInstance): Promise<void> {
+/** Connections that become idle are closed at once, strangers after a second, and the others in the end. */
+async function closeApp(app: FastifyInstance, connections: Connections): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+  const strangers = setTimeout(() => connections.closeStrangers(), STRANGERS_STOP_MS);
   const cutOff = setTimeout(() => app.server.closeAllConnections(), STOP_MS);
   try {
     await app.close();
   } finally {
     clearInterval(idle);
+    clearTimeout(strangers);
     clearTimeout(cutOff);
   }
-}
-
-function gauges(
-  engine: ApiOptions['engine'],
-  authenticator: Authenticator,
-  addressLimit: RateLimit,
-  keyLimit: RateLimit,
-  nonces: NonceStore,
-): Gauge[] {
-  const counter = (name: string, help: string, read: () => number): Gauge => ({ name, help, type: 'counter', read });
-  const gauge = (name: string, help: string, read: () => number): Gauge => ({ name, help, type: 'gauge', read });
-  const rateLimited = () => addressLimit.refused + keyLimit.refused;
-  return [
-    counter('sidecar_auth_failures_total', 'Failed authentications.', () => authenticator.failures),
-    counter('sidecar_rate_limited_total', 'Requests over the limit of a key or address.', rateLimited),
-    gauge('sidecar_nonces', 'Nonces that are remembered.', () => nonces.size),
-    gauge('sidecar_reads_waiting', 'Reads that wait for a thread.', () => engine.stats().waitingReads),
-    gauge('sidecar_reads_running', 'Reads that run.', () => engine.stats().runningReads),
-    gauge('sidecar_writes_waiting', 'Writes that wait for a commit.', () => engine.stats().waitingWrites),
-    counter('sidecar_commits_total', 'Commits to the disk.', () => engine.stats().commits),
-    counter('sidecar_writes_committed_total', 'Writes in them.', () => engine.stats().committedWrites),
-    counter('sidecar_database_timeouts_total', 'Statements ended at their deadline.', () => engine.stats().timeouts),
-    gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss()),
-  ];
 }

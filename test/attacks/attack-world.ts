@@ -22,10 +22,14 @@ async function listening(sidecar: SidecarProcess, service: string): Promise<stri
  * A real sidecar process with one empty table, `game.things`; ended and removed after the test.
  *
  * @param changes of the configuration; `panel: { enabled: true }` adds the panel
+ * @param wrapper a command that becomes the process, such as one that lowers its limits
  */
-export async function attackedSidecar(changes: ConfigChanges = {}): Promise<AttackedSidecar> {
+export async function attackedSidecar(
+  changes: ConfigChanges = {},
+  wrapper: readonly string[] = [],
+): Promise<AttackedSidecar> {
   const folder = newFolder();
-  const sidecar = await spawnSidecar(folder, changes);
+  const sidecar = await spawnSidecar(folder, changes, {}, undefined, wrapper);
   onTestFinished(async () => {
     await sidecar.kill();
     rmSync(folder, { recursive: true, force: true });
