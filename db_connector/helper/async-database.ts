@@ -6,7 +6,7 @@ import { insertAll } from './insert-all.ts';
 import type { Operation } from './operations.ts';
 import type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
 import { requests, type Send } from './request.ts';
-import type { DbResult, FirstResult, InsertAllResult, ValueResult } from './result.ts';
+import type { DbResult, FirstResult, InsertAllResult, PageResult, ValueResult } from './result.ts';
 import type { Schema } from './schema.ts';
 import type {
   AggregateRow,
@@ -95,8 +95,8 @@ export class AsyncDatabase<S extends Declared = string> {
     N extends NamespaceOf<S>,
     T extends TableOf<S, N>,
     const F extends ColumnOf<Read<S, N, T>> = ColumnOf<Read<S, N, T>>,
-  >(namespace: N, table: T, query?: Query<Read<S, N, T>, F>): Promise<DbResult<Pick<Read<S, N, T>, F>>> {
-    return this.#send(requests.Find(namespace, table, erased(query))) as Promise<DbResult<Pick<Read<S, N, T>, F>>>;
+  >(namespace: N, table: T, query?: Query<Read<S, N, T>, F>): Promise<PageResult<Pick<Read<S, N, T>, F>>> {
+    return this.#send(requests.Find(namespace, table, erased(query))) as Promise<PageResult<Pick<Read<S, N, T>, F>>>;
   }
 
   /** The first row of a query: `Row` of the result, null where there is none. */
@@ -155,9 +155,9 @@ export class AsyncDatabase<S extends Declared = string> {
     table: T,
     query: Query<Read<S, N, T>> | undefined,
     relations: A,
-  ): Promise<DbResult<Read<S, N, T> & Related<A>>> {
+  ): Promise<PageResult<Read<S, N, T> & Related<A>>> {
     const found = findWith(this.#send, namespace, table, erased(query), relations);
-    return found as Promise<DbResult<Read<S, N, T> & Related<A>>>;
+    return found as Promise<PageResult<Read<S, N, T> & Related<A>>>;
   }
 
   /** Counts, sums, smallest and greatest values, of all rows or by group: read them with `Rows`. */
@@ -170,9 +170,9 @@ export class AsyncDatabase<S extends Declared = string> {
     namespace: N,
     table: T,
     query: AggregateQuery<Read<S, N, T>, G, A>,
-  ): Promise<DbResult<AggregateRow<Read<S, N, T>, G, A>>> {
+  ): Promise<PageResult<AggregateRow<Read<S, N, T>, G, A>>> {
     const found = this.#send(requests.Aggregate(namespace, table, erased(query)));
-    return found as Promise<DbResult<AggregateRow<Read<S, N, T>, G, A>>>;
+    return found as Promise<PageResult<AggregateRow<Read<S, N, T>, G, A>>>;
   }
 
   /** How many rows match: read it with `Number`. */

@@ -28,6 +28,7 @@ import {
   type DbTicket,
   type FirstResult,
   type InsertAllResult,
+  type PageResult,
   refusedTicket,
   UNNAMED_TICKET,
   type ValueResult,
@@ -131,8 +132,8 @@ export class Database<S extends Declared = string> {
     N extends NamespaceOf<S>,
     T extends TableOf<S, N>,
     const F extends ColumnOf<Read<S, N, T>> = ColumnOf<Read<S, N, T>>,
-  >(namespace: N, table: T, ...tail: Tail<Query<Read<S, N, T>, F>, DbResult<Pick<Read<S, N, T>, F>>>): DbTicket {
-    const [query, callback] = split<Query, DbResult<Pick<Read<S, N, T>, F>>>(tail);
+  >(namespace: N, table: T, ...tail: Tail<Query<Read<S, N, T>, F>, PageResult<Pick<Read<S, N, T>, F>>>): DbTicket {
+    const [query, callback] = split<Query, PageResult<Pick<Read<S, N, T>, F>>>(tail);
     return this.#deliver(requests.Find(namespace, table, query), callback);
   }
 
@@ -169,7 +170,7 @@ export class Database<S extends Declared = string> {
     table: T,
     query: Query<Read<S, N, T>> | undefined,
     relations: A,
-    callback?: DbCallback<DbResult<Read<S, N, T> & Related<A>>>,
+    callback?: DbCallback<PageResult<Read<S, N, T> & Related<A>>>,
   ): DbTicket {
     const found = this.async.FindWith(namespace, table, query, relations);
     return this.#deliverAll(`FindWith ${namespace}.${table}`, found, callback);
@@ -184,7 +185,7 @@ export class Database<S extends Declared = string> {
     namespace: N,
     table: T,
     query: AggregateQuery<Read<S, N, T>, G, A>,
-    callback?: DbCallback<DbResult<AggregateRow<Read<S, N, T>, G, A>>>,
+    callback?: DbCallback<PageResult<AggregateRow<Read<S, N, T>, G, A>>>,
   ): DbTicket {
     return this.#deliver(requests.Aggregate(namespace, table, erased(query)), callback);
   }
@@ -312,7 +313,8 @@ export class Database<S extends Declared = string> {
     return UNNAMED_TICKET;
   }
 
-  #send({ operation, what, payload }: Request, deliver: (result: DbResult) => void): DbTicket {
+  #send({ operation, what, payload, complete }: Request, hand: (result: DbResult) => void): DbTicket {
+    const deliver = complete === undefined ? hand : (result: DbResult) => hand(complete(result));
     let json: JsonText;
     try {
       json = payload();

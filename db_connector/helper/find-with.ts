@@ -3,9 +3,9 @@ import { failureOf, findAll, okResult } from './find-all.ts';
 import { isPlainObject } from './json-text.ts';
 import { checkNames, namesOf } from './known-names.ts';
 import { checkedQuery, type Query } from './payloads.ts';
-import { readHasMore, readRows } from './readers.ts';
+import { pageResult, readHasMore, readRows } from './readers.ts';
 import { mistaken, requests, type Send } from './request.ts';
-import type { DbResult } from './result.ts';
+import type { DbResult, PageResult } from './result.ts';
 import { type Sort, sortText } from './rows.ts';
 import type { DbRow, DbValue } from './typed-rows.ts';
 
@@ -50,14 +50,14 @@ export async function findWith(
   table: string,
   given: Query | undefined,
   relations: Relation | readonly Relation[],
-): Promise<DbResult> {
+): Promise<PageResult> {
   let query: Query;
   let list: readonly Relation[];
   try {
     query = checkedQuery(given);
     list = checked(relations);
   } catch (mistake) {
-    return send(mistaken(`FindWith ${namespace}.${table}`, mistake));
+    return notCapped(await send(mistaken(`FindWith ${namespace}.${table}`, mistake)));
   }
   try {
     const { fields } = query;
@@ -65,17 +65,19 @@ export async function findWith(
       fields === undefined ? [] : [...new Set(list.map(({ from }) => from))].filter((from) => !fields.includes(from));
     const asked = fields === undefined ? query : { ...query, fields: [...fields, ...extra] };
     const page = await send(requests.Find(namespace, table, asked));
-    if (page.State !== 'ok') return page;
+    if (page.State !== 'ok') return notCapped(page);
     const rows = readRows<DbRow>(page).map((row) => ({ ...row }));
     const keys = rows.map((row) => ({ ...row }));
     for (const relation of list) {
       const failure = await relate(send, namespace, rows, keys, relation);
-      if (failure !== null) return failure;
+      if (failure !== null) return notCapped(failure);
     }
     for (const row of rows) for (const field of extra) delete row[field];
-    return okResult({ rows, hasMore: readHasMore(page) });
+    return Object.assign(okResult({ rows, hasMore: readHasMore(page) }), {
+      Capped: 'Capped' in page && page.Capped === true,
+    });
   } catch (error) {
-    return failureOf(error);
+    return notCapped(failureOf(error));
   }
 }
 
@@ -92,6 +94,10 @@ function checked(relations: Relation | readonly Relation[]): readonly Relation[]
     checkRelation(relation, `relation ${index + 1}`);
   }
   return list;
+}
+
+function notCapped(result: DbResult): PageResult {
+  return pageResult(result, undefined);
 }
 
 /** Before anything is sent: a mistake here must not cost a find first. */

@@ -21,7 +21,15 @@ export type {
 export type { Expectation, Operation, ResultReference } from './operations.ts';
 export type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
 export type { Flushed } from './readers.ts';
-export type { DbCallback, DbResult, DbTicket, FirstResult, InsertAllResult, ValueResult } from './result.ts';
+export type {
+  DbCallback,
+  DbResult,
+  DbTicket,
+  FirstResult,
+  InsertAllResult,
+  PageResult,
+  ValueResult,
+} from './result.ts';
 export type { Row, Sort, SortField, SortTerm } from './rows.ts';
 export type { IndexDeclaration, Schema, TableDeclaration, TableOptions } from './schema.ts';
 export type {

@@ -28,7 +28,7 @@ export interface Query<R = DbRow, F = ColumnOf<R>> {
   readonly fields?: readonly F[] | undefined;
   /** By primary key if left out. */
   readonly sort?: Sort<R> | undefined;
-  /** The most rows to get, at most (and if left out) the owner's setting, 1000. */
+  /** The most rows to get, at most (and if left out) the owner's setting, 1000. Beyond it the result is `Capped`. */
   readonly limit?: number | undefined;
   /** Rows to skip. For long lists go on after the last key instead. */
   readonly offset?: number | undefined;

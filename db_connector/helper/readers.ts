@@ -1,6 +1,6 @@
 import { jsonText } from './json-text.ts';
 import { readJson } from './read-json.ts';
-import type { DbResult } from './result.ts';
+import type { DbResult, PageResult } from './result.ts';
 import type { DbValue } from './typed-rows.ts';
 
 /** Results are read more than once (`Rows`, then `HasMore`), so what was read is kept as long as the result is. */
@@ -41,6 +41,13 @@ export function readRows<T extends object>(result: DbResult): T[] {
 
 export function readHasMore(result: DbResult): boolean {
   return okBody(result).hasMore === true;
+}
+
+/** The result of a page, which tells whether the sidecar's cap cut it short. Without a limit there is nothing to cut. */
+export function pageResult({ Id, State, Status, Code, Json }: DbResult, limit: number | undefined): PageResult {
+  const result = { Id, State, Status, Code, Json, Capped: false };
+  if (typeof limit === 'number') result.Capped = readHasMore(result) && readRows(result).length < limit;
+  return result;
 }
 
 export function readNumber(result: DbResult): number {

@@ -22,6 +22,7 @@ import {
   upsertPayload,
   type WriteOptions,
 } from './payloads.ts';
+import { pageResult } from './readers.ts';
 import type { DbResult } from './result.ts';
 import type { Row } from './rows.ts';
 import type { Schema } from './schema.ts';
@@ -35,6 +36,8 @@ export interface Request {
   readonly what: string;
   /** @throws TypeError where an argument cannot be sent */
   readonly payload: () => JsonText;
+  /** Adds to the answer what follows from the arguments. Never throws. */
+  readonly complete?: (result: DbResult) => DbResult;
 }
 
 /** Sends a call; never rejects because of what the database says. */
@@ -82,6 +85,7 @@ export const requests = {
     operation: 'find',
     what: `Find ${namespace}.${table}`,
     payload: () => findPayload(namespace, table, query),
+    complete: (result) => pageResult(result, query?.limit),
   }),
   First: (namespace: string, table: string, query?: Query): Request => ({
     operation: 'find',
@@ -97,6 +101,7 @@ export const requests = {
     operation: 'aggregate',
     what: `Aggregate ${namespace}.${table}`,
     payload: () => aggregatePayload(namespace, table, query),
+    complete: (result) => pageResult(result, query?.limit),
   }),
   Count: (namespace: string, table: string, filter?: Filter): Request => ({
     operation: 'count',

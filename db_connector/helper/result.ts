@@ -26,6 +26,12 @@ export interface DbResult<R = unknown> {
   readonly Json: string;
 }
 
+/** Of a `Find`, a `FindWith` and an `Aggregate`. */
+export interface PageResult<R = unknown> extends DbResult<R> {
+  /** The query's `limit` asked for more rows than the sidecar puts into one answer, and there are more rows. */
+  readonly Capped: boolean;
+}
+
 /** Of a `First`: the row, or null where there is none, and after an error. */
 export interface FirstResult<R = unknown> extends DbResult<R> {
   readonly Row: R | null;

@@ -302,3 +302,32 @@ describe('six hundred calls at once', () => {
     expect(db.Number(ok(await db.async.Count('stats', 'saves')))).toBe(600);
   });
 });
+
+describe('Capped', () => {
+  const few = Q.In('id', [100, 97]);
+
+  it.each<[string, { limit?: number; filter?: string }, boolean]>([
+    ['no limit', {}, false],
+    ['a limit below the cap', { limit: 2 }, false],
+    ['the cap as limit', { limit: 3 }, false],
+    ['a limit above the cap', { limit: 10 }, true],
+    ['a limit above the cap, and fewer rows than the cap', { limit: 10, filter: few }, false],
+  ])('with %s', async (_what, query, isCapped) => {
+    const found = ok(await db.async.Find('game', 'cars', query));
+    expect(found.Capped).toBe(isCapped);
+    expect(db.Rows(found)).toHaveLength(query.filter === few ? 2 : Math.min(query.limit ?? 3, 3));
+    expect(await new Promise((resolve) => db.Find('game', 'cars', query, ({ Capped }) => resolve(Capped)))).toBe(
+      isCapped,
+    );
+    const sums = ok(await db.async.Aggregate('game', 'cars', { ...query, groupBy: 'id' }));
+    expect(sums.Capped).toBe(isCapped);
+    const relation = { as: 'seats', table: 'seats', from: 'id', to: 'car' };
+    expect(ok(await db.async.FindWith('game', 'cars', query, relation)).Capped).toBe(isCapped);
+  });
+
+  it('is false after an error', async () => {
+    const failed = await db.async.Find('game', 'nothing', { limit: 10 });
+    expect(failed).toMatchObject({ State: 'error', Capped: false });
+    expect(db.ErrorMessage(failed)).toContain('unknown_table');
+  });
+});

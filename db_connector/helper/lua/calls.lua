@@ -10,6 +10,10 @@ local calls = { connector = 'db_connector' }
 --- @return DbTicket
 function calls.send(request, deliver)
   local isMade, json = pcall(request.payload)
+  if request.complete then
+    local hand = deliver
+    deliver = function(result) hand(request.complete(result)) end
+  end
   if isMade then return poller.call(calls.connector, request.operation, json, deliver) end
   deliveries.tellIfFault(request.what, json)
   return poller.refuse('invalid_request', type(json) == 'table' and json.invalid or tostring(json), deliver)

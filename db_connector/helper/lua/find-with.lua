@@ -107,7 +107,7 @@ local function findWith(send, namespace, tableName, query, relations)
   for _, row in ipairs(rows) do
     for _, name in ipairs(extra) do row[name] = nil end
   end
-  return results.okResult({ rows = rows, hasMore = results.readers.HasMore(page) })
+  return results.okResult({ rows = rows, hasMore = results.readers.HasMore(page) }, { Capped = page.Capped })
 end
 
 return { findWith = findWith }

@@ -7,6 +7,7 @@ local aggregates = part 'aggregates'
 local schemas = part 'schema'
 local writes = part 'writes'
 local keys = part 'random-keys'
+local results = part 'results'
 local names = part 'known-names'
 
 local QUERY = { 'filter', 'fields', 'sort', 'limit', 'offset' }
@@ -19,6 +20,7 @@ local BATCH = names.join(WRITE, { 'atomic' })
 ---@field operation string
 ---@field what string names the call in a console line, such as `Find game.characters`
 ---@field payload fun(): string throws where an argument cannot be sent
+---@field complete? fun(result: DbResult): DbResult adds to the answer what follows from the arguments; never throws
 
 local function payload(namespace, ...)
   local members = { 'namespace', places.nameText(namespace, 'namespace') }
@@ -42,7 +44,7 @@ local function tableMember(name) return { 'table', places.nameText(name, 'table'
 
 local function filterMember(filter) return { 'filter', places.optional(filter, filters.filterText, 'filter') } end
 
-local function page(query)
+local function pageMembers(query)
   return {
     'sort', places.optional(query.sort, rows.sortText),
     'limit', places.plain(query.limit, 'limit'),
@@ -62,6 +64,13 @@ requests.QUERY, requests.WRITE, requests.BATCH = QUERY, WRITE, BATCH
 --- @param what string
 --- @param make fun(): string
 local function request(operation, what, make) return { operation = operation, what = what, payload = make } end
+
+--- A request for rows, whose result tells whether the sidecar's cap cut the page short.
+local function page(operation, what, query, make)
+  local made = request(operation, what, make)
+  made.complete = function(result) return results.pageResult(result, type(query) == 'table' and query.limit or nil) end
+  return made
+end
 
 local function on(name, namespace, tableName) return name .. ' ' .. tostring(namespace) .. '.' .. tostring(tableName) end
 
@@ -96,20 +105,20 @@ function requests.Insert(namespace, tableName, given, opts)
 end
 
 function requests.Find(namespace, tableName, query)
-  return request('find', on('Find', namespace, tableName), function()
+  return page('find', on('Find', namespace, tableName), query, function()
     local given = places.parts(query, 'query', QUERY)
-    return payload(namespace, tableMember(tableName), filterMember(given.filter), { 'fields', places.namesText(given.fields, 'fields') }, page(given))
+    return payload(namespace, tableMember(tableName), filterMember(given.filter), { 'fields', places.namesText(given.fields, 'fields') }, pageMembers(given))
   end)
 end
 
 function requests.Aggregate(namespace, tableName, query)
-  return request('aggregate', on('Aggregate', namespace, tableName), function()
+  return page('aggregate', on('Aggregate', namespace, tableName), query, function()
     local given = places.parts(query, 'query', AGGREGATE)
     local groupBy = type(given.groupBy) == 'string' and { given.groupBy } or given.groupBy
     return payload(namespace, tableMember(tableName), filterMember(given.filter), {
       'groupBy', places.namesText(groupBy, 'groupBy'),
       'values', places.optional(given.values, aggregates.valuesText),
-    }, page(given))
+    }, pageMembers(given))
   end)
 end
 

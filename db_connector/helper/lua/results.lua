@@ -124,4 +124,10 @@ function readers.ErrorMessage(result)
   return type(message) == 'string' and message ~= '' and result.Code .. ': ' .. message or result.Code
 end
 
-return { readers = readers, bodyOf = bodyOf, withBody = withBody, errorResult = errorResult, okResult = okResult, with = with }
+--- The result of a page, which tells whether the sidecar's cap cut it short. Without a limit there is nothing to cut.
+local function pageResult(result, limit)
+  local isCapped = math.type(limit) ~= nil and readers.HasMore(result) and #readers.Rows(result) < limit
+  return with(result, { Capped = isCapped })
+end
+
+return { pageResult = pageResult, readers = readers, bodyOf = bodyOf, withBody = withBody, errorResult = errorResult, okResult = okResult, with = with }

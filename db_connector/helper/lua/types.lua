@@ -12,7 +12,7 @@
 ---@field filter? DbFilter which rows; all if left out
 ---@field fields? string[] which columns; all if left out
 ---@field sort? DbSort by primary key if left out
----@field limit? integer at most (and if left out) the owner's setting, 1000
+---@field limit? integer at most (and if left out) the owner's setting, 1000; beyond it the result is `Capped`
 ---@field offset? integer rows to skip
 
 ---@class DbAllQuery
@@ -60,6 +60,9 @@
 ---@field sort? DbSort
 ---@field max? integer
 
+---@class DbPageResult: DbResult
+---@field Capped boolean `limit` asked for more rows than the sidecar puts into one answer, and there are more
+
 ---@class DbFirstResult: DbResult
 ---@field Row? table<string, any> nil where there is none, and after an error
 
@@ -96,7 +99,7 @@
 ---@field await fun(namespace: string, table: string, rows: DbRowGiven[], options?: DbWriteOptions): DbAllResult
 ---@overload fun(namespace: string, table: string, rows: DbRowGiven[], options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
 ---@class DbFind
----@field await fun(namespace: string, table: string, query?: DbQuery): DbResult
+---@field await fun(namespace: string, table: string, query?: DbQuery): DbPageResult
 ---@overload fun(namespace: string, table: string, query?: DbQuery|DbCallback, callback?: DbCallback): DbTicket
 ---@class DbFirst
 ---@field await fun(namespace: string, table: string, query?: DbQuery): DbFirstResult
@@ -108,10 +111,10 @@
 ---@field await fun(namespace: string, table: string, query?: DbAllQuery): DbResult
 ---@overload fun(namespace: string, table: string, query?: DbAllQuery|DbCallback, callback?: DbCallback): DbTicket
 ---@class DbFindWith
----@field await fun(namespace: string, table: string, query: DbQuery, relations: DbRelation|DbRelation[]): DbResult
+---@field await fun(namespace: string, table: string, query: DbQuery, relations: DbRelation|DbRelation[]): DbPageResult
 ---@overload fun(namespace: string, table: string, query: DbQuery, relations: DbRelation|DbRelation[], callback?: DbCallback): DbTicket
 ---@class DbAggregate
----@field await fun(namespace: string, table: string, query: DbAggregateQuery): DbResult
+---@field await fun(namespace: string, table: string, query: DbAggregateQuery): DbPageResult
 ---@overload fun(namespace: string, table: string, query: DbAggregateQuery, callback?: DbCallback): DbTicket
 ---@class DbCount
 ---@field await fun(namespace: string, table: string, filter?: DbFilter): DbResult

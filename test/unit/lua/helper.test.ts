@@ -19,6 +19,19 @@ async function scriptOn(connector: FakeConnector): Promise<LuaScript> {
 }
 
 describe.skipIf(reason !== null)('helper.lua', { timeout: 60_000 }, () => {
+  it('says where the cap of the sidecar cut a page short', async () => {
+    const lua = await scriptOn(new FakeConnector(() => ({ rows: [{ id: 1 }, { id: 2 }], hasMore: true })));
+    const capped = await lua.run(
+      `local results = {}
+       for at, query in ipairs({ { limit = 5 }, { limit = 2 }, {} }) do
+         results[at] = { DB.Find.await('game', 'characters', query).Capped, DB.Aggregate.await('game', 'characters', query).Capped }
+       end
+       results[4] = DB.FindWith.await('game', 'characters', { limit = 5 }, {}).Capped
+       return results`,
+    );
+    expect(capped).toEqual([[true, true], [false, false], [false, false], true]);
+  });
+
   it('waits for an answer in a thread, and calls back in one', async () => {
     const lua = await scriptOn(new FakeConnector(() => ({ rows: [{ id: 7, name: 'Zoë' }], hasMore: true })));
     const found = await lua.run(
