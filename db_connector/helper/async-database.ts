@@ -20,6 +20,7 @@ import type {
   TableOf,
 } from './typed-rows.ts';
 import { erased, type JsonText } from './typed-text.ts';
+import { upsertRows } from './upsert-rows.ts';
 import type { Change, Selection } from './writes.ts';
 
 /** The names that the connector knows; later versions may know more. */
@@ -196,16 +197,18 @@ export class AsyncDatabase<S extends Declared = string> {
 
   /**
    * Inserts the row, or sets its other columns where one with these keys is there; with `update` only those columns, with
-   * `inc` adds to them.
+   * `inc` adds to them. A list of rows is one batch, all or none: `Number` is the sum, `Results` has one result a row.
+   * Without transactions rows are written one by one; the result is an error if one failed, and `FailedIndex` names it.
    */
   Upsert<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
     namespace: N,
     table: T,
-    row: JsonText | Insertable<S, N, T>,
+    rows: JsonText | Insertable<S, N, T> | readonly (JsonText | Insertable<S, N, T>)[],
     keys: readonly ColumnOf<Read<S, N, T>>[],
     options?: UpsertOptions<Read<S, N, T>>,
   ): Promise<DbResult> {
-    return this.#send(requests.Upsert(namespace, table, row, keys, erased(options)));
+    if (Array.isArray(rows)) return upsertRows(this.#send, namespace, table, rows, keys, erased(options));
+    return this.#send(requests.Upsert(namespace, table, rows, keys, erased(options)));
   }
 
   /** Removes all rows that match the filter; `Number` tells how many there were. */

@@ -212,12 +212,16 @@ export class Database<S extends Declared = string> {
   Upsert<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
     namespace: N,
     table: T,
-    row: JsonText | Insertable<S, N, T>,
+    rows: JsonText | Insertable<S, N, T> | readonly (JsonText | Insertable<S, N, T>)[],
     keys: readonly ColumnOf<Read<S, N, T>>[],
     ...tail: Tail<UpsertOptions<Read<S, N, T>>>
   ): DbTicket {
     const [options, callback] = split<UpsertOptions>(tail);
-    return this.#deliver(requests.Upsert(namespace, table, row, keys, options), callback);
+    if (Array.isArray(rows)) {
+      const written = this.async.Upsert(namespace, table, rows, keys, erased(options));
+      return this.#deliverAll(`Upsert ${namespace}.${table}`, written, callback);
+    }
+    return this.#deliver(requests.Upsert(namespace, table, rows, keys, options), callback);
   }
 
   Delete<N extends NamespaceOf<S>, T extends TableOf<S, N>>(

@@ -127,6 +127,19 @@ function plainOperationText(given: Operation): JsonText {
   }
 }
 
+/** JSON text of a list of upserts, one for each row. */
+export function upsertsText(
+  table: string,
+  rows: readonly Row[],
+  keys: readonly string[],
+  existing: Existing,
+): JsonText {
+  const texts = rows.map((row, index) =>
+    operationText('upsert', upsertMembers(table, row, keys, existing, `rows[${index}]`), {}),
+  );
+  return `[${texts.join(',')}]`;
+}
+
 /** JSON text of the list of operations. */
 export function operationsText(operations: unknown): JsonText {
   if (!Array.isArray(operations)) {

@@ -2,7 +2,7 @@ import { type AggregateValue, valuesText } from './aggregates.ts';
 import type { Filter } from './filters.ts';
 import { jsonText, objectText } from './json-text.ts';
 import { namesOf } from './known-names.ts';
-import { type Operation, operationsText } from './operations.ts';
+import { type Operation, operationsText, upsertsText } from './operations.ts';
 import { filterMember, type Member, optional, parts, payload, plainMember } from './payload-parts.ts';
 import { type Row, type Sort, sortText } from './rows.ts';
 import { type Schema, schemaText } from './schema.ts';
@@ -199,6 +199,30 @@ export function upsertPayload(
 ): JsonText {
   const given = withKey(parts(options, 'options', UPSERT_NAMES));
   return payload([namespaceMember(namespace), ...upsertMembers(table, row, keys, given), ...durability(given)]);
+}
+
+/** How a list of rows is upserted. */
+export interface UpsertBatch {
+  /** If the options hold none. */
+  readonly key: string;
+  readonly atomic: boolean;
+}
+
+export function upsertRowsPayload(
+  namespace: string,
+  table: string,
+  rows: readonly Row[],
+  keys: readonly string[],
+  options: UpsertOptions | undefined,
+  { key, atomic }: UpsertBatch,
+): JsonText {
+  const { idempotencyKey = key, immediate, ...existing } = parts(options, 'options', UPSERT_NAMES);
+  return payload([
+    namespaceMember(namespace),
+    ['operations', upsertsText(table, rows, keys, existing)],
+    ['atomic', String(atomic)],
+    ...durability({ idempotencyKey, immediate }),
+  ]);
 }
 
 export function deletePayload(namespace: string, table: string, selection: Selection, options: WriteOptions): JsonText {

@@ -17,9 +17,11 @@ import {
   type Query,
   type SyncOptions,
   syncPayload,
+  type UpsertBatch,
   type UpsertOptions,
   updatePayload,
   upsertPayload,
+  upsertRowsPayload,
   type WriteOptions,
 } from './payloads.ts';
 import { pageResult } from './readers.ts';
@@ -123,6 +125,18 @@ export const requests = {
     operation: 'upsert',
     what: `Upsert ${namespace}.${table}`,
     payload: () => upsertPayload(namespace, table, row, keys, options),
+  }),
+  UpsertRows: (
+    namespace: string,
+    table: string,
+    rows: readonly Row[],
+    keys: readonly string[],
+    options: UpsertOptions | undefined,
+    batch: UpsertBatch,
+  ): Request => ({
+    operation: 'batch',
+    what: `Upsert ${namespace}.${table}`,
+    payload: () => upsertRowsPayload(namespace, table, rows, keys, options, batch),
   }),
   Delete: (namespace: string, table: string, selection: Selection, options: WriteOptions = {}): Request => ({
     operation: 'delete',

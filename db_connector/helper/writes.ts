@@ -63,10 +63,16 @@ export function updateMembers(table: string, { filter, set, inc, all }: Change):
   ];
 }
 
-export function upsertMembers(table: string, row: Row, keys: readonly string[], existing: Existing): readonly Member[] {
+export function upsertMembers(
+  table: string,
+  row: Row,
+  keys: readonly string[],
+  existing: Existing,
+  path = 'row',
+): readonly Member[] {
   return [
     tableMember(table),
-    ['row', rowText(row, 'row')],
+    ['row', rowText(row, path)],
     ['keys', jsonText(keys, 'keys')],
     plainMember('update', existing.update),
     incrementsMember(existing.inc),

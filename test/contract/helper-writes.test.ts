@@ -188,3 +188,94 @@ describe('a buffered namespace', () => {
     expect(all.map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
   });
 });
+
+describe('Upsert of a list', () => {
+  const plates = async () =>
+    db.Rows<{ plate: string; owner_id: number }>(
+      ok(await db.async.Find('game', 'cars', { filter: Q.StartsWith('plate', 'U-'), sort: Q.Sort('plate') })),
+    );
+  const owners = async () => (await plates()).map(({ plate, owner_id }) => [plate, owner_id]);
+
+  it('inserts and changes rows in one call, and tells of each', async () => {
+    ok(await db.async.Upsert('game', 'cars', { plate: 'U-1', owner_id: 1 }, ['plate']));
+    const result = ok(
+      await db.async.Upsert(
+        'game',
+        'cars',
+        [{ plate: 'U-1', owner_id: 2 }, Q.Row({ plate: 'U-2', owner_id: 3 })],
+        ['plate'],
+      ),
+    );
+    expect(db.Number(result)).toBe(2);
+    expect(db.Results(result).map((one) => [one.State, db.Number(one)])).toEqual([
+      ['ok', 1],
+      ['ok', 1],
+    ]);
+    expect(JSON.parse(result.Json)).toEqual({ affected: 2, results: [{ affected: 1 }, { affected: 1 }] });
+    expect(await owners()).toEqual([
+      ['U-1', 2],
+      ['U-2', 3],
+    ]);
+  });
+
+  it('adds exactly once under its key, by promise and by callback', async () => {
+    const rows = [
+      { plate: 'U-3', owner_id: 5 },
+      { plate: 'U-4', owner_id: 6 },
+    ];
+    const options = { update: [], inc: { owner_id: 10 }, idempotencyKey: 'upsert-list' };
+    ok(await db.async.Upsert('game', 'cars', rows, ['plate'], options));
+    const before = await owners();
+    const again = await new Promise<DbResult>((resolve) =>
+      db.Upsert('game', 'cars', rows, ['plate'], options, (result) => resolve(result)),
+    );
+    expect([again.State, db.Number(again)]).toEqual(['ok', 2]);
+    expect(await owners()).toEqual(before);
+    ok(await db.async.Upsert('game', 'cars', rows, ['plate'], { ...options, idempotencyKey: 'another' }));
+    expect((await owners()).slice(2)).toEqual([
+      ['U-3', 25],
+      ['U-4', 26],
+    ]);
+  });
+
+  it('of which a row fails is an error with its index: nothing is done, or without transactions the others are', async () => {
+    const { capabilities } = JSON.parse(ok(await db.async.Health()).Json);
+    const before = await owners();
+    const clash = await db.async.Upsert(
+      'game',
+      'cars',
+      [
+        { id: 90_001, plate: 'U-5', owner_id: 7 },
+        { id: 90_002, plate: 'U-1', owner_id: 7 },
+        { id: 90_003, plate: 'U-6', owner_id: 7 },
+      ],
+      ['id'],
+    );
+    expect([clash.State, clash.Code, db.FailedIndex(clash)]).toEqual(['error', 'constraint_violation', 1]);
+    expect(db.Number(clash)).toBe(0);
+    const written = [
+      ['U-5', 7],
+      ['U-6', 7],
+    ];
+    expect((await owners()).slice(before.length)).toEqual(capabilities.transactions ? [] : written);
+    if (!capabilities.transactions) expect(db.ErrorMessage(clash)).toContain('(2 of 3 rows are written)');
+  });
+
+  it('of nothing is refused, and so is one that holds no row', async () => {
+    for (const rows of [[], [5]]) {
+      const refused = await db.async.Upsert('game', 'cars', rows as never, ['plate']);
+      expect([refused.State, refused.Code]).toEqual(['error', 'invalid_request']);
+    }
+  });
+
+  it('waits in the queue of a buffered namespace', async () => {
+    ok(await db.async.Sync('stats', Q.Schema(Q.Table('hits', [Q.Int32('id'), Q.Int32('n')], { primaryKey: ['id'] }))));
+    const rows = [
+      { id: 1, n: 1 },
+      { id: 2, n: 2 },
+    ];
+    const queued = ok(await db.async.Upsert('stats', 'hits', rows, ['id']));
+    expect(db.IsQueued(queued)).toBe(true);
+    expect(db.Rows(ok(await db.async.Find('stats', 'hits', { sort: Q.Sort('id') })))).toEqual(rows);
+  });
+});

@@ -9,6 +9,7 @@ local requests = part 'requests'
 local results = part 'results'
 local places = part 'json-places'
 local threads = part 'threads'
+local upsert = part 'upsert-rows'
 local writeAll = part 'write-all'
 
 local UNNAMED_TICKET = { Id = '', Accepted = true, Error = '' }
@@ -66,13 +67,17 @@ local function single(name, required)
   end)
 end
 
---- Several calls, of which the script hears once.
-local function composed(name, required, run)
-  local function what(given)
+--- Names a call in a console line.
+local function namer(name)
+  return function(given)
     local tableName = type(given[2]) == 'string' and '.' .. given[2] or ''
     return name .. ' ' .. tostring(given[1]) .. tableName
   end
-  method(name, required, what, function(given, deliver)
+end
+
+--- Begins the steps of several calls, of which the script hears once.
+local function stepsOf(what, run)
+  return function(given, deliver)
     local hasReturned = false
     threads.steps(function(wait)
       local function send(request)
@@ -87,11 +92,17 @@ local function composed(name, required, run)
     end)
     hasReturned = true
     return UNNAMED_TICKET
-  end)
+  end
+end
+
+--- A method of several calls.
+local function composed(name, required, run)
+  local what = namer(name)
+  method(name, required, what, stepsOf(what, run))
 end
 
 for name, required in pairs({
-  Call = 2, Sync = 2, Extend = 3, Describe = 1, Insert = 3, Find = 2, Aggregate = 3, Count = 2, Update = 3, Upsert = 4, Delete = 3,
+  Call = 2, Sync = 2, Extend = 3, Describe = 1, Insert = 3, Find = 2, Aggregate = 3, Count = 2, Update = 3, Delete = 3,
   Batch = 2, Flush = 1, Health = 0,
 }) do
   single(name, required)
@@ -121,6 +132,15 @@ composed('FindAll', 2, findAll.all)
 composed('FindWith', 4, findWith.findWith)
 composed('InsertAll', 3, writeAll.insert)
 composed('BatchAll', 2, writeAll.batch)
+
+do
+  local what = namer('Upsert')
+  local several = stepsOf(what, upsert.upsertRows)
+  method('Upsert', 4, what, function(given, deliver)
+    if upsert.isListOfRows(given[3]) then return several(given, deliver) end
+    return calls.send(requests.Upsert(table.unpack(given, 1, given.n)), deliver)
+  end)
+end
 
 method('Ready', 0, function() return 'Ready' end, function(_, deliver)
   readiness.awaitSidecar(deliver)

@@ -144,6 +144,17 @@ function requests.Upsert(namespace, tableName, row, keyColumns, opts)
   end)
 end
 
+---@param batch { key: string, atomic: boolean } the key if the options hold none
+function requests.UpsertRows(namespace, tableName, list, keyColumns, opts, batch)
+  return request('batch', on('Upsert', namespace, tableName), function()
+    local given = options(opts, UPSERT)
+    return payload(namespace, {
+      'operations', writes.upsertsText(tableName, list, keyColumns, given),
+      'atomic', tostring(batch.atomic),
+    }, durability(given, given.idempotencyKey or batch.key))
+  end)
+end
+
 function requests.Delete(namespace, tableName, selection, opts)
   return request('delete', on('Delete', namespace, tableName), function()
     local given = options(opts)

@@ -123,8 +123,8 @@
 ---@field await fun(namespace: string, table: string, change: DbChange, options?: DbWriteOptions): DbResult
 ---@overload fun(namespace: string, table: string, change: DbChange, options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
 ---@class DbUpsert
----@field await fun(namespace: string, table: string, row: DbRowGiven, keys: string[], options?: DbUpsertOptions): DbResult
----@overload fun(namespace: string, table: string, row: DbRowGiven, keys: string[], options?: DbUpsertOptions|DbCallback, callback?: DbCallback): DbTicket
+---@field await fun(namespace: string, table: string, rows: DbRowGiven|DbRowGiven[], keys: string[], options?: DbUpsertOptions): DbResult
+---@overload fun(namespace: string, table: string, rows: DbRowGiven|DbRowGiven[], keys: string[], options?: DbUpsertOptions|DbCallback, callback?: DbCallback): DbTicket
 ---@class DbDelete
 ---@field await fun(namespace: string, table: string, selection: DbSelection, options?: DbWriteOptions): DbResult
 ---@overload fun(namespace: string, table: string, selection: DbSelection, options?: DbWriteOptions|DbCallback, callback?: DbCallback): DbTicket
@@ -160,7 +160,7 @@
 ---@field Aggregate DbAggregate counts, sums, smallest and greatest values
 ---@field Count DbCount how many rows match
 ---@field Update DbUpdate sets and adds in all rows that match
----@field Upsert DbUpsert inserts the row, or changes the one with these keys
+---@field Upsert DbUpsert inserts the row, or changes the one with these keys; a list is one batch, all or none
 ---@field Delete DbDelete removes all rows that match
 ---@field Batch DbBatch several writes in one call, all or nothing, or with `{ atomic = false }` each for itself
 ---@field BatchAll DbBatchAll any number of writes, each for itself, in several batches

@@ -37,10 +37,10 @@ function members.update(tableName, given)
   }
 end
 
-function members.upsert(tableName, row, keys, existing)
+function members.upsert(tableName, row, keys, existing, path)
   return {
     'table', tableText(tableName),
-    'row', rows.rowText(row, 'row'),
+    'row', rows.rowText(row, path or 'row'),
     'keys', places.namesText(keys, 'keys'),
     'update', places.namesText(existing.update, 'update'),
     'inc', incMember(existing.inc),
@@ -64,6 +64,14 @@ local function operation(op, list, given)
   whole[#whole + 1] = 'expect'
   whole[#whole + 1] = places.optional(expect, function(value) return places.partsText(value, 'expect', 'a number of rows', { 'affected' }) end)
   return places.remember(places.objectOf(whole))
+end
+
+--- Operations that upsert a list of rows, one for each.
+---@return string
+local function upsertsText(tableName, list, keys, existing)
+  return places.listText(list, 'rows', function(row, path)
+    return operation('upsert', members.upsert(tableName, row, keys, existing, path), {})
+  end)
 end
 
 local fromTable = {
@@ -113,4 +121,4 @@ local function Result(operationIndex, row)
   return setmetatable({ ['$result'] = { operationIndex - 1, row - 1 } }, values.objectMark)
 end
 
-return { CHANGE = CHANGE, EXISTING = EXISTING, members = members, operationText = operationText, builders = { Op = Op, Result = Result } }
+return { CHANGE = CHANGE, EXISTING = EXISTING, members = members, operationText = operationText, upsertsText = upsertsText, builders = { Op = Op, Result = Result } }

@@ -19,6 +19,31 @@ async function scriptOn(connector: FakeConnector): Promise<LuaScript> {
 }
 
 describe.skipIf(reason !== null)('helper.lua', { timeout: 60_000 }, () => {
+  it('upserts a list in one batch, and one by one where there are no transactions', async () => {
+    const connector = new FakeConnector(({ payload }) => {
+      if (payload.atomic) return { code: 'unsupported_operation' };
+      const each = (payload.operations as { row: { id: number } }[]).map(({ row: { id } }) =>
+        id === 7 ? { error: { code: 'constraint_violation', message: 'so it is' } } : { affected: 1 },
+      );
+      return { results: each };
+    });
+    const lua = await scriptOn(connector);
+    const seen = await lua.run(
+      `local done = DB.Upsert.await('game', 'cars', { { id = 1 }, { id = 2 } }, { 'id' }, { inc = { n = 1 } })
+       local failed = DB.Upsert.await('game', 'cars', { { id = 1 }, { id = 7 } }, { 'id' })
+       local one = DB.Upsert.await('game', 'cars', { id = 1 }, { 'id' })
+       return { done.State, DB.Number(done), #DB.Results(done), failed.Code, DB.FailedIndex(failed), DB.ErrorMessage(failed), one.State }`,
+    );
+    const message = 'constraint_violation: rows[2]: so it is (1 of 2 rows are written)';
+    expect(seen).toEqual(['ok', 2, 2, 'constraint_violation', 2, message, 'error']);
+    expect(connector.asked.map(({ operation }) => operation)).toEqual(['batch', 'batch', 'batch', 'batch', 'upsert']);
+    const [atomic, each] = connector.asked.map(({ payload }) => payload);
+    const op = (id: number) => ({ op: 'upsert', table: 'cars', row: { id }, keys: ['id'], inc: { n: 1 } });
+    expect(atomic?.operations).toEqual([op(1), op(2)]);
+    expect(each).toEqual({ ...atomic, atomic: false });
+    expect(each?.idempotencyKey).toMatch(/^.{20,}$/);
+  });
+
   it('says where the cap of the sidecar cut a page short', async () => {
     const lua = await scriptOn(new FakeConnector(() => ({ rows: [{ id: 1 }, { id: 2 }], hasMore: true })));
     const capped = await lua.run(
