@@ -7,7 +7,8 @@ import type { Engine, EngineLog } from './engine/engine.ts';
 import { openEngine } from './engine/open.ts';
 import { Log, type LogSink, LogTap } from './log.ts';
 import type { PanelBase } from './panel/panel-base.ts';
-import { type PanelOptions, type RunningPanel, startPanel } from './panel/start-panel.ts';
+import { type PanelOptions, type RunningPanel, StoreFault, startPanel } from './panel/start-panel.ts';
+
 import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
 import { createSchemaHandlers } from './schema/handlers.ts';
@@ -25,7 +26,7 @@ export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 
 
 /** How this start differs for the panel. */
 export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 'serverPid'> {
-  /** Where it cannot listen, or its accounts cannot be opened, that is told, and the sidecar serves without it. */
+  /** If it cannot listen, that is told and the sidecar serves without it, as it always does if the panel's file cannot be used. */
   readonly isOptional?: boolean;
 }
 
@@ -81,26 +82,42 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     apiAddress = api.address;
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.
-    await panel?.begin();
-    return { ...api, engine, panel, stop: () => stopAll(panel, api, writeBehind, engine, log) };
+    const begun = await beginPanel(panel, log);
+    return { ...api, engine, panel: begun, stop: () => stopAll(begun, api, writeBehind, engine, log) };
   } catch (error) {
-    await panel?.stop();
+    await panel?.stop().catch(() => {});
     await closeBelow(writeBehind, engine);
     throw error;
   }
 }
 
-/** Null where it is off. */
+/** Null if it is off, or cannot use its file: the database is served all the same. */
 async function openPanel(base: PanelBase, { isOptional = false, ...start }: PanelStart): Promise<RunningPanel | null> {
   if (!base.config.panel.enabled) return null;
   try {
     return await startPanel({ ...base, ...start });
   } catch (error) {
-    if (!isOptional) throw error;
-    const cause = error instanceof Error ? error.message : String(error);
-    new Log(base.log).error('there is no panel; the database is served all the same', { cause });
+    if (!isOptional && !(error instanceof StoreFault)) throw error;
+    tellNoPanel(new Log(base.log), error);
     return null;
   }
+}
+
+async function beginPanel(panel: RunningPanel | null, log: Log): Promise<RunningPanel | null> {
+  try {
+    await panel?.begin();
+    return panel;
+  } catch (error) {
+    if (!(error instanceof StoreFault)) throw error;
+    tellNoPanel(log, error);
+    await panel?.stop().catch(() => {});
+    return null;
+  }
+}
+
+function tellNoPanel(log: Log, error: unknown): void {
+  const cause = error instanceof Error ? error.message : String(error);
+  log.error('there is no panel until the next start; the database is served all the same', { cause });
 }
 
 function createHandlers(base: Base, queue: WriteBuffer | null, gate: NamespaceGate) {
@@ -143,12 +160,19 @@ async function stopAll(
   log: Log,
 ): Promise<void> {
   try {
-    // The game server first: it may still have something to save.
-    await panel?.stop();
-    await api.stop();
+    await stopServices(panel, api);
   } finally {
     await closeBelow(writeBehind, engine);
     log.info('stopped', writeBehind === null ? {} : { queuedWrites: writeBehind.buffer.health().pending });
+  }
+}
+
+async function stopServices(panel: RunningPanel | null, api: RunningApi): Promise<void> {
+  try {
+    // The game server first: it may still have something to save.
+    await panel?.stop();
+  } finally {
+    await api.stop();
   }
 }
 

@@ -60,7 +60,7 @@ async function prepareStore(folder: string, startLine: string): Promise<void> {
   const serverRoot = join(folder, 'server');
   mkdirSync(serverRoot);
   const store = openPanelStore(join(folder, 'data/panel.sqlite'));
-  const sessions = new Sessions(store, Date.now);
+  const sessions = new Sessions(store, Date.now, (work) => work());
   const accounts = new Accounts({ store: new AccountStore(store), hasher: new PasswordHasher(), sessions });
   await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
   new PanelSettings(store).update({ backend: 'command', serverRoot, startLine });

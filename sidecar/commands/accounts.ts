@@ -65,7 +65,7 @@ async function givePassword(store: PanelStore, rows: AccountStore, name: string,
   const password = randomBytes(15).toString('base64url');
   const hash = await new PasswordHasher().hash(password, 'command line');
   const audit = new AuditLog({ store, now: Date.now, onTrouble: () => {} });
-  const sessions = new Sessions(store, Date.now);
+  const sessions = new Sessions(store, Date.now, (work) => work());
   rows.atomically(() => {
     const account = rows.byName(username);
     if (account === null) return;

@@ -5,10 +5,12 @@ import { GameServer } from './server/game-server.ts';
 import { findStandaloneProgram } from './server/standalone-backend.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { PanelStore } from './store/panel-store.ts';
+import type { StoreTrouble } from './store-trouble.ts';
 
 export interface GameServerBase {
   readonly base: PanelBase;
   readonly store: PanelStore;
+  readonly trouble: StoreTrouble;
   readonly settings: PanelSettings;
   readonly logs: PanelLogs;
   readonly audit: AuditLog;
@@ -17,10 +19,18 @@ export interface GameServerBase {
 }
 
 /** The game server on this machine, with what the rest of the panel knows of it. */
-export function createGameServer({ base, store, settings, logs, audit, serverVfs }: GameServerBase): GameServer {
+export function createGameServer({
+  base,
+  store,
+  trouble,
+  settings,
+  logs,
+  audit,
+  serverVfs,
+}: GameServerBase): GameServer {
   const { config, now } = base;
   return new GameServer({
-    ...{ store, settings, now, console: logs.console },
+    ...{ store, trouble, settings, now, console: logs.console },
     latestActions: (count) => latestActions(audit, count),
     standalone: { program: findStandaloneProgram(), vfs: serverVfs },
     environment: process.env,

@@ -1,11 +1,13 @@
-import { type Log, traceOf } from '../log.ts';
+import type { Log } from '../log.ts';
 import { Charts, type WatchedServer } from './charts/charts.ts';
 import { createDatabase } from './database/create-database.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelStore } from './store/panel-store.ts';
+import type { StoreTrouble } from './store-trouble.ts';
 
 interface WatcherParts {
   readonly store: PanelStore;
+  readonly trouble: StoreTrouble;
   readonly log: Log;
   readonly server: WatchedServer;
   /** Of a game server that the panel does not run. */
@@ -13,9 +15,9 @@ interface WatcherParts {
 }
 
 /** What looks at the database, the API and the game server. `charts` and `keyUse` close before the store. */
-export function createWatchers(base: PanelBase, { store, log, server, serverPid }: WatcherParts) {
+export function createWatchers(base: PanelBase, { store, trouble, log, server, serverPid }: WatcherParts) {
   const { config, calls, now } = base;
-  const onTrouble = troubleTeller(log);
+  const onTrouble = (error: unknown) => trouble.tell(error, 'charts and the last use of keys have gaps');
   const charts = new Charts({ store, now, server, serverPid, onTrouble });
   calls.onCall(({ ms, code }) => charts.countCall(ms, code !== 'ok'));
   return {
@@ -28,21 +30,5 @@ export function createWatchers(base: PanelBase, { store, log, server, serverPid 
       statementTimeoutMs: config.database.statementTimeoutMs,
       log: (level, message, fields) => log[level](message, fields),
     }),
-  };
-}
-
-const TELL_AGAIN_MS = 600_000;
-
-/** A full disk fails every ten seconds: it is told now and then. */
-function troubleTeller(log: Log): (error: unknown) => void {
-  let toldAt = Number.NEGATIVE_INFINITY;
-  return (error) => {
-    if (performance.now() - toldAt < TELL_AGAIN_MS) return;
-    toldAt = performance.now();
-    const { code } = error as { readonly code?: unknown };
-    const cause = typeof code === 'string' ? code : traceOf(error);
-    log.warn("the panel's file takes nothing, so charts and the last use of keys have gaps; is the disk full?", {
-      cause,
-    });
   };
 }

@@ -1,4 +1,3 @@
-import { traceOf } from '../log.ts';
 import { VERSION } from '../program-folder.ts';
 import { AccountStore } from './accounts/account-store.ts';
 import { Accounts } from './accounts/accounts.ts';
@@ -23,6 +22,7 @@ import type { PanelLogs } from './panel-logs.ts';
 import type { GameServer } from './server/game-server.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { PanelStore } from './store/panel-store.ts';
+import { StoreTrouble } from './store-trouble.ts';
 
 const LOGIN_ATTEMPTS = 10;
 
@@ -39,22 +39,23 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const { settings, logs } = start;
   const { config, now, monotonicNow } = base;
   const { log } = logs;
+  const trouble = new StoreTrouble(store, config.panel.data, log);
   const audit = new AuditLog({
     ...{ store, now },
-    onTrouble: (error) => log.error('refusals could not be written into the audit log', { cause: traceOf(error) }),
+    onTrouble: (error) => trouble.tell(error, 'the audit log could not be written'),
   });
-  const people = createAccounts(store, base, audit);
+  const people = createAccounts(store, trouble, base, audit);
   const { bridgeHost } = config.panel;
   const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now, monotonicNow });
-  const server = createGameServer({ base, store, audit, ...start });
+  const server = createGameServer({ base, store, trouble, audit, ...start });
   const status = () => server.control.status();
   const bundles = new Bundles({ server: server.control, settings });
-  const events = createEvents(logs, people, server, now);
+  const events = createEvents({ logs, people, server, trouble, now });
   bundles.onChange((list) => events.publish('bundles', list, 'bundles.read'));
   return {
     ...people,
-    ...{ base, store, log, logs, settings, audit, events, bridge, server, bundles },
-    ...createWatchers(base, { store, log, server: server.control, serverPid: start.serverPid }),
+    ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles },
+    ...createWatchers(base, { store, trouble, log, server: server.control, serverPid: start.serverPid }),
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),
@@ -68,16 +69,20 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
 
 export type PanelServices = ReturnType<typeof createServices>;
 
-function createEvents(
-  { console }: PanelLogs,
-  { accounts, sessions }: ReturnType<typeof createAccounts>,
-  { control }: GameServer,
-  now: () => number,
-): EventHub {
+interface EventParts {
+  readonly logs: PanelLogs;
+  readonly people: ReturnType<typeof createAccounts>;
+  readonly server: GameServer;
+  readonly trouble: StoreTrouble;
+  readonly now: () => number;
+}
+
+function createEvents({ logs: { console }, people, server: { control }, trouble, now }: EventParts): EventHub {
+  const { accounts, sessions } = people;
   const events = new EventHub({
     ...{ console, now },
     status: () => control.status(),
-    isSessionOpen: (id) => sessions.isOpen(id),
+    isSessionOpen: (id) => trouble.attempt(() => sessions.isOpen(id), true),
   });
   control.onStatus((status) => events.publish('status', status));
   sessions.onEnded(({ sessionIds, reason }) => events.endSessions(sessionIds, reason));
@@ -85,10 +90,10 @@ function createEvents(
   return events;
 }
 
-function createAccounts(store: PanelStore, { now, monotonicNow }: PanelBase, audit: AuditLog) {
+function createAccounts(store: PanelStore, trouble: StoreTrouble, { now, monotonicNow }: PanelBase, audit: AuditLog) {
   const accountStore = new AccountStore(store);
   const hasher = new PasswordHasher();
-  const sessions = new Sessions(store, now);
+  const sessions = new Sessions(store, now, (work) => trouble.attempt(work, undefined));
   const accounts = new Accounts({ store: accountStore, hasher, sessions });
   const limit = new AttemptLimit(LOGIN_ATTEMPTS, monotonicNow);
   const login = new Login({

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { listenFault } from '../config/listen-fault.ts';
-import type { FolderLock } from '../folder-lock.ts';
 import { PAGES_FOLDER } from '../program-folder.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';
@@ -14,7 +13,10 @@ import { openPanelLogs } from './panel-logs.ts';
 import { createServices, type PanelServices } from './services.ts';
 import { PanelSettings, type SettingValues } from './settings/panel-settings.ts';
 import { claimStore } from './store/claim-store.ts';
-import { openPanelStore, type PanelStore } from './store/panel-store.ts';
+import { openPanelStore } from './store/panel-store.ts';
+import { StoreFault, storeFaultOf } from './store/store-fault.ts';
+
+export { StoreFault } from './store/store-fault.ts';
 
 export interface PanelOptions extends PanelBase {
   /** What this start presets where the owner has set nothing. */
@@ -38,18 +40,38 @@ export interface RunningPanel {
 /** Answers under way are waited for this long. */
 const STOP_MS = 3000;
 
-/** The panel over a sidecar that runs: everything from its accounts to the listening socket. */
-export async function startPanel({ preset = {}, serverVfs, serverPid, ...base }: PanelOptions): Promise<RunningPanel> {
+type End = () => unknown;
+
+/**
+ * The panel over a sidecar that runs: everything from its accounts to the listening socket.
+ *
+ * @throws StoreFault if its file cannot be used; Error with one line for the owner
+ */
+export async function startPanel(options: PanelOptions): Promise<RunningPanel> {
+  const ends: End[] = [];
+  try {
+    return await openPanel(options, ends);
+  } catch (error) {
+    // The first fault is the one to tell.
+    await endAll(ends.reverse()).catch(() => {});
+    throw storeFaultOf(error, options.config.panel.data) ?? error;
+  }
+}
+
+/** @param opened grows by the end of each part below the services */
+async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningPanel> {
+  const { preset = {}, serverVfs, serverPid, ...base } = options;
   const { panel } = base.config;
   const claim = await claimStore(panel.data);
-  const store = openClaimed(panel.data, claim);
+  opened.push(() => claim.release());
+  const store = openPanelStore(panel.data);
+  opened.push(() => store.close());
   const settings = new PanelSettings(store, preset);
   const logs = await openPanelLogs(base, settings).catch((error: NodeJS.ErrnoException) => {
-    store.close();
-    throw new Error(
-      `panel: its log files cannot be opened in ${base.config.folder}/logs: ${error.code ?? error.message}`,
-    );
+    const code = error.code ?? error.message;
+    throw new StoreFault(`panel: its log files cannot be opened in ${base.config.folder}/logs: ${code}`, code);
   });
+  opened.push(() => logs.close());
   const ofServer = { serverVfs: serverVfs ?? null, serverPid: serverPid ?? null };
   const services = createServices(base, store, { settings, logs, ...ofServer });
   const routes = panelRoutes(services);
@@ -63,53 +85,46 @@ export async function startPanel({ preset = {}, serverVfs, serverPid, ...base }:
       sessions: services.sessionReader,
       audit: services.audit,
       requestLog: new RequestLog(services.log),
-      log: services.log,
+      trouble: services.trouble,
     }),
   });
   const begin = async () => {
     await services.bridge.apply();
-    await services.server.control.open();
+    await services.server.control.open().catch((error) => {
+      throw storeFaultOf(error, panel.data) ?? error;
+    });
   };
-  const stop = () =>
-    endAll([
-      // Whoever watches sees it go.
-      () => services.server.close(),
-      () => services.events.close(),
-      () => services.bridge.close(),
-      () => closeApp(app),
-      () => services.setup.close(),
-      () => services.charts.close(),
-      () => services.keyUse.close(),
-      () => services.sessions.close(),
-      () => services.audit.close(),
-      () => logs.close(),
-      () => store.close(),
-      () => claim.release(),
-    ]);
+  const ends = [...endsOf(services, app), ...opened.toReversed()];
   try {
     const port = await listen(app, panel, base.config.file);
     hosts = new HostRule(panel, port);
     const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
     services.charts.start();
     services.log.info('listening', { service: 'panel', address });
-    return { address, services, routes, begin, stop };
+    return { address, services, routes, begin, stop: () => endAll(ends) };
   } catch (error) {
-    await stop();
+    opened.push(...endsOf(services, app).reverse());
     throw error;
   }
 }
 
-function openClaimed(file: string, claim: FolderLock): PanelStore {
-  try {
-    return openPanelStore(file);
-  } catch (error) {
-    claim.release();
-    throw error;
-  }
+/** In their order: first the game server, so that its console and its events show how it ends. */
+function endsOf(services: PanelServices, app: FastifyInstance): End[] {
+  return [
+    () => services.server.close(),
+    () => services.events.close(),
+    () => services.bridge.close(),
+    () => closeApp(app),
+    () => services.setup.close(),
+    () => services.charts.close(),
+    () => services.keyUse.close(),
+    () => services.sessions.close(),
+    () => services.audit.close(),
+  ];
 }
 
 /** One after another, each whatever became of those before it. @throws the first fault */
-async function endAll(ends: readonly (() => unknown)[]): Promise<void> {
+async function endAll(ends: readonly End[]): Promise<void> {
   const faults: unknown[] = [];
   for (const end of ends) {
     try {

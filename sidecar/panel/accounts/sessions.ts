@@ -29,10 +29,11 @@ export class Sessions {
   readonly #listeners = new Set<(ended: EndedSessions) => void>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(store: PanelStore, now: () => number) {
+  /** @param attempt does work that no request waits for, and tells what fails */
+  constructor(store: PanelStore, now: () => number, attempt: (work: () => void) => void) {
     this.#store = store;
     this.#now = now;
-    this.#sweep = setInterval(() => this.endExpired(), SWEEP_MS).unref();
+    this.#sweep = setInterval(() => attempt(() => this.endExpired()), SWEEP_MS).unref();
   }
 
   /** The token of the new session. */

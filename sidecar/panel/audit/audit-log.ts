@@ -18,6 +18,8 @@ const LONGEST_SUBJECT = 500;
 /** Each commit waits for the disk on the thread that serves the game: refusals, which anybody can cause, share one. */
 const REFUSALS_EVERY_MS = 500;
 const MOST_WAITING = 1000;
+/** Until what could not be written is tried again. */
+const RETRY_MS = 5000;
 
 export interface AuditOptions {
   readonly store: PanelStore;
@@ -59,7 +61,7 @@ export class AuditLog {
     const isFull = this.#waiting.length >= MOST_WAITING;
     if (note.result === 'ok' || !isFull) this.#waiting.push({ ...note, time: this.#now() });
     if (note.result === 'ok') this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flushLater(), REFUSALS_EVERY_MS).unref();
+    else this.#flushIn(REFUSALS_EVERY_MS);
   }
 
   /** Newest first; `before` is the id that a page ended with. */
@@ -73,7 +75,12 @@ export class AuditLog {
 
   /** Before the store closes. */
   close(): void {
-    this.#flush();
+    this.#flushLater();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #flushIn(ms: number): void {
+    this.#timer ??= setTimeout(() => this.#flushLater(), ms).unref();
   }
 
   #flushLater(): void {
@@ -90,6 +97,17 @@ export class AuditLog {
     const notes = this.#waiting;
     this.#waiting = [];
     if (notes.length === 0) return;
+    try {
+      this.#insert(notes);
+    } catch (error) {
+      // Written once the file takes something again; the newest stay.
+      this.#waiting = notes.slice(-MOST_WAITING);
+      this.#flushIn(RETRY_MS);
+      throw error;
+    }
+  }
+
+  #insert(notes: readonly TimedNote[]): void {
     const insert = this.#store.prepare(
       'INSERT INTO audit (time, username, action, subject, address, result) VALUES (?, ?, ?, ?, ?, ?)',
     );

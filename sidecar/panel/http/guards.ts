@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { type Log, traceOf } from '../../log.ts';
 import type { Client, ClientReader } from '../../security/client.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
+import type { StoreTrouble } from '../store-trouble.ts';
 import { mayCall } from './access.ts';
 import type { HostRule } from './host-rule.ts';
 import { BodyReader } from './read-body.ts';
@@ -23,7 +23,7 @@ export interface GuardsOptions {
   readonly sessions: SessionReader;
   readonly audit: AuditLog;
   readonly requestLog: RequestLog;
-  readonly log: Log;
+  readonly trouble: Pick<StoreTrouble, 'tell'>;
 }
 
 /** What is known of a request while it is judged; the log and the audit read it at the end. */
@@ -55,7 +55,7 @@ export class Guards {
       await sendAnswer(response, await this.#answer(request, response, target, course));
     } catch (error) {
       refusal = asPanelError(error);
-      if (refusal.key === 'internal.error') this.#options.log.error('internal error', { cause: traceOf(error) });
+      if (refusal.key === 'internal.error') this.#options.trouble.tell(error, 'internal error');
       sendError(response, refusal);
     }
     const ms = Math.round(performance.now() - startedMs);
@@ -63,7 +63,7 @@ export class Guards {
       this.#note(request, target, course, { status: response.statusCode, key: refusal?.key ?? '', ms });
     } catch (error) {
       // A full disk, or a store that a stop has closed: the answer is out already.
-      this.#options.log.error('an action could not be written into the audit log', { cause: traceOf(error) });
+      this.#options.trouble.tell(error, 'an action could not be written into the audit log');
     }
   }
 

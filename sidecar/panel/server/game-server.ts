@@ -2,6 +2,7 @@ import type { LineSink } from '../console/console-log.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ConsoleLine } from '../shapes/console.ts';
 import type { PanelStore } from '../store/panel-store.ts';
+import type { StoreTrouble } from '../store-trouble.ts';
 import { CrashRecords, type CrashSources } from './crash-records.ts';
 import { GoodRun } from './good-run.ts';
 import { RunMemory } from './run-memory.ts';
@@ -10,6 +11,7 @@ import type { StandalonePlace } from './standalone-backend.ts';
 
 export interface GameServerOptions {
   readonly store: PanelStore;
+  readonly trouble: Pick<StoreTrouble, 'attempt'>;
   readonly settings: PanelSettings;
   readonly console: LineSink & { latest(count: number): readonly ConsoleLine[] };
   readonly latestActions: CrashSources['latestActions'];
@@ -26,13 +28,13 @@ export class GameServer {
   readonly crashes: CrashRecords;
   readonly #goodRun: GoodRun;
 
-  constructor({ store, latestActions, ...options }: GameServerOptions) {
+  constructor({ store, trouble, latestActions, ...options }: GameServerOptions) {
     const { settings, console, now } = options;
     const goodRun = new GoodRun(store, settings);
     const latestLines = (count: number) => console.latest(count);
     this.#goodRun = goodRun;
     this.crashes = new CrashRecords(store, { now, latestLines, latestActions, changes: () => goodRun.changes() });
-    this.control = new ServerControl({ ...options, crashes: this.crashes, memory: new RunMemory(store) });
+    this.control = new ServerControl({ ...options, crashes: this.crashes, memory: new RunMemory(store, trouble) });
     this.control.onStatus((status) => goodRun.follow(status));
   }
 

@@ -1,4 +1,5 @@
 import type { PanelStore } from '../store/panel-store.ts';
+import type { StoreTrouble } from '../store-trouble.ts';
 import { RUN_VARIABLE } from './child-environment.ts';
 import { groupMembers } from './process-group.ts';
 import { hasVariable, readStartMark } from './process-identity.ts';
@@ -6,9 +7,11 @@ import { hasVariable, readStartMark } from './process-identity.ts';
 /** Which process is the server's, kept on the disk: after `kill -9` of the sidecar the next start knows what to end. */
 export class RunMemory {
   readonly #store: PanelStore;
+  readonly #trouble: Pick<StoreTrouble, 'attempt'>;
 
-  constructor(store: PanelStore) {
+  constructor(store: PanelStore, trouble: Pick<StoreTrouble, 'attempt'>) {
     this.#store = store;
+    this.#trouble = trouble;
   }
 
   async note(pid: number, run: string): Promise<void> {
@@ -19,12 +22,14 @@ export class RunMemory {
       .run(pid, mark, run);
   }
 
+  /** False too if it cannot be read. */
   get isEmpty(): boolean {
-    return this.#store.prepare('SELECT 1 FROM server_run').get() === undefined;
+    return this.#trouble.attempt(() => this.#store.prepare('SELECT 1 FROM server_run').get() === undefined, false);
   }
 
+  /** A number that stays in a file that takes nothing is harmless: the next start finds no such process. */
   forget(): void {
-    this.#store.prepare('DELETE FROM server_run').run();
+    this.#trouble.attempt(() => void this.#store.prepare('DELETE FROM server_run').run(), undefined);
   }
 
   /** The process number of a group that an earlier sidecar has left running; null where there is none. */

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { storeFaultOf } from './store-fault.ts';
 import { FORMAT, TABLES } from './tables.ts';
 
 /**
@@ -9,22 +10,31 @@ import { FORMAT, TABLES } from './tables.ts';
  */
 export type PanelStore = Database.Database;
 
-/** How long another program (a backup, an editor of the file) is waited for. */
-const BUSY_MS = 2000;
+/** How long another program (a backup, an editor of the file) is waited for while nothing is served yet. */
+const OPENING_BUSY_MS = 2000;
 
-/** @throws Error with one line for the owner where it cannot be opened, or is newer than this program */
+/** @throws StoreFault if it is locked, damaged or cannot be written; Error with one line if it is newer than this program */
 export function openPanelStore(file: string): PanelStore {
+  try {
+    return open(file);
+  } catch (error) {
+    throw storeFaultOf(error, file) ?? error;
+  }
+}
+
+function open(file: string): PanelStore {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const isNew = !existsSync(file);
-  const store = new Database(file, { timeout: BUSY_MS });
+  const store = new Database(file, { timeout: OPENING_BUSY_MS });
   try {
     if (isNew) chmodSync(file, 0o600);
-    checkFormat(store, file);
+    const format = checkFormat(store, file);
+    if (!isNew) checkWhole(store);
     store.pragma('journal_mode = WAL');
     store.pragma('synchronous = FULL');
     store.pragma('foreign_keys = ON');
     store.exec(TABLES);
-    store.pragma(`user_version = ${FORMAT}`);
+    if (format !== FORMAT) store.pragma(`user_version = ${FORMAT}`);
     return store;
   } catch (error) {
     store.close();
@@ -32,9 +42,16 @@ export function openPanelStore(file: string): PanelStore {
   }
 }
 
-function checkFormat(store: PanelStore, file: string): void {
+/** Better known now than at the page that somebody needs. */
+function checkWhole(store: PanelStore): void {
+  const found = store.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw new Database.SqliteError(String(found), 'SQLITE_CORRUPT');
+}
+
+/** The format of the file. */
+function checkFormat(store: PanelStore, file: string): number {
   const format = store.pragma('user_version', { simple: true }) as number;
-  if (format <= FORMAT) return;
+  if (format <= FORMAT) return format;
   throw new Error(
     `panel.data: ${file} was written by a newer version (format ${format}; this one knows ${FORMAT}); use that version, or another file`,
   );

@@ -84,6 +84,7 @@ export class ServerRig {
   #newServer(): GameServer {
     return new GameServer({
       store: this.#store,
+      trouble: { attempt: (work) => work() },
       settings: this.settings,
       console: {
         beginRun: () => {
