@@ -79,13 +79,11 @@ export class PendingEntries {
     if (entry.retryOf !== null) this.#retried.add(entry.retryOf);
     const isLate = entry.position <= this.#triedTo || entry.position <= this.#floor;
     if (isLate || entry.token < this.#oldestToken) {
-      this.#over.push({ entry, isOrphan: true });
+      insertInOrder(this.#over, { entry, isOrphan: true }, (one) => one.entry.position);
       return;
     }
     this.#firstNew = Math.min(this.#firstNew, entry.position);
-    const last = this.#live.at(-1);
-    this.#live.push(entry);
-    if (last !== undefined && last.position > entry.position) this.#live.sort(byPosition);
+    insertInOrder(this.#live, entry, ({ position }) => position, this.#head);
   }
 
   /** What the queue's row in the database says of them. */
@@ -98,9 +96,9 @@ export class PendingEntries {
     const isOwner = row.journal === journal.id;
     if (isOwner) this.#floor = row.position;
     this.#oldestToken = isOwner ? row.token : Number.POSITIVE_INFINITY;
-    this.#over.push(...done.map((entry) => ({ entry, isOrphan: false })));
-    this.#over.push(...orphans.map((entry) => ({ entry, isOrphan: true })));
-    this.#over.sort((left, right) => byPosition(left.entry, right.entry));
+    for (const entry of done) this.#over.push({ entry, isOrphan: false });
+    for (const entry of orphans) this.#over.push({ entry, isOrphan: true });
+    this.#over.sort((left, right) => left.entry.position - right.entry.position);
     if (isOwner && orphans.some(({ token, position }) => token === row.token && position <= row.position)) {
       this.#tellCopied();
     }
@@ -143,15 +141,16 @@ export class PendingEntries {
   /** Puts orphans to the dead letters. How many entries are settled by it. */
   async settleOver(): Promise<number> {
     // A copy: more may come while these are written.
-    const over = [...this.#over];
-    if (over.length === 0) return 0;
+    const over = new Set(this.#over);
+    if (over.size === 0) return 0;
     // A retry has its letter still: whoever owns the queue now finds it there.
-    const orphans = over.filter(({ entry, isOrphan }) => isOrphan && entry.retryOf === null).map(({ entry }) => entry);
+    const orphans: PendingEntry[] = [];
+    for (const { entry, isOrphan } of over) if (isOrphan && entry.retryOf === null) orphans.push(entry);
     for (let i = 0; i < orphans.length; i += MAX_LETTERS) await this.#toLetters(orphans.slice(i, i + MAX_LETTERS));
-    this.#over = this.#over.filter((one) => !over.includes(one));
-    this.#forget(over.map(({ entry }) => entry));
+    this.#over = this.#over.filter((one) => !over.has(one));
+    this.#forget(Array.from(over, ({ entry }) => entry));
     if (orphans.length > 0) await this.#tell(orphans.length);
-    return over.length;
+    return over.size;
   }
 
   async #toLetters(orphans: readonly PendingEntry[]): Promise<void> {
@@ -198,8 +197,13 @@ export class PendingEntries {
   }
 }
 
-function byPosition(left: PendingEntry, right: PendingEntry): number {
-  return left.position - right.position;
+/** Almost all belong at the end or a few places before it. @param start what is before it stays there */
+function insertInOrder<T>(list: T[], item: T, positionOf: (item: T) => number, start = 0): void {
+  const position = positionOf(item);
+  let at = list.length;
+  while (at > start && positionOf(list[at - 1] as T) > position) at -= 1;
+  if (at === list.length) list.push(item);
+  else list.splice(at, 0, item);
 }
 
 /** The dead letter of an entry whose queue another journal has taken over. */
