@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
 import { flushFile, NonceFile, nonceFilesOf, readNonceFile, removeFile } from './nonce-file.ts';
 import { NonceTable } from './nonce-table.ts';
-import { TimeMark } from './time-mark.ts';
+import { MARK_AHEAD_SECONDS, TimeMark } from './time-mark.ts';
 
 /** Some 26,000 requests a second for as long as a nonce is remembered at the default skew; 32 to 64 MB. */
 const DEFAULT_CAPACITY = 4_000_000;
 const GENERATIONS_IN_SKEW = 4;
 const KEEP_AHEAD_MS = 5000;
 const IDLE_SECONDS = 300;
+/** A running sidecar whose clock goes back by less refuses what it forgot for as long as that takes. */
+const FAR_AHEAD_SECONDS = 3600;
 
 export interface NonceStoreOptions {
   /** Made where it is missing; one running sidecar a folder. */
@@ -59,7 +61,10 @@ export class NonceStore {
     this.#mark = new TimeMark(options.folder, options.bootId);
     const isTrusted = this.#mark.lastEnd === 'trusted' || this.#mark.lastEnd === 'none';
     if (isTrusted) this.#load();
-    this.#mark.begin(options.nowSeconds(), isTrusted ? 0 : this.#distrust());
+    const nowSeconds = options.nowSeconds();
+    const refusedUntil = isTrusted ? 0 : this.#distrust(nowSeconds);
+    if (this.#rewind(nowSeconds, options.skewSeconds) && isTrusted) this.#warnOfRewind(nowSeconds);
+    this.#mark.begin(nowSeconds, refusedUntil);
     this.#timer = setInterval(() => this.#keepAhead(), KEEP_AHEAD_MS).unref();
   }
 
@@ -160,17 +165,37 @@ export class NonceStore {
    * Appended nonces may be lost: nothing signed before the last mark plus the skew is good any more. Returns that moment;
    * it is kept on the disk, for the start after this one.
    */
-  #distrust(): number {
+  #distrust(nowSeconds: number): number {
     const { folder, skewSeconds, warn } = this.#options;
-    const nowSeconds = this.#options.nowSeconds();
     const isLost = this.#mark.lastEnd === 'lost';
-    const refusedUntil = (isLost ? this.#mark.seconds : nowSeconds) + skewSeconds;
+    const isAhead = this.#mark.seconds > nowSeconds + skewSeconds + MARK_AHEAD_SECONDS;
+    const refusedUntil = (isLost && !isAhead ? this.#mark.seconds : nowSeconds) + skewSeconds;
     nonceFilesOf(folder).forEach(removeFile);
-    const why = isLost ? 'the machine was restarted while the sidecar ran' : `${folder} cannot be read`;
-    const until = new Date((refusedUntil + 1) * 1000).toISOString();
+    const restarted = `the machine was restarted while the sidecar ran${isAhead ? ' and the clock was far ahead' : ''}`;
+    const why = isLost ? restarted : `${folder} cannot be read`;
+    const until = isoTime(refusedUntil + 1);
     const seconds = Math.max(0, refusedUntil + 1 - nowSeconds);
     warn(`${why}, so a request could be replayed: what was signed before ${until} is refused, for ${seconds} s`);
     return refusedUntil;
+  }
+
+  /**
+   * Times on the disk more than `allowedSeconds` beyond what a right clock writes are of a clock that was far ahead. Its
+   * nonces that were dropped are refused for the skew instead of until that time comes. True if there are such nonces.
+   */
+  #rewind(nowSeconds: number, allowedSeconds: number): boolean {
+    const { skewSeconds } = this.#options;
+    const { seconds, forgotten } = this.#mark;
+    const latest = nowSeconds + MARK_AHEAD_SECONDS + allowedSeconds;
+    const isForgottenAhead = forgotten > latest + skewSeconds;
+    if (seconds > latest || isForgottenAhead) this.#mark.rewind(nowSeconds, nowSeconds + skewSeconds);
+    return isForgottenAhead;
+  }
+
+  #warnOfRewind(nowSeconds: number): void {
+    const { skewSeconds, warn } = this.#options;
+    const until = isoTime(nowSeconds + skewSeconds + 1);
+    warn(`the clock was far ahead, so a request could be replayed: what was signed before ${until} is refused`);
   }
 
   #current(nowSeconds: number): Generation {
@@ -221,6 +246,7 @@ export class NonceStore {
   }
 
   #refuseEarly(nowSeconds: number): NonceVerdict {
+    if (this.#rewind(nowSeconds, FAR_AHEAD_SECONDS)) this.#warnOfRewind(nowSeconds);
     const wait = this.waitSeconds(nowSeconds);
     const { folder } = this.#options;
     const why = 'the clock went back, or the machine was restarted';
@@ -239,4 +265,8 @@ export class NonceStore {
     this.#warnedAt = nowSeconds;
     this.#options.warn(line);
   }
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
 }

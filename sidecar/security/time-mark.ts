@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isSameBoot } from './boot-id.ts';
 
 /** The mark runs this far ahead of the clock, so that it is rarely written while a request waits. */
-const AHEAD_SECONDS = 30;
+export const MARK_AHEAD_SECONDS = 30;
 const RENEW_AT_SECONDS = 20;
 const FILE = 'time-mark.json';
 
@@ -58,13 +58,19 @@ export class TimeMark {
   /** The first word of a start, on the disk when this returns. Nothing signed up to `refusedUntil` is ever accepted. */
   begin(nowSeconds: number, refusedUntil: number): void {
     this.#forgotten = Math.max(this.#forgotten, refusedUntil);
-    this.#writeNow(Math.max(this.#mark, nowSeconds + AHEAD_SECONDS), false);
+    this.#writeNow(Math.max(this.#mark, nowSeconds + MARK_AHEAD_SECONDS), false);
+  }
+
+  /** The clock was far ahead and is right again: the mark follows it, and nothing signed up to `refusedUntil` is accepted. */
+  rewind(nowSeconds: number, refusedUntil: number): void {
+    this.#mark = Math.min(this.#mark, nowSeconds - 1);
+    this.#forgotten = Math.min(this.#forgotten, refusedUntil);
   }
 
   /** Returns once a mark at or after `nowSeconds` is on the disk; throws where the disk does not take it. */
   reach(nowSeconds: number): void {
-    if (nowSeconds > this.#mark) this.#writeNow(nowSeconds + AHEAD_SECONDS, false);
-    else if (nowSeconds > this.#mark - RENEW_AT_SECONDS) this.#renewal ??= this.#renew(nowSeconds + AHEAD_SECONDS);
+    if (nowSeconds > this.#mark) this.#writeNow(nowSeconds + MARK_AHEAD_SECONDS, false);
+    else if (nowSeconds > this.#mark - RENEW_AT_SECONDS) this.#renewal ??= this.#renew(nowSeconds + MARK_AHEAD_SECONDS);
   }
 
   /** Nonces up to `ts` are dropped. True once that is on the disk. */

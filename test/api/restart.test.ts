@@ -133,6 +133,69 @@ describe('after a power failure', () => {
   });
 });
 
+describe('a clock that was a year ahead', () => {
+  const YEAR_MS = 365 * 86_400_000;
+
+  /** A request of the right time, and requests of the wrong one. Old nonces are dropped meanwhile if it lasts. */
+  async function runAhead(minutes: number): Promise<{ api: TestApi; envelopes: Envelope[] }> {
+    const api = await start();
+    const envelopes = [sign(api)];
+    expect((await send(api, envelopes[0] as Envelope)).httpStatus).toBe(200);
+    nowMs += YEAR_MS;
+    for (let minute = 0; minute <= minutes; minute += 1) {
+      const envelope = sign(api);
+      expect((await send(api, envelope)).httpStatus).toBe(200);
+      envelopes.push(envelope);
+      nowMs += 60_000;
+    }
+    nowMs = START_MS + 10_000;
+    return { api, envelopes };
+  }
+
+  async function expectRefusedForTheSkew(api: TestApi, envelopes: Envelope[]): Promise<void> {
+    const replays = async () => {
+      for (const envelope of envelopes) expect((await send(api, envelope)).httpStatus).toBe(401);
+    };
+    await replays();
+    expect((await send(api, sign(api))).httpStatus).toBe(401);
+    const until = new Date(nowMs + (SKEW + 1) * 1000).toISOString();
+    expect(warnings(api).filter((line) => line.includes('the clock was far ahead'))).toHaveLength(1);
+    expect(warnings(api).join()).toContain(until);
+    nowMs += (SKEW + 1) * 1000;
+    await replays();
+    expect((await send(api, sign(api))).httpStatus).toBe(200);
+  }
+
+  for (const minutes of [0, 10]) {
+    it(`for ${minutes} minutes, then a power failure: requests are refused for the skew`, async () => {
+      const { envelopes } = await runAhead(minutes);
+      await expectRefusedForTheSkew(await start({ bootId: 'the-next-boot' }), envelopes);
+    });
+  }
+
+  it('for 10 minutes, then a clean restart: requests are refused for the skew', async () => {
+    const { api, envelopes } = await runAhead(10);
+    await stop(api);
+    await expectRefusedForTheSkew(await start(), envelopes);
+  });
+
+  it('for 10 minutes, without a restart: requests are refused for the skew', async () => {
+    const { api, envelopes } = await runAhead(10);
+    await expectRefusedForTheSkew(api, envelopes);
+  });
+
+  it('for a moment, then a restart: nothing is refused, as no nonce was dropped', async () => {
+    const { envelopes } = await runAhead(0);
+    const second = await start();
+    for (const envelope of envelopes) expect((await send(second, envelope)).httpStatus).toBe(401);
+    expect((await send(second, sign(second))).httpStatus).toBe(200);
+    const third = await start({ bootId: 'the-next-boot' });
+    expect((await send(third, sign(third))).httpStatus).toBe(401);
+    nowMs += 2 * SKEW * 1000;
+    expect((await send(third, sign(third))).httpStatus).toBe(200);
+  });
+});
+
 describe('what cannot be trusted', () => {
   it('a time mark that cannot be read: as after a power failure', async () => {
     const first = await start();
