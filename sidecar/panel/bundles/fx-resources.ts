@@ -54,7 +54,7 @@ function ensuredBy(config: string): Set<string> {
  * may be a stranger's: no expression below can begin in more than one way, so that none is slow on any text.
  */
 function ofLua(name: string, lua: string): BundleManifest {
-  const text = withoutRemarks(lua);
+  const text = withoutRemarks(withPlainLines(lua));
   const one = (key: string) =>
     textOf(new RegExp(`^[^\\S\\n]*${key}\\s*(?:\\(\\s*)?(['"])(.*?)\\1`, 'm').exec(text)?.[2]);
   const lists = [...text.matchAll(/^[^\S\n]*(?:dependencies|dependency)\s*(?:\(\s*)?\{([^{}]*)\}/gm)].map(
@@ -69,6 +69,11 @@ function ofLua(name: string, lua: string): BundleManifest {
     // `/server:5181` and the like are demands on the server, and no resources.
     dependencies: textsOf([...single, ...listed]).filter((dependency) => !dependency.startsWith('/')),
   };
+}
+
+/** `^` matches behind each of these; a run of blanks that held them could begin anywhere in it. */
+function withPlainLines(lua: string): string {
+  return lua.replace(/\r\n?|[\u2028\u2029]/g, '\n');
 }
 
 /** One that never ends takes all that follows, as it does for Lua. */

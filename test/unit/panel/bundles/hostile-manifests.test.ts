@@ -19,6 +19,9 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 // A resource comes from a stranger, and the thread that reads it is the one that serves the game.
 it.each([
   ['empty lines', '\n'.repeat(40_000)],
+  ['carriage returns', '\r'.repeat(40_000)],
+  ['line separators', '\u2028'.repeat(40_000)],
+  ['paragraph separators and blanks', '\u2029 '.repeat(20_000)],
   ['a keyword before much space', `version${' '.repeat(100_000)}`],
   ['keywords before much space', 'description \t\n'.repeat(10_000)],
   ['remarks that never end', '--[['.repeat(60_000)],
@@ -30,6 +33,13 @@ it.each([
   const [resource] = await readFxResources(root);
   expect(performance.now() - begun).toBeLessThan(MOST_MS);
   expect(resource?.name).toBe('one');
+});
+
+it.each(['\r\n', '\r'])('a manifest whose lines end with %j is read', async (end) => {
+  const manifest = ["version '3'", "description 'A shop'", "dependency 'core'"].join(end);
+  writeFileSync(join(root, 'resources/one/fxmanifest.lua'), manifest);
+  const [resource] = await readFxResources(root);
+  expect(resource).toMatchObject({ version: '3', description: 'A shop', dependencies: ['core'] });
 });
 
 it('a manifest is read as people write them', async () => {
