@@ -2,14 +2,16 @@ import { ApiClient } from '../client/api-client.ts';
 import { CallTrace } from '../client/call-trace.ts';
 import { errorResult, type Result } from '../client/outcome.ts';
 import { randomId } from '../client/random-id.ts';
-import type { Cancel, Timers } from '../client/timers.ts';
+import type { Timers } from '../client/timers.ts';
 import type { Transport } from '../client/transport.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { CallSettings } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
+import type { AcceptedCall } from './accepted-call.ts';
 import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
 import { CallQueue } from './call-queue.ts';
 import { CallerBook, type CallerFigures } from './caller-book.ts';
+import { OwnSidecarWait } from './own-sidecar-wait.ts';
 import { type ByteForm, type Question, readQuestion } from './records.ts';
 import { ResultTable } from './result-table.ts';
 import { SlowCalls } from './slow-calls.ts';
@@ -21,33 +23,10 @@ export interface ConnectorOptions {
   readonly openTransport: (configuration: Configuration) => Transport;
 }
 
-/** A call with a ticket. */
-interface AcceptedCall {
-  /** Of the ticket. */
-  readonly id: string;
-  readonly call: CheckedCall;
-  /** Null where the host does not tell. */
-  readonly caller: string | null;
-  readonly trace: CallTrace;
-  /** It was taken while this server's own sidecar was starting: that it took long surprises nobody. */
-  readonly wasHeld: boolean;
-}
-
 /** A result that nobody collects is kept this long, and four times the timeout. */
 const RESULT_LIFETIME_MS = 120_000;
 
 const INTERNAL = 'unexpected failure of the connector; details are in the log';
-
-/** Longest that calls wait for a sidecar that this connector runs itself (contract section 8). */
-const LONGEST_HOLD_MS = 30_000;
-
-/** Calls that wait because there is no address to send them to yet. */
-interface Hold {
-  readonly settings: CallSettings;
-  readonly end: Cancel;
-  /** Why calls end now that nobody waits any longer; null while they wait. */
-  over: string | null;
-}
 
 /** The two exports and what is behind them: tickets, the queue, and the client of the running configuration. */
 export class Connector {
@@ -59,7 +38,7 @@ export class Connector {
   /** Clients of earlier configurations whose calls have not all ended. */
   readonly #retired = new Set<ApiClient>();
   #client: ApiClient | null = null;
-  #hold: Hold | null = null;
+  readonly #wait: OwnSidecarWait;
   #reason = 'no configuration has been read yet';
   /** Why no new call is taken; null while they are. */
   #closing: string | null = null;
@@ -67,6 +46,7 @@ export class Connector {
   constructor(options: ConnectorOptions) {
     this.#options = options;
     this.#queue = new CallQueue(options.timers.elapsed);
+    this.#wait = new OwnSidecarWait(options.timers, this.#queue);
     this.#results = new ResultTable(options.timers);
     this.#slowCalls = new SlowCalls(options.timers, options.log);
   }
@@ -77,17 +57,17 @@ export class Connector {
   }
 
   get reason(): string {
-    return this.#hold === null ? this.#reason : (this.#hold.over ?? 'the sidecar of this server is starting');
+    return this.isHolding ? (this.#wait.over ?? 'the sidecar of this server is starting') : this.#reason;
   }
 
   /** Of the calls of now; undefined where there is no configuration. */
   get settings(): CallSettings | undefined {
-    return this.#client?.config ?? this.#hold?.settings;
+    return this.#client?.config ?? this.#wait.settings;
   }
 
   /** There is a configuration, and no sidecar to call yet. */
   get isHolding(): boolean {
-    return this.#hold !== null;
+    return this.#wait.isHolding;
   }
 
   get waiting(): number {
@@ -145,20 +125,25 @@ export class Connector {
     return this.#client?.clock.offsetMs ?? 0;
   }
 
-  /** Takes a configuration over: calls under way end under the one that they began with. Resolves once the clock is set. */
-  configure(configuration: Configuration): Promise<void> {
+  /**
+   * Takes a configuration over: calls under way end under the one that they began with. Resolves once the clock is set.
+   *
+   * @param isOwnSidecar `holdCalls` follows when that sidecar ends: its failures then say nothing about the next one
+   */
+  configure(configuration: Configuration, isOwnSidecar = false): Promise<void> {
     const { timers, log, openTransport } = this.#options;
     const client: ApiClient = new ApiClient(configuration, {
       timers,
       log,
       transport: openTransport(configuration),
       onOpen: () => this.#onOpen(client),
+      onFailure: () => isOwnSidecar && this.#onOwnFailure(client),
     });
     this.#retire();
     this.#client = client;
     this.#reason = '';
     this.#queue.setConcurrency(configuration.config.maxConcurrent);
-    this.#release();
+    this.#wait.release();
     return client.clock.start();
   }
 
@@ -168,23 +153,12 @@ export class Connector {
    */
   holdCalls(settings: CallSettings): void {
     this.#retire();
-    this.#hold?.end();
-    this.#queue.pause();
-    const end = this.#options.timers.after(LONGEST_HOLD_MS, () =>
-      this.giveUpHold(
-        `the sidecar of this server has not started within ${LONGEST_HOLD_MS / 1000} s; the console says why`,
-      ),
-    );
-    this.#hold = { settings, end, over: null };
+    this.#wait.hold(settings);
   }
 
   /** What waits ends, and nothing more waits, until `configure`. */
   giveUpHold(reason: string): void {
-    if (this.#hold !== null) {
-      this.#hold.end();
-      this.#hold.over = reason;
-      this.#queue.dropWaiting();
-    }
+    this.#wait.giveUp(reason);
   }
 
   /** There is no configuration to work with. One that is in use stays. */
@@ -204,8 +178,7 @@ export class Connector {
 
   /** Ends everything: sockets, timers, calls. Results that nobody collected are dropped. */
   async stop(): Promise<void> {
-    this.#hold?.end();
-    this.#hold = null;
+    this.#wait.stop();
     const clients = [...this.#retired, ...(this.#client === null ? [] : [this.#client])];
     this.#client = null;
     this.#reason = 'the connector has stopped';
@@ -222,12 +195,6 @@ export class Connector {
       this.#retired.add(previous);
       void previous.retire().then(() => this.#retired.delete(previous));
     }
-  }
-
-  #release(): void {
-    this.#hold?.end();
-    this.#hold = null;
-    this.#queue.resume();
   }
 
   #check({ texts, isTooLong, problem }: Question): CheckedCall {
@@ -249,10 +216,10 @@ export class Connector {
     if (uncollected !== null) {
       throw new Refusal('busy', uncollected);
     }
-    if (this.#hold !== null && this.#hold.over !== null) {
-      throw new Refusal('unavailable', this.#hold.over);
+    if (this.#wait.over !== null) {
+      throw new Refusal('unavailable', this.#wait.over);
     }
-    if (this.#client !== null && !this.#client.breaker.admit()) {
+    if (this.#client !== null && !this.#wait.isInDoubt && !this.#client.breaker.admit()) {
       throw new Refusal('unavailable', this.#client.breaker.refusal);
     }
     const accepted: AcceptedCall = {
@@ -307,18 +274,23 @@ export class Connector {
   }
 
   #dropped(): Result {
-    return errorResult('unavailable', this.#hold?.over ?? this.#client?.breaker.refusal ?? this.#reason);
+    return errorResult('unavailable', this.#wait.over ?? this.#client?.breaker.refusal ?? this.#reason);
   }
 
   /** A client that a `db-reload` has replaced no longer speaks for what waits. */
   #onOpen(client: ApiClient): void {
-    if (client === this.#client) {
+    if (client === this.#client && !this.#wait.isInDoubt) {
       this.#options.log(
         `no usable answer from ${client.config.target.url}: ${client.breaker.refusal}; db-health tells why`,
         'bad',
       );
       this.#queue.dropWaiting();
     }
+  }
+
+  #onOwnFailure(client: ApiClient): void {
+    if (client !== this.#client) return;
+    this.#wait.doubt(() => client.breaker.state === 'open' && this.#onOpen(client));
   }
 
   #logInternal(error: unknown): void {

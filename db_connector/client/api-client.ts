@@ -32,6 +32,8 @@ export interface ApiClientOptions {
   readonly log: Say;
   /** The circuit breaker has opened: what waits ends. */
   readonly onOpen: () => void;
+  /** An attempt had no usable answer. Comes before the call's end, so before another call gets its place. */
+  readonly onFailure: () => void;
 }
 
 /** How far a call has come. */
@@ -157,6 +159,7 @@ export class ApiClient {
       transport = outcome.transport;
       return outcome;
     } finally {
+      if (transport === 'failure') this.#options.onFailure();
       this.breaker.count(period, transport);
     }
   }

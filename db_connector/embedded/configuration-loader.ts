@@ -92,12 +92,8 @@ export class ConfigurationLoader {
     const keeper: SidecarKeeper = new SidecarKeeper({ place, timers, log }, config, {
       onUp: (address, secret) => {
         if (this.#keeper === keeper) {
-          void connector.configure({
-            config: configAt(config, address),
-            key: importSecret(secret),
-            ca: null,
-            warnings: [],
-          });
+          const key = importSecret(secret);
+          void connector.configure({ config: configAt(config, address), key, ca: null, warnings: [] }, true);
           log(`the sidecar of this server is up at ${address}, with its data in ${keeper.folder}`, 'good');
         }
       },

@@ -25,6 +25,13 @@ export default function start(host) {
     }
     host.log('storm over');
   });
+  host.commands.register('burst', 'counts at once', async ([count]) => {
+    const results = Array.from({ length: Number(count) }, () => db.async.Count('game', 'marks'));
+    host.log('burst given');
+    const codes = {};
+    for (const { State, Code } of await Promise.all(results)) codes[Code || State] = (codes[Code || State] ?? 0) + 1;
+    host.log('burst ' + JSON.stringify(codes));
+  });
   host.commands.register('marks', 'lists', async () => {
     const result = await db.async.Find('game', 'marks', {});
     host.log('marks ' + db.Rows(result).map((row) => row.id).join(','));

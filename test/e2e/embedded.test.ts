@@ -74,6 +74,18 @@ describe('a connector with nothing configured', { timeout: SLOW_MS }, () => {
     expect(expected.filter((id) => !there.includes(id))).toEqual([]);
   });
 
+  it.skipIf(process.platform === 'win32')('loses only what was in flight when its sidecar is killed', async () => {
+    const server = await newServer().start();
+    await server.line(/\] synced ok/);
+    process.kill(server.sidecar, 'SIGSTOP');
+    server.type('burst 400');
+    await server.line(/burst given/);
+    expect(JSON.parse(await server.ask('db-status json', /^\{/))).toMatchObject({ inFlight: 16, queued: 384 });
+    process.kill(server.sidecar, 'SIGKILL');
+    const codes = JSON.parse((await server.line(/burst \{/)).replace(/^.*burst /, ''));
+    expect(codes).toEqual({ ok: 384, network: 16 });
+  });
+
   it('ends its sidecar when it is killed, and the next start has everything', async () => {
     const server = await newServer().start();
     await server.line(/\] synced ok/);

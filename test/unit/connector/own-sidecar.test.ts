@@ -84,6 +84,71 @@ describe('while the connector’s own sidecar starts', () => {
   });
 });
 
+describe('when attempts at the connector’s own sidecar fail', () => {
+  let stage: Stage;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    stage = new Stage({ maxConcurrent: 5 });
+    void stage.connector.configure(configuration({ maxConcurrent: 5, slowCallMs: 0 }), true);
+  });
+
+  afterEach(async () => {
+    await stage.connector.stop();
+    vi.useRealTimers();
+  });
+
+  const settle = () => vi.advanceTimersByTimeAsync(0);
+  const codes = (tickets: ReturnType<Stage['write']>[]) => tickets.map((ticket) => stage.take(ticket).Code);
+
+  it('and its end is seen afterwards, only what was in flight fails', async () => {
+    const running = Array.from({ length: 5 }, () => stage.write());
+    const waiting = Array.from({ length: 3 }, () => stage.write());
+    for (const flight of [...stage.flights]) {
+      flight.fail();
+      await settle();
+    }
+    // The circuit is open by now.
+    waiting.push(stage.write());
+    expect(stage.flights.length).toBe(5);
+    await vi.advanceTimersByTimeAsync(900);
+    stage.connector.holdCalls(configuration().config);
+    await vi.advanceTimersByTimeAsync(5000);
+    void stage.connector.configure(configuration({ slowCallMs: 0 }), true);
+    await settle();
+    for (const flight of stage.flights) flight.succeed();
+    await settle();
+    expect(codes(running)).toEqual(Array(5).fill('network'));
+    expect(waiting.map((ticket) => stage.take(ticket).State)).toEqual(Array(4).fill('ok'));
+    expect(stage.lines).toEqual([]);
+  });
+
+  it('and it lives, the open circuit ends what waits a second later', async () => {
+    Array.from({ length: 5 }, () => stage.write());
+    const waiting = [stage.write(), stage.write()];
+    for (const flight of [...stage.flights]) flight.fail();
+    await vi.advanceTimersByTimeAsync(999);
+    waiting.push(stage.write());
+    expect(waiting.map((ticket) => stage.take(ticket).State)).toEqual(Array(3).fill('pending'));
+    await vi.advanceTimersByTimeAsync(2);
+    expect(codes(waiting)).toEqual(Array(3).fill('unavailable'));
+    expect(stage.write().Error).toMatch(/^unavailable/);
+    expect(stage.lines).toHaveLength(1);
+  });
+
+  it('and the circuit stays closed, what waits goes on a second later', async () => {
+    Array.from({ length: 5 }, () => stage.write());
+    const waiting = stage.write();
+    stage.flights[0]?.fail();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(stage.flights.length).toBe(5);
+    await vi.advanceTimersByTimeAsync(2);
+    stage.flights[5]?.succeed();
+    await settle();
+    expect(stage.take(waiting).State).toBe('ok');
+  });
+});
+
 describe('when the connector’s own sidecar has died', () => {
   it('new calls wait, and the circuit breaker of the dead one says nothing about the next', async () => {
     vi.useFakeTimers();
