@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../db_connector/protocol/operations.ts';
+import type { DatabaseCheck } from '../data/database-check.ts';
 import { type Client, ClientReader } from '../security/client.ts';
-import type { DatabaseCheck } from './database-check.ts';
 import { OperationRoute, type OperationRouteOptions } from './operation-route.ts';
 import {
   canSeeMetrics,

@@ -1,6 +1,6 @@
+import type { DatabaseCheck } from '../data/database-check.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { DatabaseCheck } from './database-check.ts';
 
 /**
  * Makes the handler of the operation `health`: HealthResult as JSON text, with `writeBuffer` where write-behind is on.

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
+import type { DatabaseCheck } from '../data/database-check.ts';
 import type { Client } from '../security/client.ts';
-import type { DatabaseCheck } from './database-check.ts';
 import type { Metrics } from './metrics.ts';
 import { replyError, send, sendJson } from './reply.ts';
 

@@ -50,12 +50,13 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const server = createGameServer({ base, store, trouble, audit, ...start });
   const status = () => server.control.status();
   const bundles = new Bundles({ server: server.control, settings });
-  const events = createEvents({ logs, people, server, trouble, now });
+  const watchers = createWatchers(base, { store, trouble, log, server: server.control, serverPid: start.serverPid });
+  const events = createEvents({ logs, people, server, watchers, trouble, now });
   bundles.onChange((list) => events.publish('bundles', list, 'bundles.read'));
   return {
     ...people,
     ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles },
-    ...createWatchers(base, { store, trouble, log, server: server.control, serverPid: start.serverPid }),
+    ...watchers,
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),
@@ -73,18 +74,23 @@ interface EventParts {
   readonly logs: PanelLogs;
   readonly people: ReturnType<typeof createAccounts>;
   readonly server: GameServer;
+  readonly watchers: ReturnType<typeof createWatchers>;
   readonly trouble: StoreTrouble;
   readonly now: () => number;
 }
 
-function createEvents({ logs: { console }, people, server: { control }, trouble, now }: EventParts): EventHub {
+function createEvents({ logs, people, server, watchers, trouble, now }: EventParts): EventHub {
   const { accounts, sessions } = people;
+  const { control } = server;
+  const { health } = watchers;
   const events = new EventHub({
-    ...{ console, now },
+    ...{ console: logs.console, now },
     status: () => control.status(),
+    databaseTrouble: () => health.trouble,
     isSessionOpen: (id) => trouble.attempt(() => sessions.isOpen(id), true),
   });
   control.onStatus((status) => events.publish('status', status));
+  health.onChange((now) => events.publish('health', now));
   sessions.onEnded(({ sessionIds, reason }) => events.endSessions(sessionIds, reason));
   accounts.onPermissionsChanged(({ accountId, permissions }) => events.changePermissions(accountId, permissions));
   return events;

@@ -100,6 +100,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
     hosts = new HostRule(panel, port);
     const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
     services.charts.start();
+    services.health.start();
     services.log.info('listening', { service: 'panel', address });
     return { address, services, routes, begin, stop: () => endAll(ends) };
   } catch (error) {
@@ -118,6 +119,7 @@ function endsOf(services: PanelServices, app: FastifyInstance): End[] {
     () => services.setup.close(),
     () => services.charts.close(),
     () => services.keyUse.close(),
+    () => services.health.close(),
     () => services.sessions.close(),
     () => services.audit.close(),
   ];

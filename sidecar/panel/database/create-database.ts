@@ -2,6 +2,7 @@ import type { CallWatch } from '../../data/call-watch.ts';
 import type { EngineLog } from '../../engine/engine.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 import { DatabaseAccess, type DatabaseParts } from './database-access.ts';
+import { HealthWatch } from './health-watch.ts';
 import { type ConfiguredKey, KeyUse } from './key-use.ts';
 import { NamespaceList } from './namespace-list.ts';
 import { QuarantineDesk } from './quarantine-desk.ts';
@@ -20,7 +21,7 @@ export interface DatabaseServicesOptions extends DatabaseParts {
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** What the database pages stand on. `keyUse` is to be closed. */
+/** What the database pages stand on. `keyUse` and `health` are to be closed. */
 export function createDatabase(options: DatabaseServicesOptions) {
   const { store, calls, keys, maxPending, log, now, onTrouble } = options;
   const access = new DatabaseAccess(options);
@@ -33,6 +34,7 @@ export function createDatabase(options: DatabaseServicesOptions) {
   });
   return {
     ...{ namespaceList, slowCalls, keyUse },
+    health: new HealthWatch(options),
     tableRows: new TableRows(access),
     rowEdit: new RowEdit(access),
     queueDesk: new QueueDesk(access, maxPending),

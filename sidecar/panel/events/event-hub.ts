@@ -9,6 +9,8 @@ export interface EventHubOptions {
   readonly console: LineSource;
   /** What a new stream is told at once: the state of the server. */
   readonly status: () => unknown;
+  /** Sent to a new stream after the permissions; null while the database is well. */
+  readonly databaseTrouble?: () => unknown;
   /** Asked with each comment: whoever ends sessions from another process cannot tell the hub. */
   readonly isSessionOpen: (sessionId: number) => boolean;
   /** Epoch milliseconds. */
@@ -67,11 +69,13 @@ export class EventHub {
     out.on('error', () => out.destroy());
     stream.send('status', encodeEvent('status', this.#options.status()));
     stream.send('permissions', encodeEvent('permissions', { permissions: [...reader.permissions] }));
+    const trouble = this.#options.databaseTrouble?.() ?? null;
+    if (trouble !== null) stream.send('health', encodeEvent('health', trouble));
     stream.pump();
   }
 
   /** Encoded once, to all who may see it. */
-  publish(name: 'status' | 'bundles' | 'job', data: unknown, needed: Permission | null = null): void {
+  publish(name: 'status' | 'bundles' | 'job' | 'health', data: unknown, needed: Permission | null = null): void {
     const bytes = encodeEvent(name, data);
     this.#each((stream) => {
       if (needed === null || stream.can(needed)) stream.send(name, bytes);

@@ -1,5 +1,6 @@
 import type { BundleInfo } from '../../shapes/bundles.ts';
 import type { ConsoleLine } from '../../shapes/console.ts';
+import type { DatabaseHealth } from '../../shapes/health.ts';
 import type { JobStatus } from '../../shapes/jobs.ts';
 import type { ServerStatus } from '../../shapes/server.ts';
 import { api } from './api.ts';
@@ -11,6 +12,7 @@ interface EventShapes {
   permissions: { readonly permissions: readonly string[] };
   bundles: readonly BundleInfo[];
   job: JobStatus;
+  health: DatabaseHealth;
   /** Lines that the panel no longer has, or could not send fast enough: from and to, both among them. */
   gap: { readonly from: number; readonly to: number };
   bye: { readonly reason: EndReason };
@@ -22,11 +24,13 @@ type Listener<Name extends keyof EventShapes> = (data: EventShapes[Name]) => voi
 interface Live {
   readonly status: ServerStatus | null;
   readonly connection: 'connecting' | 'open' | 'lost';
+  /** Null while the database is well. */
+  readonly health: DatabaseHealth | null;
 }
 
-export const live = createStore<Live>({ status: null, connection: 'connecting' });
+export const live = createStore<Live>({ status: null, connection: 'connecting', health: null });
 
-const NAMES = ['status', 'console', 'permissions', 'bundles', 'job', 'gap', 'bye'] as const;
+const NAMES = ['status', 'console', 'permissions', 'bundles', 'job', 'health', 'gap', 'bye'] as const;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15_000;
 
@@ -98,7 +102,8 @@ async function catchUp(): Promise<void> {
 function opened(): void {
   const wasLost = live.get().connection === 'lost';
   waitMs = FIRST_WAIT_MS;
-  live.set({ connection: 'open' });
+  // A new stream tells of trouble alone.
+  live.set({ connection: 'open', health: null });
   if (wasLost) catchUp().catch(() => {});
 }
 
@@ -141,12 +146,16 @@ export function closeEvents(): void {
   clearTimeout(timer);
   lastSeq = '';
   waitMs = FIRST_WAIT_MS;
-  live.set({ status: null, connection: 'connecting' });
+  live.set({ status: null, connection: 'connecting', health: null });
 }
 
 onEvent('status', (status) => {
   statusEvents += 1;
   live.set({ status });
+});
+onEvent('health', (health) => {
+  const isWell = health.unreachableSince === null && health.queue === 'ok';
+  live.set({ health: isWell ? null : health });
 });
 onEvent('permissions', ({ permissions }) => setPermissions(permissions));
 onEvent('bye', ({ reason }) => {

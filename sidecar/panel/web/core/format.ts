@@ -34,6 +34,14 @@ export function dayTime(iso: string | number): string {
   return dateFormat({ day: 'numeric', month: 'short', ...clock }).format(new Date(iso));
 }
 
+/** `14:03` today, else `23 Nov, 14:03`. */
+export function shortTime(iso: string | number): string {
+  const date = new Date(iso);
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const isToday = date.toDateString() === new Date(serverNow()).toDateString();
+  return dateFormat(isToday ? clock : { day: 'numeric', month: 'short', ...clock }).format(date);
+}
+
 export function number(value: number, digits = 0): string {
   return numberFormat({ maximumFractionDigits: digits, minimumFractionDigits: 0 }).format(value);
 }

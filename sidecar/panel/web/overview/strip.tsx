@@ -26,17 +26,18 @@ export function Strip(props: StripProps) {
   const shown = kind.series.map(({ name, label, colour }) => {
     const values = answer.series[name];
     const value = pointed === null ? latest(values) : (values[pointed] ?? null);
-    return { label: t(label), colour, text: value === null ? '–' : kind.show(value), values };
+    const isBad = colour === '--bad' && value !== null && value > 0;
+    return { label: t(label), colour, text: value === null ? '–' : kind.show(value), values, isBad };
   });
   return (
     <figure class="strip">
       <figcaption>
         <span class="strip-title">{t(kind.title)}</span>
         <dl>
-          {shown.map(({ label, colour, text }, index) => (
+          {shown.map(({ label, colour, text, isBad }, index) => (
             <div key={label} class={index === 0 ? 'first' : ''}>
               <dt class={shown.length === 1 ? 'unseen' : `key${colour}`}>{label}</dt>
-              <dd>{text}</dd>
+              <dd class={isBad ? 'is-bad' : ''}>{text}</dd>
             </div>
           ))}
         </dl>

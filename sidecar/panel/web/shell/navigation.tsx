@@ -9,6 +9,7 @@ import { usePlace } from '../core/router.ts';
 import { session, signOut } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { setTheme, type Theme, theme } from '../core/theme.ts';
+import { HealthStrip } from './health.tsx';
 import { isOpenTo, PAGES } from './pages.ts';
 
 /** A rail at the side; on narrow screens a bar, whose button opens the same as a drawer. */
@@ -51,6 +52,7 @@ function Rail() {
       </a>
       <div class="rail-state">
         <CurrentState />
+        <HealthStrip />
       </div>
       <nav aria-label={t('common.pages')}>
         {PAGES.filter((entry) => isOpenTo(entry, permissions)).map((entry) => (

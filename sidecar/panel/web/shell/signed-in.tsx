@@ -8,6 +8,7 @@ import { t } from '../core/i18n.ts';
 import { usePlace } from '../core/router.ts';
 import { session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
+import { HealthBanner } from './health.tsx';
 import { Lazy } from './lazy.tsx';
 import { Navigation } from './navigation.tsx';
 import { isOpenTo, PAGES } from './pages.ts';
@@ -26,6 +27,7 @@ export function SignedIn() {
       <Navigation />
       <main id="main" tabIndex={-1}>
         <ConnectionBanner />
+        <HealthBanner />
         <SetupNotes />
         <CurrentPage />
       </main>

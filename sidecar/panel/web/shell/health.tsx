@@ -1,0 +1,71 @@
+import type { DiagnosticPage } from '../../shapes/diagnostics.ts';
+import type { DatabaseHealth } from '../../shapes/health.ts';
+import { Badge } from '../components/badge.tsx';
+import { Notice } from '../components/states.tsx';
+import { live } from '../core/events.ts';
+import { shortTime } from '../core/format.ts';
+import { t } from '../core/i18n.ts';
+import { linkTo } from '../core/router.ts';
+import { useCan } from '../core/session.ts';
+import { useStore } from '../core/store.ts';
+import { useLoaded } from '../core/use-loaded.ts';
+
+/** `Database: unreachable since 14:35` */
+function troubleText({ unreachableSince, queue }: DatabaseHealth): string {
+  if (unreachableSince !== null) return t('common.health-away', { time: shortTime(unreachableSince) });
+  return t(queue === 'halted' ? 'common.health-halted' : 'common.health-unavailable');
+}
+
+/** One line under the state of the server: the database and its queued writes. */
+export function HealthStrip() {
+  const health = useStore(live, (value) => value.health);
+  const connection = useStore(live, (value) => value.connection);
+  if (connection !== 'open') return null;
+  if (health === null) return <Badge tone="good">{t('common.health-ok')}</Badge>;
+  const waiting = health.pendingWrites === 0 ? '' : `, ${t('common.writesWait', { count: health.pendingWrites })}`;
+  return (
+    <Badge tone="bad">
+      <span class="wraps">{`${troubleText(health)}${waiting}`}</span>
+    </Badge>
+  );
+}
+
+/** On every page while the database or the write queue is in trouble: effect, cause, and where to look. */
+export function HealthBanner() {
+  const health = useStore(live, (value) => value.health);
+  return <div role="alert">{health !== null && <Trouble health={health} />}</div>;
+}
+
+function Trouble({ health }: { health: DatabaseHealth }) {
+  const can = useCan();
+  const links = [
+    can('database.read') && { place: linkTo('database', ['queue']), text: t('database.queue') },
+    can('logs.read') && { place: linkTo('logs', ['diagnostics'], { source: 'api' }), text: t('logs.diagnostics') },
+  ].filter((link) => link !== false);
+  const effect = health.unreachableSince === null ? `common.effect-${health.queue as 'halted'}` : 'common.effect-away';
+  return (
+    <Notice
+      kind="bad"
+      action={links.map(({ place, text }) => (
+        <a key={place} href={place}>
+          {text}
+        </a>
+      ))}
+    >
+      <p>
+        <strong>{troubleText(health)}</strong>
+      </p>
+      <p>{t(effect as 'common.effect-away')}</p>
+      {can('logs.read') && <Cause key={health.unreachableSince} />}
+    </Notice>
+  );
+}
+
+/** The newest report of a failure in the sidecar's log; English. */
+function Cause() {
+  const { data } = useLoaded<DiagnosticPage>('/api/diagnostics', {
+    ...{ source: 'api', level: 'error', search: 'the database failed', limit: 1 },
+  });
+  const text = data?.entries[0]?.text;
+  return text === undefined ? null : <p class="soft small">{t('common.cause', { cause: text })}</p>;
+}
