@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Log } from '../log.ts';
+import { openFileLimit } from '../security/open-files.ts';
 
 const MAX_CONNECTIONS = 2000;
 const MIN_CONNECTIONS = 32;
@@ -94,8 +95,5 @@ function peerOf(socket: Socket): string {
 
 /** Half of the files that the process may have open: the database, the panel and the logs need the rest. */
 export function maxConnections(): number {
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
-  const files = Number(userLimits?.open_files?.soft);
-  if (!Number.isFinite(files)) return MAX_CONNECTIONS;
-  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, Math.floor(files / 2)));
+  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, Math.floor(openFileLimit() / 2)));
 }

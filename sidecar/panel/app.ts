@@ -1,9 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import { openFileLimit } from '../security/open-files.ts';
 import type { Guards, Target } from './http/guards.ts';
 import type { Answer, PanelRoute } from './http/route.ts';
 import type { StaticPages } from './http/static-pages.ts';
+import { type ConnectionBounds, HEAD_TIMES, OpenConnections } from './open-connections.ts';
 import { PanelError } from './panel-error.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bridgeRoutes } from './routes/bridge.ts';
@@ -48,10 +50,10 @@ export interface AppOptions {
 const ACCESS_KINDS = ['public', 'authenticated', 'all', 'any'];
 /** Head and body of a request; answers may take as long as they like. */
 const REQUEST_MS = 30_000;
-const HEAD_MS = 10_000;
 /** Nothing gets through for so long: whoever does not take an answer keeps no file open, and nobody else from an archive. */
 const STALLED_MS = 300_000;
 const MOST_CONNECTIONS = 2000;
+const LEAST_CONNECTIONS = 32;
 const LONGEST_PARAMETER = 255;
 
 export function createApp({ routes, guards, pages, stalledMs = STALLED_MS }: AppOptions): FastifyInstance {
@@ -77,10 +79,16 @@ export function createApp({ routes, guards, pages, stalledMs = STALLED_MS }: App
     reply.hijack();
     serveElse(request.raw, reply.raw);
   });
-  app.server.maxConnections = MOST_CONNECTIONS;
+  new OpenConnections(connectionBounds()).watch(app.server);
   // Node.js would answer 417 in its own words.
   app.server.on('checkExpectation', serveElse);
   return app;
+}
+
+/** A quarter of the files that the process may have open: the API and the database come first. */
+function connectionBounds(): ConnectionBounds {
+  const most = Math.max(LEAST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor(openFileLimit() / 4)));
+  return { most, mostOfNetwork: Math.floor(most / 2) };
 }
 
 function serverOptions(serveElse: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -90,7 +98,7 @@ function serverOptions(serveElse: (request: IncomingMessage, response: ServerRes
     return503OnClosing: false,
     requestTimeout: REQUEST_MS,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    http: { requireHostHeader: false, headersTimeout: HEAD_MS, noDelay: true },
+    http: { requireHostHeader: false, ...HEAD_TIMES, noDelay: true },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();

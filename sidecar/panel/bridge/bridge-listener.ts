@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { AttemptLimit } from '../attempt-limit.ts';
+import { HEAD_TIMES, OpenConnections } from '../open-connections.ts';
 import type { BridgeLine } from './bridge-line.ts';
 import { readBridgeLines } from './bridge-line.ts';
 import type { BridgeTokens } from './bridge-tokens.ts';
@@ -9,7 +10,7 @@ import { isPrivateAddress } from './private-address.ts';
 /** Of one address, in the time of `AttemptLimit`. */
 const MOST_WRONG_TOKENS = 10;
 const MAX_BODY_BYTES = 1_048_576;
-const MAX_CONNECTIONS = 64;
+const CONNECTIONS = { most: 64, mostOfNetwork: 16 };
 const REQUEST_TIMEOUT_MS = 15_000;
 
 export interface ListenerOptions {
@@ -35,8 +36,8 @@ export class BridgeListener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#wrong = new AttemptLimit(MOST_WRONG_TOKENS, options.monotonicNow);
-    this.#server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS });
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server = createServer({ ...HEAD_TIMES, requestTimeout: REQUEST_TIMEOUT_MS });
+    new OpenConnections(CONNECTIONS).watch(this.#server);
     this.#server.on('request', (request, response) => {
       this.#serve(request).then(
         (refusal) => answer(request, response, refusal),

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -99,6 +101,20 @@ describe('POST /lines', () => {
 
   it('refuses more than a megabyte before it is read to its end', async () => {
     expect((await send('x'.repeat(1_100_000))).status).toBe(413);
+  });
+
+  it('serves a machine while idle connections of its address take all places', async () => {
+    const { port } = await bridge.status();
+    const idle = Array.from({ length: 100 }, () =>
+      connect(port, '127.0.0.1')
+        .on('error', () => {})
+        .resume(),
+    );
+    await Promise.all(idle.map((socket) => once(socket, 'connect')));
+    const closed = idle.map((socket) => once(socket, 'close'));
+    expect((await send(line('x'))).status).toBe(200);
+    // Also those within the bound.
+    await Promise.all(closed);
   });
 
   it('lets an address wait after ten wrong tokens, with the right one too, and no longer than a quarter of an hour', async () => {
