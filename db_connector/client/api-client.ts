@@ -12,6 +12,7 @@ import { judge } from './judge.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { randomId } from './random-id.ts';
 import { retryDelayMs } from './retry.ts';
+import { type SignedTime, signedTimeOf, TIME_REQUEST } from './signed-time.ts';
 import type { Timers } from './timers.ts';
 import type { Transport } from './transport.ts';
 
@@ -71,6 +72,7 @@ export class ApiClient {
       timers,
       log,
       probe: () => probeSeconds(this.config, transport),
+      ask: (seconds) => this.#track(this.#askTime(seconds)),
     });
   }
 
@@ -140,7 +142,7 @@ export class ApiClient {
     if (outcome.next === 'setClock' && !progress.hasSetClock) {
       // A refused signature wrote nothing, so this holds for every operation.
       progress.hasSetClock = true;
-      await this.clock.sync();
+      await this.clock.sync(true);
       return true;
     }
     if (outcome.next !== 'again' || !request.isRepeatable) {
@@ -164,12 +166,21 @@ export class ApiClient {
     }
   }
 
-  async #attempt({ path, payload, timeoutMs }: ApiRequest, trace: CallTrace | null = null): Promise<Outcome> {
+  /** Nothing counts it. */
+  async #askTime(seconds: number): Promise<SignedTime> {
+    if (!isHostAllowed(this.config)) throw new Error(`the host ${this.config.target.host} is not in allowedHosts`);
+    return signedTimeOf((await this.#attempt(TIME_REQUEST, null, seconds)).result);
+  }
+
+  async #attempt(
+    { path, payload, timeoutMs }: ApiRequest,
+    trace: CallTrace | null = null,
+    ts = this.clock.seconds(),
+  ): Promise<Outcome> {
     const { config, key } = this.#configuration;
     const { timers } = this.#options;
     const begunAt = timers.elapsed();
     const nonce = randomId();
-    const ts = this.clock.seconds();
     const sig = signRequest(key, path, config.keyId, ts, nonce, payload);
     const exchange = await this.#options.transport.send({
       method: 'POST',

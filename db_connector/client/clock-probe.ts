@@ -3,7 +3,7 @@ import { OPERATIONS } from '../protocol/operations.ts';
 import type { Transport } from './transport.ts';
 
 /**
- * The Unix seconds that the API's public probe tells. It is not signed, so nothing but the clock may follow from it.
+ * The Unix seconds that the API's public probe tells. It is not signed, so nothing but a first guess may follow from it.
  *
  * @throws Error whose message says why there is no time
  */

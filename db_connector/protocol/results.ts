@@ -114,6 +114,7 @@ const healthResult = z
       })
       .optional()
       .meta({ description: 'Where write-behind is on' }),
+    time: wholeNumber.optional().meta({ description: 'Unix seconds: signed, so a client may set its clock by it' }),
   })
   .meta({ id: 'HealthResult' });
 

@@ -3,13 +3,16 @@ import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 
 /**
- * Makes the handler of the operation `health`: HealthResult as JSON text, with `writeBuffer` where write-behind is on.
- * Degraded is also a service whose queue cannot go on.
+ * Makes the handler of the operation `health`: HealthResult as JSON text, with `writeBuffer` if write-behind is on.
+ * Degraded is also a service whose queue cannot go on. Connectors set their clocks by its signed `time`.
+ *
+ * @param now epoch milliseconds
  */
 export function createHealthHandler(
   { provider, capabilities }: Pick<Engine, 'provider' | 'capabilities'>,
   check: DatabaseCheck,
   readWriteBuffer: () => WriteBufferHealth | undefined,
+  now: () => number,
 ): () => Promise<string> {
   const { transactions, filterableJson } = capabilities;
   return async () => {
@@ -22,6 +25,7 @@ export function createHealthHandler(
       database,
       capabilities: { transactions, filterableJson },
       writeBuffer,
+      time: Math.floor(now() / 1000),
     });
   };
 }

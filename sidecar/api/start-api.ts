@@ -146,7 +146,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     connections,
     handlers: {
       ...options.handlers,
-      health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health()),
+      health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health(), parts.now),
     },
     requestLog: new RequestLog(options.log, parts.monotonicNow),
     watch: options.watch ?? new CallWatch(),

@@ -19,6 +19,8 @@ const WELL: WriteBufferHealth = {
 };
 const AWAY: ApiOptions['engine'] = { ...IDLE_ENGINE, ping: () => Promise.reject(new Error('away')) };
 
+const NOW = 1_790_000_000_999;
+
 let api: TestApi | null = null;
 afterEach(async () => {
   await api?.stop();
@@ -26,8 +28,10 @@ afterEach(async () => {
 });
 
 async function healthWith(writeBuffer: WriteBufferHealth | undefined, engine = IDLE_ENGINE): Promise<object> {
-  api = await startTestApi({ engine, writeBuffer: { health: () => writeBuffer, gauges: [] } });
-  return api.client.must('health');
+  api = await startTestApi({ engine, now: () => NOW, writeBuffer: { health: () => writeBuffer, gauges: [] } });
+  const { time, ...health } = await api.client.must('health');
+  expect(time).toBe(Math.floor(NOW / 1000));
+  return health;
 }
 
 describe('health with write-behind', () => {

@@ -35,6 +35,9 @@ export interface ServerTls {
   readonly key: string;
 }
 
+/** The payload by which the connector asks for the time. */
+export const TIME_PAYLOAD = '{"for":"clock"}';
+
 /** Answers one POST, truthfully or not. */
 export type Behaviour = (request: SeenRequest, response: ServerResponse, server: LyingServer) => void;
 
@@ -48,6 +51,13 @@ export class LyingServer {
   otherwise: Behaviour = answers('{"rows":[],"hasMore":false}');
   /** Milliseconds that this server's clock is ahead. */
   clockOffsetMs = 0;
+  /** Milliseconds that its public probe lies beside that. */
+  probeLieMs = 0;
+  /** Signed requests for the time, which are not among `seen`. */
+  readings = 0;
+  /** What they are answered with. */
+  tellsTime: Behaviour = (request, response, server) =>
+    authenticates(JSON.stringify({ status: 'ok', time: Math.floor(server.now / 1000) }))(request, response, server);
   readonly #scheme: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -112,7 +122,7 @@ export class LyingServer {
     const { url: path = '', method = '', headers } = request;
     if (method === 'GET') {
       this.probes += 1;
-      response.end(JSON.stringify({ status: 'ok', time: Math.floor(this.now / 1000) }));
+      response.end(JSON.stringify({ status: 'ok', time: Math.floor((this.now + this.probeLieMs) / 1000) }));
       return;
     }
     const chunks: Buffer[] = [];
@@ -122,6 +132,11 @@ export class LyingServer {
     const body = Buffer.concat(chunks).toString('utf8');
     const envelope: Record<string, unknown> = JSON.parse(body);
     const seen = { method, path, headers, body, envelope, nonce: String(envelope.nonce) };
+    if (envelope.payload === TIME_PAYLOAD) {
+      this.readings += 1;
+      this.tellsTime(seen, response, this);
+      return;
+    }
     this.seen.push(seen);
     for (const wake of this.#waiters.splice(0)) {
       wake();

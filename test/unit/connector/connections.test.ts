@@ -76,7 +76,7 @@ describe('where it connects to', () => {
       expect(result).toMatchObject({ State: 'error', Code: 'network' });
       expect(result.Json).toContain('allowedHosts');
     }
-    expect(api.openSockets + api.probes).toBe(0);
+    expect(api.openSockets + api.probes + api.readings).toBe(0);
     expect(await rig.command('db-health')).toContainEqual(expect.stringMatching(/^FAIL address .*allowedHosts/));
   });
 

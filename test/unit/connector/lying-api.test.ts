@@ -236,6 +236,65 @@ describe('the clock', () => {
     expect(api.seen.length).toBe(2);
   });
 
+  it('is read again and again without the public probe, while it is right', async () => {
+    await rig.command('db-reload');
+    await rig.command('db-reload');
+    expect(api.readings).toBeGreaterThanOrEqual(2);
+    expect(api.probes).toBe(0);
+  });
+
+  describe('is never set by somebody in between, who makes up the unsigned answers', () => {
+    const expectTruth = async (answered: number) => {
+      expect(api.seen).toHaveLength(answered);
+      for (const { envelope } of api.seen) expect(Math.abs(Number(envelope.ts) - api.now / 1000)).toBeLessThan(3);
+      expect(Math.abs((await rig.status()).clockOffsetSeconds as number)).toBeLessThan(3);
+    };
+
+    it('at start', async () => {
+      api.probeLieMs = 27_000;
+      await rig.command('db-reload');
+      expect((await rig.run('insert', INSERT)).State).toBe('ok');
+      await expectTruth(1);
+    });
+
+    it('after a refusal of the write', async () => {
+      expect((await rig.run('find', FIND)).State).toBe('ok');
+      api.probeLieMs = 27_000;
+      api.script = [unsigned(401, 'unauthorized')];
+      expect((await rig.run('insert', INSERT)).State).toBe('ok');
+      await expectTruth(3);
+    });
+
+    it('after refusals of everything, with a time that the API would take', async () => {
+      api.probeLieMs = 27_000;
+      api.script = [unsigned(401, 'unauthorized')];
+      api.tellsTime = unsigned(401, 'unauthorized');
+      await rig.command('db-reload');
+      expect((await rig.run('insert', INSERT)).State).toBe('ok');
+      await expectTruth(2);
+    });
+
+    it('with an answer to another request', async () => {
+      api.tellsTime = anothersAnswer;
+      api.probeLieMs = 27_000;
+      await rig.command('db-reload');
+      expect((await rig.run('insert', INSERT)).State).toBe('ok');
+      await expectTruth(1);
+    });
+  });
+
+  it('of a key that may not use health is that of the first probe, with a line at the next', async () => {
+    api.tellsTime = answers('{"error":{"code":"forbidden","message":"the key may not use health"}}', 403);
+    api.clockOffsetMs = 20_000;
+    await rig.command('db-reload');
+    expect((await rig.status()).clockOffsetSeconds).toBe(20);
+    api.probeLieMs = 27_000;
+    api.script = [unsigned(401, 'unauthorized')];
+    expect((await rig.run('insert', INSERT)).State).toBe('ok');
+    expect((await rig.status()).clockOffsetSeconds).toBe(20);
+    expect(rig.server.lines).toContainEqual(expect.stringContaining('clock not set: the key may not use health'));
+  });
+
   it('more than a day off is not believed, with a line', async () => {
     api.clockOffsetMs = 25 * 3_600_000;
     await rig.command('db-reload');

@@ -10,7 +10,7 @@ import {
 } from '../../../db_connector/config/database-config.ts';
 import { importSecret } from '../../../db_connector/protocol/signing.ts';
 import { type DbResult, SECRET, type Ticket } from '../../support/connector-rig.ts';
-import { signedAnswer, unsignedAnswer } from '../../support/lying-server.ts';
+import { signedAnswer, TIME_PAYLOAD, unsignedAnswer } from '../../support/lying-server.ts';
 
 /** One request on its way; the test says how it ends. */
 export interface Flight {
@@ -26,6 +26,8 @@ export interface Flight {
 export class ScriptedTransport implements Transport {
   readonly flights: Flight[] = [];
   probes = 0;
+  /** Signed requests for the time. */
+  readings = 0;
   destroyed = false;
 
   send(request: HttpRequest): Promise<ExchangeResult> {
@@ -33,8 +35,13 @@ export class ScriptedTransport implements Transport {
       this.probes += 1;
       return Promise.resolve(answer(200, JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) })));
     }
+    const { nonce, payload: asked } = JSON.parse(request.body ?? '{}') as { nonce: string; payload: string };
+    if (asked === TIME_PAYLOAD) {
+      this.readings += 1;
+      const time = JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) });
+      return Promise.resolve(answer(200, signedAnswer(SECRET, nonce, 200, time)));
+    }
     const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
-    const nonce = String(JSON.parse(request.body ?? '{}').nonce);
     this.flights.push({
       request,
       succeed: (told = { serverTiming: '', stalledMs: 0 }, payload = '{"count":1}') =>
