@@ -5,6 +5,7 @@ import type { Json, JsonObject } from './json-value.ts';
 import { SchemaReader } from './schema-reader.ts';
 import { parseTable, type TableKind } from './schema-table.ts';
 import type { Schema, Table } from './schema-types.ts';
+import { unknownColumn } from './unknown-names.ts';
 
 export type { Column } from './columns.ts';
 export { isExtension, isOptional } from './schema-table.ts';
@@ -126,8 +127,9 @@ export function findTable(schema: Schema, name: string): Table | null {
 /** Throws `unknown_column` with `path`, which names the place in the payload. */
 export function columnOf(table: Table, name: string, path: string): Column {
   const column = table.columns.find((candidate) => candidate.name === name);
-  if (column === undefined) throw new ApiError('unknown_column', `${path}: no column of that name in ${table.name}`);
-  return column;
+  if (column !== undefined) return column;
+  const names = table.columns.map((candidate) => candidate.name);
+  throw unknownColumn(path, name, names);
 }
 
 /** A column that a caller names: `unknown_column`, or `sync_in_progress` for one that cannot be used yet. */

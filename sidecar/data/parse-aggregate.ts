@@ -4,6 +4,7 @@ import { isColumn } from '../../db_connector/protocol/identifiers.ts';
 import { isJsonObject, type Json } from '../../db_connector/protocol/json.ts';
 import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
+import { unknownColumn } from '../../db_connector/protocol/unknown-names.ts';
 import type { AggregateQuery, AggregateValue } from '../engine/aggregate.ts';
 import type { Capabilities } from '../engine/engine.ts';
 import type { DataLimits } from './data-calls.ts';
@@ -78,6 +79,7 @@ function sortOf({ sort = [], groupBy = [], values = [] }: Payload, columns: Tabl
     const { field, dir } = sortKey(item, `sort[${i}]`);
     const output = names.indexOf(field);
     if (output < 0) {
+      if (!columns.byName.has(field)) throw unknownColumn(`sort[${i}].field`, field, [...names, ...columns.names]);
       columnAt(columns, field, `sort[${i}].field`);
       throw sortFault(`sort[${i}].field`, 'expected a column of groupBy or the name of a value');
     }

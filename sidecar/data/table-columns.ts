@@ -1,6 +1,6 @@
 import type { Column } from '../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { checkFilled, type Table } from '../../db_connector/protocol/schema.ts';
+import { unknownColumn } from '../../db_connector/protocol/unknown-names.ts';
 import { type DerivedColumn, derivedOf } from '../columns/derive.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 
@@ -64,10 +64,7 @@ export function keyText(columns: readonly string[]): string {
 
 export function columnAt(columns: TableColumns, name: string, path: string): Column {
   const column = columns.byName.get(name);
-  if (column !== undefined) {
-    checkFilled(column, path);
-    return column;
-  }
-  // The caller's own text, which may be of any length.
-  throw new ApiError('unknown_column', `${path.slice(0, 100)}: no column of this name`);
+  if (column === undefined) throw unknownColumn(path, name, columns.names);
+  checkFilled(column, path);
+  return column;
 }

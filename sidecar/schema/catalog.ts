@@ -1,5 +1,6 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
+import { unknownTable } from '../../db_connector/protocol/unknown-names.ts';
 import type { CallBounds, SchemaCalls, StoredSchema, TableTarget } from '../engine/engine.ts';
 import { checkMoveMark, type MarkReader, type MoveMark, readMoveMark } from './move-mark.ts';
 
@@ -147,7 +148,7 @@ function tableOf({ stored, targets, mark }: Entry, table: string, use: 'read' | 
   checkMoveMark(stored.namespace, mark, use);
   const target = targets.get(table);
   if (target !== undefined) return target;
-  throw new ApiError('unknown_table', `table ${table} is not declared in namespace ${stored.namespace}`);
+  throw unknownTable(stored.namespace, table, targets.keys());
 }
 
 function targetsOf(stored: StoredSchema): Map<string, TableTarget> {

@@ -37,7 +37,7 @@ test.each<[string, unknown]>([
   ['[{"field":"a","dir":"up"}]', 'invalid_sort sort[0].dir: expected asc or desc'],
   ['[{"field":"a"},{"field":"a","dir":"desc"}]', 'invalid_sort sort[1].field: a stands twice'],
   ['[{"field":"j"}]', 'invalid_sort sort[0].field: a column of type json cannot be sorted'],
-  ['[{"field":"x"}]', 'unknown_column sort[0].field: no column of that name in t'],
+  ['[{"field":"x"}]', 'unknown_column sort[0].field: unknown column "x"'],
 ])('%s', (text, expected) => {
   expect(read(text)).toEqual(expected);
 });
