@@ -91,6 +91,8 @@ function stopWithParent(starting: Promise<RunningSidecar>, output: StandardOutpu
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   process.stdin
     .once('close', () => {
+      // The connector kills a sidecar that does not say this at once: it hangs.
+      output.write('{"msg":"stopping"}');
       setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
       stopAndEnd(starting, output);
     })

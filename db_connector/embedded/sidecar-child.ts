@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { Timers } from '../client/timers.ts';
 import { environmentOfChild } from './node-version.ts';
+
+/** A sidecar that is asked to stop says at once that it stops. Less than a host gives a stop: the standalone server 3.5 s at least. */
+const HUNG_MS = 3000;
+/** A sidecar that has said so still writes out what waits. What it cannot write stays in its journal. */
+const LONGEST_STOP_MS = 30_000;
+/** Its output is closed by then, unless a program that it has started holds it open. */
+const LAST_LINES_MS = 1000;
 
 /** What a start of the sidecar is told. */
 export interface ChildOrders {
@@ -27,6 +35,7 @@ export class SidecarChild {
   readonly ended: Promise<string>;
   readonly #process: ChildProcess;
   #isListening = false;
+  #isStopping = false;
 
   constructor({ node, program, isCheck, folder, kid, secret }: ChildOrders, events: ChildEvents) {
     const args = [program, '--embedded', ...(isCheck ? ['--check'] : [])];
@@ -34,7 +43,11 @@ export class SidecarChild {
     this.#process = child;
     this.ended = new Promise((resolve) => {
       child.once('error', (error) => resolve(error.message));
-      child.once('close', (code, signal) => resolve(signal === null ? `code ${code}` : `signal ${signal}`));
+      child.once('exit', (code, signal) => {
+        const end = () => resolve(signal === null ? `code ${code}` : `signal ${signal}`);
+        child.once('close', end);
+        setTimeout(end, LAST_LINES_MS).unref();
+      });
     });
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => {
@@ -46,33 +59,50 @@ export class SidecarChild {
     child.stdin.write(`${JSON.stringify({ folder, kid, secret })}\n`);
   }
 
-  /** Asks it to finish: what runs is answered, what is queued is written. Resolves when it has. */
-  stop(): Promise<string> {
+  /**
+   * Asks it to finish: what runs is answered, what is queued is written. Resolves when it has; a sidecar that hangs is killed.
+   *
+   * @param onKill gets the reason
+   */
+  stop(timers: Timers, onKill: (reason: string) => void): Promise<string> {
+    const kill = (reason: string) => {
+      onKill(reason);
+      this.#process.kill('SIGKILL');
+    };
+    // After a hitch of the game the answer may wait to be read.
+    const cancelHung = timers.after(HUNG_MS, () =>
+      timers.afterReads(() => {
+        if (!this.#isStopping && this.#process.exitCode === null) kill('does not answer');
+      }),
+    );
+    const cancelLong = timers.after(LONGEST_STOP_MS, () => kill(`has not stopped within ${LONGEST_STOP_MS / 1000} s`));
     this.#process.stdin?.end();
-    return this.ended;
+    return this.ended.finally(() => {
+      cancelHung();
+      cancelLong();
+    });
   }
 
   /** It says its address once; for Node's readline a line ends at U+2028 too, so a later one may be what somebody has sent. */
   #read(line: string, events: ChildEvents): void {
-    const address = this.#isListening ? null : listeningAddress(line);
-    if (address === null) {
-      events.onLine(`sidecar: ${line.replace(/^sidecar: /, '')}`);
-    } else {
+    const message = messageOf(line);
+    if (message.service === 'api' && message.msg === 'listening' && !this.#isListening) {
       this.#isListening = true;
-      events.onListening(address);
+      events.onListening(String(message.address));
+    } else if (message.msg === 'stopping') {
+      this.#isStopping = true;
+    } else {
+      events.onLine(`sidecar: ${line.replace(/^sidecar: /, '')}`);
     }
   }
 }
 
-/** The address of `{"msg":"listening","service":"api","address":…}` (contract section 1); null for any other line. */
-function listeningAddress(line: string): string | null {
-  if (!line.startsWith('{')) {
-    return null;
-  }
+/** `{"msg":"listening","service":"api","address":…}` (contract section 1) and `{"msg":"stopping"}`; empty for any other line. */
+function messageOf(line: string): Record<string, unknown> {
+  if (!line.startsWith('{')) return {};
   try {
-    const { msg, service, address } = JSON.parse(line) as Record<string, unknown>;
-    return msg === 'listening' && service === 'api' ? String(address) : null;
+    return JSON.parse(line) as Record<string, unknown>;
   } catch {
-    return null;
+    return {};
   }
 }

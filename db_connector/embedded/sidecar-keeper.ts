@@ -83,11 +83,12 @@ export class SidecarKeeper {
     }
   }
 
-  /** Resolves when the child has ended, which writes out what is queued first. */
+  /** Resolves when the child has ended, which writes out what is queued first. A child that hangs is killed. */
   async stop(): Promise<void> {
+    const { timers, log } = this.#options;
     this.#isStopped = true;
     this.#cancelPause?.();
-    await this.#child?.stop();
+    await this.#child?.stop(timers, (reason) => log(`the sidecar ${reason}: killed`, 'warning'));
   }
 
   #orders(isCheck: boolean, secret: string): ChildOrders {

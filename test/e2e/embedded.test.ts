@@ -86,6 +86,27 @@ describe('a connector with nothing configured', { timeout: SLOW_MS }, () => {
     expect(codes).toEqual({ ok: 384, network: 16 });
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'replaces a sidecar that hangs by db-reload, and leaves none when it quits',
+    async () => {
+      const server = await newServer().start();
+      await server.line(/\] synced ok/);
+      expect(await server.ask('mark 1', /mark 1 /)).toMatch(/ok$/);
+      const hung = server.sidecar;
+      process.kill(hung, 'SIGSTOP');
+      const from = server.lines.length;
+      server.type('db-reload');
+      expect(await server.line(/killed/, from)).toContain('the sidecar does not answer: killed');
+      await server.line(UP, from);
+      await gone(hung);
+      expect(await server.marks()).toEqual([1]);
+      const next = server.sidecar;
+      process.kill(next, 'SIGSTOP');
+      await quit(server);
+      await gone(next);
+    },
+  );
+
   it('ends its sidecar when it is killed, and the next start has everything', async () => {
     const server = await newServer().start();
     await server.line(/\] synced ok/);
