@@ -95,7 +95,8 @@ async function main(): Promise<void> {
   const { vfs } = readOptions();
   await buildIfStale(say);
   const town = new Town(vfs);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // On Windows SIGHUP is the window that closes, SIGBREAK is Ctrl+Break.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const) {
     process.on(signal, () => void town.stop());
   }
   const code = await town.run();

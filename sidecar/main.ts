@@ -20,6 +20,13 @@ import { presetServer, withTerminal } from './with-terminal.ts';
 /** Nobody is left to end it by hand: beyond `drainOnStopMs` at its highest nothing is waited for. */
 const LONGEST_STOP_MS = 660_000;
 
+/**
+ * On Windows SIGHUP is the window that closes and SIGBREAK is Ctrl+Break. Elsewhere SIGHUP keeps its meaning: under nohup it
+ * must not stop the service.
+ */
+const STOP_SIGNALS: readonly NodeJS.Signals[] =
+  process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] : ['SIGINT', 'SIGTERM'];
+
 interface ServiceArguments {
   readonly config: string;
   readonly isCheck: boolean;
@@ -79,8 +86,7 @@ function stopOnSignal(starting: Promise<RunningSidecar>, output: StandardOutput)
     new Log(output).info('stopping', { signal });
     stopAndEnd(starting, output);
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
 }
 
 /**
@@ -88,7 +94,7 @@ function stopOnSignal(starting: Promise<RunningSidecar>, output: StandardOutput)
  * service manager sends a signal to them both. So only the end of its input ends it.
  */
 function stopWithParent(starting: Promise<RunningSidecar>, output: StandardOutput): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const) process.on(signal, () => {});
   process.stdin
     .once('close', () => {
       // The connector kills a sidecar that does not say this at once: it hangs.

@@ -20,6 +20,9 @@ const FOREVER_MS = 2_147_483_647;
 /** With the 12 s for all bundles' stops this stays below the 15 s of contract section 9. */
 const LAST_OUTPUT_MS = 2000;
 
+/** On Windows SIGHUP is the window that closes, SIGBREAK is Ctrl+Break. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const;
+
 interface Arguments {
   readonly root: string;
   readonly vfs: string;
@@ -61,7 +64,7 @@ function serve({ root, vfs }: Arguments): void {
   const quit = stopOnce(server, lines);
   const commands = new ConsoleCommands(server, lines, quit);
   surviveBundles(server, lines);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, quit);
+  for (const signal of STOP_SIGNALS) process.on(signal, quit);
   setInterval(() => {}, FOREVER_MS);
 
   lines.say(`Standalone game server ${readVersion()}, Node.js ${process.version}, process ${process.pid}`);

@@ -11,19 +11,23 @@ export interface Target {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
+/** Beginning of the name of a named pipe, which is what Windows has in place of a Unix socket. */
+const PIPE = '\\\\.\\pipe\\';
+
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }
 
 /**
- * Reads `url`: `http://…`, `https://…` without path, or `unix:/path`.
+ * Reads `url`: `http://…`, `https://…` without path, `unix:/path` or `unix:\\.\pipe\NAME`.
  *
  * @throws ConfigError; the address itself is never quoted, since a password may stand in it
  */
 export function parseTarget(text: string): Target {
   if (text.startsWith('unix:')) {
     const socketPath = text.slice('unix:'.length);
-    if (!socketPath.startsWith('/') || socketPath.includes('\0')) {
+    const isAbsolute = socketPath.startsWith('/') || socketPath.startsWith(PIPE);
+    if (!isAbsolute || socketPath.includes('\0')) {
       throw new ConfigError('url: expected an absolute path after unix:, got another text');
     }
     return { url: text, origin: 'http://localhost', host: '', socketPath };

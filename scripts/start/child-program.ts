@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { STOP_MESSAGE } from './stop-message.ts';
 
 export interface ChildProgram {
   readonly process: ChildProcess;
@@ -24,7 +25,8 @@ const PRELOAD = new URL('./stop-with-parent.ts', import.meta.url).href;
 export function startChild({ args, onLine }: ChildOptions): ChildProgram {
   const child = spawn(process.execPath, ['--import', PRELOAD, ...args], {
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    detached: process.platform !== 'win32',
+    detached: true,
+    windowsHide: true,
   });
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine);
@@ -34,9 +36,9 @@ export function startChild({ args, onLine }: ChildOptions): ChildProgram {
   return { process: child, ended, howEnded };
 }
 
-/** Asks a program to stop, and ends it where it has not by then. */
+/** Asks a program to stop (stop-with-parent.ts), and kills it if it has not ended by then. */
 export async function stopChild(child: ChildProgram, waitMs: number): Promise<void> {
-  if (child.process.exitCode === null && child.process.signalCode === null) child.process.kill('SIGTERM');
+  if (child.process.connected) child.process.send(STOP_MESSAGE, () => {});
   const timer = setTimeout(() => child.process.kill('SIGKILL'), waitMs);
   await child.ended;
   clearTimeout(timer);

@@ -18,6 +18,10 @@ const SOCKET_MODE = 0o600;
 /** Resolves with the address as the connector's `url` takes it. */
 export async function listen(app: FastifyInstance, settings: ListenSettings): Promise<string> {
   const { host, port, socketPath, isTls, configFile } = settings;
+  if (socketPath !== null && process.platform === 'win32') {
+    await listenOnPipe(app, socketPath);
+    return `unix:${socketPath}`;
+  }
   if (socketPath !== null) {
     await removeDeadSocket(socketPath);
     const umask = process.umask(0o777 - SOCKET_MODE);
@@ -37,6 +41,18 @@ export async function listen(app: FastifyInstance, settings: ListenSettings): Pr
   const address = app.server.address();
   const chosen = typeof address === 'object' && address !== null ? address.port : port;
   return `${isTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${chosen}`;
+}
+
+/** A named pipe goes with its process, and has no file whose mode could be set: Windows lets others only read from it. */
+async function listenOnPipe(app: FastifyInstance, path: string): Promise<void> {
+  const isPipe = /^\\\\[.?]\\pipe\\[^\\]+$/.test(path);
+  if (!isPipe) throw new Error(`api.socketPath: expected a pipe such as \\\\.\\pipe\\sidecar on Windows, got ${path}`);
+  try {
+    await app.listen({ path });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === 'EADDRINUSE' ? new Error(`api.socketPath: another program listens on ${path}`) : error;
+  }
 }
 
 /** A socket file that a killed sidecar left is removed; one that answers, or anything else, is left alone. */

@@ -33,7 +33,10 @@ export function* fileFindings(config: SidecarConfig, keys: readonly KeyOfFile[])
         {
           verdict: 'ok',
           what: 'files',
-          found: `${paths.length} secrets and the data are readable by their owner only`,
+          found:
+            process.platform === 'win32'
+              ? `${paths.length} secrets are there; who can read them is not checked on Windows`
+              : `${paths.length} secrets and the data are readable by their owner only`,
         },
       ];
 }

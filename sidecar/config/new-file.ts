@@ -14,6 +14,8 @@ import {
 import { dirname } from 'node:path';
 
 const OWNER_ONLY = 0o600;
+const RENAME_ATTEMPTS = 40;
+const RENAME_PAUSE_MS = 50;
 
 /** The whole file or none, also after a crash. False where it is there already, also when another process made it just now. */
 export function writeNew(path: string, text: string): boolean {
@@ -34,10 +36,25 @@ export function writeNew(path: string, text: string): boolean {
 export function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
   const temporary = writeTemporary(path, content, mode);
   try {
-    renameSync(temporary, path);
+    renameOver(temporary, path);
   } catch (error) {
     unlinkSync(temporary);
     throw error;
+  }
+}
+
+/** On Windows a file that another program reads cannot be replaced: retry for two seconds. */
+function renameOver(from: string, to: string): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      renameSync(from, to);
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const isInUse = code === 'EPERM' || code === 'EACCES' || code === 'EBUSY';
+      if (process.platform !== 'win32' || !isInUse || attempt === RENAME_ATTEMPTS) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE_MS);
+    }
   }
 }
 

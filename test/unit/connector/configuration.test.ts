@@ -33,6 +33,12 @@ describe('database.json', () => {
     });
   });
 
+  it('takes a named pipe of Windows for a socket', () => {
+    const url = 'unix:\\\\.\\pipe\\sidecar';
+    const { target } = parseDatabaseConfig(JSON.stringify({ ...MINIMAL, url }));
+    expect(target).toMatchObject({ url, socketPath: '\\\\.\\pipe\\sidecar' });
+  });
+
   it.each([
     ['http://localhost:1', ['localhost']],
     ['http://LOCALHOST:1', ['localhost']],
