@@ -54,14 +54,15 @@ export class Charts {
   readonly #calls = new CallCounter();
   readonly #own = new OwnUsage();
   #sampledAt = performance.now();
-  #isRunning: boolean;
+  /** Null while nothing runs; empty for a run whose start is unknown. */
+  #startedAt: string | null;
   #timer: NodeJS.Timeout | null = null;
   #sampling: Promise<void> = Promise.resolve();
 
   constructor(options: ChartsOptions) {
     this.#options = options;
     this.#kept = new ChartStore(options.store);
-    this.#isRunning = isUp(options.server.status());
+    this.#startedAt = runOf(options.server.status());
     options.server.onStatus((status) => this.#saw(status));
   }
 
@@ -124,22 +125,26 @@ export class Charts {
     this.#kept.add(Math.floor(now() / STEP_MS) * FINEST_STEP, sample);
   }
 
-  /** A restart is a stop and a start; what only changes its plan is neither. */
+  /** A restart goes from one run to the next without a rest between them. */
   #saw(status: ServerStatus): void {
-    const isRunning = isUp(status);
-    if (isRunning === this.#isRunning) return;
-    this.#isRunning = isRunning;
-    const ended: ChartMark['kind'] = status.state === 'crashed' ? 'crash' : 'stop';
+    const before = this.#startedAt;
+    this.#startedAt = runOf(status);
+    if (this.#startedAt === before) return;
     try {
-      this.#kept.mark(this.#options.now(), isRunning ? 'start' : ended);
+      this.#kept.mark(this.#options.now(), markOf(before, this.#startedAt, status));
     } catch (error) {
       this.#options.onTrouble(error);
     }
   }
 }
 
-function isUp({ state }: ServerStatus): boolean {
-  return state !== 'stopped' && state !== 'crashed';
+function runOf({ state, startedAt }: ServerStatus): string | null {
+  return state === 'stopped' || state === 'crashed' ? null : (startedAt ?? '');
+}
+
+function markOf(before: string | null, after: string | null, { state }: ServerStatus): ChartMark['kind'] {
+  if (after === null) return state === 'crashed' ? 'crash' : 'stop';
+  return before === null || before === '' ? 'start' : 'restart';
 }
 
 /** Three digits after the point are more than a pixel shows. */

@@ -8,7 +8,7 @@ export function commandBackend(settings: SettingValues): ServerBackend {
   return {
     launch() {
       const [command, ...args] = splitLine(settings.startLine);
-      if (command === undefined) throw new LaunchError('there is no start line in the settings of the server');
+      if (command === undefined) throw new LaunchError('the settings have no start command');
       return { command, args, folder: existingFolder(settings.serverRoot), hasChannel: false };
     },
     stopLine: ({ stopLine }) => stopLine,
@@ -41,9 +41,9 @@ export function splitLine(line: string): string[] {
 
 /** The system's own message for a folder that is missing names the program instead. */
 export function existingFolder(folder: string): string {
-  if (folder === '') throw new LaunchError('there is no server folder in the settings');
+  if (folder === '') throw new LaunchError('the settings have no server folder');
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new LaunchError(`the server folder ${folder} is not there`);
+    throw new LaunchError(`the folder ${folder} does not exist`);
   }
   return folder;
 }

@@ -3,26 +3,20 @@ import type { RunEnd } from './server-run.ts';
 
 /** What the console says of the server's comings and goings. */
 export function describeExit({ code, signal, failure, isAsked }: Omit<RunEnd, 'isLeftOver'>): string {
-  if (failure !== null) return `The server could not be started: ${failure}`;
+  if (failure !== null) return `The server could not start: ${failure}`;
   const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
   return isAsked ? `The server has stopped (${how})` : `The server has CRASHED (${how})`;
 }
 
-const WORDS: Readonly<Record<PlanStep['action'], string>> = {
-  ask: 'asked',
-  terminate: 'terminating',
-  kill: 'killing',
-  start: 'starting',
-};
-
-/** `asked; terminating in 20 s; killing in 30 s` */
+/** Follows "max stops the server": `. If it does not end: terminate in 20 s, kill in 30 s.` */
 export function describePlan(steps: readonly PlanStep[], now: number): string {
-  return steps
-    .map(({ action, at }) => {
-      const waitMs = Date.parse(at) - now;
-      return waitMs <= 0 ? WORDS[action] : `${WORDS[action]} in ${seconds(waitMs)}`;
-    })
-    .join('; ');
+  const waits = steps
+    .filter(({ action }) => action === 'terminate' || action === 'kill')
+    .map(({ action, at }) => ({ action, waitMs: Date.parse(at) - now }));
+  const later = waits.filter(({ waitMs }) => waitMs > 0);
+  const isKilledNow = waits.some(({ action, waitMs }) => action === 'kill' && waitMs <= 0);
+  if (isKilledNow || later.length === 0) return isKilledNow ? ': it is killed at once' : '';
+  return `. If it does not end: ${later.map(({ action, waitMs }) => `${action} in ${seconds(waitMs)}`).join(', ')}.`;
 }
 
 export function seconds(ms: number): string {

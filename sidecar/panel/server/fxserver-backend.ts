@@ -15,7 +15,7 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
     launch() {
       const folder = existingFolder(settings.serverRoot);
       const [command, ...args] = splitLine(settings.startLine || usualStartLine(folder));
-      if (command === undefined) throw new LaunchError('there is no start line in the settings of the server');
+      if (command === undefined) throw new LaunchError('the settings have no start command');
       return { command, args, folder, hasChannel: false };
     },
     stopLine: ({ stopLine }) => stopLine || DEFAULT_STOP_LINE,
@@ -29,7 +29,7 @@ function usualStartLine(folder: string): string {
   const programs = process.platform === 'win32' ? ['FXServer.exe'] : ['run.sh'];
   const program = programs.find((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
   if (program === undefined) {
-    throw new LaunchError(`there is no start line in the settings, and no ${programs[0]} in the server folder`);
+    throw new LaunchError(`the settings have no start command, and there is no ${programs[0]} in the server folder`);
   }
   return `./${program} +exec ${CONFIG_FILE}`;
 }

@@ -1,6 +1,4 @@
 /** Why a program did not start, in words of whoever configured it. */
 export function launchFault(command: string, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT')
-    return `${command} was not found: it, or the program that runs it, is not there (ENOENT)`;
-  return error.message;
+  return error.code === 'ENOENT' ? `the program "${command}" was not found` : error.message;
 }

@@ -2,6 +2,7 @@ import type { ServerExit, ServerStatus } from '../shapes/server.ts';
 import { ActiveRun, type ActiveRunOptions } from './active-run.ts';
 import type { CrashRecords } from './crash-records.ts';
 import { describePlan } from './describe-run.ts';
+import { missingSetting } from './missing-setting.ts';
 import { exitOf, reportEnd } from './report-end.ts';
 import { SelfStart } from './self-start.ts';
 import { LaunchError } from './server-backend.ts';
@@ -20,6 +21,8 @@ export class RunCycle {
   /** While nothing runs. */
   #rest: 'stopped' | 'crashed' = 'stopped';
   #exit: ServerExit | null = null;
+  /** Why the last start failed. */
+  #failure: string | null = null;
   /** Once it has stopped. */
   #isToStart = false;
   /** From a restart until it runs. */
@@ -46,7 +49,8 @@ export class RunCycle {
   }
 
   get status(): ServerStatus {
-    const place = { run: this.#run, rest: this.#rest, exit: this.#exit, isToStart: this.#isToStart };
+    const [run, rest, exit, failure] = [this.#run, this.#rest, this.#exit, this.#failure];
+    const place = { run, rest, exit, failure, isToStart: this.#isToStart };
     return serverStatus({ ...place, selfStart: this.#selfStart }, this.#options.settings.values);
   }
 
@@ -63,8 +67,8 @@ export class RunCycle {
   async open(): Promise<void> {
     const left = await this.#options.memory.findLeftGroup();
     this.#isOpen = true;
-    const { autoStartServer, backend } = this.#options.settings.values;
-    const starts = autoStartServer && backend !== 'none';
+    const { values } = this.#options.settings;
+    const starts = values.autoStartServer && values.backend !== 'none' && missingSetting(values) === null;
     if (this.#run !== null) return;
     if (left === null) {
       this.#options.memory.forget();
@@ -119,12 +123,14 @@ export class RunCycle {
     this.#isOpen = true;
     this.#selfStart.cancel();
     this.#isToStart = false;
+    this.#failure = null;
     this.#options.console.beginRun();
     this.#say(why);
     try {
       this.#follow(ActiveRun.start(this.#runOptions()));
     } catch (error) {
-      this.#say(`The server cannot be started: ${error instanceof Error ? error.message : String(error)}`);
+      this.#failure = error instanceof Error ? error.message : String(error);
+      this.#say(`The server could not start: ${this.#failure}`);
       this.#exit = { code: null, signal: null, reason: 'spawn' };
       this.#selfStart.gaveUp = error instanceof LaunchError ? 'launch' : null;
       this.#comeToRest('crashed');
@@ -162,7 +168,7 @@ export class RunCycle {
     run.stop();
     if (!wasStopping) {
       const plan = describePlan(run.plan?.steps ?? [], this.#options.now());
-      this.#say(`${actor} ${isToStart ? 'restarts' : 'stops'} the server: ${plan}`);
+      this.#say(`${actor} ${isToStart ? 'restarts' : 'stops'} the server${plan}`);
     } else if (wasToStart && !isToStart) this.#sayNotAgain(actor);
     this.#options.onChange();
   }
@@ -173,6 +179,7 @@ export class RunCycle {
     this.#run = null;
     this.#options.memory.forget();
     if (!run.isLeft) this.#exit = exitOf(end);
+    this.#failure = end.failure;
     reportEnd(run, end, { say: (text) => this.#say(text), crashes: this.#options.crashes });
     this.#options.onBundles();
     if (this.#isToStart && !this.#isClosing) this.#launch('The server is started again');

@@ -2,6 +2,7 @@ import { PanelError } from '../panel-error.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import type { ServerStatus } from '../shapes/server.ts';
 import { checkCommandText } from './command-text.ts';
+import { missingSetting } from './missing-setting.ts';
 import { RunCycle, type RunCycleOptions } from './run-cycle.ts';
 import type { Health } from './server-backend.ts';
 
@@ -55,10 +56,11 @@ export class ServerControl {
     return this.#cycle.run?.condition.health ?? null;
   }
 
-  /** @throws PanelError `server.running`, `server.busy`, `server.elsewhere` */
+  /** @throws PanelError `server.running`, `server.busy`, `server.elsewhere`, `server.unconfigured` */
   start(actor: string): ServerStatus {
     this.#mustControl();
     if (this.#cycle.run !== null) throw new PanelError('server.running');
+    this.#mustBeConfigured();
     this.#mustBeOpen();
     this.#cycle.start(actor);
     return this.status();
@@ -72,10 +74,11 @@ export class ServerControl {
     return this.status();
   }
 
-  /** @throws PanelError `server.busy`, `server.elsewhere` */
+  /** @throws PanelError `server.busy`, `server.elsewhere`, `server.unconfigured` */
   restart(actor: string): ServerStatus {
     this.#mustControl();
     if (this.#cycle.isRestarting || this.#cycle.run?.isStopping) throw new PanelError('server.busy');
+    if (this.#cycle.run === null) this.#mustBeConfigured();
     this.#mustBeOpen();
     this.#cycle.restart(actor);
     return this.status();
@@ -108,6 +111,10 @@ export class ServerControl {
 
   #mustControl(): void {
     if (this.#options.settings.values.backend === 'none') throw new PanelError('server.elsewhere');
+  }
+
+  #mustBeConfigured(): void {
+    if (missingSetting(this.#options.settings.values) !== null) throw new PanelError('server.unconfigured');
   }
 
   #mustBeOpen(): void {

@@ -1,6 +1,7 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
 import type { Plan, ServerExit, ServerStatus } from '../shapes/server.ts';
 import type { ActiveRun } from './active-run.ts';
+import { missingSetting } from './missing-setting.ts';
 import type { SelfStart } from './self-start.ts';
 
 /** Where the cycle of runs is. */
@@ -9,13 +10,15 @@ export interface CyclePlace {
   /** While nothing runs. */
   readonly rest: 'stopped' | 'crashed';
   readonly exit: ServerExit | null;
+  readonly failure: string | null;
   /** Once it has stopped. */
   readonly isToStart: boolean;
   readonly selfStart: Pick<SelfStart, 'plan' | 'gaveUp'>;
 }
 
-export function serverStatus(place: CyclePlace, { serverRoot, backend }: SettingValues): ServerStatus {
-  const { run, rest, exit, selfStart } = place;
+export function serverStatus(place: CyclePlace, settings: SettingValues): ServerStatus {
+  const { run, rest, exit, failure, selfStart } = place;
+  const { serverRoot, backend } = settings;
   return {
     state: run?.state ?? rest,
     pid: run?.pid ?? null,
@@ -26,6 +29,8 @@ export function serverStatus(place: CyclePlace, { serverRoot, backend }: Setting
     backend,
     hungSince: run?.condition.hungSince ?? null,
     gaveUp: selfStart.gaveUp,
+    failure,
+    missing: run === null ? missingSetting(settings) : null,
   };
 }
 

@@ -34,5 +34,5 @@ export interface ChartsAnswer {
 export interface ChartMark {
   /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
-  readonly kind: 'start' | 'stop' | 'crash';
+  readonly kind: 'start' | 'restart' | 'stop' | 'crash';
 }

@@ -42,6 +42,7 @@ export const ERROR_STATUS = {
   'server.stopped': 409,
   'server.busy': 409,
   'server.elsewhere': 409,
+  'server.unconfigured': 409,
   'command.text': 400,
 
   'events.tooMany': 429,

@@ -6,7 +6,7 @@ export interface PlanStep {
   readonly at: string;
 }
 
-/** What the server control is going to do, and when: "asked; terminating in 14 s; killing in 24 s". */
+/** What the server control is going to do, and when. */
 export interface Plan {
   readonly steps: readonly PlanStep[];
   /** Index of the step that comes next; `steps.length` where all are done. */
@@ -34,6 +34,10 @@ export interface ServerStatus {
   readonly hungSince: string | null;
   /** Why it is not started again after a crash; null else, also where autostart is off. */
   readonly gaveUp: GaveUp | null;
+  /** Why the last start failed: English, without a period; null else. */
+  readonly failure: string | null;
+  /** Setting without which the server cannot start; null if it is configured or runs. */
+  readonly missing: 'startLine' | 'serverRoot' | null;
 }
 
 /** `crashes`: too often in ten minutes. `launch`: it cannot be started as it is configured; the console says why. */

@@ -65,10 +65,23 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     panel.services.settings.update({ startLine: '/not/there' });
     await press('Start');
     await expect.poll(state).toBe('Crashed');
-    await server().getByText('It cannot be started as it is configured. The console says why.').waitFor();
-    expect(await server().getByText('The server ended without being asked to.').count()).toBe(0);
+    await server().getByText('The server could not start: the program "/not/there" was not found.').waitFor();
+    expect(await server().getByText('The server crashed.').count()).toBe(0);
     await press('Force stop');
     panel.services.settings.update({ startLine });
+  });
+
+  it('leads to the settings of a server that is not configured', async () => {
+    const { startLine } = panel.services.settings.values;
+    panel.services.settings.update({ startLine: '' });
+    await expect.poll(state).toBe('Not configured');
+    expect(await server().getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await server().getByRole('link', { name: 'Open Settings' }).click();
+    await page.getByLabel('Start command').waitFor();
+    panel.services.settings.update({ startLine });
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Overview' }).click();
+    await expect.poll(state).toBe('Stopped');
   });
 
   it('shows a crash, its reason, and the way to its record; a start by hand goes on', async () => {

@@ -11,6 +11,12 @@ const PLACES = [
   ...['settings', 'settings/config', 'settings/bridge', 'accounts', 'accounts/audit', 'no-such-page'],
 ];
 
+/** Whether a part of the active tab is cut by its row. */
+const ACTIVE_TAB_OUTSIDE = `(() => {
+  const [row, tab] = ['.tabs', '.tabs [aria-current]'].map((path) => document.querySelector(path)?.getBoundingClientRect());
+  return row !== undefined && tab !== undefined && (tab.left < row.left - 1 || tab.right > row.right + 1);
+})()`;
+
 describe.skipIf(why !== null)(`every page${why === null ? '' : ` (${why})`}`, () => {
   let panel: TestPanel;
   let browser: TestBrowser;
@@ -42,6 +48,7 @@ describe.skipIf(why !== null)(`every page${why === null ? '' : ` (${why})`}`, ()
     // The first page of all comes after the session is known.
     await expect.poll(() => page.getByRole('heading', { level: 1 }).count()).toBe(place === 'no-such-page' ? 0 : 1);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect(await page.evaluate(ACTIVE_TAB_OUTSIDE)).toBe(false);
     await expectAccessible(page);
   });
 

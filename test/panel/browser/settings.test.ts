@@ -40,15 +40,15 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
 
   it('refuse at the field what cannot be', async () => {
     await open('/config');
-    await page.getByLabel('Start line').fill('"never closed');
+    await page.getByLabel('Start command').fill('"never closed');
     await page.getByLabel('Line that starts a bundle').fill('ensure');
     await page.getByLabel('Seconds until it is killed').fill('601');
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('A quotation mark is not closed.').waitFor();
     await page.getByText('The line must contain {name}.').waitFor();
     await page.getByText('Enter a whole number from 0 to 600.').waitFor();
-    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Start line');
-    expect(await page.getByLabel('Start line').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Start command');
+    expect(await page.getByLabel('Start command').getAttribute('aria-invalid')).toBe('true');
     expect(panel.services.settings.values.startLine).toBe('');
     await expectAccessible(page);
   });
@@ -57,7 +57,7 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     const editor = await browser.visit(panel.address, { width: 390, theme: 'dark' });
     await signIn(editor, 'editor', PASSWORD);
     await open('/config', editor);
-    expect(await editor.getByLabel('Start line').getAttribute('readonly')).not.toBeNull();
+    expect(await editor.getByLabel('Start command').getAttribute('readonly')).not.toBeNull();
     expect(await cfg(editor).getAttribute('readonly')).not.toBeNull();
     await expectAccessible(editor);
     const guest = await browser.visit(panel.address);

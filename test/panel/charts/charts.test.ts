@@ -47,3 +47,14 @@ it('shows a server that ran, the calls of that time, and when it was started and
   expect(known(body.series.failures)[0]).toBeCloseTo((known(body.series.calls)[0] ?? 0) / 2, 1);
   expect(known(body.series.players)).toEqual([]);
 });
+
+it('a restart has a mark of its own', async () => {
+  await owner.post('/api/server/start');
+  await expect.poll(state).toBe('running');
+  const { pid } = panel.services.server.control.status();
+  await owner.post('/api/server/restart');
+  await expect.poll(() => panel.services.server.control.status().pid ?? pid).not.toBe(pid);
+  await expect.poll(state).toBe('running');
+  const { body } = await owner.get<ChartsAnswer>('/api/charts?range=1h');
+  expect(body.marks.map(({ kind }) => kind).slice(-2)).toEqual(['start', 'restart']);
+});

@@ -12,11 +12,13 @@ const TONES: Readonly<Record<ServerState, Tone>> = {
 
 /** A server that runs and answers nothing is not well. */
 export function toneOf(status: ServerStatus): Tone {
+  if (status.missing !== null) return 'idle';
   return status.hungSince !== null ? 'warn' : TONES[status.state];
 }
 
 export function stateText(status: ServerStatus): string {
   if (status.backend === 'none') return t('common.state-elsewhere');
+  if (status.missing !== null) return t('common.state-unconfigured');
   return status.hungSince !== null ? t('common.state-hung') : t(`common.state-${status.state}`);
 }
 

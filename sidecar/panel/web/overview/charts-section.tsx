@@ -27,11 +27,12 @@ export function ChartsSection({ hasServer }: { hasServer: boolean }) {
     }, stepSeconds * 1000);
     return () => clearInterval(timer);
   }, [stepSeconds, charts.reload]);
-  const state = useStore(live, ({ status }) => status?.state);
+  // A restart goes from one run to the next: the state may be seen as one.
+  const state = useStore(live, ({ status }) => status && `${status.state} ${status.startedAt}`);
   const shownState = useRef(state);
   useEffect(() => {
-    // A start, stop or crash has a mark at once.
-    if (shownState.current !== undefined && state !== shownState.current) charts.reload();
+    // A start, restart, stop or crash has a mark at once.
+    if (shownState.current !== null && state !== shownState.current) charts.reload();
     shownState.current = state;
   }, [state, charts.reload]);
   const choose = (next: ChartRange): void => {
@@ -56,7 +57,13 @@ function RangePicker({ range, onChoose }: { range: ChartRange; onChoose: (range:
   return (
     <fieldset class="segments" aria-label={t('overview.range')}>
       {CHART_RANGES.map((name) => (
-        <button key={name} type="button" aria-pressed={name === range} onClick={() => onChoose(name)}>
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === range}
+          data-text={t(`overview.range-${name}`)}
+          onClick={() => onChoose(name)}
+        >
           {t(`overview.range-${name}`)}
         </button>
       ))}

@@ -3,7 +3,12 @@ import { Badge, type Tone } from '../components/badge.tsx';
 import { Time } from '../components/time.tsx';
 import { t } from '../core/i18n.ts';
 
-const TONES: Readonly<Record<ChartMark['kind'], Tone>> = { start: 'good', stop: 'idle', crash: 'bad' };
+const TONES: Readonly<Record<ChartMark['kind'], Tone>> = {
+  start: 'good',
+  restart: 'info',
+  stop: 'idle',
+  crash: 'bad',
+};
 const SHOWN = 12;
 
 /** The marks of the charts in words, newest first. */

@@ -8,15 +8,15 @@ import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 
 /** What can be asked of the server in this state; the panel itself decides, this only saves a refusal. */
-function isPossible(action: ServerAction, { state, plan }: ServerStatus): boolean {
+function isPossible(action: ServerAction, { state, plan, missing }: ServerStatus): boolean {
   const startsLater = plan?.steps.some((step) => step.action === 'start') === true;
   switch (action) {
     case 'start':
-      return state === 'stopped' || state === 'crashed';
+      return missing === null && (state === 'stopped' || state === 'crashed');
     case 'stop':
       return state === 'running' || state === 'starting' || startsLater;
     case 'restart':
-      return state !== 'stopping' && state !== 'stopped';
+      return missing === null && state !== 'stopping' && state !== 'stopped';
     case 'force-stop':
       return state !== 'stopped';
     default:

@@ -54,8 +54,7 @@ function exitText({ exit }: ServerStatus): string {
 }
 
 function Troubles({ status }: { status: ServerStatus }) {
-  const can = useCan();
-  const crashes = can('logs.read') ? <a href={linkTo('logs', ['crashes'])}>{t('overview.toCrashes')}</a> : null;
+  if (status.missing !== null) return <Unconfigured missing={status.missing} />;
   return (
     <>
       {status.hungSince !== null && (
@@ -63,16 +62,30 @@ function Troubles({ status }: { status: ServerStatus }) {
           {t('overview.hung')} <Time iso={status.hungSince} />
         </Notice>
       )}
-      {status.gaveUp !== null && (
-        <Notice kind="bad" action={crashes}>
-          {t(status.gaveUp === 'launch' ? 'overview.gaveUp-launch' : 'overview.gaveUp-crashes')}
-        </Notice>
-      )}
-      {status.state === 'crashed' && status.gaveUp === null && (
-        <Notice kind="bad" action={crashes}>
-          {t(status.exit?.reason === 'spawn' ? 'overview.gaveUp-launch' : 'overview.crashed')}
-        </Notice>
-      )}
+      {status.state === 'crashed' && <Crash status={status} />}
     </>
+  );
+}
+
+/** What is missing, and the way to its field for an account that may change it. */
+function Unconfigured({ missing }: { missing: NonNullable<ServerStatus['missing']> }) {
+  const isMine = useCan()('settings.write', 'users.manage');
+  const place = linkTo('settings', missing === 'startLine' ? ['config'] : []);
+  const link = (
+    <a class="button primary" href={place}>
+      {t('overview.toSettings')}
+    </a>
+  );
+  return <Notice action={isMine ? link : null}>{t(`overview.missing-${missing}`)}</Notice>;
+}
+
+function Crash({ status: { exit, failure, gaveUp } }: { status: ServerStatus }) {
+  const crashes = useCan()('logs.read') ? <a href={linkTo('logs', ['crashes'])}>{t('overview.toCrashes')}</a> : null;
+  const isStart = exit?.reason === 'spawn' && failure !== null;
+  return (
+    <Notice kind="bad" action={crashes}>
+      <p>{isStart ? t('overview.gaveUp-launch', { reason: failure }) : t('overview.crashed')}</p>
+      {gaveUp === 'crashes' && <p>{t('overview.gaveUp-crashes')}</p>}
+    </Notice>
   );
 }

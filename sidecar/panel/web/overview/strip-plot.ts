@@ -6,7 +6,12 @@ import type { StripKind } from './strip-kinds.ts';
 const HEIGHT = 92;
 const AXIS_HEIGHT = 26;
 const SYNC = 'overview';
-const MARK_COLOURS: Readonly<Record<ChartMark['kind'], string>> = { start: '--good', stop: '--idle', crash: '--bad' };
+const MARK_COLOURS: Readonly<Record<ChartMark['kind'], string>> = {
+  start: '--good',
+  restart: '--accent',
+  stop: '--idle',
+  crash: '--bad',
+};
 
 /** A canvas knows no custom properties; the browser resolves them for an element. */
 function colourOf(element: Element, token: string): string {

@@ -19,7 +19,8 @@ class FakeServer implements WatchedServer {
   status(): ServerStatus {
     const { state, pid } = this;
     const rest = { serverRoot: '', startedAt: null, exit: null, plan: null, hungSince: null, gaveUp: null };
-    return { state, pid, backend: 'command', ...rest };
+    const start = { failure: null, missing: null };
+    return { state, pid, backend: 'command', ...rest, ...start };
   }
 
   health() {

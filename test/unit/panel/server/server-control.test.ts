@@ -292,14 +292,52 @@ describe('a crash', () => {
 
 describe('a program that cannot be started', () => {
   it.each([
-    ['because it is not there', { startLine: '/not/there' }, /could not be started: \/not\/there was not found/, null],
-    ['because none is named', { startLine: '' }, /there is no start line/, 'launch'],
-    ['because its folder is missing', { serverRoot: '/not/there' }, /folder \/not\/there is not there/, 'launch'],
-  ] as const)('is told: %s', async (_why, changes, said, gaveUp) => {
+    ['because it is not there', { startLine: '/not/there' }, 'the program "/not/there" was not found', null],
+    ['because its folder is missing', { serverRoot: '/not/there' }, 'the folder /not/there does not exist', 'launch'],
+  ] as const)('is told with its reason: %s', async (_why, changes, failure, gaveUp) => {
     const rig = newRig(changes);
     rig.control.start('anna');
-    expect(await rig.reaches('crashed')).toMatchObject({ gaveUp, exit: { code: null, signal: null, reason: 'spawn' } });
-    await rig.line(said);
+    const exit = { code: null, signal: null, reason: 'spawn' };
+    expect(await rig.reaches('crashed')).toMatchObject({ gaveUp, exit, failure });
+    expect(rig.texts('panel')).toContain(`The server could not start: ${failure}`);
+  });
+
+  it('forgets the reason when it starts', async () => {
+    const rig = newRig({ startLine: '/not/there' });
+    rig.control.start('anna');
+    await rig.reaches('crashed');
+    rig.settings.update({ startLine: fakeLine() });
+    await rig.started();
+    expect(rig.control.status().failure).toBeNull();
+  });
+});
+
+describe('a server that is not configured', () => {
+  it.each([
+    ['startLine', { startLine: ' ' }],
+    ['serverRoot', { serverRoot: '' }],
+    ['serverRoot', { backend: 'standalone', serverRoot: '' }],
+  ] as const)('names the missing setting, is not started, and has not crashed: %s', async (missing, changes) => {
+    const rig = newRig({ ...changes, autoStartServer: true });
+    await rig.control.open();
+    expect(rig.control.status()).toMatchObject({ state: 'stopped', missing, exit: null });
+    const refusal = expect.objectContaining({ key: 'server.unconfigured' });
+    expect(() => rig.control.start('anna')).toThrow(refusal);
+    expect(() => rig.control.restart('anna')).toThrow(refusal);
+    expect(rig.runs).toBe(0);
+    rig.settings.update({ backend: 'command', startLine: fakeLine(), serverRoot: rig.folder });
+    expect(rig.control.status().missing).toBeNull();
+    await rig.started();
+  });
+});
+
+describe('the plan of a stop', () => {
+  it('is said in one sentence', async () => {
+    const rig = newRig({ stopWaitSeconds: 20, killWaitSeconds: 10 });
+    await rig.started();
+    rig.control.stop('max');
+    await rig.reaches('stopped');
+    expect(rig.texts('panel')).toContain('max stops the server. If it does not end: terminate in 20 s, kill in 30 s.');
   });
 });
 
