@@ -6,7 +6,7 @@ import { ConsoleCommands } from './console-commands.ts';
 import { ConsoleLines } from './console-lines.ts';
 import { describeError, findCulprit } from './failures.ts';
 import { GameServer } from './game-server.ts';
-import { PanelChannel } from './panel-channel.ts';
+import { openChannel, PanelChannel } from './panel-channel.ts';
 import { Repetitions } from './repetitions.ts';
 
 const USAGE = `Usage: node main.js --root DIR [--vfs DIR]
@@ -26,12 +26,19 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const;
 interface Arguments {
   readonly root: string;
   readonly vfs: string;
+  /** File descriptor of the channel to the panel that has started this server, or null. */
+  readonly panelChannel: number | null;
 }
 
 /** null: the usage was asked for. Throws with a line that says what is wrong. */
 function readArguments(): Arguments | null {
   const { values } = parseArgs({
-    options: { root: { type: 'string' }, vfs: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      root: { type: 'string' },
+      vfs: { type: 'string' },
+      'panel-channel': { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
   });
   if (values.help === true) return null;
   if (values.root === undefined) throw new Error('--root DIR is missing');
@@ -39,7 +46,9 @@ function readArguments(): Arguments | null {
   if (statSync(join(root, 'bundles'), { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new Error(`--root: there is no folder ${join(root, 'bundles')}`);
   }
-  return { root, vfs: resolve(values.vfs ?? join(root, 'vfs')) };
+  const channel = values['panel-channel'];
+  const panelChannel = channel === undefined ? null : Number(channel);
+  return { root, vfs: resolve(values.vfs ?? join(root, 'vfs')), panelChannel };
 }
 
 /** From the package's file, which lies beside the built program and above its source. */
@@ -55,12 +64,12 @@ function readVersion(): string {
   return 'of unknown version';
 }
 
-function serve({ root, vfs }: Arguments): void {
+function serve({ root, vfs, panelChannel }: Arguments): void {
   // A console that goes away must not end the game.
   process.stdout.on('error', () => {});
   const lines = new ConsoleLines((text) => process.stdout.write(text));
   const server: GameServer = new GameServer({ root, vfs, console: lines, onBundles: () => panel.bundlesChanged() });
-  const panel = new PanelChannel(process, () => server.bundles);
+  const panel = new PanelChannel(panelChannel === null ? null : openChannel(panelChannel), () => server.bundles);
   const quit = stopOnce(server, lines);
   const commands = new ConsoleCommands(server, lines, quit);
   surviveBundles(server, lines);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { LineSplitter } from '../console/line-splitter.ts';
+import { ChannelMessages } from './channel-messages.ts';
 import { launchFault } from './launch-fault.ts';
 import { OutputBrake } from './output-brake.ts';
 import { type GroupSignal, isGroupAlive, signalGroup } from './process-group.ts';
@@ -9,9 +10,11 @@ export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** It is the server of this house, and tells and answers over a channel of its own (IPC), beside the console. */
+  /** The server of this house tells and answers over a channel of its own, at the descriptor `CHANNEL_FD`. */
   readonly hasChannel: boolean;
 }
+
+export const CHANNEL_FD = 3;
 
 export interface ProcessExit {
   readonly code: number | null;
@@ -36,6 +39,7 @@ export class GameProcess {
   /** All that it, and whoever has inherited its output, has written was read. */
   readonly drained: Promise<void>;
   readonly #child: ChildProcess;
+  readonly #channel: Duplex | null;
   readonly #brakes: OutputBrake[] = [];
 
   constructor(launch: Launch, environment: NodeJS.ProcessEnv, events: ProcessEvents) {
@@ -45,16 +49,18 @@ export class GameProcess {
       // Of its own session: keys pressed where the sidecar runs are not its business, and its group is its own.
       detached: process.platform !== 'win32',
       windowsHide: true,
-      stdio: launch.hasChannel ? ['pipe', 'pipe', 'pipe', 'ipc'] : ['pipe', 'pipe', 'pipe'],
+      // No channel of Node.js: its reader keeps a message of any length. On Windows only an overlapped pipe goes both ways.
+      stdio: ['pipe', 'pipe', 'pipe', ...(launch.hasChannel ? ['overlapped' as const] : [])],
     });
     this.#child = child;
     this.pid = child.pid ?? null;
     this.exited = exitOf(child, launch.command);
     this.drained = new Promise((resolve) => child.once('close', () => resolve()));
     child.stdin?.on('error', () => {});
-    child.on('message', events.onMessage);
     this.#read(child.stdout, 'out', events);
     this.#read(child.stderr, 'err', events);
+    this.#channel = (child.stdio[CHANNEL_FD] as Duplex | null | undefined) ?? null;
+    if (this.#channel !== null) this.#readChannel(this.#channel, events);
   }
 
   /** Its group may outlive it. */
@@ -71,7 +77,9 @@ export class GameProcess {
   }
 
   send(message: object): void {
-    if (this.#child.connected) this.#child.send(message, () => {});
+    const channel = this.#channel;
+    if (channel === null || !channel.writable || channel.writableLength > MAX_UNREAD_INPUT_BYTES) return;
+    channel.write(`${JSON.stringify(message)}\n`);
   }
 
   signal(signal: GroupSignal): void {
@@ -87,6 +95,7 @@ export class GameProcess {
     for (const brake of this.#brakes) brake.release();
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
+    this.#channel?.destroy();
   }
 
   #read(stream: Readable | null, name: 'out' | 'err', events: ProcessEvents): void {
@@ -96,18 +105,26 @@ export class GameProcess {
       lines += 1;
       events.onLine(name, text);
     });
+    this.#readBraked(stream, (bytes) => {
+      lines = 0;
+      splitter.write(bytes);
+      return lines;
+    });
+    stream.once('close', () => splitter.end());
+  }
+
+  #readChannel(channel: Duplex, { onMessage }: ProcessEvents): void {
+    const messages = new ChannelMessages(onMessage);
+    this.#readBraked(channel, (bytes) => messages.write(bytes));
+  }
+
+  /** @param take returns how many lines it has read */
+  #readBraked(stream: Readable, take: (bytes: Buffer) => number): void {
     const brake = new OutputBrake([stream]);
     this.#brakes.push(brake);
     stream.on('error', () => {});
-    stream.on('data', (bytes: Buffer) => {
-      lines = 0;
-      splitter.write(bytes);
-      brake.note(lines, bytes.length);
-    });
-    stream.once('close', () => {
-      splitter.end();
-      brake.release();
-    });
+    stream.on('data', (bytes: Buffer) => brake.note(take(bytes), bytes.length));
+    stream.once('close', () => brake.release());
   }
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { SettingValues } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import { existingFolder } from './command-backend.ts';
-import type { GameProcess } from './game-process.ts';
+import { CHANNEL_FD, type GameProcess } from './game-process.ts';
 import { type Health, LaunchError, type ServerBackend } from './server-backend.ts';
 import { readBundlesMessage, readPong } from './standalone-messages.ts';
 
@@ -36,7 +36,7 @@ export function standaloneBackend(
       if (place.program === null) throw new LaunchError('the standalone server is not among the files of this sidecar');
       const folder = existingFolder(settings.serverRoot);
       const vfs = place.vfs ?? join(folder, 'vfs');
-      const args = [place.program, '--root', folder, '--vfs', vfs];
+      const args = [place.program, '--root', folder, '--vfs', vfs, '--panel-channel', String(CHANNEL_FD)];
       return { command: process.execPath, args, folder, hasChannel: true };
     },
     stopLine: ({ stopLine }) => stopLine || STOP_LINE,

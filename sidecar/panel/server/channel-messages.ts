@@ -1,0 +1,52 @@
+import { StringDecoder } from 'node:string_decoder';
+
+/** A message with 2000 bundles needs half of it. */
+const MAX_MESSAGE_CHARS = 1_048_576;
+
+/**
+ * Bytes of the channel to messages, one JSON text a line. Scripts of strangers write there: a longer line is dropped as it
+ * comes, and so is a line that is no JSON.
+ */
+export class ChannelMessages {
+  readonly #onMessage: (message: unknown) => void;
+  readonly #decoder = new StringDecoder('utf8');
+  #pending = '';
+  /** The rest of the line is dropped too. */
+  #isTooLong = false;
+
+  constructor(onMessage: (message: unknown) => void) {
+    this.#onMessage = onMessage;
+  }
+
+  /** How many lines have ended. */
+  write(bytes: Buffer): number {
+    const [first = '', ...others] = this.#decoder.write(bytes).split('\n');
+    this.#extend(first);
+    for (const piece of others) {
+      this.#endLine();
+      this.#extend(piece);
+    }
+    return others.length;
+  }
+
+  #extend(piece: string): void {
+    if (this.#pending.length + piece.length > MAX_MESSAGE_CHARS) this.#isTooLong = true;
+    this.#pending = this.#isTooLong ? '' : this.#pending + piece;
+  }
+
+  #endLine(): void {
+    const line = this.#isTooLong ? '' : this.#pending;
+    this.#pending = '';
+    this.#isTooLong = false;
+    const message = parsed(line);
+    if (message !== undefined) this.#onMessage(message);
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
