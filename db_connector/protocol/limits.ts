@@ -51,6 +51,8 @@ export const MAX_AGGREGATE_VALUES = 8;
 export const MAX_FILTER_DEPTH = 8;
 export const MAX_FILTER_CONDITIONS = 128;
 export const MAX_FILTER_LIST_VALUES = 1000;
+/** Columns of type text and bytes in one sort: MySQL and MariaDB reserve 64 MB for each. */
+export const MAX_LONG_SORT_COLUMNS = 4;
 /** Text of `startsWith` and `contains`, in code points as lengths of columns are: a longer search cannot be ended in time. */
 export const MAX_FILTER_TEXT_LENGTH = 1000;
 

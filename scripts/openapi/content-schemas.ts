@@ -13,6 +13,7 @@ import {
   MAX_INDEX_BYTES,
   MAX_INDEX_COLUMNS,
   MAX_JSON_COLUMN_DEPTH,
+  MAX_LONG_SORT_COLUMNS,
   MAX_ONE_OF_VALUES,
   MAX_STRING_LENGTH,
   MAX_TABLE_COLUMNS,
@@ -160,6 +161,7 @@ function filters(): Record<string, Node> {
     },
     SortKey: {
       type: 'object',
+      description: `In one sort at most ${MAX_LONG_SORT_COLUMNS} columns of type text and bytes`,
       required: ['field'],
       properties: { field: columnName, dir: { enum: ['asc', 'desc', null], default: 'asc' } },
     },

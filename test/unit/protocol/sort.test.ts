@@ -20,6 +20,23 @@ function read(text: string): unknown {
   }
 }
 
+const LONG = ['a', 'b', 'c', 'd', 'e'];
+const [wide] = parseSchema(
+  parseJson(
+    JSON.stringify({
+      tables: [{ name: 'w', columns: LONG.map((name, i) => ({ name, type: i % 2 === 0 ? 'text' : 'bytes' })) }],
+    }),
+  ),
+).schema.tables;
+
+test('at most four columns of type text and bytes', () => {
+  if (wide === undefined) throw new Error('no table');
+  const keys = LONG.map((field) => ({ field }));
+  const sort = (count: number) => parseSort(parseJson(JSON.stringify(keys.slice(0, count))), wide);
+  expect(sort(4).map(({ column }) => column)).toEqual(['a', 'b', 'c', 'd']);
+  expect(() => sort(5)).toThrow('sort[4].field: more than 4 columns of type text and bytes');
+});
+
 test.each<[string, unknown]>([
   ['[]', []],
   ['[{"field":"a"}]', [{ column: 'a', dir: 'asc' }]],
