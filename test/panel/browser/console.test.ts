@@ -6,6 +6,30 @@ const why = await whyNoBrowser();
 /** More than the page reads at first. */
 const EARLY_LINES = 2_500;
 
+/** Whether the text of a line is as tall as the line, and each row begins with a whole word. */
+const ROWS_OF_LINE = `(() => {
+  const line = [...document.querySelectorAll('.line')].find((element) => element.textContent.includes('the end of it'));
+  const text = line.querySelector('.line-text');
+  const range = document.createRange();
+  const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+  const begins = [];
+  let top = -1;
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    for (let at = 0; at < node.length; at++) {
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      const rect = range.getBoundingClientRect();
+      if (rect.top > top + 2) begins.push(node.data.slice(at, at + 4));
+      top = Math.max(top, rect.top);
+    }
+  }
+  const rowHeight = parseFloat(getComputedStyle(line).lineHeight);
+  return {
+    fits: begins.length > 1 && Math.abs(line.clientHeight - begins.length * rowHeight) < 2,
+    areWhole: begins.slice(1).every((row) => /^(word|the|end|of)/.test(row)),
+  };
+})()`;
+
 describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`}`, () => {
   let panel: TestPanel;
   let browser: TestBrowser;
@@ -72,6 +96,41 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await page.getByLabel('Only matches').check();
     await page.getByRole('button', { name: 'Show all lines' }).click();
     await lines().getByText('after all of it').waitFor();
+  });
+
+  it('goes to the newest match first, in either direction', async () => {
+    await open();
+    for (const number of [1, 2, 3]) say(`a needle, the ${number}th`);
+    await lines().getByText('a needle, the 3th').waitFor();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('a needle');
+    await page.getByText('0 of 3').waitFor();
+    await page.getByRole('button', { name: 'Next match' }).click();
+    await page.getByText('3 of 3').waitFor();
+    await page.getByRole('button', { name: 'Previous match' }).click();
+    await page.getByText('2 of 3').waitFor();
+  });
+
+  it('breaks long lines at blanks, as tall as it has room for', async () => {
+    await open();
+    const words = Array.from({ length: 40 }, (_, index) => `word${index}-with-a-tail`).join(' ');
+    say(`\u001b[33mlong\u001b[0m ${words} the end of it`);
+    const line = lines().locator('.line', { hasText: 'the end of it' });
+    await line.waitFor();
+    expect(await page.evaluate(ROWS_OF_LINE)).toEqual({ fits: true, areWhole: true });
+  });
+
+  it('shows an error in red, also on the ordinary output', async () => {
+    await open();
+    say('[shop] SCRIPT ERROR: no such item');
+    say('[shop] all is well');
+    const colour = async (text: string) => {
+      await lines().getByText(text).waitFor();
+      const found = `[...document.querySelectorAll('.line-text')].find((line) => line.textContent.includes('${text}'))`;
+      return page.evaluate(`getComputedStyle(${found}).color`);
+    };
+    const red = await colour('SCRIPT ERROR');
+    expect(red).not.toBe(await colour('all is well'));
+    await expectAccessible(page);
   });
 
   it('stays where it is when a line in sight is chosen', async () => {

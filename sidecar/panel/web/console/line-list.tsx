@@ -69,6 +69,7 @@ export function LineList(props: LineListProps) {
                 key={entry.seq}
                 entry={entry}
                 pattern={view.pattern}
+                columns={view.columns}
                 height={height}
                 link={linkOf(entry.seq)}
                 isSelected={entry.seq === selected}

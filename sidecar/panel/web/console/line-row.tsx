@@ -1,14 +1,17 @@
-import { Component } from 'preact';
+import { Component, Fragment } from 'preact';
+import { levelOf } from '../../shapes/line-level.ts';
 import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import type { Entry } from './entry.ts';
 import { markMatches } from './line-query.ts';
-import { cutSpans, MAX_SHOWN } from './row-layout.ts';
+import { cutAtBreaks, cutSpans, MAX_SHOWN, rowBreaks, shownText } from './row-layout.ts';
 import { parseSgr } from './sgr.ts';
 
 export interface LineRowProps {
   readonly entry: Entry;
   readonly pattern: RegExp | null;
+  /** Cells of a row. */
+  readonly columns: number;
   readonly height: number;
   readonly link: string;
   readonly isSelected: boolean;
@@ -22,20 +25,21 @@ export class LineRow extends Component<LineRowProps> {
     return (
       next.entry !== now.entry ||
       next.pattern !== now.pattern ||
+      next.columns !== now.columns ||
       next.height !== now.height ||
       next.isSelected !== now.isSelected
     );
   }
 
   override render() {
-    const { entry, height, isSelected, link, onSelect, pattern } = this.props;
+    const { entry, height, isSelected, link, onSelect } = this.props;
     if (entry.missingFrom !== null) return <MissingLines entry={entry} height={height} />;
     const hidden = entry.plain.length - MAX_SHOWN;
     return (
       // biome-ignore lint/a11y/noStaticElementInteractions: the list has the keys for it
       // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys for it
       <div
-        class={`line line-${entry.stream}${isSelected ? ' selected' : ''}`}
+        class={`line line-${entry.stream} level-${levelOf(entry.stream, entry.plain)}${isSelected ? ' selected' : ''}`}
         data-seq={entry.seq}
         style={{ height: `${height}px` }}
         onClick={() => onSelect(entry.seq)}
@@ -44,19 +48,38 @@ export class LineRow extends Component<LineRowProps> {
           {clock(entry.time)}
         </a>
         <span class="line-text">
-          {markMatches(cutSpans(parseSgr(entry.text)), pattern).map((span, index) => {
-            const Tag = span.marked ? 'mark' : 'span';
-            return (
-              <Tag key={index} class={span.classes}>
-                {span.text}
-              </Tag>
-            );
-          })}
+          <LineText {...this.props} />
         </span>
         {hidden > 0 && <span class="line-rest">{t('console.more', { count: hidden })}</span>}
       </div>
     );
   }
+}
+
+/** Each row after the first begins at a `wbr`: the text itself stays whole for whoever copies it. */
+function LineText({ entry, pattern, columns }: LineRowProps) {
+  const breaks = rowBreaks(shownText(entry.plain), columns);
+  let end = 0;
+  return (
+    <>
+      {markMatches(cutSpans(parseSgr(entry.text)), pattern).map((span, index) => {
+        const Tag = span.marked ? 'mark' : 'span';
+        const from = end;
+        end += span.text.length;
+        const isBroken = from > 0 && breaks.includes(from);
+        const [first, ...rest] = cutAtBreaks(span.text, from, breaks);
+        return (
+          <Fragment key={index}>
+            {isBroken && <wbr />}
+            <Tag class={span.classes}>
+              {first}
+              {rest.map((text) => [<wbr key={text} />, text])}
+            </Tag>
+          </Fragment>
+        );
+      })}
+    </>
+  );
 }
 
 function MissingLines({ entry, height }: { entry: Entry; height: number }) {

@@ -30,6 +30,10 @@ export class LineView {
     this.#buffer = buffer;
   }
 
+  get columns(): number {
+    return this.#columns;
+  }
+
   get pattern(): RegExp | null {
     return this.#pattern;
   }

@@ -6,23 +6,40 @@ export const MAX_SHOWN = 1_000;
 const ASCII = /^[\u0020-\u007e]*$/;
 
 /**
- * Rows that a text takes where every line is broken after exactly `columns` cells, as a terminal does. Letters that a font may
- * draw wide count two cells: a row too many is an empty row, one too few would hide text.
+ * Offsets at which a text goes on in the next row: after the last blank that fits, or within a word that is longer than a row.
+ * Letters that a font may draw wide count two cells: a row too many is an empty row, one too few would hide text. Blanks at
+ * the end of a row take no room.
  */
-export function rowCount(text: string, columns: number): number {
-  if (text.length <= columns && ASCII.test(text)) return 1;
-  if (ASCII.test(text)) return Math.max(1, Math.ceil(text.length / columns));
-  let rows = 1;
+export function rowBreaks(text: string, columns: number): number[] {
+  if (text.length <= columns && ASCII.test(text)) return [];
+  const breaks: number[] = [];
   let used = 0;
+  let afterBlank = { offset: 0, used: 0 };
+  let offset = 0;
   for (const character of text) {
     const cells = (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
-    if (used + cells > columns) {
-      rows++;
-      used = 0;
+    if (character !== ' ' && used + cells > columns) {
+      const start = breaks.at(-1) ?? 0;
+      // An indent alone is no row.
+      const atBlank = afterBlank.offset > start && text.slice(start, afterBlank.offset).trim() !== '';
+      breaks.push(atBlank ? afterBlank.offset : offset);
+      used -= atBlank ? afterBlank.used : used;
     }
     used += cells;
+    offset += character.length;
+    if (character === ' ') afterBlank = { offset, used };
   }
-  return rows;
+  return breaks;
+}
+
+export function rowCount(text: string, columns: number): number {
+  return rowBreaks(text, columns).length + 1;
+}
+
+/** The pieces of a span, cut at the breaks of its line. `from` is the offset of the span. */
+export function cutAtBreaks(text: string, from: number, breaks: readonly number[]): string[] {
+  const inside = breaks.filter((at) => at > from && at < from + text.length).map((at) => at - from);
+  return [0, ...inside].map((at, index) => text.slice(at, inside[index]));
 }
 
 export function shownText(text: string): string {

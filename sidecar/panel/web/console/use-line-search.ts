@@ -8,7 +8,7 @@ export interface LineSearch {
   step(direction: 1 | -1): number | null;
 }
 
-/** Which of the found lines the reader is at. The first step goes to the newest: that is what people look for at night. */
+/** Match that the reader is at, of those that the search finds. */
 export function useLineSearch(view: LineView, search: string): LineSearch {
   const [reached, setReached] = useState<{ search: string; seq: number | null }>({ search, seq: null });
   const seq = reached.search === search ? reached.seq : null;
@@ -20,7 +20,8 @@ export function useLineSearch(view: LineView, search: string): LineSearch {
     count: matches.length,
     step(direction) {
       if (matches.length === 0) return null;
-      const wanted = at + direction;
+      // The first step goes to the newest match, in either direction.
+      const wanted = seq === null ? matches.end - 1 : at + direction;
       const next = wanted >= matches.end ? matches.start : wanted < matches.start ? matches.end - 1 : wanted;
       const found = view.entryAt(matches.at(next) ?? -1)?.seq ?? null;
       setReached({ search, seq: found });

@@ -4,7 +4,7 @@ import type { ConsoleLine } from '../../../../sidecar/panel/shapes/console.ts';
 import { LineBuffer } from '../../../../sidecar/panel/web/console/line-buffer.ts';
 import { EVERYTHING, markMatches, searchPattern } from '../../../../sidecar/panel/web/console/line-query.ts';
 import { LineView } from '../../../../sidecar/panel/web/console/line-view.ts';
-import { MAX_SHOWN, rowCount } from '../../../../sidecar/panel/web/console/row-layout.ts';
+import { cutAtBreaks, MAX_SHOWN, rowBreaks, rowCount } from '../../../../sidecar/panel/web/console/row-layout.ts';
 
 const line = (seq: number, text: string, stream: ConsoleLine['stream'] = 'out'): ConsoleLine => ({
   seq,
@@ -125,6 +125,27 @@ describe('rows of a text', () => {
     ['a漢', 2, 2],
   ])('%s in %d columns: %d', (text, columns, rows) => {
     expect(rowCount(text, columns)).toBe(rows);
+  });
+
+  it.each([
+    ['one two three', 8, ['one two ', 'three']],
+    ['one two   three', 7, ['one two   ', 'three']],
+    ['a verylongwordindeed b', 8, ['a ', 'verylong', 'wordinde', 'ed b']],
+    ['    /a/long/path', 8, ['    /a/l', 'ong/path']],
+    ['漢字 漢字', 4, ['漢字 ', '漢字']],
+  ])('end after a blank where one fits: %s in %d columns', (text, columns, rows) => {
+    expect(cutAtBreaks(text, 0, rowBreaks(text, columns))).toEqual(rows);
+  });
+
+  it('lose no letter and none is too long', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '-', '漢'), maxLength: 60 });
+    fc.assert(
+      fc.property(letters, fc.integer({ min: 2, max: 12 }), (text, columns) => {
+        const rows = cutAtBreaks(text, 0, rowBreaks(text, columns));
+        expect(rows.join('')).toBe(text);
+        for (const row of rows) expect([...row.trimEnd()].length).toBeLessThanOrEqual(columns);
+      }),
+    );
   });
 });
 
