@@ -1,25 +1,15 @@
 import { AsyncDatabase, type OperationName } from './async-database.ts';
 import { setClock } from './clock.ts';
+import { throwing } from './database-error.ts';
 import { Deliveries } from './deliveries.ts';
 import type { Filter } from './filters.ts';
 import type { AllQuery } from './find-all.ts';
 import type { Relation } from './find-with.ts';
 import type { DatabaseHost } from './host.ts';
 import { UnknownName } from './known-names.ts';
+import { type NamespaceDatabase, namespaceOf } from './namespace-database.ts';
 import type { Operation } from './operations.ts';
 import type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
-import {
-  type Flushed,
-  readErrorMessage,
-  readFailedIndex,
-  readFlushed,
-  readHasMore,
-  readInsertedIds,
-  readIsQueued,
-  readNumber,
-  readResults,
-  readRows,
-} from './readers.ts';
 import { awaitSidecar } from './readiness.ts';
 import { type Request, requests } from './request.ts';
 import {
@@ -30,16 +20,16 @@ import {
   type InsertAllResult,
   type PageResult,
   refusedTicket,
+  type Tail,
   UNNAMED_TICKET,
   type ValueResult,
 } from './result.ts';
+import { ResultReaders } from './result-readers.ts';
 import type { Schema } from './schema.ts';
 import { pollerOf, type TicketPoller } from './ticket-poller.ts';
 import type {
   AggregateRow,
   ColumnOf,
-  DbRow,
-  DbValue,
   Declared,
   Insertable,
   NamespaceOf,
@@ -51,11 +41,6 @@ import type {
 import { erased, type JsonText } from './typed-text.ts';
 import type { Change, Selection } from './writes.ts';
 
-/** The end of a method's arguments: options, callback, both in this order, or nothing. */
-type Tail<O, R extends DbResult = DbResult> =
-  | [callback?: DbCallback<R> | undefined]
-  | [options: O | undefined, callback?: DbCallback<R> | undefined];
-
 /**
  * The database, for one bundle: `const db = new Database(host)`; with the types of its rows,
  * `new Database<typeof SCHEMA>(host)`, or of several namespaces, `new Database<{ game: typeof SCHEMA }>(host)`.
@@ -64,17 +49,20 @@ type Tail<O, R extends DbResult = DbResult> =
  * connector stops in between. **Errors do not throw**: look at `State` of the result. The same methods below `async`
  * return promises, which never reject; there each is explained.
  */
-export class Database<S extends Declared = string> {
+export class Database<S extends Declared = string> extends ResultReaders {
   /** Name of the connector's folder among the bundles. */
   connector = 'db_connector';
   /** The same methods without callbacks: `const result = await db.async.Find('game', 'characters')`. */
   readonly async: AsyncDatabase<S>;
+  /** The methods of `async`, whose promises reject with a `DatabaseError` if a call failed. */
+  readonly orThrow: AsyncDatabase<S>;
   readonly #host: DatabaseHost;
   readonly #poller: TicketPoller;
   readonly #deliveries: Deliveries;
 
   /** @param host what the bundle's `start(host)` received */
   constructor(host: DatabaseHost) {
+    super();
     if (typeof host?.exports?.call !== 'function') {
       throw new TypeError('new Database(host): expected the host that start(host) receives');
     }
@@ -85,7 +73,13 @@ export class Database<S extends Declared = string> {
       (request) => new Promise((resolve) => this.#send(request, resolve)),
       () => new Promise((resolve) => this.#awaitSidecar(resolve)),
     );
+    this.orThrow = throwing(this.async);
     setClock(() => host.exports.call(this.connector, 'ClockOffset'));
+  }
+
+  /** The methods for one namespace, without the argument that names it: `const shop = db.in('shop')`. */
+  in<N extends NamespaceOf<S>>(namespace: N): NamespaceDatabase<S, N> {
+    return namespaceOf<S, N>(this, namespace);
   }
 
   Call(operation: OperationName, payload: JsonText | object, callback?: DbCallback): DbTicket {
@@ -258,53 +252,6 @@ export class Database<S extends Declared = string> {
   Ready(callback?: DbCallback): DbTicket {
     this.#awaitSidecar(this.#deliveries.to('Ready', callback ?? (() => {})));
     return UNNAMED_TICKET;
-  }
-
-  /** The rows of a `Find` and its kin; none after an error. Integers past 2^53 are BigInt, decimals that no double holds text. */
-  Rows<T extends object = DbRow>(result: DbResult<T>): T[];
-  Rows<T extends object = DbRow>(result: DbResult): T[];
-  Rows<T extends object>(result: DbResult): T[] {
-    return readRows<T>(result);
-  }
-
-  /** Whether there are more rows than a `Find` gave. */
-  HasMore(result: DbResult): boolean {
-    return readHasMore(result);
-  }
-
-  /** How many rows were counted, changed, deleted or inserted; 0 after an error. */
-  Number(result: DbResult): number {
-    return readNumber(result);
-  }
-
-  /** The primary keys of an `Insert`, in the order of its rows, where the key is a single column. */
-  InsertedIds<T extends DbValue = DbValue>(result: DbResult): T[] {
-    return readInsertedIds(result) as T[];
-  }
-
-  /** The results of a `Batch`, one an operation, each for the readers and with a `State` of its own; none after an error. */
-  Results(result: DbResult): DbResult[] {
-    return readResults(result);
-  }
-
-  /** Which operation of a `Batch`, counted from 0, its error is about; undefined where it is about none. */
-  FailedIndex(result: DbResult): number | undefined {
-    return readFailedIndex(result);
-  }
-
-  /** The write waits in the write-behind queue; how many rows it will change, and which ids they get, is not known yet. */
-  IsQueued(result: DbResult): boolean {
-    return readIsQueued(result);
-  }
-
-  /** What a `Flush` did. `State` `ok` is not enough: look at `remaining`, `halted` and `deadLettered`. All zero after an error. */
-  Flushed(result: DbResult): Flushed {
-    return readFlushed(result);
-  }
-
-  /** `code: message` of an error; empty where there is none. */
-  ErrorMessage(result: DbResult): string {
-    return readErrorMessage(result);
   }
 
   #deliver<R extends DbResult>(request: Request, callback: DbCallback<R> | undefined): DbTicket {

@@ -1,9 +1,10 @@
+import { DatabaseError, must } from './database-error.ts';
 import { type Filter, filterText } from './filters.ts';
 import { jsonText } from './json-text.ts';
 import { namesOf } from './known-names.ts';
 import { parts } from './payload-parts.ts';
 import type { Query } from './payloads.ts';
-import { readErrorMessage, readHasMore, readRows, withBody } from './readers.ts';
+import { readHasMore, readRows, withBody } from './readers.ts';
 import { mistaken, requests, type Send } from './request.ts';
 import { type DbResult, errorResult } from './result.ts';
 import { type OrderedBy, rowsAfter, totalOrder } from './row-order.ts';
@@ -38,26 +39,10 @@ interface Plan {
   readonly extra: readonly string[];
 }
 
-/** Ends the pages with a result that is no page. */
-export class FindFailed extends Error {
-  override readonly name = 'FindFailed';
-  readonly result: DbResult;
-
-  constructor(result: DbResult) {
-    super(readErrorMessage(result));
-    this.result = result;
-  }
-}
-
-function must(result: DbResult): DbResult {
-  if (result.State !== 'ok') throw new FindFailed(result);
-  return result;
-}
-
 /** The method that the pages are read for. */
 type Method = 'FindAll' | 'FindEach';
 
-/** All rows of a query, a page after the other. @throws FindFailed */
+/** All rows of a query, a page after the other. @throws DatabaseError */
 export async function* pagesOf(
   send: Send,
   method: Method,
@@ -90,7 +75,7 @@ async function checked(send: Send, what: string, query: AllQuery | undefined): P
   try {
     return checkedAllQuery(query);
   } catch (mistake) {
-    throw new FindFailed(await send(mistaken(what, mistake)));
+    throw new DatabaseError(await send(mistaken(what, mistake)));
   }
 }
 
@@ -153,7 +138,7 @@ async function pageByOffset(
   const [first, ...rows] = readRows<DbRow>(page);
   if (textOf(first) !== textOf(last)) {
     const message = `rows of ${table} came or went while it was read, and it has no primary key; ask again`;
-    throw new FindFailed(errorResult('conflict_retry', message));
+    throw new DatabaseError(errorResult('conflict_retry', message));
   }
   return withBody(page, { rows, hasMore: readHasMore(page) && rows.length > 0 });
 }
@@ -201,7 +186,7 @@ export function okResult(body: Readonly<Record<string, unknown>>): DbResult {
 }
 
 export function failureOf(error: unknown): DbResult {
-  if (error instanceof FindFailed) return error.result;
+  if (error instanceof DatabaseError) return error.result;
   if (error instanceof TypeError) return errorResult('invalid_request', error.message);
   throw error;
 }

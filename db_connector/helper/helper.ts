@@ -2,9 +2,11 @@
 
 export type { AggregateValue } from './aggregates.ts';
 export type { AsyncDatabase, OperationName } from './async-database.ts';
+export type { AsyncNamespace } from './async-namespace.ts';
 export { type Builders, Q } from './builders.ts';
 export type { DbConnectorExports } from './connector-exports.ts';
 export { Database } from './database.ts';
+export { DatabaseError } from './database-error.ts';
 export type { ExactNumber } from './exact-number.ts';
 export type { Condition, Filter, Scalar } from './filters.ts';
 export type { AllQuery } from './find-all.ts';
@@ -18,6 +20,7 @@ export type {
   HostCommands,
   HostExports,
 } from './host.ts';
+export type { NamespaceDatabase } from './namespace-database.ts';
 export type { Expectation, Operation, ResultReference } from './operations.ts';
 export type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
 export type { Flushed } from './readers.ts';

@@ -53,6 +53,11 @@ export interface InsertAllResult extends DbResult {
 /** Called exactly once, on a later tick. */
 export type DbCallback<T extends DbResult = DbResult> = (result: T) => unknown;
 
+/** The end of a method's arguments: options, callback, both in this order, or nothing. */
+export type Tail<O, R extends DbResult = DbResult> =
+  | [callback?: DbCallback<R> | undefined]
+  | [options: O | undefined, callback?: DbCallback<R> | undefined];
+
 export function errorResult(code: string, message: string, id = ''): DbResult {
   return { Id: id, State: 'error', Status: 0, Code: code, Json: JSON.stringify({ error: { code, message } }) };
 }

@@ -1,9 +1,12 @@
 /** What a scripter writes, and what the compiler must refuse. Compiled as it is here, and against the built helper.d.ts. */
 import {
+  type AsyncNamespace,
   Database,
+  DatabaseError,
   type DatabaseHost,
   type DbConnectorExports,
   type DbResult,
+  type NamespaceDatabase,
   type NewRowOf,
   Q,
   type RowOf,
@@ -162,6 +165,37 @@ export function namespaces(): void {
   both.Count('stats', 'characters');
   // @ts-expect-error -- a namespace that is not declared
   both.Count('shop', 'characters');
+}
+
+export async function views(): Promise<void> {
+  const game = both.in('game');
+  is<NamespaceDatabase<{ game: typeof GAME; stats: typeof STATS }, 'game'>>(game);
+  game.Find('characters', { fields: ['name'], limit: 5000 }, (result) => {
+    is<string[]>(game.Rows(result).map(({ name }) => name));
+    is<boolean>(result.Capped);
+  });
+  const { Row } = await game.orThrow.First('characters', { filter: Q.Eq('job', 'police'), fields: ['id'] });
+  is<number | undefined>(Row?.id);
+  game.Upsert('vehicles', [{ owner_id: 1, plate: 'LS 1' }, Q.Row({})], ['id'], { inc: { owner_id: 1 } }, (result) => {
+    is<DbResult[]>(game.Results(result));
+  });
+  for await (const { plate } of game.async.FindEach('vehicles', { fields: ['plate'] })) is<string>(plate);
+  // @ts-expect-error -- of the other namespace
+  await both.in('stats').async.Count('characters');
+  // @ts-expect-error -- a namespace that is not declared
+  both.in('shop');
+  // @ts-expect-error -- a mistyped option
+  await game.async.First('characters', { where: Q.Eq('id', 7) });
+  // @ts-expect-error -- a mistyped column
+  await game.async.Count('characters', Q.Eq('jobb', 'medic'));
+  // @ts-expect-error -- a row of the list is not whole
+  await game.async.Upsert('vehicles', [{ owner_id: 1, plate: 'LS 1' }, { owner_id: 1 }], ['id']);
+  const load = async (shop: AsyncNamespace): Promise<number> => untyped.Number(await shop.Count('thing'));
+  try {
+    is<number>(await load(untyped.in('any').orThrow));
+  } catch (error) {
+    if (error instanceof DatabaseError) is<[string, number, DbResult]>([error.code, error.status, error.result]);
+  }
 }
 
 export function withoutDeclaration(): void {
