@@ -1,5 +1,6 @@
 // `npm start`: the sidecar on embedded SQLite with its panel, and through the panel the standalone game server with
 // db_connector and the sample bundle (contract section 1). `npm start -- --vfs DIR` keeps configuration and data elsewhere.
+// `npm run dev` is the same with `--watch`: a bundle that is changed in bundles/ is built and restarted at once.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { LogFile } from '../sidecar/embedded/log-file.ts';
 import { buildIfStale } from './build.ts';
+import { BundleWatch } from './start/bundle-watch.ts';
 import { type Addresses, SidecarProcess } from './start/sidecar-process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -16,9 +18,16 @@ const LONGEST_START_MS = 20_000;
 
 const say = (line: string): void => console.log(line);
 
-function readOptions(): { vfs: string } {
-  const { values } = parseArgs({ options: { vfs: { type: 'string', default: join(ROOT, 'vfs') } } });
-  return { vfs: resolve(values.vfs) };
+interface Options {
+  readonly vfs: string;
+  /** Changed bundles are built and restarted. */
+  readonly watch: boolean;
+}
+
+function readOptions(): Options {
+  const options = { vfs: { type: 'string', default: join(ROOT, 'vfs') }, watch: { type: 'boolean' } } as const;
+  const { vfs, watch = false } = parseArgs({ options }).values;
+  return { vfs: resolve(vfs), watch };
 }
 
 function showBanner({ api, panel }: Addresses, setupKey: string | null): void {
@@ -38,8 +47,11 @@ class Town {
   readonly #onSettled = Promise.withResolvers<void>();
   #quiet: NodeJS.Timeout | undefined;
   #stopping: Promise<void> | null = null;
+  readonly #isWatching: boolean;
+  #watch: BundleWatch | undefined;
 
-  constructor(vfs: string) {
+  constructor({ vfs, watch }: Options) {
+    this.#isWatching = watch;
     mkdirSync(join(vfs, 'logs'), { recursive: true, mode: 0o700 });
     this.#sidecar = new SidecarProcess({
       program: join(ROOT, 'dist/sidecar/main.js'),
@@ -61,6 +73,7 @@ class Town {
     const addresses = await Promise.race([this.#sidecar.listening, ended.then(() => null)]);
     if (this.#stopping === null && addresses !== null) {
       this.#takeCommands();
+      if (this.#isWatching) this.#watchBundles();
       void this.#settled().then(() => this.#stopping ?? showBanner(addresses, this.#sidecar.setupKey));
       await ended;
     }
@@ -70,8 +83,19 @@ class Town {
   }
 
   stop(): Promise<void> {
+    this.#watch?.close();
     this.#stopping ??= this.#sidecar.stop();
     return this.#stopping;
+  }
+
+  #watchBundles(): void {
+    this.#watch = new BundleWatch({
+      from: join(ROOT, 'bundles'),
+      to: join(ROOT, 'dist/server/bundles'),
+      type: (line) => this.#sidecar.type(line),
+      say,
+    });
+    say('Watching bundles/: a bundle that changes is built and restarted.');
   }
 
   async #settled(): Promise<void> {
@@ -92,9 +116,9 @@ class Town {
 }
 
 async function main(): Promise<void> {
-  const { vfs } = readOptions();
+  const options = readOptions();
   await buildIfStale(say);
-  const town = new Town(vfs);
+  const town = new Town(options);
   // On Windows SIGHUP is the window that closes, SIGBREAK is Ctrl+Break.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const) {
     process.on(signal, () => void town.stop());

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DbResult } from '../../db_connector/helper/helper.ts';
+import type { DbResult } from '../db_connector/helper.js';
 
 /**
  * The codes that say nothing about your request itself. The database was away, or busy, or its answer was lost: the

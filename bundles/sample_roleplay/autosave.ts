@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JsonText, Q } from '../../db_connector/helper/helper.ts';
+import { type JsonText, Q } from '../db_connector/helper.js';
 import { isAnswer, unlessAborted } from './ask.ts';
 import type { Game } from './game.ts';
 import { type Item, NAMESPACE, type Position } from './schema.ts';

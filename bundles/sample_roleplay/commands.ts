@@ -1,6 +1,6 @@
-import { type Host, Q } from '../../db_connector/helper/helper.ts';
+import { type Host, Q } from '../db_connector/helper.js';
 import { audit, describeAudit } from './audit.ts';
-import { type Game, must } from './game.ts';
+import type { Game } from './game.ts';
 import { showMoney, toCents } from './money.ts';
 import { type Character, NAMESPACE, type PlayerRow, STATS_NAMESPACE } from './schema.ts';
 import { showDuration } from './statistics-audit.ts';
@@ -85,8 +85,9 @@ async function pay(game: Game, args: readonly string[], reply: Reply): Promise<v
   if (!isId(from) || !isId(to) || !isAmount(amount) || args.length !== 3) return reply('rp-pay FROM TO AMOUNT');
   if (from === to) return reply('nobody pays himself');
   const query = { filter: Q.In('id', [from, to].map(Number)), fields: ['id', 'name'] };
-  const result = must(game, await game.db.async.Find(NAMESPACE, 'characters', query), 'reading characters');
-  const names = new Map(game.db.Rows<Character>(result).map(({ id, name }) => [String(id), name]));
+  const town = game.db.in(NAMESPACE);
+  const result = await town.orThrow.Find('characters', query);
+  const names = new Map(town.Rows<Character>(result).map(({ id, name }) => [String(id), name]));
   for (const id of [from, to]) if (!names.has(id)) return reply(`there is no character ${id}`);
 
   const outcome = await transfer(game, { from: Number(from), to: Number(to), amount: toCents(amount) });
@@ -95,10 +96,12 @@ async function pay(game: Game, args: readonly string[], reply: Reply): Promise<v
   else reply(`refused: ${names.get(from)} has not got ${told}`);
 }
 
+/** With exceptions: the command replies with the message. */
 async function stats(game: Game, reply: Reply): Promise<void> {
+  const town = game.db.in(NAMESPACE);
   for (const table of ['characters', 'vehicles', 'bank_transactions', 'phone_messages', 'bans']) {
-    const result = must(game, await game.db.async.Count(NAMESPACE, table), `counting ${table}`);
-    reply(`${table.padEnd(18)}${game.db.Number(result).toLocaleString('en').padStart(9)}`);
+    const result = await town.orThrow.Count(table);
+    reply(`${table.padEnd(18)}${town.Number(result).toLocaleString('en').padStart(9)}`);
   }
   reply(describeAudit(await audit(game)));
   reply(await game.statistics.audit());

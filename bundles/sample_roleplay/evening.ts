@@ -1,5 +1,5 @@
 import { setInterval } from 'node:timers/promises';
-import { Q } from '../../db_connector/helper/helper.ts';
+import { Q } from '../db_connector/helper.js';
 import { ban, isBanned, liftExpiredBans } from './bans.ts';
 import { loadCharacter } from './characters.ts';
 import { type Game, must } from './game.ts';

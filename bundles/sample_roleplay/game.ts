@@ -1,4 +1,4 @@
-import type { Database, DbResult, Host } from '../../db_connector/helper/helper.ts';
+import type { Database, DbResult, Host } from '../db_connector/helper.js';
 import type { Autosave } from './autosave.ts';
 import type { Gate } from './gate.ts';
 import type { Statistics } from './statistics.ts';

@@ -3,7 +3,7 @@
  * what it is for.
  */
 import { randomUUID } from 'node:crypto';
-import { Q } from '../../db_connector/helper/helper.ts';
+import { Q } from '../db_connector/helper.js';
 import { type Game, must } from './game.ts';
 import { type Cents, toDecimal } from './money.ts';
 import { NAMESPACE, type Transaction } from './schema.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Q } from '../../db_connector/helper/helper.ts';
+import { Q } from '../db_connector/helper.js';
 import { type Game, must } from './game.ts';
 import { type Message, NAMESPACE } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { Q } from '../../db_connector/helper/helper.ts';
+import { Q } from '../db_connector/helper.js';
 import { type Game, must } from './game.ts';
 import { toDecimal } from './money.ts';
 import { JOBS, makeName } from './names.ts';

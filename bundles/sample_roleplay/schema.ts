@@ -1,4 +1,4 @@
-import { Q } from '../../db_connector/helper/helper.ts';
+import { Q } from '../db_connector/helper.js';
 
 /** The namespace must be listed in `vfs/database.json`. Its schema has one owner: the bundle that calls `Sync`. */
 export const NAMESPACE = 'game';

@@ -4,7 +4,7 @@
  * Begin with schema.ts (what is stored), characters.ts (load and save), phone.ts (pages) and commands.ts (callbacks).
  * transfer-at-once.ts, paycheck.ts and transfer.ts show how money stays exact, autosave.ts how everyone is saved at once, statistics.ts what to do with what changes all the time. docs/scripting.md explains all of it.
  */
-import { Database, type DbResult, type Host } from '../../db_connector/helper/helper.ts';
+import { Database, type DbResult, type Host } from '../db_connector/helper.js';
 import { createAsk } from './ask.ts';
 import { Autosave } from './autosave.ts';
 import { registerCommands } from './commands.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DbResult } from '../../db_connector/helper/helper.ts';
+import type { DbResult } from '../db_connector/helper.js';
 import type { Game } from './game.ts';
 import { STATS_NAMESPACE, STATS_SCHEMA } from './schema.ts';
 

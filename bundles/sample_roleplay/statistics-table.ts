@@ -1,4 +1,4 @@
-import { type DbResult, Q } from '../../db_connector/helper/helper.ts';
+import { type DbResult, Q } from '../db_connector/helper.js';
 import { isAnswer, type Outage } from './ask.ts';
 import type { Game } from './game.ts';
 import { type PlayerRow, STATS_NAMESPACE } from './schema.ts';

@@ -6,7 +6,7 @@
  * the idempotency key has long been forgotten. The guards are the database's own: it counts the rows that matched.
  */
 import { randomUUID } from 'node:crypto';
-import { type JsonText, Q } from '../../db_connector/helper/helper.ts';
+import { type JsonText, Q } from '../db_connector/helper.js';
 import { type Game, must } from './game.ts';
 import type { Order, Outcome } from './ledger.ts';
 import { toDecimal } from './money.ts';

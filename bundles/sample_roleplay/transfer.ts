@@ -15,7 +15,7 @@
  *
  * So any step may be repeated, at any time, by anybody, and the way to resume a transfer is to go on with it.
  */
-import { type Change, Q } from '../../db_connector/helper/helper.ts';
+import { type Change, Q } from '../db_connector/helper.js';
 import { type Game, must } from './game.ts';
 import {
   advance,

@@ -244,7 +244,8 @@ export const ZONES: readonly Zone[] = [
   },
 
   { path: 'standalone/', zones: [], packages: ['@msgpack/msgpack'] },
-  { path: 'bundles/sample_roleplay/', zones: ['db_connector/helper/'], packages: [] },
+  { path: 'bundles/db_connector/', zones: ['db_connector/helper/'], packages: [] },
+  { path: 'bundles/', zones: ['bundles/db_connector/'], packages: [] },
   // docs/openapi.json is made from the very tables that validate.
   { path: 'scripts/openapi', zones: [PROTOCOL], packages: ['zod'] },
   { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
@@ -270,5 +271,5 @@ export const DOORS: readonly Door[] = [
     openers: ['sidecar/engine/open.ts'],
   })),
   // A bundle sees the helper through its front.
-  { folder: 'db_connector/helper/', openers: ['bundles/sample_roleplay/=db_connector/helper/helper.ts'] },
+  { folder: 'db_connector/helper/', openers: ['bundles/db_connector/=db_connector/helper/helper.ts'] },
 ];

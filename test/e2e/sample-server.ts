@@ -84,10 +84,14 @@ class GameServer {
     }
   }
 
+  type(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
   /** Types a command and gives the first matching line that comes after it. */
   async command(text: string, pattern: RegExp): Promise<string> {
     const from = this.lines.length;
-    this.#child.stdin?.write(`${text}\n`);
+    this.type(text);
     return this.line(pattern, { from });
   }
 

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +77,32 @@ describe('dist/db_connector, the folder that an owner copies', () => {
     const text = readFileSync(join(DIST, 'db_connector/LICENSES.txt'), 'utf8');
     for (const name of ['MIT License', 'undici ', 'opossum ', 'p-queue ', '@msgpack/msgpack '])
       expect(text).toContain(name);
+  });
+
+  it('has types for the TypeScript of the guide, and for the sources of the sample, in a bundles folder', () => {
+    const guide = readFileSync(join(ROOT, 'docs/scripting.md'), 'utf8');
+    const chapter = guide.slice(guide.indexOf('## TypeScript'));
+    const [source, config] = [/```ts\n(import[\s\S]*?)```/, /```json\n(\{ "compilerOptions"[\s\S]*?)```/].map(
+      (block) => block.exec(chapter)?.[1] ?? '',
+    );
+    const bundles = join(scratch, 'bundles');
+    for (const file of ['helper.js', 'helper.d.ts']) {
+      cpSync(join(DIST, 'db_connector', file), join(bundles, 'db_connector', file));
+    }
+    cpSync(join(ROOT, 'bundles/sample_roleplay'), join(bundles, 'sample_roleplay'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
+    mkdirSync(join(bundles, 'weather'));
+    writeFileSync(join(bundles, 'weather/server.ts'), `${source}`);
+    writeFileSync(join(bundles, 'tsconfig.json'), `${config}`);
+    const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');
+    const types = ['--types', 'node'];
+    const run = () => spawnSync(process.execPath, [tsc, '--project', bundles, ...types], { encoding: 'utf8' }).stdout;
+    expect(run()).toBe('');
+    writeFileSync(
+      join(bundles, 'weather/server.ts'),
+      `${source}`.replace('{ name:', '{ nane:').replace('Upsert', 'Upset'),
+    );
+    expect(run()).toContain('Upset');
   });
 
   it('has types of declared rows: what a scripter writes compiles, and each mistake in it is noticed', () => {
