@@ -5,6 +5,8 @@ export interface ErrorDetails {
   readonly field?: string;
   /** What exactly, in English, for fields whose key says too little: never a secret. */
   readonly detail?: string;
+  /** A folder that does not exist: the page says so in its language. */
+  readonly folder?: string;
   readonly retryAfterSeconds?: number;
   /** Methods that the path has. */
   readonly allow?: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
 import { BACKENDS, type Backend, type ServerStatus } from '../shapes/server.ts';
 import type { PanelSettings } from './panel-settings.ts';
-import { readServerRoot } from './server-root.ts';
+import { missingFolder, readServerRoot } from './server-root.ts';
 
 export interface ServerPathOptions {
   readonly settings: PanelSettings;
@@ -43,9 +43,9 @@ export class ServerPath {
     if (!isBackend(backend)) throw new PanelError('settings.backend', { field: 'backend' });
     const isKindOnly = given.serverRoot === undefined && given.backend !== undefined;
     const root = readServerRoot(isKindOnly ? before.serverRoot : given.serverRoot, backend, reserved);
-    if ('problem' in root) throw refused(root.problem);
-    const problem = root.path === '' ? null : problemIn(root.path, backend);
-    if (problem !== null) throw refused(problem);
+    if ('problem' in root) throw refused(root);
+    const found = root.path === '' ? null : problemIn(root.path, backend);
+    if (found !== null) throw refused(found);
     const { state, plan } = status();
     const isStill = state === 'stopped' || (state === 'crashed' && plan === null);
     if (!isStill) throw new PanelError('server.running');
@@ -58,18 +58,23 @@ export class ServerPath {
   }
 }
 
-function problemIn(path: string, backend: Backend): string | null {
+type Problem = { readonly problem: string; readonly folder?: string };
+
+function problemIn(path: string, backend: Backend): Problem | null {
   const needed = NEEDED[backend];
   if (needed === null) return null;
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return missingFolder(path);
   const found = statSync(join(path, needed.name), { throwIfNoEntry: false });
   const isThere = needed.isFolder ? found?.isDirectory() : found?.isFile();
-  return isThere === true ? null : `there is no ${needed.isFolder ? 'folder' : 'file'} ${needed.name} in it`;
+  if (isThere === true) return null;
+  return { problem: `there is no ${needed.isFolder ? 'folder' : 'file'} ${needed.name} in it` };
 }
 
 function isBackend(given: unknown): given is Backend {
   return (BACKENDS as readonly unknown[]).includes(given);
 }
 
-function refused(detail: string): PanelError {
-  return new PanelError('settings.serverRoot', { field: 'serverRoot', detail });
+function refused({ problem, folder }: Problem): PanelError {
+  const details = { field: 'serverRoot', detail: problem };
+  return new PanelError('settings.serverRoot', folder === undefined ? details : { ...details, folder });
 }

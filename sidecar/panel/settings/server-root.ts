@@ -5,7 +5,7 @@ import type { Backend } from '../shapes/server.ts';
 const LONGEST_PATH = 1024;
 
 /** A folder for a game server, or why it is none: English, for the owner. */
-export type ServerRoot = { readonly path: string } | { readonly problem: string };
+export type ServerRoot = { readonly path: string } | { readonly problem: string; readonly folder?: string };
 
 /**
  * Checks what somebody wrote as the folder of the game server. Links on the way are resolved here, so that what is shown,
@@ -27,7 +27,11 @@ export function readServerRoot(given: unknown, backend: Backend | null, reserved
   if (kind !== undefined && !kind.isDirectory()) return { problem: 'there is a file of that name, and no folder' };
   // A standalone server is made by setup; every other is there already.
   const mayBeMissing = backend === null || backend === 'standalone' || backend === 'none';
-  return kind === undefined && !mayBeMissing ? { problem: 'there is no such folder' } : { path };
+  return kind === undefined && !mayBeMissing ? missingFolder(path) : { path };
+}
+
+export function missingFolder(folder: string): { readonly problem: string; readonly folder: string } {
+  return { problem: `the folder ${folder} does not exist`, folder };
 }
 
 /** Where the sidecar keeps what no game server may touch, as absolute paths. */

@@ -63,7 +63,7 @@ const READERS: Readonly<Record<SetupField, Reader>> = {
   locale: (given) => (isLocale(given) ? given : refuse('locale')),
   serverRoot: (given, { backend }, reserved) => {
     const root = readServerRoot(given, isBackend(backend) ? backend : null, reserved);
-    return 'path' in root ? root.path : refuse('serverRoot', root.problem);
+    return 'path' in root ? root.path : refuse('serverRoot', root.problem, root.folder);
   },
   backend: (given) => (isBackend(given) ? given : refuse('backend')),
 };
@@ -83,7 +83,11 @@ function isBackend(given: unknown): given is Backend {
   return (BACKENDS as readonly unknown[]).includes(given);
 }
 
-function refuse(field: SetupField, detail?: string): never {
+function refuse(field: SetupField, detail?: string, folder?: string): never {
   const key: ErrorKey = `setup.${field}`;
-  throw new PanelError(key, detail === undefined ? { field } : { field, detail });
+  throw new PanelError(key, {
+    field,
+    ...(detail === undefined ? {} : { detail }),
+    ...(folder === undefined ? {} : { folder }),
+  });
 }

@@ -101,7 +101,7 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     await page.getByRole('link', { name: 'Lighthouse' }).waitFor();
     await page.getByLabel('When the server is stopped').selectOption('Kill at once');
-    await page.getByLabel('Start the server by itself').check();
+    await page.getByLabel('Start automatically').check();
     await page.getByRole('button', { name: 'Save' }).nth(1).click();
     await expect
       .poll(() => panel.services.settings.values)

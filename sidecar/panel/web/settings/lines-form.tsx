@@ -36,7 +36,7 @@ export function LinesForm({ config, backend, onSaved }: LinesFormProps) {
           form={form}
           name="stopLine"
           isMine="console.write"
-          hint={isOther ? undefined : t('settings.stopLineOwn')}
+          hint={isOther ? undefined : t('settings.stopLineOwn', { default: 'quit' })}
         />
         <div class="pair">
           <Wait form={form} name="stopWaitSeconds" />

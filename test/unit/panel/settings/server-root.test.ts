@@ -43,7 +43,8 @@ describe('a folder for a server', () => {
   });
 
   it.each(['fxserver', 'command'] as const)('of %s is there already', (backend) => {
-    expect(read(join(home, 'new'), backend)).toEqual({ problem: 'there is no such folder' });
+    const folder = join(home, 'new');
+    expect(read(folder, backend)).toEqual({ problem: `the folder ${folder} does not exist`, folder });
     expect(read(join(home, 'real'), backend)).toEqual({ path: join(home, 'real') });
   });
 
