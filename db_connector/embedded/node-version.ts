@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import type { EmbeddedPlace } from './embedded-place.ts';
 
-const LEAST = [22, 19] as const;
+/** Before them an unsigned body can flood V8's hashes (CVE-2026-21717). */
+const NEEDED = '22.22.2, or 24.14.1 or newer';
 /** Windows gives a new path to programs that start afterwards. */
 const AFTERWARDS = process.platform === 'win32' ? 'start the server again' : 'type db-reload';
 
@@ -13,14 +14,16 @@ export class CannotStartError extends Error {
 /** @throws CannotStartError where `node` is missing, too old, or may not be started */
 export async function checkNode(node: string, place: EmbeddedPlace): Promise<void> {
   const output = await versionOf(node, place);
-  const version = /^v(\d+)\.(\d+)\./.exec(output);
-  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
-  if (!(major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1]))) {
+  const version = /^v(\d+)\.(\d+)\.(\d+)/.exec(output);
+  const [major, minor, patch] = [Number(version?.[1]), Number(version?.[2]), Number(version?.[3])];
+  if (!isNewEnough(major * 1_000_000 + minor * 1000 + patch)) {
     const what = version === null ? 'is no Node.js' : `is Node.js ${output.trim().slice(1)}`;
-    throw new CannotStartError(
-      `the sidecar needs Node.js ${LEAST.join('.')} or newer, and "${node}" ${what}: ${install(place)}`,
-    );
+    throw new CannotStartError(`the sidecar needs Node.js ${NEEDED}, and "${node}" ${what}: ${install(place)}`);
   }
+}
+
+function isNewEnough(version: number): boolean {
+  return (version >= 22_022_002 && version < 23_000_000) || version >= 24_014_001;
 }
 
 function install({ nodeSetting }: EmbeddedPlace): string {

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 
@@ -8,6 +9,10 @@ export interface BundledPackages {
   readonly sidecar: string[];
   readonly standalone: string[];
 }
+
+const { NEEDED, ENGINES, RANGES }: { NEEDED: string; ENGINES: string; RANGES: [number, number][] } = createRequire(
+  import.meta.url,
+)('../setup/node-runtime.cjs');
 
 const COMMON: BuildOptions = {
   bundle: true,
@@ -60,13 +65,15 @@ async function bundle(
  * show a syntax error in place of this line. It runs as an ES module and as a classic script, on Node.js 12 and newer.
  */
 function entry(what: string, program: string): string {
+  const isInRange = RANGES.map(([first, end]) => `(version >= ${first} && version < ${end})`).join(' || ');
   return `// Says which Node.js is needed, in words that an old one understands; everything else is in ${program}.
-var version = process.versions.node.split('.').map(Number);
-if (version[0] < 22 || (version[0] === 22 && version[1] < 19)) {
-  process.stderr.write('${what} needs Node.js 22.19 or newer; this is Node.js ' + process.versions.node + '.\\n');
-  process.exitCode = 1;
-} else {
+var parts = process.versions.node.split('.').map(Number);
+var version = parts[0] * 1000000 + parts[1] * 1000 + parts[2];
+if (${isInRange}) {
   import('./${program}');
+} else {
+  process.stderr.write('${what} needs Node.js ${NEEDED}; this is Node.js ' + process.versions.node + '.\\n');
+  process.exitCode = 1;
 }
 `;
 }
@@ -74,7 +81,7 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 19)) {
 function placeEntry(folder: string, name: string, what: string, version: string): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'main.js'), entry(what, `${name}.js`));
-  const manifest = { name, version, private: true, type: 'module', license: 'MIT', engines: { node: '>=22.19' } };
+  const manifest = { name, version, private: true, type: 'module', license: 'MIT', engines: { node: ENGINES } };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 

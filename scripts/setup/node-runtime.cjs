@@ -7,7 +7,14 @@ const fs = require('fs');
 const path = require('path');
 const npm = require('./npm.cjs');
 
-const MINIMUM = [22, 19];
+/** Before them an unsigned body can flood V8's hashes (CVE-2026-21717). */
+const NEEDED = '22.22.2, or 24.14.1 or newer';
+const ENGINES = '^22.22.2 || >=24.14.1';
+/** The same as numbers, 22.22.2 as 22022002: from the first up to, but without, the second. */
+const RANGES = [
+  [22022002, 23000000],
+  [24014001, Infinity],
+];
 const FETCHED_MAJOR = 24;
 /** An npm below this cannot read the lock file; it is brought along with Node.js. */
 const MINIMUM_NPM_MAJOR = 9;
@@ -15,7 +22,8 @@ const FETCHED_NPM_MAJOR = 11;
 
 function isNewEnough(version) {
   const parts = version.replace(/^v/, '').split('.').map(Number);
-  return parts[0] > MINIMUM[0] || (parts[0] === MINIMUM[0] && parts[1] >= MINIMUM[1]);
+  const number = parts[0] * 1000000 + parts[1] * 1000 + parts[2];
+  return RANGES.some((range) => number >= range[0] && number < range[1]);
 }
 
 function fetchedNode(root) {
@@ -82,9 +90,9 @@ function fetchRuntime(root, say) {
   say(
     'Node.js ' +
       process.version.slice(1) +
-      ' is older than ' +
-      MINIMUM.join('.') +
-      '. Bringing Node.js ' +
+      ' is too old: ' +
+      NEEDED +
+      ' is needed. Bringing Node.js ' +
       FETCHED_MAJOR +
       ' from npm to .node/ …',
   );
@@ -104,8 +112,7 @@ function fetchRuntime(root, say) {
     npm.removeFolder(folder);
   }
   const runtime = findRuntime(root);
-  if (runtime === null)
-    throw new Error('Node.js ' + MINIMUM.join('.') + ' or newer is needed, and npm could not provide it.');
+  if (runtime === null) throw new Error('Node.js ' + NEEDED + ' is needed, and npm could not provide it.');
   say(
     '  Node.js ' +
       versionOf(runtime.node).slice(1) +
@@ -139,4 +146,7 @@ module.exports = {
   fetchRuntime: fetchRuntime,
   fetchOther: fetchOther,
   isNewEnough: isNewEnough,
+  NEEDED: NEEDED,
+  ENGINES: ENGINES,
+  RANGES: RANGES,
 };

@@ -164,19 +164,22 @@ describe('a sidecar that cannot start', { timeout: SLOW_MS }, () => {
     expect(server.lines.filter((each) => each.includes('needs Node.js') && !each.includes('synced'))).toHaveLength(1);
   });
 
-  it.skipIf(process.platform === 'win32')('for an old Node.js says which one it found', async () => {
-    const server = newServer();
-    server.file('old-node', '#!/bin/sh\necho v18.19.1\n');
-    chmodSync(join(server.root, 'old-node'), 0o755);
-    server.file(
-      'vfs/database.json',
-      JSON.stringify({ sidecar: { mode: 'embedded', node: join(server.root, 'old-node') } }),
-    );
-    await server.start();
-    expect(await server.line(/needs Node\.js/)).toMatch(
-      /22\.19 or newer, and ".*old-node" is Node\.js 18\.19\.1: install/,
-    );
-  });
+  it.skipIf(process.platform === 'win32').each(['18.19.1', '22.22.1', '23.11.1', '24.14.0'])(
+    'for Node.js %s says which one it found',
+    async (version) => {
+      const server = newServer();
+      server.file('old-node', `#!/bin/sh\necho v${version}\n`);
+      chmodSync(join(server.root, 'old-node'), 0o755);
+      server.file(
+        'vfs/database.json',
+        JSON.stringify({ sidecar: { mode: 'embedded', node: join(server.root, 'old-node') } }),
+      );
+      await server.start();
+      const line = await server.line(/needs Node\.js/);
+      expect(line).toContain('needs Node.js 22.22.2, or 24.14.1 or newer, and');
+      expect(line).toContain(`old-node" is Node.js ${version}: install`);
+    },
+  );
 
   it('with its data in the folder that the next version replaces is refused', async () => {
     const server = await startWith({ sidecar: { mode: 'embedded', folder: '../bundles/db_connector/data' } });

@@ -27,13 +27,16 @@ function place(file: string, packages: Record<string, object>): void {
 }
 
 describe('Node.js', () => {
-  it.each(['v22.19.0', 'v22.20.1', 'v24.0.0', 'v100.1.0'])('%s is new enough', (version) => {
+  it.each(['v22.22.2', 'v22.23.0', 'v24.14.1', 'v24.15.0', 'v25.0.0', 'v100.1.0'])('%s is new enough', (version) => {
     expect(isNewEnough(version)).toBe(true);
   });
 
-  it.each(['v22.18.9', 'v20.20.2', 'v9.99.0', 'v0.10.48'])('%s is too old', (version) => {
-    expect(isNewEnough(version)).toBe(false);
-  });
+  it.each(['v22.22.1', 'v22.19.0', 'v23.11.1', 'v24.14.0', 'v24.0.0', 'v20.20.2', 'v9.99.0', 'v0.10.48'])(
+    '%s is too old',
+    (version) => {
+      expect(isNewEnough(version)).toBe(false);
+    },
+  );
 });
 
 describe('the packages', () => {

@@ -173,11 +173,11 @@ describe('a program of dist/ under an older Node.js', () => {
     const text = readFileSync(join(DIST, program, 'main.js'), 'utf8');
     // Words that an old Node.js does not know would be a syntax error in place of the line.
     expect(text).not.toMatch(/=>|\b(?:const|let|async|await|class)\b|`|\?\.|^import\s/m);
-    for (const version of ['20.20.2', '22.18.0', '12.22.12']) {
+    for (const version of ['20.20.2', '22.22.1', '23.11.1', '24.14.0', '12.22.12']) {
       const written: string[] = [];
       const old = { versions: { node: version }, stderr: { write: (line: string) => written.push(line) }, exitCode: 0 };
       runInContext(text, createContext({ process: old }));
-      expect(written).toEqual([`${name} needs Node.js 22.19 or newer; this is Node.js ${version}.\n`]);
+      expect(written).toEqual([`${name} needs Node.js 22.22.2, or 24.14.1 or newer; this is Node.js ${version}.\n`]);
       expect(old.exitCode).toBe(1);
     }
   });
