@@ -5,8 +5,10 @@
 const childProcess = require('child_process');
 const os = require('os');
 const path = require('path');
+const url = require('url');
 const nodeRuntime = require('./setup/node-runtime.cjs');
 const packages = require('./setup/packages.cjs');
+const parentWatch = require('./setup/parent-watch.cjs');
 const setupLock = require('./setup/setup-lock.cjs');
 
 const ROOT = path.dirname(__dirname);
@@ -38,17 +40,31 @@ function setUp() {
   return runtime;
 }
 
-/** Runs the task with the terminal handed over, and ends as it ends. Signals sent to this process alone are passed on. */
+/** Loaded into `npm start`, which then stops in order when this process is gone, even killed. */
+const STOP_WITH_PARENT = url.pathToFileURL(path.join(ROOT, 'scripts/start/stop-with-parent.ts')).href;
+
+/**
+ * Runs the task with the terminal handed over, and ends as it ends. Signals sent to this process alone are passed on, and the
+ * end of npm counts as SIGTERM.
+ */
 function runTask(runtime, file, args) {
+  const isService = file === TASKS.start;
   const child = childProcess.spawn(
     runtime.node,
-    ['--disable-warning=ExperimentalWarning', path.join(ROOT, file)].concat(args),
+    ['--disable-warning=ExperimentalWarning'].concat(
+      isService ? ['--import', STOP_WITH_PARENT] : [],
+      path.join(ROOT, file),
+      args,
+    ),
     {
       cwd: ROOT,
       env: runtime.env,
-      stdio: 'inherit',
+      stdio: isService ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
     },
   );
+  parentWatch.onNpmGone(() => {
+    child.kill('SIGTERM');
+  });
   ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach((signal) => {
     process.on(signal, () => {
       child.kill(signal);

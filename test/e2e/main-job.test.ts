@@ -18,8 +18,9 @@ class Terminal {
   readonly ended: Promise<number | null>;
   #onLine: () => void = () => {};
 
-  constructor(vfs: string, port: number) {
-    this.process = spawn(process.execPath, ['scripts/run.cjs', 'start', '--vfs', vfs], {
+  constructor(vfs: string, port: number, command = [process.execPath, 'scripts/run.cjs', 'start']) {
+    const [program = '', ...args] = command;
+    this.process = spawn(program, [...args, '--vfs', vfs], {
       cwd: ROOT,
       env: { ...process.env, SIDECAR_API_PORT: String(port) },
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -82,6 +83,17 @@ function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
+function runnerBelow(npm: number): number {
+  const runner = descendantsOf(npm).find((pid) => commandLine(pid)[1]?.endsWith('run.cjs'));
+  if (runner === undefined) throw new Error('there is no runner');
+  return runner;
+}
+
+/** All processes below, however deep. */
+function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
 function commandLine(pid: number): string[] {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
 }
@@ -135,7 +147,7 @@ describe('npm start', () => {
     const from = terminal.lines.findIndex((line) => line.startsWith('The game server is running'));
     expect(terminal.lines[from]).toContain(`http://127.0.0.1:${port}`);
     expect(terminal.lines[from + 1]).toMatch(/^Open its panel in a browser: http:\/\/127\.0\.0\.1:\d+$/);
-    expect(terminal.lines[from + 2]).toMatch(new RegExp(`setup key: ${readFileSync(setupKeyFile(), 'utf8').trim()}$`));
+    expect(terminal.lines[from + 2]).toMatch(new RegExp(`first visit: ${readFileSync(setupKeyFile(), 'utf8').trim()}$`));
     expect(terminal.lines.slice(from + 4, from + 7).map((line) => line.trim().split(' ')[0])).toEqual([
       'rp-richest',
       'rp-pay',
@@ -216,6 +228,24 @@ describe('npm start', () => {
     early.process.kill('SIGTERM');
     expect(await early.ended).toBe(0);
     expect(early.lines.at(-1)).toBe('Stopped.');
+  });
+
+  it.runIf(process.platform === 'linux').each([
+    ['npm gets SIGTERM', 'SIGTERM', (npm: number) => npm],
+    ['npm is killed', 'SIGKILL', (npm: number) => npm],
+    ['the runner is killed', 'SIGKILL', (npm: number) => runnerBelow(npm)],
+  ] as const)('ends in order when %s', async (_name, signal, victimOf) => {
+    const byNpm = new Terminal(vfs, port, ['npm', 'start', '--']);
+    running.push(byNpm);
+    await byNpm.until(/^The game server is running/);
+    const npm = byNpm.process.pid as number;
+    const programs = descendantsOf(npm);
+    // The runner, start.ts, the sidecar and the game server at least; npm may have a shell between.
+    expect(programs.length).toBeGreaterThanOrEqual(4);
+    process.kill(victimOf(npm), signal);
+    for (const pid of programs) await gone(pid);
+    expect(await isAnswering(port)).toBe(false);
+    expect(byNpm.lines.at(-1)).toBe('Stopped.');
   });
 
   it.runIf(process.platform === 'linux')('leaves nothing behind when it is killed', async () => {
