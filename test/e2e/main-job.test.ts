@@ -147,7 +147,9 @@ describe('npm start', () => {
     const from = terminal.lines.findIndex((line) => line.startsWith('The game server is running'));
     expect(terminal.lines[from]).toContain(`http://127.0.0.1:${port}`);
     expect(terminal.lines[from + 1]).toMatch(/^Open its panel in a browser: http:\/\/127\.0\.0\.1:\d+$/);
-    expect(terminal.lines[from + 2]).toMatch(new RegExp(`first visit: ${readFileSync(setupKeyFile(), 'utf8').trim()}$`));
+    expect(terminal.lines[from + 2]).toMatch(
+      new RegExp(`first visit: ${readFileSync(setupKeyFile(), 'utf8').trim()}$`),
+    );
     expect(terminal.lines.slice(from + 4, from + 7).map((line) => line.trim().split(' ')[0])).toEqual([
       'rp-richest',
       'rp-pay',
