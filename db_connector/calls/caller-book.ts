@@ -17,7 +17,7 @@ export interface CallerFigures {
   readonly errors: number;
   /** Not accepted. */
   readonly refused: number;
-  /** From `Call` to the result, of the last 200 calls; 95 of 100 took no longer. 0 where none has ended. */
+  /** From `Call` to the result, of the last 200 calls: 95 % took no longer. 0 if none has ended. */
   readonly p95Ms: number;
 }
 

@@ -70,15 +70,15 @@ function describe({ call, caller, tookMs, parts }: EndedCall, unsaid: number): s
 /** The parts in the order of a call's way; those of no weight are left out. */
 function blame({ queue, pauses, tick, network, sidecar, database }: TimeParts): string {
   const parts: [number | null, string][] = [
-    [queue, 'waiting to be sent'],
-    [pauses, 'between attempts'],
-    [tick, 'the game thread stood still'],
+    [queue, 'queue'],
+    [pauses, 'pauses between attempts'],
+    [tick, 'game thread'],
     [network, sidecar === null ? 'network and sidecar' : 'network'],
     [sidecar, 'sidecar'],
     [database, 'database'],
   ];
   const told = parts.filter(([ms]) => ms !== null && Math.round(ms) > 0);
-  return told.map(([ms, name]) => `${Math.round(ms ?? 0)} ${name}`).join(', ');
+  return told.map(([ms, name]) => `${name} ${Math.round(ms ?? 0)} ms`).join(', ');
 }
 
 function nameOf({ operation, namespace, table }: CheckedCall): string {

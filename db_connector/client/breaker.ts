@@ -3,6 +3,8 @@ import { CIRCUIT_FAILURES, CIRCUIT_PAUSE_MS } from '../protocol/limits.ts';
 import type { Outcome } from './outcome.ts';
 import type { Timers } from './timers.ts';
 
+const PAUSED = `paused: the sidecar did not answer ${CIRCUIT_FAILURES} times`;
+
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /**
@@ -68,10 +70,10 @@ export class Breaker {
   /** Why `admit` refuses, in words, with how long it lasts. */
   get refusal(): string {
     if (!this.#circuit.opened) {
-      return 'the circuit breaker waits for its trial call';
+      return `${PAUSED}; a trial call is under way`;
     }
     const seconds = Math.ceil((CIRCUIT_PAUSE_MS - (this.#timers.elapsed() - this.#openedAt)) / 1000);
-    return `the circuit breaker is open, for another ${Math.max(1, seconds)} s`;
+    return `${PAUSED}; next try in ${Math.max(1, seconds)} s`;
   }
 
   /** Counts an attempt that began in `period`. */

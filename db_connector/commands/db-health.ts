@@ -17,15 +17,18 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
 async function walk(layers: readonly Layer[], reply: Say): Promise<void> {
   const width = Math.max(...layers.map(({ name }) => name.length));
   const tell = (mark: string, name: string, text: string) => `${mark.padEnd(5)}${name.padEnd(width)}  ${text}`;
+  const harms: string[] = [];
   for (const [index, { name, look }] of layers.entries()) {
-    const { isWell, said, todo } = await look();
+    const { isWell, said, todo, harm } = await look();
     const tone = isWell ? (todo === undefined ? 'good' : 'warning') : 'bad';
     reply(tell(isWell ? 'ok' : 'FAIL', name, said), tone);
     if (todo !== undefined) reply(tell('', '', `-> ${todo}`), tone);
+    if (harm !== undefined) harms.push(harm);
     if (isWell) continue;
     const rest = layers.slice(index + 1).map((layer) => layer.name);
     if (rest.length > 0) reply(`not looked at: ${rest.join(', ')}`);
     return;
   }
-  reply('every layer works', 'good');
+  if (harms.length === 0) reply('every layer works', 'good');
+  else reply(`every layer answers, but ${harms.join(', ')}`, 'bad');
 }

@@ -63,7 +63,7 @@ function factsOf(status: Status, { client }: Connector): Fact[] {
           ['queued', String(status.queued)],
         ];
   }
-  const circuit = client.breaker.state === 'closed' ? 'closed' : `${client.breaker.state}: ${client.breaker.refusal}`;
+  const circuit = client.breaker.state === 'closed' ? 'closed' : client.breaker.refusal;
   return [
     ['url', client.config.target.url],
     ['key id', client.config.keyId],
@@ -85,5 +85,5 @@ function callerTable(callers: readonly CallerFigures[]): string[][] {
       ...[calls, errors, refused].map(String),
       `${p95Ms} ms`,
     ]);
-  return [['caller', 'calls', 'errors', 'refused', '95 of 100 within'], ...rows];
+  return [['caller', 'calls', 'errors', 'refused', '95 % faster than'], ...rows];
 }

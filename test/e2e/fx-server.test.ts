@@ -249,7 +249,7 @@ describe('a hitch', () => {
         PATIENCE,
       );
     }
-    expect(host.lines().join('\n')).not.toMatch(/internal|circuit breaker/);
+    expect(host.lines().join('\n')).not.toMatch(/internal|paused:/);
   });
 });
 

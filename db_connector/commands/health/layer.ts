@@ -5,6 +5,8 @@ export interface Finding {
   readonly said: string;
   /** What to do, where something is. */
   readonly todo?: string;
+  /** Harm that was done although the layer works, for the last line. */
+  readonly harm?: string;
 }
 
 /** One of the layers between a script and its rows, from here to the far end. */

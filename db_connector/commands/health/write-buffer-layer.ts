@@ -22,7 +22,9 @@ export function lookAtWriteBuffer({ writeBuffer }: Readonly<Record<string, unkno
     );
   }
   const letters = countOf(buffer.deadLetters);
-  return letters === 0 ? well(waiting) : well(`${waiting}; ${describeDeadLetters(letters)}`, LETTERS);
+  if (letters === 0) return well(waiting);
+  const harm = describeDeadLetters(letters);
+  return { ...well(`${waiting}; ${harm}`, LETTERS), harm };
 }
 
 function queue(waiting: number, oldestAgeSeconds: unknown): string {

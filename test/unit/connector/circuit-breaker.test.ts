@@ -44,7 +44,7 @@ describe('opening', () => {
     expect(state()).toBe('closed');
     await failOnce();
     expect(state()).toBe('open');
-    expect(stage.call().Error).toBe('unavailable: the circuit breaker is open, for another 15 s');
+    expect(stage.call().Error).toBe('unavailable: paused: the sidecar did not answer 5 times; next try in 15 s');
   });
 
   it('starts to count anew after a success', async () => {
@@ -117,9 +117,9 @@ describe('after 15 s', () => {
   it('says how long it lasts', async () => {
     await open();
     await vi.advanceTimersByTimeAsync(13_500);
-    expect(stage.call().Error).toMatch(/another 2 s$/);
+    expect(stage.call().Error).toMatch(/next try in 2 s$/);
     await vi.advanceTimersByTimeAsync(1499);
-    expect(stage.call().Error).toMatch(/another 1 s$/);
+    expect(stage.call().Error).toMatch(/next try in 1 s$/);
   });
 
   it('one trial call closes it, and the others are refused meanwhile', async () => {
@@ -128,7 +128,9 @@ describe('after 15 s', () => {
     expect(state()).toBe('half-open');
     const before = stage.flights.length;
     const trial = stage.call();
-    expect(stage.call().Error).toBe('unavailable: the circuit breaker waits for its trial call');
+    expect(stage.call().Error).toBe(
+      'unavailable: paused: the sidecar did not answer 5 times; a trial call is under way',
+    );
     expect(stage.flights.length).toBe(before + 1);
     stage.flights.at(-1)?.succeed();
     await settle();
@@ -148,7 +150,7 @@ describe('after 15 s', () => {
     expect(state()).toBe('open');
     await vi.advanceTimersByTimeAsync(10_000);
     expect(stage.flights.length).toBe(before + 1);
-    expect(stage.call().Error).toMatch(/another 5 s$/);
+    expect(stage.call().Error).toMatch(/next try in 5 s$/);
     await vi.advanceTimersByTimeAsync(5000);
     expect(state()).toBe('half-open');
   });

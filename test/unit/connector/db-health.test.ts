@@ -197,6 +197,7 @@ describe('db-health', () => {
       [
         "ok   write buffer   2 writes wait on the sidecar's disk, the oldest for 2 h 07 min; 3 writes could not be applied",
         expect.stringContaining("-> on the sidecar's machine: main.js dead-letters list --config FILE"),
+        'every layer answers, but 3 writes could not be applied',
       ],
     ],
   ])('says in plain words how the write buffer is: %j', async (writeBuffer, expected) => {

@@ -149,8 +149,8 @@ describe('a slow call', () => {
     await vi.advanceTimersByTimeAsync(300);
     for (const index of [0, 1, 2]) await succeed(index);
     expect(stage.lines).toEqual([
-      'slow call of a: count game.t took 300 ms: 300 network and sidecar',
-      'slow call of b: count game.t took 300 ms: 300 network and sidecar',
+      'slow call of a: count game.t took 300 ms: network and sidecar 300 ms',
+      'slow call of b: count game.t took 300 ms: network and sidecar 300 ms',
     ]);
   });
 
@@ -164,7 +164,7 @@ describe('a slow call', () => {
     stage.flights[1]?.succeed({ serverTiming: 'total;dur=210.4, db;dur=180', stalledMs: 60 });
     await vi.advanceTimersByTimeAsync(0);
     expect(stage.lines).toEqual([
-      'slow call of b: count game.t took 550 ms: 150 waiting to be sent, 60 the game thread stood still, 130 network, 30 sidecar, 180 database',
+      'slow call of b: count game.t took 550 ms: queue 150 ms, game thread 60 ms, network 130 ms, sidecar 30 ms, database 180 ms',
     ]);
   });
 
@@ -174,6 +174,6 @@ describe('a slow call', () => {
     await vi.advanceTimersByTimeAsync(300);
     stage.flights[0]?.succeed({ serverTiming: 'total;dur=99999, db;dur=88888', stalledMs: 300 });
     await vi.advanceTimersByTimeAsync(0);
-    expect(stage.lines).toEqual(['slow call of a: count game.t took 300 ms: 300 database']);
+    expect(stage.lines).toEqual(['slow call of a: count game.t took 300 ms: database 300 ms']);
   });
 });

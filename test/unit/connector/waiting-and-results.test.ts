@@ -213,8 +213,8 @@ describe('a slow call', () => {
     stage.flights.at(-1)?.succeed();
     await settle();
     expect(stage.lines).toEqual([
-      'slow call: count game.t took 201 ms: 201 network and sidecar',
-      'slow call: find game.t took 500 ms: 500 network and sidecar (and 2 more since the last such line)',
+      'slow call: count game.t took 201 ms: network and sidecar 201 ms',
+      'slow call: find game.t took 500 ms: network and sidecar 500 ms (and 2 more since the last such line)',
     ]);
   });
 });
