@@ -78,7 +78,7 @@ export interface BatchBuilders {
 
 const EXPECTATION_NAMES = namesOf<Expectation>({ expect: true });
 const UPSERT_NAMES = [...EXPECTATION_NAMES, ...EXISTING_NAMES];
-/** Of an operation as a plain object. */
+/** Names that an operation as a plain object may have. */
 const OPERATION_NAMES: Readonly<Record<Operation['op'], readonly string[]>> = {
   insert: namesOf<InsertOperation>({ op: true, table: true, rows: true, expect: true }),
   update: ['op', 'table', ...CHANGE_NAMES, ...EXPECTATION_NAMES],

@@ -37,12 +37,12 @@ export class ResultReaders {
     return readInsertedIds(result) as T[];
   }
 
-  /** The results of a `Batch`, one an operation, each for the readers and with a `State` of its own; none after an error. */
+  /** The results of a `Batch` by operation, of an `Upsert` of a list by row, each for the readers and with a `State` of its own; none after an error. */
   Results(result: DbResult): DbResult[] {
     return readResults(result);
   }
 
-  /** Which operation of a `Batch`, counted from 0, its error is about; undefined where it is about none. */
+  /** Place of the operation that failed (`Batch`) or of the row (`Upsert` of a list), counted from 0; undefined if there is none. */
   FailedIndex(result: DbResult): number | undefined {
     return readFailedIndex(result);
   }
@@ -52,12 +52,12 @@ export class ResultReaders {
     return readIsQueued(result);
   }
 
-  /** What a `Flush` did. `State` `ok` is not enough: look at `remaining`, `halted` and `deadLettered`. All zero after an error. */
+  /** Result of a `Flush`. `State` `ok` is not enough: look at `remaining`, `halted` and `deadLettered`. All zero after an error. */
   Flushed(result: DbResult): Flushed {
     return readFlushed(result);
   }
 
-  /** `code: message` of an error; empty where there is none. */
+  /** `code: message` of an error; an empty text if there is none. */
   ErrorMessage(result: DbResult): string {
     return readErrorMessage(result);
   }

@@ -26,7 +26,7 @@ export interface DbResult<R = unknown> {
   readonly Json: string;
 }
 
-/** Of a `Find`, a `FindWith` and an `Aggregate`. */
+/** Result of a `Find`, a `FindWith` or an `Aggregate`. */
 export interface PageResult<R = unknown> extends DbResult<R> {
   /** The query's `limit` asked for more rows than the sidecar puts into one answer, and there are more rows. */
   readonly Capped: boolean;

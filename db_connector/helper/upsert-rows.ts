@@ -17,7 +17,7 @@ export async function upsertRows(
   keys: readonly string[],
   options: UpsertOptions | undefined,
 ): Promise<DbResult> {
-  // One key for both attempts: a call that was refused as a whole is not remembered under it.
+  // Both attempts share a key: a call that was refused as a whole is not remembered under it.
   const key = crypto.randomUUID();
   const all = await send(requests.UpsertRows(namespace, table, rows, keys, options, { key, atomic: true }));
   const isRefused = all.Code === 'unsupported_operation';

@@ -32,7 +32,7 @@ export class BundleWatch {
   readonly #mistakes = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** What is in the folder now counts as brought. */
+  /** The bundles that are in the folder now count as brought. */
   constructor(settings: BundleWatchSettings) {
     this.#settings = settings;
     this.#watchFolders();

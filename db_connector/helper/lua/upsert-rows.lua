@@ -32,7 +32,7 @@ end
 
 ---@return DbResult
 local function upsertRows(send, namespace, tableName, rows, keyColumns, options)
-  -- One key for both attempts: a call that was refused as a whole is not remembered under it.
+  -- Both attempts share a key: a call that was refused as a whole is not remembered under it.
   local key = keys.randomKey()
   local result = send(requests.UpsertRows(namespace, tableName, rows, keyColumns, options, { key = key, atomic = true }))
   if result.Code == 'unsupported_operation' then

@@ -21,7 +21,7 @@ local function textsOf(list, path, textOf)
   return texts
 end
 
---- What `read` returns. Where it finds a mistake of the script, the result says that nothing is done.
+--- Runs `read` and returns its values. After a mistake of the script the result says that nothing is done.
 local function beforeSending(read)
   local isFine, first, second = pcall(read)
   if isFine then return first, second end

@@ -9,7 +9,7 @@ local names = part 'known-names'
 local CHANGE = { 'filter', 'set', 'inc', 'all' }
 local EXISTING = { 'update', 'inc' }
 local EXPECTATION = { 'expect' }
--- Of an operation as a table.
+-- Names that an operation as a table may have.
 local OPERATION = {
   insert = { 'op', 'table', 'rows', 'expect' },
   update = { 'op', 'table', 'filter', 'set', 'inc', 'all', 'expect' },
