@@ -8,12 +8,8 @@ export class Turns {
     this.#most = most;
   }
 
-  get isFull(): boolean {
-    return this.#running >= this.#most;
-  }
-
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#running >= this.#most) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
     try {
       return await work();

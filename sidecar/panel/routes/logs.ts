@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { ArchivePlaces } from '../console/archive-places.ts';
 import type { ConsoleLog } from '../console/console-log.ts';
 import type { Diagnostics } from '../console/diagnostics.ts';
 import { readAround, readTail } from '../console/file-window.ts';
 import { openLogArchive } from '../console/log-archive.ts';
-import { Turns } from '../console/turns.ts';
 import { jsonAnswer } from '../http/reply.ts';
-import { needs, needsAny, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import { type Caller, needs, needsAny, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import { sendStream } from '../http/send-stream.ts';
 import { PanelError } from '../panel-error.ts';
 import { diagnosticQuery } from './diagnostic-query.ts';
 import { integerOf } from './query-values.ts';
@@ -24,8 +23,6 @@ const MOST_LINES = 5000;
 const DEFAULT_LINES = 1000;
 /** So that the line itself is there however long those behind it are. */
 const MOST_LINES_AROUND = 1000;
-/** Archives that are made at a time: each compresses up to a gigabyte. */
-const MOST_ARCHIVES = 2;
 
 export function logsRoutes({ logs, diagnostics }: LogsServices): PanelRoute[] {
   const { console } = logs;
@@ -53,7 +50,7 @@ export function logsRoutes({ logs, diagnostics }: LogsServices): PanelRoute[] {
 }
 
 function fileRoutes(console: ConsoleLog): PanelRoute[] {
-  const archives = new Turns(MOST_ARCHIVES);
+  const archives = new ArchivePlaces();
   return [
     route({
       method: 'GET',
@@ -74,7 +71,7 @@ function fileRoutes(console: ConsoleLog): PanelRoute[] {
       method: 'GET',
       path: '/api/log-files.zip',
       access: needs('logs.read'),
-      handle: () => archiveOf(console, archives),
+      handle: ({ caller }) => archiveOf(console, archives, caller),
     }),
     route({
       method: 'GET',
@@ -111,7 +108,7 @@ function wholeFile(console: ConsoleLog): RawAnswer {
     const { size } = await file.stat();
     setDownload(response, name, TEXT);
     response.setHeader('content-length', size);
-    await send(file.createReadStream({ start: 0, end: Math.max(0, size - 1) }), response);
+    await sendStream(file.createReadStream({ start: 0, end: Math.max(0, size - 1) }), response);
   });
 }
 
@@ -136,13 +133,12 @@ async function partOfFile(console: ConsoleLog, { params, query }: PanelRequest):
   }
 }
 
-async function archiveOf(console: ConsoleLog, archives: Turns): Promise<RawAnswer> {
-  if (archives.isFull) throw new PanelError('rate.limited', { retryAfterSeconds: 10 });
-  await console.drain();
+function archiveOf(console: ConsoleLog, archives: ArchivePlaces, caller: Caller | null): RawAnswer {
   return new RawAnswer((response) =>
-    archives.run(async () => {
+    archives.hold(caller?.accountId ?? 0, async () => {
+      await console.drain();
       setDownload(response, 'logs.zip', 'application/zip');
-      await send(await openLogArchive(console.folder), response);
+      await sendStream(await openLogArchive(console.folder), response);
     }),
   );
 }
@@ -153,14 +149,4 @@ const TEXT = 'text/plain; charset=utf-8';
 function setDownload(response: ServerResponse, name: string, type: string): void {
   response.setHeader('content-type', type);
   response.setHeader('content-disposition', `attachment; filename="${name}"`);
-}
-
-/** A reader that goes away is no fault. */
-async function send(source: Readable, response: ServerResponse): Promise<void> {
-  try {
-    await pipeline(source, response);
-  } catch (error) {
-    source.destroy();
-    if (!response.destroyed) throw error;
-  }
 }

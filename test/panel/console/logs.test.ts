@@ -186,7 +186,34 @@ describe('files of the console', () => {
       await expect.poll(openFiles).toEqual([]);
     }
   });
+
+  it('come as an archive to one account while another one has paused the same', async () => {
+    const name = '2026-01-05T00-00-00Z-0001.log';
+    writeFileSync(file(name), randomBytes(40_000_000));
+    const paused = await Promise.all([1, 2].map(() => pausedArchive(reader)));
+    try {
+      expect(paused.map(({ status }) => status).sort()).toEqual([200, 429]);
+      const other = await pausedArchive(await panel.account('other', ['logs.read']));
+      other.stop();
+      expect(other.status).toBe(200);
+    } finally {
+      for (const { stop } of paused) stop();
+      rmSync(file(name));
+    }
+    // Its place is free again.
+    await expect.poll(async () => (await reader.get('/api/log-files.zip')).status).toBe(200);
+  });
 });
+
+/** Its head was read, and nothing behind it. */
+async function pausedArchive(client: PanelClient): Promise<{ status: number; stop: () => void }> {
+  const gone = new AbortController();
+  const { status } = await fetch(`${panel.address}/api/log-files.zip`, {
+    headers: { cookie: client.cookieHeader },
+    signal: gone.signal,
+  });
+  return { status, stop: () => gone.abort() };
+}
 
 function targetOf(link: string): string {
   try {
