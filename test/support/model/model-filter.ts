@@ -63,6 +63,18 @@ export function filteredFields(filter: ModelFilter | null): string[] {
   return filter.kind === 'not' ? filteredFields(filter.member) : filter.members.flatMap(filteredFields);
 }
 
+/** Contract section 5. */
+const LONGEST_SEARCH = 1000;
+
+/** Whether a `startsWith` or `contains` has more characters than it may have. */
+export function hasLongSearch(filter: ModelFilter | null): boolean {
+  if (filter === null) return false;
+  if (filter.kind === 'not') return hasLongSearch(filter.member);
+  if (filter.kind !== 'condition') return filter.members.some(hasLongSearch);
+  if (filter.op !== 'startsWith' && filter.op !== 'contains') return false;
+  return filter.operands.some(({ value }) => [...String(value)].length > LONGEST_SEARCH);
+}
+
 /** JSON text as it is sent. */
 export function filterText(filter: ModelFilter): string {
   switch (filter.kind) {

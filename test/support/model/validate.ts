@@ -1,5 +1,5 @@
 import { aggregateFaults } from './model-aggregate.ts';
-import { filteredFields } from './model-filter.ts';
+import { filteredFields, hasLongSearch } from './model-filter.ts';
 import {
   type Cells,
   columnOf,
@@ -45,7 +45,7 @@ export function faultsOf(table: ModelTable, step: Exclude<Step, { op: 'batch' }>
 
 function filterFaults(table: ModelTable, filter: ModelFilter | null, can: ModelCapabilities): string[] {
   const hasJson = filteredFields(filter).some((name) => columnOf(table, name)?.type === 'json');
-  return hasJson && !can.filterableJson ? ['invalid_filter'] : [];
+  return (hasJson && !can.filterableJson) || hasLongSearch(filter) ? ['invalid_filter'] : [];
 }
 
 /** @param counted columns that begin with 0 where nothing else is said */
