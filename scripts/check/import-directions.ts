@@ -1,10 +1,11 @@
 // `node scripts/check/import-directions.ts`: every import of every source file against the rules in import-rules.ts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, posix, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
 import { DOORS, ZONES, type Zone } from './import-rules.ts';
+import { targetOf } from './import-target.ts';
 
 /** Places whose files may import anything; the others are judged. */
 const FOLDERS = ['bundles/sample_roleplay', 'db_connector', 'scripts', 'sidecar', 'standalone'];
@@ -57,10 +58,10 @@ function judge(path: string, zone: Zone, specifier: string): string | null {
     if (zone.node === undefined || zone.node.includes(specifier)) return null;
     return `${zone.path} may use only ${zone.node.join(', ')} of Node.js`;
   }
-  if (!specifier.startsWith('.')) {
+  const target = targetOf(path, specifier);
+  if (target === null) {
     return zone.packages.includes(packageName(specifier)) ? null : `${zone.path} may not use this package`;
   }
-  const target = posix.join(posix.dirname(path), specifier);
   const targetZone = zoneOf(target);
   if (targetZone === undefined) return 'nothing in the source imports from there';
   if (targetZone !== zone && !zone.zones.includes(targetZone.path))
