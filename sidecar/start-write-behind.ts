@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { SidecarConfig } from './config/load-config.ts';
-import type { Engine, EngineLog } from './engine/engine.ts';
+import type { Engine } from './engine/engine.ts';
+import type { EngineLog } from './engine/log.ts';
 import type { SchemaCatalog } from './schema/catalog.ts';
 import { type Clock, SYSTEM_CLOCK } from './write-behind/journal/clock.ts';
 import { Journal } from './write-behind/journal/journal.ts';

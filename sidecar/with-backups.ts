@@ -1,6 +1,6 @@
 import { ScheduledBackups } from './backup/scheduled-backups.ts';
 import type { SidecarConfig } from './config/load-config.ts';
-import type { EngineLog } from './engine/engine.ts';
+import type { EngineLog } from './engine/log.ts';
 import type { Log } from './log.ts';
 import type { RunningSidecar } from './serve.ts';
 

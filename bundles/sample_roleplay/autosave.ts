@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonText, Q } from '../db_connector/helper.js';
 import { isAnswer, unlessAborted } from './ask.ts';
-import type { Game } from './game.ts';
+import type { Basics } from './basics.ts';
 import { type Item, NAMESPACE, type Position } from './schema.ts';
 
 const SAVE_EVERY_MS = 1000;
@@ -22,11 +22,11 @@ interface State {
  * undo that: money is only ever added to and taken from, with `inc`.
  */
 export class Autosave {
-  readonly #game: Pick<Game, 'db' | 'log' | 'signal' | 'tally'>;
+  readonly #game: Pick<Basics, 'db' | 'log' | 'signal' | 'tally'>;
   /** By character: the last state counts. */
   #unsaved = new Map<number, State>();
 
-  constructor(game: Pick<Game, 'db' | 'log' | 'signal' | 'tally'>) {
+  constructor(game: Pick<Basics, 'db' | 'log' | 'signal' | 'tally'>) {
     this.#game = game;
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DbResult } from '../db_connector/helper.js';
-import type { Game } from './game.ts';
+import type { Basics } from './basics.ts';
 import { STATS_NAMESPACE, STATS_SCHEMA } from './schema.ts';
 
 /**
@@ -9,7 +9,7 @@ import { STATS_NAMESPACE, STATS_SCHEMA } from './schema.ts';
  *
  * Throws, with what the owner can do, where the namespace is not allowed, or is another bundle's.
  */
-export async function declareStatistics({ db }: Pick<Game, 'db'>, ask: Game['ask'], vfs: string): Promise<boolean> {
+export async function declareStatistics({ db }: Pick<Basics, 'db'>, ask: Basics['ask'], vfs: string): Promise<boolean> {
   const described = await ask(() => db.async.Describe(STATS_NAMESPACE));
   if (described.State === 'ok') refuseStrangers(described);
   const synced = described.State === 'ok' ? await ask(() => db.async.Sync(STATS_NAMESPACE, STATS_SCHEMA)) : described;

@@ -1,6 +1,6 @@
 import { type DbResult, Q } from '../db_connector/helper.js';
 import { isAnswer, type Outage } from './ask.ts';
-import type { Game } from './game.ts';
+import type { Basics } from './basics.ts';
 import { type PlayerRow, STATS_NAMESPACE } from './schema.ts';
 import { addSums, NO_SUMS, type Note, type Sums } from './statistics-book.ts';
 
@@ -14,13 +14,13 @@ export interface StoredSums {
  * and gives false or undefined. A refusal throws.
  */
 export class StatisticsTable {
-  readonly #db: Game['db'];
+  readonly #db: Basics['db'];
   readonly #outage: Outage;
   readonly #server: string;
   /** Characters whose row is there. */
   readonly #known = new Set<number>();
 
-  constructor(db: Game['db'], outage: Outage, server: string) {
+  constructor(db: Basics['db'], outage: Outage, server: string) {
     this.#db = db;
     this.#outage = outage;
     this.#server = server;

@@ -17,7 +17,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAsk, Outage, unlessAborted } from './ask.ts';
-import type { Game } from './game.ts';
+import type { Basics } from './basics.ts';
 import { Gate } from './gate.ts';
 import { describeStatistics } from './statistics-audit.ts';
 import { type Deeds, type Note, StatisticsBook } from './statistics-book.ts';
@@ -37,7 +37,7 @@ interface Records {
 }
 
 export class Statistics {
-  readonly #game: Pick<Game, 'db' | 'log' | 'signal'>;
+  readonly #game: Pick<Basics, 'db' | 'log' | 'signal'>;
   readonly #vfs: string;
   readonly #outage: Outage;
   /** Saves pass it, the audit closes it. */
@@ -47,7 +47,7 @@ export class Statistics {
   #records: Records | undefined;
   #isOver = false;
 
-  constructor(game: Pick<Game, 'db' | 'log' | 'signal'>, vfs: string) {
+  constructor(game: Pick<Basics, 'db' | 'log' | 'signal'>, vfs: string) {
     this.#game = game;
     this.#vfs = vfs;
     this.#outage = new Outage((line) => game.log(`statistics: ${line}`));

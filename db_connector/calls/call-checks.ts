@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../client/api-client.ts';
+import type { ApiRequest } from '../client/api-request.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
 import { isNamespace, isTable } from '../protocol/identifiers.ts';
 import { DEFAULT_MAX_PAYLOAD_CHARS, MAX_IDEMPOTENCY_KEY_LENGTH } from '../protocol/limits.ts';

@@ -5,6 +5,7 @@ import { writeRequestEnvelope } from '../protocol/envelope.ts';
 import { parseServerTiming } from '../protocol/server-timing.ts';
 import { signRequest } from '../protocol/signing.ts';
 import { ApiClock } from './api-clock.ts';
+import type { ApiRequest } from './api-request.ts';
 import { Breaker } from './breaker.ts';
 import type { CallTrace } from './call-trace.ts';
 import { probeSeconds } from './clock-probe.ts';
@@ -15,17 +16,6 @@ import { retryDelayMs } from './retry.ts';
 import { type SignedTime, signedTimeOf, TIME_REQUEST } from './signed-time.ts';
 import type { Timers } from './timers.ts';
 import type { Transport } from './transport.ts';
-
-export interface ApiRequest {
-  /** The route's own constant; what is signed. */
-  readonly path: string;
-  /** The exact text that is signed and sent, the same for every attempt. */
-  readonly payload: string;
-  /** The operation's own limit for one attempt; null: that of the configuration. */
-  readonly timeoutMs: number | null;
-  /** Whether a second time does no harm. */
-  readonly isRepeatable: boolean;
-}
 
 export interface ApiClientOptions {
   readonly timers: Timers;

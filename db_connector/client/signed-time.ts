@@ -1,5 +1,5 @@
 import { OPERATIONS } from '../protocol/operations.ts';
-import type { ApiRequest } from './api-client.ts';
+import type { ApiRequest } from './api-request.ts';
 import type { Result } from './outcome.ts';
 
 /** A signed `health` whose answer tells the time. */

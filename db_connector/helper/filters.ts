@@ -1,7 +1,7 @@
 import type { ExactNumber } from './exact-number.ts';
 import { isPlainObject, jsonText, objectText } from './json-text.ts';
 import { checkNames } from './known-names.ts';
-import type { ResultReference } from './operations.ts';
+import type { ResultReference } from './result-reference.ts';
 import type { ColumnOf, Comparand, DbRow } from './typed-rows.ts';
 import type { DescribedBy, JsonText, Text } from './typed-text.ts';
 

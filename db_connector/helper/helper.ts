@@ -21,7 +21,7 @@ export type {
   HostExports,
 } from './host.ts';
 export type { NamespaceDatabase } from './namespace-database.ts';
-export type { Expectation, Operation, ResultReference } from './operations.ts';
+export type { Expectation, Operation } from './operations.ts';
 export type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
 export type { Flushed } from './readers.ts';
 export type {
@@ -33,6 +33,7 @@ export type {
   PageResult,
   ValueResult,
 } from './result.ts';
+export type { ResultReference } from './result-reference.ts';
 export type { Row, Sort, SortField, SortTerm } from './rows.ts';
 export type { IndexDeclaration, Schema, TableDeclaration, TableOptions } from './schema.ts';
 export type {

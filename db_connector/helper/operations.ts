@@ -2,6 +2,7 @@ import type { Filter } from './filters.ts';
 import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
 import { checkNames, namesOf, UnknownName } from './known-names.ts';
 import { type Member, optional, parts, payload } from './payload-parts.ts';
+import type { ResultReference } from './result-reference.ts';
 import type { Row } from './rows.ts';
 import type { JsonText } from './typed-text.ts';
 import {
@@ -15,11 +16,6 @@ import {
   updateMembers,
   upsertMembers,
 } from './writes.ts';
-
-/** Stands for an id that an earlier operation of the same atomic batch has made: what `Q.Result` makes. */
-export interface ResultReference {
-  readonly $result: readonly [operation: number, row: number];
-}
 
 /** What must come of an operation, or the whole batch is undone with `expectation_failed`. */
 export interface Expectation {

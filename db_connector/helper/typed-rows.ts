@@ -1,5 +1,5 @@
 import type { ExactNumber } from './exact-number.ts';
-import type { ResultReference } from './operations.ts';
+import type { ResultReference } from './result-reference.ts';
 import type { DescribedBy } from './typed-text.ts';
 
 /** A value as `Rows` gives it: integers past 2^53 are BigInt, decimals that no double holds are text. */

@@ -1,5 +1,6 @@
 import type { SidecarConfig } from '../config/load-config.ts';
-import type { Engine, EngineLog } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
 import type { Orphan, PastOwner, QueueRow } from '../engine/queues.ts';
 import { copyLetters, readNamespaceQueue } from '../moving/copy-queue.ts';
 import { mergedQueue, ownerships } from '../moving/merged-queue.ts';

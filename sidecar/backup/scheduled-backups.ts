@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { BackupConfig, BackupSchedule } from '../config/backup.ts';
-import type { EngineLog } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
 import { listBackups } from './backup-folder.ts';
 import { nextDue } from './schedule.ts';
 

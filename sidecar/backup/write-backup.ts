@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
-import { type DatabaseSettings, openEngine } from '../engine/open.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
+import { openEngine } from '../engine/open.ts';
+import type { DatabaseSettings } from '../engine/settings.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { summarise } from '../moving/checksum.ts';
 import { type ComparedPlace, isEqualPlace } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';

@@ -3,7 +3,7 @@ import { type Json, parseJson } from '../../db_connector/protocol/json.ts';
 import { type BatchMember, countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import { writeValue } from '../columns/value.ts';
 import { type Batch, type BatchOperation, isDeferred } from '../engine/batch.ts';
-import type { TableTarget, Write } from '../engine/engine.ts';
+import type { TableTarget, Write } from '../engine/rows.ts';
 import { type ResultReference, withResults } from './batch-references.ts';
 import { type WriteContext, writeOf } from './write-of.ts';
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type CallBounds, type Engine, StaleSchemaError, type TableTarget } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import { type CallBounds, StaleSchemaError, type TableTarget } from '../engine/rows.ts';
 import { isAway, type SchemaCatalog } from '../schema/catalog.ts';
 import type { NamespaceGate } from '../schema/gate.ts';
 import type { BatchTables } from './batch-of.ts';

@@ -3,7 +3,7 @@ import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import { parseSort } from '../../db_connector/protocol/sort.ts';
 import { sumTooLarge } from '../engine/aggregate.ts';
-import type { FindQuery } from '../engine/engine.ts';
+import type { FindQuery } from '../engine/rows.ts';
 import type { CallContext } from './call-context.ts';
 import { DataCalls, type DataOptions } from './data-calls.ts';
 import { drainDeadline } from './drain-deadline.ts';

@@ -3,8 +3,9 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Writable } from '../../db_connector/protocol/json.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
 import type { OperationName } from '../../db_connector/protocol/operations.ts';
-import type { CallBounds, Engine, IdempotencySlot } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { rememberedAnswer } from '../engine/remembered-answer.ts';
+import type { CallBounds, IdempotencySlot } from '../engine/rows.ts';
 import type { CallContext } from './call-context.ts';
 
 interface KeyedPayload {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../db_connector/protocol/json.ts';
 import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import { addAmount, type Value } from '../columns/value.ts';
-import type { Row, Write } from '../engine/engine.ts';
+import type { Row, Write } from '../engine/rows.ts';
 import { completeRow, parseInc, timeValue } from './rows.ts';
 import { columnAt, columnsOf, keyText, type TableColumns } from './table-columns.ts';
 

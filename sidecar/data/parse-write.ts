@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
-import type { Write } from '../engine/engine.ts';
+import type { Write } from '../engine/rows.ts';
 import { parseInc, parseSet, timeValue } from './rows.ts';
 import { columnsOf } from './table-columns.ts';
 

@@ -2,8 +2,7 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type Writable, writeJson } from '../../db_connector/protocol/json.ts';
 import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
 import { isDeferred } from '../engine/batch.ts';
-import type { QueuedBatch } from '../engine/queued-batch.ts';
-import type { QueuedWork } from '../engine/queues.ts';
+import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
 import { type BatchTables, batchOf } from './batch-of.ts';
 import type { WriteContext } from './write-of.ts';
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { JsonObject } from '../../db_connector/protocol/json.ts';
 import { deriveInto } from '../columns/derive.ts';
 import { parseAmount, parseValue, type Value } from '../columns/value.ts';
-import type { Row } from '../engine/engine.ts';
+import type { Row } from '../engine/rows.ts';
 import { columnAt, isMadeAtInsert, type TableColumns } from './table-columns.ts';
 
 /**

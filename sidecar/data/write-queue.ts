@@ -1,6 +1,5 @@
-import type { IdempotencySlot } from '../engine/engine.ts';
-import type { QueuedBatch } from '../engine/queued-batch.ts';
-import type { QueuedWork } from '../engine/queues.ts';
+import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
+import type { IdempotencySlot } from '../engine/rows.ts';
 import type { WriteName } from './write-of.ts';
 
 /** A write of a buffered namespace that was validated: all that can be known without the database is in order. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { TableTarget, Write } from './engine.ts';
+import type { TableTarget, Write } from './rows.ts';
 
 /** JSON texts of the ids that an insert of the batch gave, by the insert's index. */
 export type IdsOf = (operation: number) => readonly string[];

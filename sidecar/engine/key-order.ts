@@ -3,7 +3,8 @@ import type { Filter } from '../../db_connector/protocol/filter.ts';
 import { isJsonObject, parseJson } from '../../db_connector/protocol/json.ts';
 import { columnOf } from '../../db_connector/protocol/schema.ts';
 import { parseValue, type Value } from '../../db_connector/protocol/values.ts';
-import type { CallBounds, Engine, Row, SortKey, TableTarget } from './engine.ts';
+import type { Engine } from './engine.ts';
+import type { CallBounds, Row, SortKey, TableTarget } from './rows.ts';
 
 /** Rows in the order of a key, asked for page by page. */
 export interface KeyPage {

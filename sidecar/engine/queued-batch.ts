@@ -1,33 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { QueuedEntry, QueuedWork } from './queues.ts';
-
-/** One operation of a batch that is queued. */
-export interface BatchPart {
-  readonly op: string;
-  /** JSON text of the payload that it would have alone. Only asked for where it becomes a dead letter. */
-  payload(): string;
-  /** Rows that its payload brings. */
-  readonly rows: number;
-  /** An error only where the batch is not atomic. */
-  readonly work: QueuedWork | ApiError;
-}
-
-/** A batch as one entry (contract section 11). */
-export interface QueuedBatch {
-  readonly isAtomic: boolean;
-  readonly parts: readonly BatchPart[];
-}
-
-/** Where an entry stands in the batch that it is an operation of; all of them have the batch's position. */
-export interface PartPlace {
-  /** From 0. */
-  readonly index: number;
-  readonly isLast: boolean;
-  /** The rows, at least one each, of the operations before it: what it does has a number of its own among theirs. */
-  readonly rowsBefore: number;
-  /** Letter id of the whole batch: that of which it is a retry, if it is one. */
-  readonly batchId: string;
-}
+import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork } from './queued-entry.ts';
 
 /** Digits of the highest index of an operation, so that letters of one batch sort as its operations do. */
 const INDEX_DIGITS = 3;

@@ -1,6 +1,6 @@
 import { ApiError, type ApiErrorCode } from '../../db_connector/protocol/errors.ts';
-import type { CallBounds, Row, TableTarget, Write } from './engine.ts';
-import type { PartPlace, QueuedBatch } from './queued-batch.ts';
+import type { QueuedEntry } from './queued-entry.ts';
+import type { CallBounds, Row, TableTarget } from './rows.ts';
 
 /**
  * Who applies the queue of a namespace, and how far it is (`_queues`; contract section 7). The row belongs to a journal,
@@ -28,35 +28,6 @@ export interface PastOwner {
 }
 
 export const MAX_PAST_OWNERS = 32;
-
-/** One acknowledged write, as the database needs it. */
-export interface QueuedEntry {
-  readonly position: number;
-  /** Of the dead letter that the entry becomes if it can never succeed; unique over all journals. */
-  readonly letterId: string;
-  /**
-   * The entry is another attempt at the dead letter of that id, which goes with it; where the letter is gone (discarded,
-   * or attempted already) the entry is passed by.
-   */
-  readonly isRetry: boolean;
-  readonly kid: string;
-  readonly op: string;
-  /** JSON text of the payload. */
-  readonly payload: string;
-  /** Epoch milliseconds at which it was acknowledged. */
-  readonly time: number;
-  /**
-   * Compiled for the stored schema, or why it can never be done. The database gets only batches that are atomic: of others
-   * it gets the operations (`partsOf`).
-   */
-  readonly work: QueuedWork | QueuedBatch | ApiError;
-  readonly part?: PartPlace;
-}
-
-export interface QueuedWork {
-  readonly target: TableTarget;
-  readonly write: Write;
-}
 
 export interface QueueOwner {
   readonly namespace: string;

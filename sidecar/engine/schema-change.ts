@@ -1,6 +1,6 @@
 import type { Schema } from '../../db_connector/protocol/schema.ts';
-import type { StoredSchema } from './engine.ts';
 import type { PlanStep } from './plan-step.ts';
+import type { StoredSchema } from './stored-schema.ts';
 
 /** A planned change of one namespace, as the engine gets it. */
 export interface SchemaChange {

@@ -1,6 +1,6 @@
 import type { Table } from '../../db_connector/protocol/schema.ts';
-import type { CallBounds } from './engine.ts';
 import type { QueueRow } from './queues.ts';
+import type { CallBounds } from './rows.ts';
 import type { QuarantinedObject } from './schema-change.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { EngineLog } from './engine.ts';
+import type { EngineLog } from './log.ts';
 
 /** A disk that is nearly full refuses some writes and takes others. */
 const MIN_REPEAT_MS = 60_000;

@@ -1,6 +1,9 @@
 import { findTable, type Schema } from '../../db_connector/protocol/schema.ts';
-import type { Engine, EngineLog, Row, StoredSchema } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
+import type { Row } from '../engine/rows.ts';
 import { withTables } from '../engine/schema-parts.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { grouped } from '../moving/grouped.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
 import { lastRow, readPages } from '../moving/pages.ts';

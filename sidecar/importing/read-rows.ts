@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import { parseValue, type Value } from '../columns/value.ts';
-import type { Row } from '../engine/engine.ts';
+import type { Row } from '../engine/rows.ts';
 import { converterOf, selectSql } from './convert.ts';
 import { type MysqlConnection, quotedName, type TextRow } from './mysql-connection.ts';
 import type { TablePlan } from './proposal.ts';

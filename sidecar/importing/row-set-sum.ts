@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Column } from '../../db_connector/protocol/schema.ts';
-import type { Row } from '../engine/engine.ts';
+import type { Row } from '../engine/rows.ts';
 import { rowText } from '../moving/checksum.ts';
 
 /** Rows whatever their order: how many, and the sum of their digests. MySQL orders text in another way than this program. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Column } from '../../db_connector/protocol/schema.ts';
 import { writeValue } from '../columns/value.ts';
-import type { Engine, Row } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Row } from '../engine/rows.ts';
 import { readPages } from './pages.ts';
 import type { Place } from './place.ts';
 

@@ -1,4 +1,6 @@
-import type { Engine, EngineLog, StoredSchema } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { comparePairs, isEqualPlace, tellCompared } from './compare.ts';
 import { listKept } from './copy-kept.ts';
 import { copyContents, keptPairs, tablePairs } from './copy-namespace.ts';

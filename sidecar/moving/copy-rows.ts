@@ -1,4 +1,5 @@
-import type { Engine, Row } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Row } from '../engine/rows.ts';
 import { rowText, summarise } from './checksum.ts';
 import type { CopyEngines } from './copy-work.ts';
 import { lastRow, readPages } from './pages.ts';

@@ -1,4 +1,5 @@
-import type { Engine, StoredSchema } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import type { MoveReport } from './report.ts';
 
 export interface CopyEngines {

@@ -1,5 +1,6 @@
-import type { Engine, Row, SortKey } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { readKeyPage } from '../engine/key-order.ts';
+import type { Row, SortKey } from '../engine/rows.ts';
 import { patiently, statementBounds } from './patience.ts';
 import type { Place } from './place.ts';
 

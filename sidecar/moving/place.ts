@@ -1,9 +1,10 @@
 import { type Column, findTable, type Table } from '../../db_connector/protocol/schema.ts';
-import type { StoredSchema, TableTarget } from '../engine/engine.ts';
 import { keptOfText } from '../engine/kept-column.ts';
 import { keyColumnsOf } from '../engine/key-order.ts';
+import type { TableTarget } from '../engine/rows.ts';
 import { schemaOfText } from '../engine/schema-text.ts';
 import { keptColumnForm, storageForm } from '../engine/storage-form.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import type { KeptObject } from '../engine/transfer.ts';
 
 /** Rows that move together: those of a table, or of an object in quarantine. They are read and written in key order. */

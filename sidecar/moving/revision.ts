@@ -1,6 +1,8 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type Schema, schemaHash } from '../../db_connector/protocol/schema.ts';
-import { type Engine, StaleSchemaError, type StoredSchema } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import { StaleSchemaError } from '../engine/rows.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { planSchema } from '../schema/plan.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
 

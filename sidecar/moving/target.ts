@@ -1,6 +1,7 @@
 import { type Schema, schemaHash } from '../../db_connector/protocol/schema.ts';
-import type { Engine, StoredSchema } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { withTables } from '../engine/schema-parts.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
 import { letterCount } from './copy-queue.ts';
 import { MoveRefused } from './move-refused.ts';

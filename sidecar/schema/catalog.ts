@@ -1,7 +1,9 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Table } from '../../db_connector/protocol/schema.ts';
 import { unknownTable } from '../../db_connector/protocol/unknown-names.ts';
-import type { CallBounds, SchemaCalls, StoredSchema, TableTarget } from '../engine/engine.ts';
+import type { CallBounds, TableTarget } from '../engine/rows.ts';
+import type { SchemaCalls } from '../engine/schema-calls.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { checkMoveMark, type MarkReader, type MoveMark, readMoveMark } from './move-mark.ts';
 
 interface Entry {

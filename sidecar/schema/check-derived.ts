@@ -3,10 +3,12 @@ import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { type Column, findTable, type Renames, type Table } from '../../db_connector/protocol/schema.ts';
 import { type DerivedColumn, deriveInto } from '../columns/derive.ts';
 import { writeValue } from '../columns/value.ts';
-import type { CallBounds, Engine, Row, StoredSchema } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { keyColumnsOf, readKeyPage } from '../engine/key-order.ts';
 import { uniqueSets } from '../engine/physical-indexes.ts';
+import type { CallBounds, Row } from '../engine/rows.ts';
 import { storageForm } from '../engine/storage-form.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import type { DerivedStages } from './derived-stages.ts';
 
 const PAGE = { dir: 'asc', limit: 1000, maxBytes: 4_194_304 } as const;

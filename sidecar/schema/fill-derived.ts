@@ -3,9 +3,11 @@ import type { Filter } from '../../db_connector/protocol/filter.ts';
 import type { Column, Table } from '../../db_connector/protocol/schema.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import { type Value, writeValue } from '../columns/value.ts';
-import type { CallBounds, Engine, Row, StoredSchema, TableTarget, Write } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { keyColumnsOf, readKeyPage } from '../engine/key-order.ts';
+import type { CallBounds, Row, TableTarget, Write } from '../engine/rows.ts';
 import { storageForm } from '../engine/storage-form.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { readFillMark, writeFillMark } from './fill-mark.ts';
 
 const PAGE_ROWS = 1000;

@@ -1,7 +1,8 @@
 import { isJsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
 import type { Column } from '../../db_connector/protocol/schema.ts';
 import { parseValue, writeValue } from '../columns/value.ts';
-import type { CallBounds, Engine, Row } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { CallBounds, Row } from '../engine/rows.ts';
 
 /** How far the filling of a namespace's derived columns has come: one table after another, each in the order of its key. */
 export interface FillMark {

@@ -1,6 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../db_connector/protocol/json.ts';
-import type { CallBounds, Engine } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { CallBounds } from '../engine/rows.ts';
 
 /**
  * What `copy` and `import` write into a database for the sidecars that run on it. `leaving`: the namespace is being

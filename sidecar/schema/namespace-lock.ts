@@ -1,4 +1,5 @@
-import type { EngineLog, SchemaCalls } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
+import type { SchemaCalls } from '../engine/schema-calls.ts';
 
 const RENEW_EVERY_MS = 3000;
 const RENEWAL_TIMEOUT_MS = 5000;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Engine, EngineLog } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
 import type { QuarantinedObject, RestoredObject } from '../engine/schema-change.ts';
 import { NamespaceLock } from './namespace-lock.ts';
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { JsonObject } from '../../db_connector/protocol/json-value.ts';
 import { type DeclaredSchema, hasFilling, MAIN_PART, schemaHash } from '../../db_connector/protocol/schema.ts';
-import type { StoredSchema } from '../engine/engine.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { declarePart } from './declare-part.ts';
 import { declarationOf } from './parts.ts';
 

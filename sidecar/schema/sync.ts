@@ -11,7 +11,10 @@ import {
   schemaHash,
   visibleSchema,
 } from '../../db_connector/protocol/schema.ts';
-import { type Engine, type EngineLog, StaleSchemaError, type StoredSchema } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
+import { StaleSchemaError } from '../engine/rows.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import { applyDerived } from './apply-derived.ts';
 import type { SchemaCatalog } from './catalog.ts';
 import { checkDerivedUnique } from './check-derived.ts';

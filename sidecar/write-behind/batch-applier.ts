@@ -1,6 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type CallBounds, StaleSchemaError } from '../engine/engine.ts';
-import { type DeadLetter, isCompiled, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
+import type { QueuedEntry } from '../engine/queued-entry.ts';
+import { type DeadLetter, isCompiled, QueueMovedError } from '../engine/queues.ts';
+import { type CallBounds, StaleSchemaError } from '../engine/rows.ts';
 import { BatchSize } from './batch-size.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';
 import type { PendingEntry } from './journal/entries.ts';

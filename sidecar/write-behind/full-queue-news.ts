@@ -1,4 +1,4 @@
-import type { EngineLog } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
 import type { CapacityLimits, CapacityListener } from './capacity.ts';
 import type { Clock } from './journal/clock.ts';
 

@@ -1,5 +1,5 @@
-import type { CallBounds } from '../engine/engine.ts';
 import type { QueueCalls } from '../engine/queues.ts';
+import type { CallBounds } from '../engine/rows.ts';
 
 /** Who will try a dead letter again that somebody wants to be tried; or why nobody will. */
 export type LetterProspect =

@@ -1,6 +1,5 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { QueuedBatch } from '../engine/queued-batch.ts';
-import type { QueuedWork } from '../engine/queues.ts';
+import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
 import type { NewEntry, PendingEntry } from './journal/entries.ts';
 import type { QueueOwnership } from './queue-ownership.ts';
 import type { QueueWorld } from './queue-world.ts';

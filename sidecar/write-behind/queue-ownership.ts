@@ -1,6 +1,6 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { StoredSchema } from '../engine/engine.ts';
 import type { QueueRow } from '../engine/queues.ts';
+import type { StoredSchema } from '../engine/stored-schema.ts';
 import type { NamespaceState } from './journal/entries.ts';
 import type { QueueWorld } from './queue-world.ts';
 

@@ -1,5 +1,6 @@
 import type { WriteBehindConfig } from '../config/write-behind.ts';
-import type { Engine, EngineLog } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineLog } from '../engine/log.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
 import type { Capacity } from './capacity.ts';
 import type { Clock } from './journal/clock.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { QueuedEntry } from '#engine/queued-entry.ts';
+import { StaleSchemaError, type Write } from '#engine/rows.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
-import { StaleSchemaError, type Write } from '../../sidecar/engine/engine.ts';
-import { MAX_PAST_OWNERS, type QueuedEntry, QueueLostError, QueueMovedError } from '../../sidecar/engine/queues.ts';
+import { MAX_PAST_OWNERS, QueueLostError, QueueMovedError } from '../../sidecar/engine/queues.ts';
 import {
   add,
   INT32_MAX,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { TableTarget } from '#engine/rows.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { TableTarget } from '../../sidecar/engine/engine.ts';
-import type { QueuedEntry } from '../../sidecar/engine/queues.ts';
 import { QueueModel, type Step, writeOfStep } from './queue-model.ts';
 import { newQueue, type TestQueue, useEngines, within } from './queue-world.ts';
 

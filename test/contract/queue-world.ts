@@ -1,12 +1,15 @@
 import { afterAll, beforeAll } from 'vitest';
+import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { CallBounds, Row, TableTarget, Write } from '#engine/rows.ts';
+import type { DatabaseSettings } from '#engine/settings.ts';
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import { parseFilter } from '../../db_connector/protocol/filter.ts';
 import { parseJson } from '../../db_connector/protocol/json.ts';
 import { parseSchema, schemaHash } from '../../db_connector/protocol/schema.ts';
 import type { Value } from '../../db_connector/protocol/values.ts';
-import type { CallBounds, Engine, Row, TableTarget, Write } from '../../sidecar/engine/engine.ts';
-import { type DatabaseSettings, openEngine } from '../../sidecar/engine/open.ts';
-import type { QueueBatch, QueuedEntry, QueueRow } from '../../sidecar/engine/queues.ts';
+import type { Engine } from '../../sidecar/engine/engine.ts';
+import { openEngine } from '../../sidecar/engine/open.ts';
+import type { QueueBatch, QueueRow } from '../../sidecar/engine/queues.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const DECLARATION = `{"tables":[

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { TableTarget } from '#engine/rows.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { parseSchema, schemaHash } from '../../db_connector/protocol/schema.ts';
-import type { Engine, StoredSchema, TableTarget } from '../../sidecar/engine/engine.ts';
+import type { Engine } from '../../sidecar/engine/engine.ts';
 import { openEngine } from '../../sidecar/engine/open.ts';
 import { newFolder, startSidecar, writeConfig } from '../support/sidecar.ts';
 

@@ -10,9 +10,9 @@ import {
   floatSumText,
   outputsOf,
 } from '../aggregate.ts';
-import type { Page, TableTarget } from '../engine.ts';
 import { PageBuilder } from '../page-builder.ts';
 import { RowWriter } from '../row-writer.ts';
+import type { Page, TableTarget } from '../rows.ts';
 import { matchOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, fromBson } from './documents.ts';
 import { MAX_SKIP } from './read.ts';

@@ -5,7 +5,7 @@ import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '../../../db_connecto
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
-import type { Row } from '../engine.ts';
+import type { Row } from '../rows.ts';
 import { NOTHING } from './compile-filter.ts';
 import { type FieldValue, fieldOf, LAST_QUEUED_FIELD, MARKS_FIELD, toBson } from './documents.ts';
 import type { Operation } from './write-call.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Db, type DbOptions, MongoClient, MongoCompatibilityError, ReadConcern } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { type CallBounds, type EngineLog, StaleSchemaError } from '../engine.ts';
-import type { ServerSettings } from '../open.ts';
+import type { EngineLog } from '../log.ts';
+import { type CallBounds, StaleSchemaError } from '../rows.ts';
+import type { ServerSettings } from '../settings.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { apiErrorOf, DATABASE_FAILED, detailOf, failureOf } from './failures.ts';

@@ -1,5 +1,5 @@
 import type { Document, ObjectId } from 'mongodb';
-import type { Write } from '../engine.ts';
+import type { Write } from '../rows.ts';
 import { allOf, matchOf } from './compile-filter.ts';
 import { collectionOf } from './documents.ts';
 import { type KeyedOperation, unmarked, type WriteCall, type WriteOutcome } from './write-call.ts';

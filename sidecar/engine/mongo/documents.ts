@@ -2,8 +2,8 @@ import { Decimal128, Double, Int32, Long } from 'mongodb';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import { decimalOf, plainText } from '../../../db_connector/protocol/decimal.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
-import type { TableTarget } from '../engine.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
+import type { TableTarget } from '../rows.ts';
 
 /**
  * How rows lie in MongoDB. A document of a table has `_id` (an ObjectId that the sidecar makes), a field for each column

@@ -1,7 +1,7 @@
 import { type Collection, type Document, Long } from 'mongodb';
 import { INT32_MAX, INT64_MAX } from '../../../db_connector/protocol/limits.ts';
-import type { TableTarget } from '../engine.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
+import type { TableTarget } from '../rows.ts';
 import { failureOf } from './failures.ts';
 import { type GeneratorDocument, generatorsOf } from './schema-collections.ts';
 import type { CallTime, MongoSession } from './session.ts';

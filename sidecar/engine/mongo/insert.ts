@@ -3,7 +3,7 @@ import { BSON, type Document, Long, ObjectId } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
 import { writeValue } from '../../../db_connector/protocol/values.ts';
-import type { Row } from '../engine.ts';
+import type { Row } from '../rows.ts';
 import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD, MARKS_FIELD, ORDER_FIELD, toBson } from './documents.ts';
 import { failureOf, insertedBefore } from './failures.ts';
 import { drawNumbers, type Generator, generatorOf } from './generators.ts';

@@ -2,22 +2,11 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import { type Batch, targetOf } from '../batch.ts';
-import type {
-  CallBounds,
-  Capabilities,
-  DatabaseFacts,
-  Engine,
-  EngineOptions,
-  EngineStats,
-  FindQuery,
-  IdempotencySlot,
-  Page,
-  RememberedResult,
-  TableTarget,
-  Write,
-} from '../engine.ts';
-import type { ServerSettings } from '../open.ts';
+import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
+import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from '../rows.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
+import type { ServerSettings } from '../settings.ts';
 import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -33,7 +22,7 @@ import { Places } from './places.ts';
 import { createQueueCalls } from './queue-calls.ts';
 import { count, find } from './read.ts';
 import { runBatch } from './run-batch.ts';
-import { createSchemaCalls, type SchemaCalls } from './schema-calls.ts';
+import { createSchemaCalls } from './schema-calls.ts';
 import { metaOf, type RunSchemaWork } from './schema-collections.ts';
 import { SchemaLease } from './schema-lease.ts';
 import { prepareSystemCollections } from './schema-system.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db, ObjectId } from 'mongodb';
 import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
-import type { IdempotencySlot, RememberedResult } from '../engine.ts';
 import { IdempotencyConflictError } from '../remembered-answer.ts';
+import type { IdempotencySlot, RememberedResult } from '../rows.ts';
 import type { MongoSession } from './session.ts';
 import type { DeletePlan } from './write-call.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { CallBounds } from '../engine.ts';
+import type { CallBounds } from '../rows.ts';
 
 /**
  * Lets as many calls run at a time as there are connections, in the order in which they come. Else calls of several

@@ -1,5 +1,5 @@
-import type { CallBounds } from '../engine.ts';
 import { type DeadLetter, type QueueBatch, QueueLostError, QueueMovedError, type QueueRow } from '../queues.ts';
+import type { CallBounds } from '../rows.ts';
 import { MAX_BEGUN, type Progress, QueueAttempt, type QueueTools } from './queue-attempt.ts';
 import { isOwner, readPlace } from './queue-owner.ts';
 

@@ -1,17 +1,16 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { CallBounds, TableTarget } from '../engine.ts';
 import { retriedLetter } from '../queued-batch.ts';
+import type { QueuedEntry, QueuedWork } from '../queued-entry.ts';
 import {
   type DeadLetter,
   isCompiled,
   isLasting,
   type QueueBatch,
-  type QueuedEntry,
-  type QueuedWork,
   QueueLostError,
   type QueueUnit,
   unitsOf,
 } from '../queues.ts';
+import type { CallBounds, TableTarget } from '../rows.ts';
 import type { KnownNumbers } from './generators.ts';
 import { changeTogether } from './queue-change-together.ts';
 import { isAlike, type KeyedChange, keyedChangeOf } from './queue-changes.ts';

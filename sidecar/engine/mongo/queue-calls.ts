@@ -1,5 +1,5 @@
-import type { CallBounds } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
+import type { CallBounds } from '../rows.ts';
 import { QueueApply } from './queue-apply.ts';
 import type { QueueTools } from './queue-attempt.ts';
 import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './queue-letters.ts';

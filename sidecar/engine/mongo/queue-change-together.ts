@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation, Document, ObjectId } from 'mongodb';
-import type { Row } from '../engine.ts';
+import type { Row } from '../rows.ts';
 import { allOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD } from './documents.ts';
 import { insertAll, newDocuments, plannedRows } from './insert.ts';

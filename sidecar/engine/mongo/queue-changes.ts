@@ -1,9 +1,10 @@
 import type { Document } from 'mongodb';
 import type { ColumnType } from '../../../db_connector/protocol/columns.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
-import type { Row, TableTarget, Write } from '../engine.ts';
 import { uniqueSets } from '../physical-indexes.ts';
-import type { QueuedEntry, QueueUnit } from '../queues.ts';
+import type { QueuedEntry } from '../queued-entry.ts';
+import type { QueueUnit } from '../queues.ts';
+import type { Row, TableTarget, Write } from '../rows.ts';
 import { upsertChange } from '../upsert-change.ts';
 import { compileChange } from './compile-change.ts';
 import { allOf, matchOf } from './compile-filter.ts';

@@ -1,4 +1,4 @@
-import type { QueuedEntry } from '../queues.ts';
+import type { QueuedEntry } from '../queued-entry.ts';
 import { documentsThere, insertAll, newDocuments, plannedRows } from './insert.ts';
 import type { QueuedOperation, WriteCall } from './write-call.ts';
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type Batch, type BatchOperation, batchResult, failedResult, isDeferred } from '../batch.ts';
-import type { IdempotencySlot } from '../engine.ts';
 import { isLasting } from '../queues.ts';
+import type { IdempotencySlot } from '../rows.ts';
 
 /** No request has it: the name of a key has other letters. */
 const OWN_KID = '~batch';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
-import { StaleSchemaError } from '../engine.ts';
 import { physicalTable } from '../physical-names.ts';
+import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import { transitionsOf } from '../table-transition.ts';
+import type { Others } from './other-sidecars.ts';
 import { misfits } from './schema-checks.ts';
 import type { PendingChange, SchemaWork } from './schema-collections.ts';
 import { reserveQuarantineIds } from './schema-generators.ts';
-import type { Others } from './schema-lease.ts';
 import { finishPending, runPending } from './schema-pending.ts';
 import { isKeeping, type SyncPlan, textOfPlan } from './schema-plan.ts';
 import { announce, raiseFormat, readDocument, storedSchema, storePending, withdraw } from './schema-store.ts';

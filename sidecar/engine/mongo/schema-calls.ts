@@ -1,17 +1,15 @@
-import type { SchemaCalls } from '../engine.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { failureOf } from './failures.ts';
+import type { Others } from './other-sidecars.ts';
 import { applySchema, checkSchema, prepared } from './schema-apply.ts';
 import type { RunSchemaWork, SchemaDocument, SchemaWork } from './schema-collections.ts';
-import type { Others } from './schema-lease.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
 import { finishPending, runPending } from './schema-pending.ts';
 import { restoreOfText, textOfRestore } from './schema-plan.ts';
 import { listQuarantine, objectOf, purgeObject, quarantineDocument } from './schema-quarantine.ts';
 import { checkRestorable } from './schema-restore.ts';
 import { readDocument, readSchema, storedSchema } from './schema-store.ts';
-
-export type { SchemaCalls } from '../engine.ts';
 
 export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCalls {
   const twice: RunSchemaWork = (bounds, work) => run(bounds, (session) => overLostConnection(() => work(session)));

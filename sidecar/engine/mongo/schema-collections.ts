@@ -1,5 +1,5 @@
 import type { Collection, Db, Long } from 'mongodb';
-import type { CallBounds } from '../engine.ts';
+import type { CallBounds } from '../rows.ts';
 import type { MongoSession } from './session.ts';
 
 /** What a schema job works with. Nearly all that it does may be done again, so it sends its statements by itself. */

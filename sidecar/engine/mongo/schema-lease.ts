@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { MAX_SYNC_WAIT_MS } from '../../../db_connector/protocol/limits.ts';
-import { type CallBounds, StaleSchemaError, type TableTarget } from '../engine.ts';
+import { type CallBounds, StaleSchemaError, type TableTarget } from '../rows.ts';
+import type { Others } from './other-sidecars.ts';
 import { type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './schema-collections.ts';
 import { repairNamespace } from './schema-repair.ts';
 import { within } from './within-time.ts';
@@ -33,12 +34,6 @@ const REPAIR_TIMEOUT_MS = 3_600_000;
 const ASK_AGAIN_MS = 25;
 /** What an operation that was cut off at its end may still do on the server. */
 const GRACE_MS = 250;
-
-/** Other sidecars of this database. */
-export interface Others {
-  /** Resolves when no operation on rows of the namespace runs that began before the change `token` was announced. */
-  wait(work: SchemaWork, namespace: string, token: string): Promise<void>;
-}
 
 export interface LeaseOptions {
   readonly run: RunSchemaWork;

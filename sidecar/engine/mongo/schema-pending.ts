@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
 import type { Restored } from '../restore-rules.ts';
+import type { Others } from './other-sidecars.ts';
 import type { PendingChange, SchemaDocument, SchemaWork } from './schema-collections.ts';
-import type { Others } from './schema-lease.ts';
 import { planOfText } from './schema-plan.ts';
 import { removeGone } from './schema-quarantine.ts';
 import { restoreJob } from './schema-restore.ts';
 import { advance, finish, storedSchema, takeOver } from './schema-store.ts';
-import { type Unit, unitsOf } from './schema-units.ts';
-
-/** A change as a list of units, and what is stored when all are done. */
-export interface Job {
-  readonly units: readonly Unit[];
-  /** Epoch milliseconds. */
-  readonly now: number;
-  result(work: SchemaWork): Promise<Restored>;
-}
+import { type Job, unitsOf } from './schema-units.ts';
 
 /** Finishes a change that was cut off, whoever began it. */
 export async function finishPending(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Others } from './other-sidecars.ts';
 import type { SchemaWork } from './schema-collections.ts';
-import type { Others } from './schema-lease.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
 import { finishPending } from './schema-pending.ts';
 import { readDocument, withdraw } from './schema-store.ts';

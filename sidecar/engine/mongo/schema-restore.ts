@@ -16,10 +16,10 @@ import { transitionTo } from '../table-transition.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './schema-collections.ts';
 import { dropIndexes, indexesOf, makeIndexes } from './schema-indexes.ts';
 import { attachColumns, keyFields } from './schema-keep.ts';
-import type { Job } from './schema-pending.ts';
 import { restoreOfText } from './schema-plan.ts';
 import { objectOf } from './schema-quarantine.ts';
 import { rewriteRows } from './schema-rows.ts';
+import type { Job } from './schema-units.ts';
 import { countRows, isTaken, renameCollection } from './schema-whole.ts';
 
 const BATCH = 1000;

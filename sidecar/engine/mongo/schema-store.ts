@@ -1,9 +1,10 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type Schema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import { StaleSchemaError, type StoredSchema } from '../engine.ts';
 import { physicalTable } from '../physical-names.ts';
+import { StaleSchemaError } from '../rows.ts';
 import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import type { StoredSchema } from '../stored-schema.ts';
 import { metaOf, type PendingChange, type SchemaDocument, type SchemaWork, schemasOf } from './schema-collections.ts';
 import { isDuplicateKey } from './schema-locks.ts';
 

@@ -1,6 +1,7 @@
 import type { Schema, Table } from '../../../db_connector/protocol/schema.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { PlanStep } from '../plan-step.ts';
+import type { Restored } from '../restore-rules.ts';
 import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import type { SchemaWork } from './schema-collections.ts';
 import { followGenerators } from './schema-generators.ts';
@@ -71,4 +72,12 @@ async function createTable(work: SchemaWork, namespace: string, table: Table): P
 async function dropTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
   await dropCollection(work, physicalTable(namespace, table.name));
   await detachColumns(work, namespace, table.name);
+}
+
+/** A change as a list of units, and what is stored when all are done. */
+export interface Job {
+  readonly units: readonly Unit[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+  result(work: SchemaWork): Promise<Restored>;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import type { CallBounds } from '../engine.ts';
+import type { CallBounds } from '../rows.ts';
 import { DeadlineError, failureOf } from './failures.ts';
 
 /** For every call of the driver; its own `timeoutMS` does nothing in version 7.9. */

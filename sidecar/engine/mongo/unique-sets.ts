@@ -2,8 +2,8 @@ import type { Document } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
-import type { Row, TableTarget } from '../engine.ts';
 import { physicalIndexes, uniqueSets } from '../physical-indexes.ts';
+import type { Row, TableTarget } from '../rows.ts';
 import { allOf, matchOf } from './compile-filter.ts';
 import { collectionOf, KEY_INDEX } from './documents.ts';
 

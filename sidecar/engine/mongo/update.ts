@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
-import type { Write } from '../engine.ts';
 import { uniqueSets } from '../physical-indexes.ts';
+import type { Write } from '../rows.ts';
 import { type CompiledChange, compileChange } from './compile-change.ts';
 import { allOf, matchOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, toBson } from './documents.ts';

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
-import type { Write } from '../engine.ts';
+import type { Write } from '../rows.ts';
 import { affectedExisting, upsertChange } from '../upsert-change.ts';
 import { type CompiledChange, compileChange } from './compile-change.ts';
 import { allOf } from './compile-filter.ts';

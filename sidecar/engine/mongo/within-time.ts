@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { CallBounds } from '../engine.ts';
+import type { CallBounds } from '../rows.ts';
 
 /** Waits for what others wait for too, and what goes on when the time of this call is over. */
 export async function within(work: Promise<void>, { deadline }: CallBounds): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Document, ObjectId } from 'mongodb';
-import type { TableTarget } from '../engine.ts';
+import type { TableTarget } from '../rows.ts';
 import { LAST_QUEUED_FIELD, MARKS_FIELD } from './documents.ts';
 import type { KnownNumbers } from './generators.ts';
 import type { MongoSession } from './session.ts';

@@ -1,4 +1,4 @@
-import type { Write } from '../engine.ts';
+import type { Write } from '../rows.ts';
 import { remove } from './delete.ts';
 import { insert } from './insert.ts';
 import { update } from './update.ts';

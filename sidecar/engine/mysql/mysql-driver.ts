@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'mysql2';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { ServerSettings } from '../open.ts';
+import type { ServerSettings } from '../settings.ts';
 import { type ConnectionMaker, ConnectionPool } from '../sql/connection-pool.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';
 import type { SqlFailure, SqlParam, SqlResult, TakeRow } from '../sql/session.ts';

@@ -3,25 +3,13 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
-import type {
-  CallBounds,
-  Capabilities,
-  DatabaseFacts,
-  Engine,
-  EngineOptions,
-  EngineStats,
-  FindQuery,
-  IdempotencySlot,
-  Page,
-  RememberedResult,
-  SchemaCalls,
-  TableTarget,
-  Write,
-} from '../engine.ts';
-import type { ServerSettings } from '../open.ts';
+import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';
 import { PageBuilder } from '../page-builder.ts';
 import type { QueueCalls } from '../queues.ts';
 import { rememberedAnswer } from '../remembered-answer.ts';
+import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from '../rows.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
+import type { ServerSettings } from '../settings.ts';
 import { BatchTurns } from '../sql/batch-turns.ts';
 import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/compile-read.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';

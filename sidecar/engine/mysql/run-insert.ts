@@ -1,5 +1,5 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Row, TableTarget } from '../engine.ts';
+import type { Row, TableTarget } from '../rows.ts';
 import { generatedColumn, givenIds, insertResult } from '../sql/compile-change.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
 import { compileInsert, MAX_PARAMS, rowsAtOnce } from './compile-write.ts';

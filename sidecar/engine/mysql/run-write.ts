@@ -1,5 +1,5 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { TableTarget, Write } from '../engine.ts';
+import type { TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/compile-change.ts';
 import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session } from '../sql/session.ts';

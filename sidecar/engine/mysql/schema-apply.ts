@@ -1,8 +1,8 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { StaleSchemaError } from '../engine.ts';
 import { keptOf, textOfKept } from '../kept-column.ts';
 import { textOfKeptTable } from '../kept-table.ts';
+import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import { textOfSchema } from '../schema-text.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';

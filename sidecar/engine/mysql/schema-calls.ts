@@ -1,9 +1,12 @@
-import type { CallBounds, Engine, EngineLog, SchemaCalls } from '../engine.ts';
+import type { Engine } from '../engine.ts';
+import type { CallBounds } from '../rows.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
 import { SchemaConnection } from '../sql/schema-connection.ts';
 import { quarantineRows } from '../sql/schema-quarantine.ts';
 import type { Session, Sessions } from '../sql/session.ts';
 import { applySchema, checkSchema, finishPending } from './schema-apply.ts';
 import type { SchemaTools } from './schema-carry-out.ts';
+import type { SchemaCallOptions } from './schema-context.ts';
 import { schemaDialect } from './schema-dialect.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';
 import { Repairs } from './schema-repairs.ts';
@@ -11,14 +14,6 @@ import { purgeQuarantine, restoreQuarantine } from './schema-restore.ts';
 import { readRow, unfinished } from './schema-store.ts';
 import { createMysqlTransfer } from './schema-transfer.ts';
 import { inTurn } from './schema-turn.ts';
-import type { Flavour } from './schema-types.ts';
-
-export interface SchemaCallOptions {
-  readonly sessions: Sessions;
-  /** Of the server; asked for inside a session only, when it is known. */
-  readonly flavour: () => Flavour;
-  readonly log: EngineLog;
-}
 
 /** Before its own deadline a reader of the schema stops waiting for that. */
 const READER_MARGIN_MS = 500;

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { EngineLog } from '../engine.ts';
+import type { EngineLog } from '../log.ts';
 import { misfits } from '../sql/schema-checks.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import type { ChangeContext } from './schema-context.ts';

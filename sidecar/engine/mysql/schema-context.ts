@@ -1,4 +1,6 @@
+import type { EngineLog } from '../log.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { Sessions } from '../sql/session.ts';
 import type { Flavour } from './schema-types.ts';
 
 /** Where and as what a change runs. */
@@ -10,4 +12,11 @@ export interface ChangeContext {
   readonly revision: number;
   /** Epoch milliseconds. */
   readonly now: number;
+}
+
+export interface SchemaCallOptions {
+  readonly sessions: Sessions;
+  /** Of the server; asked for inside a session only, when it is known. */
+  readonly flavour: () => Flavour;
+  readonly log: EngineLog;
 }

@@ -1,8 +1,9 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { StaleSchemaError, type StoredSchema } from '../engine.ts';
+import { StaleSchemaError } from '../rows.ts';
 import { schemaOfText } from '../schema-text.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import type { Session } from '../sql/session.ts';
+import type { StoredSchema } from '../stored-schema.ts';
 import { type Pending, pendingOfText } from './schema-pending.ts';
 
 /** A row of `_schemas`. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { TableTarget } from '../engine.ts';
 import { physicalIndexes } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
+import type { TableTarget } from '../rows.ts';
 import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
 import { DUPLICATE_ENTRY, duplicateKey, errnoOf, GUARD_FAILURES, UNDEFINED } from './failures.ts';

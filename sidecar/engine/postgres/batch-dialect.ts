@@ -1,5 +1,5 @@
-import type { IdempotencySlot, TableTarget, Write } from '../engine.ts';
 import { rememberedAnswer } from '../remembered-answer.ts';
+import type { IdempotencySlot, TableTarget, Write } from '../rows.ts';
 import type { AlikeUpdates } from '../sql/alike-updates.ts';
 import { tableSql } from '../sql/compile-read.ts';
 import { SqlParams } from '../sql/dialect.ts';

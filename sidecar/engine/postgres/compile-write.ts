@@ -1,8 +1,8 @@
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { IdempotencySlot, Row, TableTarget, Write } from '../engine.ts';
 import { filterSql } from '../filter-sql.ts';
 import { physicalGenerator, physicalTable } from '../physical-names.ts';
+import type { IdempotencySlot, Row, TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, setSql } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 import { SqlParams } from '../sql/dialect.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { ServerSettings } from '../open.ts';
+import type { ServerSettings } from '../settings.ts';
 import type { SqlParam, SqlResult } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { isUnprepared } from './failures.ts';

@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../open.ts';
+import type { ServerSettings } from '../settings.ts';
 import { type ConnectionMaker, ConnectionPool } from '../sql/connection-pool.ts';
 import type { SqlFailure, SqlParam, SqlResult } from '../sql/session.ts';
 import type { SqlDriver } from '../sql/sql-driver.ts';

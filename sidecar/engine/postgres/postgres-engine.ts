@@ -1,26 +1,22 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
+import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';
+import { PageBuilder } from '../page-builder.ts';
+import type { QueueCalls } from '../queues.ts';
+import { rememberedAnswer } from '../remembered-answer.ts';
 import {
   type CallBounds,
-  type Capabilities,
-  type DatabaseFacts,
-  type Engine,
-  type EngineOptions,
-  type EngineStats,
   type FindQuery,
   type IdempotencySlot,
   type Page,
   type RememberedResult,
-  type SchemaCalls,
   StaleSchemaError,
   type TableTarget,
   type Write,
-} from '../engine.ts';
-import type { ServerSettings } from '../open.ts';
-import { PageBuilder } from '../page-builder.ts';
-import type { QueueCalls } from '../queues.ts';
-import { rememberedAnswer } from '../remembered-answer.ts';
+} from '../rows.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
+import type { ServerSettings } from '../settings.ts';
 import { BatchTurns } from '../sql/batch-turns.ts';
 import { type CompiledFind, ReadCompiler } from '../sql/compile-read.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '../../../db_connector/protocol/limits.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
-import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../engine.ts';
 import { IdempotencyConflictError } from '../remembered-answer.ts';
+import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
 import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 

@@ -1,11 +1,12 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { StaleSchemaError, type StoredSchema } from '../engine.ts';
 import { physicalTable } from '../physical-names.ts';
+import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { checkedTransitions, checkRevision } from '../sql/schema-fit.ts';
 import { followChange } from '../sql/schema-quarantine.ts';
 import { readStored, writeStored } from '../sql/schema-store.ts';
+import type { StoredSchema } from '../stored-schema.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { sqlState } from './failures.ts';
 import { changeTable } from './schema-alter.ts';

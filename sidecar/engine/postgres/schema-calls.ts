@@ -1,4 +1,4 @@
-import type { SchemaCalls } from '../engine.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
 import { SchemaConnection } from '../sql/schema-connection.ts';
 import { quarantineRows } from '../sql/schema-quarantine.ts';
 import { readStored } from '../sql/schema-store.ts';

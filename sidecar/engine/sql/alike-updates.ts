@@ -3,8 +3,8 @@ import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
 import type { BatchOperation } from '../batch.ts';
-import type { TableTarget, Write } from '../engine.ts';
 import { uniqueSets } from '../physical-indexes.ts';
+import type { TableTarget, Write } from '../rows.ts';
 
 /** Neighbouring updates that set the same columns of one row each, all of different rows: any order does. */
 export interface AlikeUpdates {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { type Batch, isDeferred } from '../batch.ts';
-import type { CallBounds } from '../engine.ts';
+import type { CallBounds } from '../rows.ts';
 
 /**
  * Batches that change rows of the same tables, one after another, in the order in which they came. Transactions that take

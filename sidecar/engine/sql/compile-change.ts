@@ -1,7 +1,7 @@
 import type { Column } from '../../../db_connector/protocol/columns.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { writeValue } from '../../../db_connector/protocol/values.ts';
-import type { Row, Write } from '../engine.ts';
+import type { Row, Write } from '../rows.ts';
 import type { SqlDialect, SqlParams } from './dialect.ts';
 
 /** What stands after SET in an update. */

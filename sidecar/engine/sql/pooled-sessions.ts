@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { type EngineStats, StaleSchemaError } from '../engine.ts';
+import type { EngineStats } from '../engine.ts';
+import { StaleSchemaError } from '../rows.ts';
 import type { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { AbandonedError, DeadlineSession, UnsentError } from './deadline-session.ts';

@@ -1,17 +1,16 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { CallBounds } from '../engine.ts';
-import { type QueuedBatch, retriedLetter, worksOf } from '../queued-batch.ts';
+import { retriedLetter, worksOf } from '../queued-batch.ts';
+import type { QueuedBatch, QueuedEntry, QueuedWork } from '../queued-entry.ts';
 import {
   type DeadLetter,
   isCompiled,
   isLasting,
   type QueueBatch,
-  type QueuedEntry,
-  type QueuedWork,
   QueueLostError,
   QueueMovedError,
   unitsOf,
 } from '../queues.ts';
+import type { CallBounds } from '../rows.ts';
 import type { QueueDialect } from './queue-dialect.ts';
 import { addLetter, removeLetter } from './queue-letters.ts';
 import { moveQueue, readQueue } from './queue-rows.ts';

@@ -1,5 +1,5 @@
-import type { CallBounds } from '../engine.ts';
 import type { QueueCalls, QueueRow } from '../queues.ts';
+import type { CallBounds } from '../rows.ts';
 import { applyQueue } from './queue-apply.ts';
 import type { QueueDialect } from './queue-dialect.ts';
 import { addLetter, lettersWhere, removeLetter, wantRetry } from './queue-letters.ts';

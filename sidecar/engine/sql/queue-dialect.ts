@@ -1,4 +1,4 @@
-import type { QueuedWork } from '../queues.ts';
+import type { QueuedWork } from '../queued-entry.ts';
 import type { SchemaDialect } from './schema-connection.ts';
 import type { Session, SqlFailure } from './session.ts';
 

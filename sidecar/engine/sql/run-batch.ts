@@ -10,7 +10,7 @@ import {
   isDeferred,
   writeIn,
 } from '../batch.ts';
-import { type CallBounds, type IdempotencySlot, StaleSchemaError, type TableTarget, type Write } from '../engine.ts';
+import { type CallBounds, type IdempotencySlot, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
 import { type AlikeUpdates, alikeUpdates } from './alike-updates.ts';
 import { affectedResult } from './compile-change.ts';
 import type { Session, Sessions, SqlFailure } from './session.ts';

@@ -1,7 +1,8 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { StaleSchemaError, type StoredSchema } from '../engine.ts';
 import { physicalTable } from '../physical-names.ts';
+import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';
+import type { StoredSchema } from '../stored-schema.ts';
 import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import { misfits } from './schema-checks.ts';
 import type { SchemaConnection } from './schema-connection.ts';

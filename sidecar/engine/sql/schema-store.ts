@@ -1,7 +1,8 @@
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
-import { StaleSchemaError, type StoredSchema } from '../engine.ts';
+import { StaleSchemaError } from '../rows.ts';
 import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
+import type { StoredSchema } from '../stored-schema.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 
 /** The row of `_schemas`; `lock` keeps it as it is until the transaction ends. */

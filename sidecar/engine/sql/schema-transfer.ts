@@ -1,7 +1,7 @@
 import { findTable, type Table } from '../../../db_connector/protocol/schema.ts';
-import type { CallBounds } from '../engine.ts';
 import { hasGenerator } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
+import type { CallBounds } from '../rows.ts';
 import { schemaOfText } from '../schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { writeQueue } from './queue-rows.ts';

@@ -1,4 +1,4 @@
-import type { CallBounds } from '../engine.ts';
+import type { CallBounds } from '../rows.ts';
 
 /**
  * What travels to a server as a parameter. A bigint travels as its digits; a Uint8Array as bytes. Nothing is converted

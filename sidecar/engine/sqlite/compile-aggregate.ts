@@ -1,6 +1,6 @@
 import { decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
 import { type AggregateOutput, type AggregateQuery, type AggregateValue, outputsOf } from '../aggregate.ts';
-import type { TableTarget } from '../engine.ts';
+import type { TableTarget } from '../rows.ts';
 import { filterSql } from './compile-filter.ts';
 import { type CompiledRead, outputKind, readSql } from './compile-read.ts';
 import type { OutputKind } from './messages.ts';

@@ -4,7 +4,7 @@ import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '../../../db_connecto
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
 import { type Value, writeValue } from '../../../db_connector/protocol/values.ts';
-import type { Row, TableTarget, Write } from '../engine.ts';
+import type { Row, TableTarget, Write } from '../rows.ts';
 import { affectedExisting, upsertChange } from '../upsert-change.ts';
 import { whereSql } from './compile-read.ts';
 import type { Generator, InsertWork, WriteWork } from './messages.ts';

@@ -1,7 +1,7 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
-import { StaleSchemaError } from '../engine.ts';
 import { faultPlace } from '../fault-place.ts';
+import { StaleSchemaError } from '../rows.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import type { Failure } from './messages.ts';
 

@@ -1,6 +1,7 @@
 import type { ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
-import type { IdempotencySlot, LogLevel } from '../engine.ts';
+import type { LogLevel } from '../log.ts';
 import type { DeadLetter, QueueOwner } from '../queues.ts';
+import type { IdempotencySlot } from '../rows.ts';
 import type { Physical } from './storage.ts';
 
 /** How the text of one result column becomes JSON. */

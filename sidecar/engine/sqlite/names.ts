@@ -1,5 +1,5 @@
-import type { TableTarget } from '../engine.ts';
 import { physicalTable as neutralName } from '../physical-names.ts';
+import type { TableTarget } from '../rows.ts';
 
 /** SQLite keeps names that begin so for itself, and namespaces may be called `sqlite`. */
 const RESERVED = 'sqlite_';

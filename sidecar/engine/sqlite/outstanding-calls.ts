@@ -1,4 +1,4 @@
-import type { PendingCall } from './worker-link.ts';
+import type { PendingCall } from './pending-call.ts';
 
 export interface OutstandingCall {
   readonly sequence: number;

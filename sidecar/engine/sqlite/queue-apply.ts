@@ -1,7 +1,7 @@
 import SQLite from 'better-sqlite3';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { StaleSchemaError } from '../engine.ts';
 import { type DeadLetter, isLasting } from '../queues.ts';
+import { StaleSchemaError } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { diagnose } from './failures.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork, Refusal } from './messages.ts';

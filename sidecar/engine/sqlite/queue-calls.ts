@@ -1,16 +1,15 @@
-import type { CallBounds } from '../engine.ts';
-import { type QueuedBatch, retriedLetter, worksOf as worksOfBatch } from '../queued-batch.ts';
+import { retriedLetter, worksOf as worksOfBatch } from '../queued-batch.ts';
+import type { QueuedBatch, QueuedEntry, QueuedWork } from '../queued-entry.ts';
 import {
   type DeadLetter,
   isCompiled,
   type QueueBatch,
   type QueueCalls,
-  type QueuedEntry,
-  type QueuedWork,
   QueueLostError,
   QueueMovedError,
   unitsOf,
 } from '../queues.ts';
+import type { CallBounds } from '../rows.ts';
 import { compileQueued, compileWrite, type NumberOf } from './compile-write.ts';
 import type { RunJob } from './jobs.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from './messages.ts';

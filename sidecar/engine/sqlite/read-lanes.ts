@@ -1,5 +1,6 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { PendingCall, WorkerLink } from './worker-link.ts';
+import type { PendingCall } from './pending-call.ts';
+import type { WorkerLink } from './worker-link.ts';
 
 /** What runs longer leaves the quick lane and is run again in a slower one. */
 const QUICK_BUDGET_MS = 20;

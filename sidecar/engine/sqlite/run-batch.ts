@@ -3,7 +3,7 @@ import { batchResult, checkExpected, failedResult } from '../batch.ts';
 import type { Connection } from './connection.ts';
 import { diagnose } from './failures.ts';
 import type { BatchQuestion, BatchReply, BatchStep, BatchWork, Refusal, WriteWork } from './messages.ts';
-import { isAtEnd, runWork } from './run-write.ts';
+import { isAtEnd, runWork } from './run-work.ts';
 
 /** A batch inside the transaction of its group, behind a savepoint of the caller's. */
 export function runBatch(

@@ -1,6 +1,6 @@
 import SQLite from 'better-sqlite3';
-import type { Page, RememberedResult } from '../engine.ts';
 import { PageBuilder } from '../page-builder.ts';
+import type { Page, RememberedResult } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import type { Job, JobRegistry } from './jobs.ts';
 import type { CountCall, FindCall, JobCall, ReadCall, RecallCall } from './messages.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { Schema } from '../../../db_connector/protocol/schema.ts';
-import { StaleSchemaError } from '../engine.ts';
 import type { PlanStep } from '../plan-step.ts';
+import { StaleSchemaError } from '../rows.ts';
 import { schemaOfText } from '../schema-text.ts';
 import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import type { JobContext } from './jobs.ts';

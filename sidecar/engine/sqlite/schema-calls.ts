@@ -1,5 +1,5 @@
 import { type Writable, writeJson } from '../../../db_connector/protocol/json.ts';
-import type { SchemaCalls } from '../engine.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { RunJob } from './jobs.ts';

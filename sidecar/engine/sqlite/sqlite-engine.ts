@@ -1,24 +1,12 @@
 import type { Filter } from '../../../db_connector/protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
-import type {
-  CallBounds,
-  Capabilities,
-  DatabaseFacts,
-  Engine,
-  EngineOptions,
-  EngineStats,
-  FindQuery,
-  IdempotencySlot,
-  Page,
-  RememberedResult,
-  SchemaCalls,
-  TableTarget,
-  Write,
-} from '../engine.ts';
-import type { SqliteSettings } from '../open.ts';
+import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { QueueCalls } from '../queues.ts';
+import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from '../rows.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
+import type { SqliteSettings } from '../settings.ts';
 import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { batchCall } from './batch-call.ts';
@@ -28,12 +16,13 @@ import { compileWrite } from './compile-write.ts';
 import { copyDatabase } from './copy-database.ts';
 import { JOBS } from './job-registry.ts';
 import type { RunJob } from './jobs.ts';
+import type { CallBody, PendingCall } from './pending-call.ts';
 import { createQueueCalls } from './queue-calls.ts';
 import { createSchemaCalls } from './schema-calls.ts';
 import { StatementBook } from './statement-book.ts';
 import type { TableSizesInput } from './table-sizes.ts';
 import { createTransfer } from './transfer-calls.ts';
-import { type CallBody, type PendingCall, WorkerPool } from './worker-pool.ts';
+import { WorkerPool } from './worker-pool.ts';
 
 const CAPABILITIES: Capabilities = {
   transactionalSchema: true,

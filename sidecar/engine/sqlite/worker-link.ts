@@ -1,11 +1,10 @@
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { type EngineLog, StaleSchemaError } from '../engine.ts';
 import { faultPlace } from '../fault-place.ts';
+import type { EngineLog } from '../log.ts';
+import { StaleSchemaError } from '../rows.ts';
 import type {
   Answer,
   BatchQuestion,
-  BatchReply,
-  Call,
   Failure,
   FromWorker,
   StatementDefinition,
@@ -14,34 +13,10 @@ import type {
 } from './messages.ts';
 import { sharedDeadline } from './monotonic.ts';
 import { OutstandingCalls } from './outstanding-calls.ts';
+import type { PendingCall } from './pending-call.ts';
 import { expectedMs } from './run-time.ts';
 import type { BookedStatement } from './statement-book.ts';
 import { WorkerThread } from './worker-thread.ts';
-
-/** A union without some of its members' properties. */
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
-export type CallBody = DistributiveOmit<Call, 'sequence' | 'deadline' | 'budgetMs'>;
-
-/** Replies to what the worker asks; with all statements that the call needs from there on. */
-export type TellSteps = (question: BatchQuestion) => {
-  readonly steps: BatchReply;
-  readonly statements: Iterable<BookedStatement>;
-};
-
-/** A call before it is given to a worker. */
-export interface PendingCall {
-  readonly body: CallBody;
-  readonly statements: readonly BookedStatement[];
-  /** Known to take its time before it ever ran. */
-  readonly isLong: boolean;
-  /** Of `performance.now()`. */
-  readonly deadline: number;
-  /** Of a batch with operations that need ids of earlier ones. */
-  readonly tell?: TellSteps;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
 
 /** Transactions of data, and the writes that were answered after them. */
 export interface Commits {

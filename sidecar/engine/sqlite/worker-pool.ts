@@ -1,10 +1,10 @@
-import type { EngineLog, EngineOptions, EngineStats, LogLevel } from '../engine.ts';
-import type { SqliteSettings } from '../open.ts';
+import type { EngineOptions, EngineStats } from '../engine.ts';
+import type { EngineLog, LogLevel } from '../log.ts';
+import type { SqliteSettings } from '../settings.ts';
 import { ExitGuard } from './exit-guard.ts';
+import type { PendingCall } from './pending-call.ts';
 import { ReadLanes } from './read-lanes.ts';
-import { type PendingCall, WorkerLink } from './worker-link.ts';
-
-export type { CallBody, PendingCall } from './worker-link.ts';
+import { WorkerLink } from './worker-link.ts';
 
 type NewCall = Omit<PendingCall, 'resolve' | 'reject'>;
 

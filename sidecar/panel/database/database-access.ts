@@ -1,6 +1,7 @@
+import type { CallBounds } from '#engine/rows.ts';
 import { type CallContext, CallTiming } from '../../data/call-context.ts';
 import { createDataHandlers } from '../../data/handlers.ts';
-import type { CallBounds, Engine } from '../../engine/engine.ts';
+import type { Engine } from '../../engine/engine.ts';
 import type { SchemaCatalog } from '../../schema/catalog.ts';
 import type { NamespaceGate } from '../../schema/gate.ts';
 import type { WriteBuffer } from '../../write-behind/write-buffer.ts';

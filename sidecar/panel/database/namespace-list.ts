@@ -1,6 +1,7 @@
+import type { CallBounds } from '#engine/rows.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import type { Table } from '../../../db_connector/protocol/schema.ts';
 import { columnsOf } from '../../data/table-columns.ts';
-import type { CallBounds, StoredSchema } from '../../engine/engine.ts';
 import { type TableSize, unknownSize } from '../../engine/table-size.ts';
 import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../shapes/database.ts';
 import type { DatabaseAccess } from './database-access.ts';

@@ -1,5 +1,5 @@
+import type { EngineLog } from '#engine/log.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { EngineLog } from '../../engine/engine.ts';
 import type { QuarantinedObject } from '../../engine/schema-change.ts';
 import { Quarantine, tablesFirst } from '../../schema/quarantine.ts';
 import { PanelError } from '../panel-error.ts';

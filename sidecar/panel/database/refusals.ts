@@ -1,5 +1,5 @@
+import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { StaleSchemaError } from '../../engine/engine.ts';
 import { type ErrorDetails, PanelError } from '../panel-error.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 

@@ -1,4 +1,4 @@
-import type { EngineLog } from '../../engine/engine.ts';
+import type { EngineLog } from '#engine/log.ts';
 import type { Disk } from './disk.ts';
 import { reasonOf } from './disk-errors.ts';
 import type { Segment } from './segment.ts';

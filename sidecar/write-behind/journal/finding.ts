@@ -1,4 +1,4 @@
-import type { EngineLog } from '../../engine/engine.ts';
+import type { EngineLog } from '#engine/log.ts';
 import type { FoundFrame, Gap } from './segment-scan.ts';
 
 /**

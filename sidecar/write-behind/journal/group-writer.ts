@@ -1,4 +1,4 @@
-import type { EngineLog } from '../../engine/engine.ts';
+import type { EngineLog } from '#engine/log.ts';
 import type { Clock } from './clock.ts';
 import { notAccepted, reasonOf, unknownOutcome } from './disk-errors.ts';
 import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';

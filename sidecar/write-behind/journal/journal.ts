@@ -1,4 +1,4 @@
-import type { EngineLog } from '../../engine/engine.ts';
+import type { EngineLog } from '#engine/log.ts';
 import { checkSegment } from './check-segment.ts';
 import type { Clock } from './clock.ts';
 import type { Disk, FolderLock } from './disk.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EngineLog } from '../../engine/engine.ts';
+import type { EngineLog } from '#engine/log.ts';
 import type { Disk, FolderLock } from './disk.ts';
 import type { NamespaceState } from './entries.ts';
 import { reportFinding } from './finding.ts';

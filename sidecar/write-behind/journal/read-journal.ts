@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EngineLog } from '../../engine/engine.ts';
+import type { EngineLog } from '#engine/log.ts';
 import type { Disk } from './disk.ts';
 import type { PendingEntry, SettledMark } from './entries.ts';
 import { findingOf, type JournalFinding } from './finding.ts';

@@ -1,4 +1,4 @@
-import type { EngineLog } from '../../engine/engine.ts';
+import type { EngineLog } from '#engine/log.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './disk-errors.ts';
 

@@ -1,8 +1,9 @@
+import type { FindQuery, Row, TableTarget } from '#engine/rows.ts';
 import { parseFilter } from '../../../db_connector/protocol/filter.ts';
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { Engine, FindQuery, Row, TableTarget } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 
 /** Declares tables of the namespace and gives what the API would hand to the engine for each. */
 export async function declare(

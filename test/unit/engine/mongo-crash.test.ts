@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { IdempotencySlot, TableTarget, Write } from '#engine/rows.ts';
 import type { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Engine, IdempotencySlot, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { declare, ID, row, rowsOf, where, within } from './engine-calls.ts';
 import { Cutter } from './mongo-cutter.ts';
 import { slot, WriteWorld } from './mongo-write-world.ts';

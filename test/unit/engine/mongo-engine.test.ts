@@ -1,8 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TableTarget, Write } from '#engine/rows.ts';
 import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Engine, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { fromBson, toBson } from '../../../sidecar/engine/mongo/documents.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';

@@ -1,7 +1,8 @@
 import { MongoServerSelectionError, ObjectId, type TopologyDescription } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { TableTarget } from '#engine/rows.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Engine, TableTarget } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import type { MongoDatabase } from '../../../sidecar/engine/mongo/database.ts';
 import { failureOf } from '../../../sidecar/engine/mongo/failures.ts';
 import { MarkSweep } from '../../../sidecar/engine/mongo/mark-sweep.ts';

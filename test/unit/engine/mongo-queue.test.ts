@@ -1,16 +1,12 @@
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { TableTarget, Write } from '#engine/rows.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { Engine, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
-import {
-  type Orphan,
-  type QueueBatch,
-  type QueuedEntry,
-  QueueLostError,
-  type QueueRow,
-} from '../../../sidecar/engine/queues.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
+import { type Orphan, type QueueBatch, QueueLostError, type QueueRow } from '../../../sidecar/engine/queues.ts';
 import { planSchema } from '../../../sidecar/schema/plan.ts';
 import { declare, row, rowsOf, where, within } from './engine-calls.ts';
 import { Cutter } from './mongo-cutter.ts';

@@ -1,7 +1,8 @@
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Engine, FindQuery } from '../../../sidecar/engine/engine.ts';
-import { StaleSchemaError } from '../../../sidecar/engine/engine.ts';
+import type { FindQuery } from '#engine/rows.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { Cutter } from './mongo-cutter.ts';
 import { MongoWorld, NOW, syncer, within } from './mongo-schema-world.ts';

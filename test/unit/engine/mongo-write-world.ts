@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Document, MongoClient } from 'mongodb';
-import type { Engine, IdempotencySlot } from '../../../sidecar/engine/engine.ts';
+import type { IdempotencySlot } from '#engine/rows.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Row, TableTarget } from '../../../sidecar/engine/engine.ts';
+import type { Row, TableTarget } from '#engine/rows.ts';
 import { declare, filterOf, type MysqlWorld, openMysql, openWorld, rowsOf, within, write } from './mysql-world.ts';
 
 const TABLES = `[

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine, TableTarget } from '../../../sidecar/engine/engine.ts';
+import type { TableTarget } from '#engine/rows.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import type { QueueBatch } from '../../../sidecar/engine/queues.ts';
 import { declare, within } from './engine-calls.ts';
 import { startProxy } from './mysql-proxy.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StaleSchemaError, type TableTarget } from '#engine/rows.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import { StaleSchemaError, type TableTarget } from '../../../sidecar/engine/engine.ts';
 import { prepareSystemTables, purgeExpired } from '../../../sidecar/engine/mysql/system-tables.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { planSchema } from '../../../sidecar/schema/plan.ts';

@@ -1,11 +1,8 @@
 import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/promise';
+import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
+import type { SchemaCalls } from '#engine/schema-calls.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import {
-  type CallBounds,
-  type SchemaCalls,
-  StaleSchemaError,
-  type StoredSchema,
-} from '../../../sidecar/engine/engine.ts';
 import { createSchemaCalls } from '../../../sidecar/engine/mysql/schema-calls.ts';
 import { prepareSystemTables } from '../../../sidecar/engine/mysql/system-tables.ts';
 import type { Session, Sessions, SqlParam, SqlResult } from '../../../sidecar/engine/sql/session.ts';

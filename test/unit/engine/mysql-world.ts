@@ -1,7 +1,8 @@
+import type { FindQuery, TableTarget, Write } from '#engine/rows.ts';
 import { parseFilter } from '../../../db_connector/protocol/filter.ts';
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import { parseSchema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
-import type { Engine, FindQuery, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { freshDatabase } from '../../support/databases.ts';
 

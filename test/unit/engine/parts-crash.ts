@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import type { SchemaCalls } from '#engine/schema-calls.ts';
 import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
 import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
-import type { Engine, SchemaCalls } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
 import { SchemaSync } from '../../../sidecar/schema/sync.ts';

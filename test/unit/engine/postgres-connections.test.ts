@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Engine, TableTarget, Write } from '../../../sidecar/engine/engine.ts';
+import type { TableTarget, Write } from '#engine/rows.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { connect, type PostgresWorld, postgresWorld, within } from './postgres-schema-world.ts';
 import { byId, declare, idsOf, insert, type LogLine, note, openLogged, slotOf } from './postgres-world.ts';

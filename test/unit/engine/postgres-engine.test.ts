@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StaleSchemaError, type Write } from '#engine/rows.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
 import { startCountingProxy } from '../../../scripts/servers/counting-proxy.ts';
-import { type Engine, StaleSchemaError, type Write } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { connect, type PostgresWorld, postgresWorld, sync, within } from './postgres-schema-world.ts';

@@ -1,7 +1,10 @@
 import { Client, type QueryArrayResult } from 'pg';
+import type { CallBounds } from '#engine/rows.ts';
+import type { SchemaCalls } from '#engine/schema-calls.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { CallBounds, Engine, SchemaCalls, StoredSchema } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import type { Session, Sessions, SqlParam, SqlResult } from '../../../sidecar/engine/sql/session.ts';
 import { planSchema, type RemovedMode } from '../../../sidecar/schema/plan.ts';

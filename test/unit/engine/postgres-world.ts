@@ -1,7 +1,8 @@
+import type { IdempotencySlot, Row, TableTarget } from '#engine/rows.ts';
 import { parseFilter } from '../../../db_connector/protocol/filter.ts';
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
-import type { Engine, IdempotencySlot, Row, TableTarget } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import { sync, within } from './postgres-schema-world.ts';
 

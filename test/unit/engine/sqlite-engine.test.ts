@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Row, StaleSchemaError } from '#engine/rows.ts';
 import type { Value } from '../../../db_connector/protocol/values.ts';
-import { type Row, StaleSchemaError } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 import {
   bodies,

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FindQuery, TableTarget } from '#engine/rows.ts';
 import { parseFilter } from '../../../db_connector/protocol/filter.ts';
 import { parseJson } from '../../../db_connector/protocol/json.ts';
 import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { Engine, FindQuery, TableTarget } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { openEngine } from '../../../sidecar/engine/open.ts';
 
 export interface LogLine {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Row } from '#engine/rows.ts';
 import type { Column } from '../../../db_connector/protocol/schema.ts';
-import type { Row } from '../../../sidecar/engine/engine.ts';
 import { RowSetSum } from '../../../sidecar/importing/row-set-sum.ts';
 import { RowsSum } from '../../../sidecar/moving/checksum.ts';
 

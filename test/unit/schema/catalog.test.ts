@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { StoredSchema } from '../../../sidecar/engine/engine.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 
 const bounds = { deadline: Number.POSITIVE_INFINITY };

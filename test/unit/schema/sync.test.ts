@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
 import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
-import { type Engine, StaleSchemaError, type StoredSchema } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '../../../sidecar/engine/engine.ts';
 import type { SchemaChange } from '../../../sidecar/engine/schema-change.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { NamespaceGate } from '../../../sidecar/schema/gate.ts';

@@ -1,5 +1,5 @@
+import type { IdempotencySlot, TableTarget } from '#engine/rows.ts';
 import type { WriteBehindConfig } from '../../../sidecar/config/write-behind.ts';
-import type { IdempotencySlot, TableTarget } from '../../../sidecar/engine/engine.ts';
 import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
 import { Journal } from '../../../sidecar/write-behind/journal/journal.ts';
 import { WriteBuffer } from '../../../sidecar/write-behind/write-buffer.ts';

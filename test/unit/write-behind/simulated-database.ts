@@ -1,13 +1,14 @@
+import type { QueuedEntry } from '#engine/queued-entry.ts';
+import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import { parseSchema } from '../../../db_connector/protocol/schema.ts';
-import { type CallBounds, StaleSchemaError, type StoredSchema } from '../../../sidecar/engine/engine.ts';
 import {
   type DeadLetter,
   type Orphan,
   type PastOwner,
   type QueueBatch,
   type QueueCalls,
-  type QueuedEntry,
   QueueLostError,
   QueueMovedError,
   type QueueOwner,

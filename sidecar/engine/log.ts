@@ -1,0 +1,4 @@
+export type LogLevel = 'info' | 'warn' | 'error';
+
+/** Takes what the owner should read: what happened, to which file, what to do. Never values of rows. */
+export type EngineLog = (level: LogLevel, message: string, fields: Readonly<Record<string, string | number>>) => void;
