@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { ChartSeries, ChartsAnswer } from '../../shapes/charts.ts';
 import { clockTime, dateTime } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
+import { fitAnswer } from './fit-answer.ts';
 import { Strip } from './strip.tsx';
 import { STRIPS } from './strip-kinds.ts';
 
@@ -16,7 +17,9 @@ function hasAny(answer: ChartsAnswer, name: ChartSeries): boolean {
 }
 
 /** All strips over one axis of time, as on the paper of a recorder; what is pointed at in one is read off in all. */
-export function ChartStrips({ answer, hasServer }: ChartStripsProps) {
+export function ChartStrips({ answer: whole, hasServer }: ChartStripsProps) {
+  // The same object while nothing is new: the plots compare it.
+  const answer = useMemo(() => fitAnswer(whole), [whole]);
   const [pointed, setPointed] = useState<number | null>(null);
   const first = Date.parse(answer.from);
   const times = answer.series.calls.map((_, index) => first / 1000 + index * answer.stepSeconds);

@@ -10,10 +10,13 @@ import { useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 
-/** `Database: unreachable since 14:35` */
-function troubleText({ unreachableSince, queue }: DatabaseHealth): string {
-  if (unreachableSince !== null) return t('common.health-away', { time: shortTime(unreachableSince) });
-  return t(queue === 'halted' ? 'common.health-halted' : 'common.health-unavailable');
+/** `Database: unreachable since 14:35, 8 writes wait` */
+function troubleText({ unreachableSince, queue, pendingWrites }: DatabaseHealth): string {
+  const trouble =
+    unreachableSince === null
+      ? t(queue === 'halted' ? 'common.health-halted' : 'common.health-unavailable')
+      : t('common.health-away', { time: shortTime(unreachableSince) });
+  return pendingWrites === 0 ? trouble : `${trouble}, ${t('common.writesWait', { count: pendingWrites })}`;
 }
 
 /** One line under the state of the server: the database and its queued writes. */
@@ -22,10 +25,9 @@ export function HealthStrip() {
   const connection = useStore(live, (value) => value.connection);
   if (connection !== 'open') return null;
   if (health === null) return <Badge tone="good">{t('common.health-ok')}</Badge>;
-  const waiting = health.pendingWrites === 0 ? '' : `, ${t('common.writesWait', { count: health.pendingWrites })}`;
   return (
     <Badge tone="bad">
-      <span class="wraps">{`${troubleText(health)}${waiting}`}</span>
+      <span class="wraps">{troubleText(health)}</span>
     </Badge>
   );
 }
