@@ -225,7 +225,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
   it('says where a line is not kept', async () => {
     await page.goto(`${panel.address}/#/console?line=999999999`);
     await page.reload();
-    await page.getByText('Line 999999999 is not kept any more.').waitFor();
+    await page.getByText('Line 999999999 is no longer kept.').waitFor();
     await page.getByRole('link', { name: 'Back to live' }).click();
     await lines().getByText('a line worth telling').waitFor();
   });

@@ -77,11 +77,11 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await cfg().fill(`${CFG}set mine 1\n`);
     writeFileSync(String(file), `${CFG}set other 1\n`);
     await saveFile().click();
-    await page.getByText('The file was changed meanwhile.').waitFor();
+    await page.getByText('The file was changed after you opened it.').waitFor();
     await page.getByText('set other 1').waitFor();
     await expectAccessible(page);
     expect(read()).toBe(`${CFG}set other 1\n`);
-    await page.getByRole('button', { name: 'Go on with mine' }).click();
+    await page.getByRole('button', { name: 'Continue with mine' }).click();
     expect(await cfg().inputValue()).toBe(`${CFG}set mine 1\n`);
     await saveFile().click();
     await expect.poll(read).toBe(`${CFG}set mine 1\n`);
@@ -89,7 +89,7 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
 
   it('take the last save back with one click', async () => {
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('The former version is back.').waitFor();
+    await page.getByText('The previous version is back.').waitFor();
     await expect.poll(() => cfg().inputValue()).toBe(`${CFG}set other 1\n`);
     expect(read()).toBe(`${CFG}set other 1\n`);
   });
@@ -100,7 +100,7 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await page.getByLabel('Panel name').press('Enter');
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     await page.getByRole('link', { name: 'Lighthouse' }).waitFor();
-    await page.getByLabel('When the server is stopped').selectOption('Kill at once');
+    await page.getByLabel('How the server is stopped').selectOption('Kill at once');
     await page.getByLabel('Start automatically').check();
     await page.getByRole('button', { name: 'Save' }).nth(1).click();
     await expect

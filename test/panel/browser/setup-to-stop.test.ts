@@ -73,10 +73,10 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     await page.getByLabel('Setup key').fill(key);
     await page.getByLabel('Confirm password').fill(`${PASSWORD}!`);
     await finish();
-    await page.getByText('The two passwords differ.').waitFor();
+    await page.getByText('The two passwords are different.').waitFor();
     await page.getByLabel('Confirm password').fill(PASSWORD);
     await finish();
-    await page.getByText('This folder cannot be the server').waitFor();
+    await page.getByText('The server cannot use this folder').waitFor();
     expect(await page.getByLabel('Server folder').getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);
   });
@@ -96,10 +96,10 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     await finish();
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     // The API of this test has no fixed port: setup leaves a note.
-    await page.getByText('Something is left for you to do').waitFor();
+    await page.getByText('Left to do by hand').waitFor();
     await expectAccessible(page);
-    await page.locator('.notice', { hasText: 'Something is left' }).getByRole('button', { name: 'Close' }).click();
-    expect(await page.getByText('Something is left for you to do').count()).toBe(0);
+    await page.locator('.notice', { hasText: 'Left to do by hand' }).getByRole('button', { name: 'Close' }).click();
+    expect(await page.getByText('Left to do by hand').count()).toBe(0);
     expect(existsSync(join(home, 'town/vfs/database.json'))).toBe(true);
     await expect.poll(() => page.title()).toBe('Overview · Harbour RP');
   });
@@ -114,7 +114,7 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     await expectAccessible(page);
     await server.getByRole('button', { name: 'Stop', exact: true }).click();
     await expect.poll(() => state.textContent()).toBe('Stopped');
-    await server.getByText('Stopped as asked').waitFor();
+    await server.getByText('Stopped on request').waitFor();
     await page.reload();
     await expect.poll(() => state.textContent()).toBe('Stopped');
   });
