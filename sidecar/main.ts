@@ -12,6 +12,7 @@ import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { holdNursery } from './nursery.ts';
+import { makeOwnerOnly } from './owner-only.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 import { withBackups } from './with-backups.ts';
@@ -166,6 +167,7 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
 }
 
 async function main(): Promise<void> {
+  makeOwnerOnly();
   const output = new StandardOutput();
   outliveReaders();
   try {

@@ -156,7 +156,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/console/', zones: [...PANEL, 'sidecar/log.ts'], packages: ['yazl'] },
   {
     path: 'sidecar/panel/server/',
-    zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/settings/', 'sidecar/log.ts'],
+    zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/settings/', 'sidecar/log.ts', 'sidecar/owner-only.ts'],
     packages: ['string-argv', 'undici'],
   },
   {
@@ -215,6 +215,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
+  { path: 'sidecar/owner-only.ts', zones: [], packages: [] },
   { path: 'sidecar/program-folder.ts', zones: [], packages: [] },
   {
     path: 'sidecar/embedded/',
@@ -238,6 +239,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/columns/',
       'sidecar/log.ts',
       'sidecar/program-folder.ts',
+      'sidecar/owner-only.ts',
       PROTOCOL,
     ],
     packages: ['fastify'],

@@ -44,7 +44,9 @@ describe('a connector with nothing configured', { timeout: SLOW_MS }, () => {
     );
     // The key of the API is nowhere; this one waits for whoever sets up the panel.
     expect(filesOf(join(server.vfs, 'secrets'))).toEqual(['panel-setup.key']);
-    expect(statSync(join(server.vfs, 'secrets')).mode & 0o077).toBe(0);
+    for (const made of ['secrets', 'data/database.sqlite', 'data/panel.sqlite', 'logs/sidecar.log']) {
+      expect(statSync(join(server.vfs, made)).mode & 0o077, made).toBe(0);
+    }
     expect(filesOf(join(server.root, 'bundles/db_connector'))).toEqual(filesOf(SHIPPED));
     expect(statSync(join(server.vfs, 'sidecar.json')).mode & 0o077).toBe(0);
   });

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
+import { withGivenUmask } from '../../owner-only.ts';
 import { LineSplitter } from '../console/line-splitter.ts';
 import { ChannelMessages } from './channel-messages.ts';
 import { launchFault } from './launch-fault.ts';
@@ -43,7 +44,7 @@ export class GameProcess {
   readonly #brakes: OutputBrake[] = [];
 
   constructor(launch: Launch, environment: NodeJS.ProcessEnv, events: ProcessEvents) {
-    const child = spawn(launch.command, [...launch.args], {
+    const options: SpawnOptions = {
       cwd: launch.folder,
       env: environment,
       // Of its own session: keys pressed where the sidecar runs are not its business, and its group is its own.
@@ -51,7 +52,8 @@ export class GameProcess {
       windowsHide: true,
       // No channel of Node.js: its reader keeps a message of any length. On Windows only an overlapped pipe goes both ways.
       stdio: ['pipe', 'pipe', 'pipe', ...(launch.hasChannel ? ['overlapped' as const] : [])],
-    });
+    };
+    const child = withGivenUmask(() => spawn(launch.command, [...launch.args], options));
     this.#child = child;
     this.pid = child.pid ?? null;
     this.exited = exitOf(child, launch.command);
