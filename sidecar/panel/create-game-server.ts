@@ -41,5 +41,8 @@ export function createGameServer({
 /** Of accounts: the audit log also has attempts of nobody. */
 function latestActions(audit: AuditLog, count: number) {
   const entries = audit.page(null, 10 * count);
-  return entries.filter(({ username }) => username !== '').slice(0, count);
+  return entries
+    .filter(({ username }) => username !== '')
+    .slice(0, count)
+    .map(({ time, username, action, subject, result }) => ({ time, username, action, subject, result }));
 }

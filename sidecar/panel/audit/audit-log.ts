@@ -1,7 +1,16 @@
-import type { AuditEntry } from '../shapes/accounts.ts';
+import { type AuditChange, type AuditEntry, MAX_AUDIT_VALUE_CHARS } from '../shapes/accounts.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
-export type AuditNote = Omit<AuditEntry, 'id' | 'time'>;
+export interface AuditNote extends Omit<AuditEntry, 'id' | 'time' | 'changes'> {
+  readonly changes?: readonly AuditChange[];
+}
+
+export interface AuditPageOptions {
+  /** Only entries of this account; empty for what was done without a session. */
+  readonly username?: string | null;
+  /** With values of the game's rows, which not every reader of the log may see. */
+  readonly hasRowValues?: boolean;
+}
 
 /** Refusals have a bound of their own, so that whoever is refused a thousand times pushes out nothing that was done. */
 export interface AuditBounds {
@@ -15,6 +24,8 @@ const BOUNDS: AuditBounds = { done: 50_000, refused: 10_000, ofOne: 2_000 };
 /** Rows beyond the bounds are removed now and then, not with every entry. */
 const TRIM_EVERY = 200;
 const LONGEST_SUBJECT = 500;
+const MAX_CHANGES = 10;
+const MAX_USERNAMES = 500;
 /** Each commit waits for the disk on the thread that serves the game: refusals, which anybody can cause, share one. */
 const REFUSALS_EVERY_MS = 500;
 const MOST_WAITING = 1000;
@@ -35,6 +46,11 @@ type Written = readonly [string, string, number];
 
 interface TimedNote extends AuditNote {
   readonly time: number;
+}
+
+interface Row extends Omit<AuditEntry, 'time' | 'changes'> {
+  readonly time: number;
+  readonly changes: string | null;
 }
 
 /** What was done, by whom: written by the panel itself, changed by no route. */
@@ -65,12 +81,31 @@ export class AuditLog {
   }
 
   /** Newest first; `before` is the id that a page ended with. */
-  page(before: number | null, limit: number): AuditEntry[] {
+  page(before: number | null, limit: number, { username, hasRowValues }: AuditPageOptions = {}): AuditEntry[] {
     this.#flush();
+    const isOfOne = typeof username === 'string';
     const rows = this.#store
-      .prepare('SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?')
-      .all(before ?? Number.MAX_SAFE_INTEGER, limit) as (Omit<AuditEntry, 'time'> & { time: number })[];
-    return rows.map((row) => ({ ...row, time: new Date(row.time).toISOString() }));
+      .prepare(
+        `SELECT audit.*, audit_changes.changes FROM audit LEFT JOIN audit_changes USING (id)
+          WHERE ${isOfOne ? 'username = ? AND' : ''} audit.id < ? ORDER BY audit.id DESC LIMIT ?`,
+      )
+      .all(...(isOfOne ? [username] : []), before ?? Number.MAX_SAFE_INTEGER, limit) as Row[];
+    return rows.map(({ changes, time, ...row }) => ({
+      ...row,
+      time: new Date(time).toISOString(),
+      changes:
+        changes === null || (isOfRows(row.action) && hasRowValues !== true)
+          ? []
+          : (JSON.parse(changes) as AuditChange[]),
+    }));
+  }
+
+  /** All that have entries, in order. */
+  usernames(): string[] {
+    const rows = this.#store
+      .prepare('SELECT DISTINCT username FROM audit ORDER BY username LIMIT ?')
+      .all(MAX_USERNAMES) as Pick<Row, 'username'>[];
+    return rows.map(({ username }) => username);
   }
 
   /** Before the store closes. */
@@ -111,9 +146,12 @@ export class AuditLog {
     const insert = this.#store.prepare(
       'INSERT INTO audit (time, username, action, subject, address, result) VALUES (?, ?, ?, ?, ?, ?)',
     );
+    const insertChanges = this.#store.prepare('INSERT INTO audit_changes (id, changes) VALUES (?, ?)');
     this.#store.transaction(() => {
-      for (const { time, username, action, subject, address, result } of notes) {
-        insert.run(time, username, action, shown(subject), address, result);
+      for (const { time, username, action, subject, address, result, changes = [] } of notes) {
+        const { lastInsertRowid } = insert.run(time, username, action, shown(subject), address, result);
+        if (changes.length > 0)
+          insertChanges.run(lastInsertRowid, JSON.stringify(changes.slice(0, MAX_CHANGES).map(cut)));
         const written: Written = [username, action, Number(result === 'ok')];
         this.#written.set(written.join('\n'), written);
       }
@@ -148,6 +186,18 @@ export class AuditLog {
       )
       .run(...written, ...written, this.#bounds.ofOne);
   }
+}
+
+function isOfRows(action: string): boolean {
+  return action.startsWith('database.');
+}
+
+function cut({ name, before, after }: AuditChange): AuditChange {
+  return { name: name.slice(0, MAX_AUDIT_VALUE_CHARS), before: cutValue(before), after: cutValue(after) };
+}
+
+function cutValue(text: string): string {
+  return text.length > MAX_AUDIT_VALUE_CHARS ? `${text.slice(0, MAX_AUDIT_VALUE_CHARS)}…` : text;
 }
 
 /** One line, however it was sent. */

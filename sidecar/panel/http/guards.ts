@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Client, ClientReader } from '../../security/client.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
+import type { AuditChange } from '../shapes/accounts.ts';
 import type { StoreTrouble } from '../store-trouble.ts';
 import { mayCall } from './access.ts';
 import type { HostRule } from './host-rule.ts';
@@ -31,6 +32,8 @@ interface Course {
   client: Client | null;
   caller: Caller | null;
   subject: string;
+  changes: readonly AuditChange[];
+  isPreview: boolean;
   isAudited: boolean;
 }
 
@@ -48,7 +51,7 @@ export class Guards {
 
   async serve(request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> {
     const startedMs = performance.now();
-    const course: Course = { client: null, caller: null, subject: '', isAudited: false };
+    const course: Course = { client: null, caller: null, subject: '', changes: [], isPreview: false, isAudited: false };
     let refusal: PanelError | null = null;
     setHeaders(response);
     try {
@@ -95,7 +98,9 @@ export class Guards {
     const username = course.caller?.username ?? '';
     if (route?.audit !== undefined && course.isAudited) {
       const result = key === '' ? 'ok' : key;
-      audit.write({ username, action: route.audit, subject: course.subject, address, result });
+      const { subject, changes, isPreview } = course;
+      const action = isPreview ? `${route.audit}.preview` : route.audit;
+      audit.write({ username, action, subject, address, result, changes });
     }
     const method = request.method ?? '';
     requestLog.write({ method, route: route?.path ?? '', username, address, status, error: key, ms });
@@ -131,6 +136,12 @@ function requestOf(request: IncomingMessage, response: ServerResponse, course: C
     signal: gone.signal,
     subject: (text: string) => {
       course.subject = text;
+    },
+    changes: (changes: readonly AuditChange[]) => {
+      course.changes = changes;
+    },
+    previews: () => {
+      course.isPreview = true;
     },
     setCookie: (text: string) => {
       response.appendHeader('set-cookie', text);

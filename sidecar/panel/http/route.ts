@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Client } from '../../security/client.ts';
+import type { AuditChange } from '../shapes/accounts.ts';
 import type { Permission } from '../shapes/permissions.ts';
 
 /** Who may call a route: data on the route, checked before its handler is reached. A route without it does not start. */
@@ -50,6 +51,10 @@ export interface PanelRequest<Body = unknown> {
   readonly signal: AbortSignal;
   /** What the audit log names as the subject of the action: a bundle, an account, a table. Never a secret. */
   subject(text: string): void;
+  /** Values that the action replaced, for the audit log. Never a secret. */
+  changes(changes: readonly AuditChange[]): void;
+  /** Only looked at: the audit log has the action as `….preview`. */
+  previews(): void;
   setCookie(text: string): void;
 }
 

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { DatabaseServices } from '../database/create-database.ts';
 import { needs, type PanelRoute, route } from '../http/route.ts';
-import { type LettersAnswer, MAX_LETTERS, MAX_PAGE_ROWS, type QuarantineChangeAnswer } from '../shapes/database.ts';
+import type { AuditChange } from '../shapes/accounts.ts';
+import {
+  type LettersAnswer,
+  MAX_LETTERS,
+  MAX_PAGE_ROWS,
+  type QuarantineChangeAnswer,
+  type RowAnswer,
+} from '../shapes/database.ts';
 
 const READ = needs('database.read');
 const WRITE = needs('database.write');
@@ -77,10 +84,11 @@ function rowRoute({ rowEdit }: DatabaseServices): PanelRoute {
     audit: 'database.row',
     body: row,
     handle: async (request) => {
-      const { namespace, table, key, set, seen, preview } = request.body;
-      const what = preview === true ? 'preview' : Object.keys(set).join(' ');
-      request.subject(`${namespace}.${table} ${JSON.stringify(key).slice(0, MAX_KEY_CHARS)} ${what}`);
+      const { namespace, table, key, seen, preview } = request.body;
+      request.subject(`${namespace}.${table} ${keyText(key)}`);
+      if (preview === true) request.previews();
       const answer = await rowEdit.change(given(request.body));
+      if (preview !== true) request.changes(changesOf(answer));
       if (request.caller?.permissions.has('database.read') === true) return { ...answer };
       const known = new Set([...Object.keys(key), ...Object.keys(seen)]);
       return {
@@ -90,6 +98,16 @@ function rowRoute({ rowEdit }: DatabaseServices): PanelRoute {
       };
     },
   });
+}
+
+/** `id=7`, as the audit log names a row. */
+function keyText(key: Readonly<Record<string, string>>): string {
+  const parts = Object.entries(key).map(([name, text]) => `${name}=${text}`);
+  return parts.join(' ').slice(0, MAX_KEY_CHARS);
+}
+
+function changesOf({ before, after, changed }: RowAnswer): AuditChange[] {
+  return changed.map((name) => ({ name, before: before[name] ?? 'null', after: after[name] ?? 'null' }));
 }
 
 /** Whoever may change rows and not read them learns nothing but what they said themselves. */

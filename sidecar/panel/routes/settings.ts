@@ -6,6 +6,7 @@ import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ServerConfig } from '../settings/server-config.ts';
 import type { ServerPath } from '../settings/server-path.ts';
 import { readSettings, showSettings } from '../settings/settings-document.ts';
+import type { AuditChange } from '../shapes/accounts.ts';
 
 export interface SettingsServices {
   readonly settings: PanelSettings;
@@ -44,6 +45,7 @@ function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
         const isTyped = changes.hangCommand !== undefined && changes.hangCommand !== settings.values.hangCommand;
         if (isTyped && !caller.permissions.has('console.write')) throw new PanelError('permission.missing');
         if (locale !== undefined) accounts.setLocale(caller.accountId, locale);
+        request.changes(changesOf(changes, settings.values));
         if (Object.keys(changes).length > 0) settings.update(changes);
         return {};
       },
@@ -92,6 +94,14 @@ function serverSettings({ serverConfig, serverPath }: SettingsServices): PanelRo
 function callerOf({ caller }: Pick<PanelRequest, 'caller'>): Caller {
   if (caller === null) throw new PanelError('session.missing');
   return caller;
+}
+
+/** Values before and after. A command may hold a password, so it has none. */
+function changesOf(changes: Readonly<Record<string, unknown>>, values: object): AuditChange[] {
+  const before = values as Readonly<Record<string, unknown>>;
+  return Object.entries(changes)
+    .filter(([name, after]) => name !== 'hangCommand' && before[name] !== after)
+    .map(([name, after]) => ({ name, before: JSON.stringify(before[name] ?? null), after: JSON.stringify(after) }));
 }
 
 /** Names of fields for the audit log: never their values. */

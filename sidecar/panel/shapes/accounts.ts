@@ -15,6 +15,24 @@ export interface AccountAccess {
   readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
+/** A value that an action replaced; both are JSON text, cut at `MAX_AUDIT_VALUE_CHARS`. */
+export interface AuditChange {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+export const MAX_AUDIT_VALUE_CHARS = 100;
+
+/** `GET /api/audit?username=…&cursor=…&limit=…`; an empty username is for what was done without a session. */
+export interface AuditAnswer {
+  readonly entries: readonly AuditEntry[];
+  readonly cursor: string | null;
+  readonly more: boolean;
+  /** All that the log has entries of, for the filter; only with the newest entries. */
+  readonly usernames?: readonly string[];
+}
+
 /** One of `GET /api/audit`. */
 export interface AuditEntry {
   readonly id: number;
@@ -27,4 +45,6 @@ export interface AuditEntry {
   readonly address: string;
   /** `ok`, or the key of the refusal. */
   readonly result: string;
+  /** Empty for actions without values; those of rows are only for accounts that may read the database. */
+  readonly changes: readonly AuditChange[];
 }

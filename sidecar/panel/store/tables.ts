@@ -45,7 +45,14 @@ CREATE TABLE IF NOT EXISTS audit (
   result TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS audit_of_result ON audit (result = 'ok', id);
+CREATE INDEX IF NOT EXISTS audit_of_person ON audit (username, id);
 CREATE INDEX IF NOT EXISTS audit_of_one ON audit (username, action, result = 'ok', id);
+
+-- audit: values before and after, as JSON
+CREATE TABLE IF NOT EXISTS audit_changes (
+  id INTEGER PRIMARY KEY REFERENCES audit (id) ON DELETE CASCADE,
+  changes TEXT NOT NULL
+) STRICT;
 
 -- server: which process is the game server, while one runs; its last crashes; what lay there when it last ran well
 CREATE TABLE IF NOT EXISTS server_run (

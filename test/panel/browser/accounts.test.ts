@@ -133,11 +133,14 @@ describe.skipIf(why !== null)(`accounts in the browser${why === null ? '' : ` ($
     await page.goto(`${panel.address}/#/accounts/audit`);
     await page.getByLabel('Search').fill('friend');
     const entry = (text: string) => page.getByRole('row').filter({ hasText: text });
-    await entry('users.delete').getByText('Done').waitFor();
-    await entry('+database.write').first().waitFor();
+    await entry('Delete account').getByText('Done').waitFor();
+    await entry('+ Change the database').first().waitFor();
     await page.getByLabel('Search').fill('exists');
-    await entry('users.save').getByText('There is an account of this name already.').waitFor();
+    await entry('Save account').getByText('There is an account of this name already.').waitFor();
     await expectAccessible(page);
+    await page.getByLabel('Search').fill('');
+    await page.getByLabel('Who').selectOption('owner');
+    await entry('Delete account').first().waitFor();
     await page.getByLabel('Search').fill('nothing like it');
     await page.getByText('No entry fits the search').waitFor();
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../sidecar/panel/shapes/accounts.ts';
 import type { RowAnswer, RowsAnswer } from '../../../sidecar/panel/shapes/database.ts';
 import { secretOf } from '../../support/config-folder.ts';
 import { SignedClient } from '../../support/signed-client.ts';
@@ -119,11 +120,28 @@ it('an account that may change rows and not read them gets back only what it nam
   expect((await rows())[1]).toEqual(['2', '"b"', '7']);
 });
 
-it('a change of a row stands in the audit log with its key and columns, without its values', async () => {
+it('a change of a row stands in the audit log with its key, before and after; a preview without', async () => {
   const change = { ...PLACE, key: { id: '1' }, set: { name: '"a value"' }, seen: { name: JSON.stringify(HOSTILE) } };
+  expect(await owner.post('/api/database/row', { ...change, preview: true })).toMatchObject({ status: 200 });
   expect(await owner.post('/api/database/row', change)).toMatchObject({ status: 200 });
-  const { text } = await owner.get('/api/audit');
-  expect(text).toContain(JSON.stringify('game.players {"id":"1"} name').slice(1, -1));
-  expect(text).not.toContain('a value');
+  const newest = async (client: PanelClient) =>
+    (await client.get<{ entries: AuditEntry[] }>('/api/audit?limit=2')).body.entries;
+  const [done, preview] = await newest(owner);
+  expect(done).toMatchObject({
+    ...{ username: 'owner', action: 'database.row', subject: 'game.players id=1', result: 'ok' },
+    changes: [{ name: 'name', before: JSON.stringify(HOSTILE), after: '"a value"' }],
+  });
+  expect(preview).toMatchObject({ action: 'database.row.preview', subject: 'game.players id=1', changes: [] });
   expect(panel.log.join('\n')).not.toContain('a value');
+  // Values of rows are for accounts that may read rows.
+  const manager = await panel.account('manager', ['users.manage']);
+  expect(JSON.stringify(await newest(manager))).not.toContain('a value');
+});
+
+it('the audit log is read by person, and refuses a name that is none', async () => {
+  const { body } = await owner.get<{ entries: AuditEntry[]; usernames: string[] }>('/api/audit?username=owner&limit=5');
+  expect(new Set(body.entries.map(({ username }) => username))).toEqual(new Set(['owner']));
+  expect(body.usernames).toContain('owner');
+  const long = await owner.get(`/api/audit?username=${'x'.repeat(40)}`);
+  expect(long).toMatchObject({ status: 400, body: { field: 'username' } });
 });

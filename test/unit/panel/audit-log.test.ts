@@ -30,6 +30,36 @@ const note = (action: string, result = 'ok') =>
   audit.write({ username: 'owner', action, subject: 'x', address: '127.0.0.1', result });
 const actions = () => audit.page(null, 1000).map(({ action }) => action);
 
+it('keeps values of before and after, bounded, for those who ask for them', () => {
+  const long = JSON.stringify('x'.repeat(5000));
+  const many = Array.from({ length: 40 }, (_, index) => ({ name: `c${index}`, before: '0', after: long }));
+  const row = { username: 'owner', action: 'database.row', subject: 'game.players id=1', address: '127.0.0.1' };
+  audit.write({ ...row, result: 'ok', changes: [{ name: 'money', before: '4105.65', after: '5000' }] });
+  audit.write({ ...row, result: 'ok', changes: many });
+  note('settings');
+  const [settings, bounded, row1] = audit.page(null, 10, { hasRowValues: true });
+  expect(row1?.changes).toEqual([{ name: 'money', before: '4105.65', after: '5000' }]);
+  expect(JSON.stringify(bounded?.changes).length).toBeLessThan(4000);
+  expect(settings?.changes).toEqual([]);
+  expect(JSON.stringify(audit.page(null, 10))).not.toContain('4105.65');
+  // What is trimmed takes its values along.
+  for (let index = 0; index < 400; index += 1) audit.write({ ...row, result: 'ok', changes: many });
+  const kept = store.prepare('SELECT count(*) AS count FROM audit_changes').get() as { count: number };
+  expect(kept.count).toBeLessThan(10 + 250);
+});
+
+it('is read by person, page after page, with the names of all persons', () => {
+  for (const username of ['anna', '', 'ben', 'anna', 'anna']) {
+    audit.write({ username, action: 'server.start', subject: '', address: '127.0.0.1', result: 'ok' });
+  }
+  const [newest, second] = audit.page(null, 2, { username: 'anna' });
+  expect([newest?.username, second?.username]).toEqual(['anna', 'anna']);
+  expect(audit.page(second?.id ?? 0, 2, { username: 'anna' })).toHaveLength(1);
+  expect(audit.page(null, 10, { username: '' })).toHaveLength(1);
+  expect(audit.page(null, 10, { username: 'nobody' })).toEqual([]);
+  expect(audit.usernames()).toEqual(['', 'anna', 'ben']);
+});
+
 it('is bounded, and refusals push out nothing that was done', () => {
   for (let index = 0; index < 100; index += 1) note(`done ${index}`);
   for (let index = 0; index < 2000; index += 1) {

@@ -1,57 +1,79 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { AuditEntry } from '../../shapes/accounts.ts';
-import { Badge } from '../components/badge.tsx';
+import type { AuditAnswer, AuditEntry } from '../../shapes/accounts.ts';
 import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { TextField } from '../components/field.tsx';
+import { SelectField, TextField } from '../components/field.tsx';
 import { Empty, Ready } from '../components/states.tsx';
-import { Moment } from '../components/time.tsx';
 import { api } from '../core/api.ts';
-import { t, textFor } from '../core/i18n.ts';
+import { t } from '../core/i18n.ts';
 import { useAction } from '../core/use-action.ts';
-import { useLoaded } from '../core/use-loaded.ts';
+import { type Loaded, useLoaded } from '../core/use-loaded.ts';
+import { AuditTable } from './audit-table.tsx';
+import { actionWords, subjectWords } from './audit-words.ts';
 
-interface AuditAnswer {
-  readonly entries: readonly AuditEntry[];
-  readonly cursor: string | null;
-  readonly more: boolean;
-}
+/** Value of the choice for all persons; an empty name is for what was done without a session. */
+const EVERYONE = '*';
 
 /** Who did what, when, from where, and whether it was let through. Nobody can change it. */
 export function AuditView() {
-  const newest = useLoaded<AuditAnswer>('/api/audit');
-  return <Ready of={newest}>{(answer) => <Entries newest={answer} onReload={newest.reload} />}</Ready>;
+  const [person, setPerson] = useState(EVERYONE);
+  const newest = useLoaded<AuditAnswer>('/api/audit', { username: person === EVERYONE ? null : person });
+  const [search, setSearch] = useState('');
+  const usernames = useUsernames(newest);
+  return (
+    <>
+      <div class="toolbar">
+        <SelectField
+          label={t('accounts.who')}
+          value={person}
+          options={[
+            [EVERYONE, t('accounts.everyone')],
+            ...usernames.map((name) => [name, name === '' ? t('accounts.nobody') : name] as const),
+          ]}
+          onChange={setPerson}
+        />
+        <TextField label={t('common.search')} type="search" value={search} onInput={setSearch} />
+        <Button icon="restart" busy={newest.isLoading} onClick={newest.reload}>
+          {t('accounts.reload')}
+        </Button>
+      </div>
+      <Ready of={newest}>{(answer) => <Entries key={person} newest={answer} person={person} search={search} />}</Ready>
+    </>
+  );
 }
 
-function Entries({ newest, onReload }: { newest: AuditAnswer; onReload: () => void }) {
+/** Those of the last answer stay while the next is read, so that the choice does not jump. */
+function useUsernames({ data }: Loaded<AuditAnswer>): readonly string[] {
+  const [usernames, setUsernames] = useState<readonly string[]>([]);
+  useEffect(() => {
+    if (data?.usernames !== undefined) setUsernames(data.usernames);
+  }, [data]);
+  return usernames;
+}
+
+interface EntriesProps {
+  readonly newest: AuditAnswer;
+  readonly person: string;
+  readonly search: string;
+}
+
+function Entries({ newest, person, search }: EntriesProps) {
   const [older, setOlder] = useState<readonly AuditAnswer[]>([]);
   useEffect(() => setOlder([]), [newest]);
-  const [search, setSearch] = useState('');
   const pages = [newest, ...older];
   const { cursor, more } = pages.at(-1) as AuditAnswer;
   const [readOlder, isReading] = useAction(async () => {
-    const next = await api.get<AuditAnswer>('/api/audit', { cursor });
+    const username = person === EVERYONE ? null : person;
+    const next = await api.get<AuditAnswer>('/api/audit', { cursor, username });
     setOlder((before) => [...before, next]);
   });
   const entries = pages.flatMap((page) => page.entries);
   const shown = entries.filter((entry) => isFound(entry, search));
   return (
     <>
-      <div class="toolbar">
-        <TextField label={t('common.search')} type="search" value={search} onInput={setSearch} />
-        <Button icon="restart" onClick={onReload}>
-          {t('accounts.reload')}
-        </Button>
-        <p class="soft" role="status">
-          {t('accounts.entries', { count: shown.length })}
-        </p>
-      </div>
-      {shown.length === 0 ? (
-        <Empty icon="search" title={t('accounts.noEntries')} />
-      ) : (
-        <DataTable label={t('accounts.audit')} columns={columns()} rows={shown} keyOf={({ id }) => id} />
-      )}
+      <p class="soft small" role="status">
+        {t('accounts.entries', { count: shown.length })}
+      </p>
+      {shown.length === 0 ? <Empty icon="search" title={t('accounts.noEntries')} /> : <AuditTable entries={shown} />}
       {more && (
         <p class="below">
           <Button busy={isReading} onClick={readOlder}>
@@ -63,37 +85,12 @@ function Entries({ newest, onReload }: { newest: AuditAnswer; onReload: () => vo
   );
 }
 
-function isFound({ username, action, subject, address, result }: AuditEntry, search: string): boolean {
+/** By the words on the page and by the names in the log. */
+function isFound({ username, action, subject, address, result, changes }: AuditEntry, search: string): boolean {
   const wanted = search.trim().toLowerCase();
-  return [username, action, subject, address, result].some((part) => part.toLowerCase().includes(wanted));
-}
-
-function columns(): Column<AuditEntry>[] {
-  return [
-    { title: t('accounts.when'), cell: ({ time }) => <Whole text={<Moment iso={time} />} /> },
-    { title: t('accounts.who'), cell: ({ username }) => (username === '' ? <Nobody /> : username) },
-    { title: t('accounts.what'), cell: ({ action }) => <Whole text={<code>{action}</code>} /> },
-    { title: t('accounts.subject'), cell: ({ subject }) => subject },
-    { title: t('accounts.address'), cell: ({ address }) => <Whole text={address} /> },
-    { title: t('accounts.result'), cell: ({ result }) => <Result result={result} /> },
-  ];
-}
-
-/** Not to be broken, however much there is to say beside it. */
-function Whole({ text }: { text: ComponentChildren }) {
-  return <span class="whole">{text}</span>;
-}
-
-function Nobody() {
-  return <span class="soft">{t('accounts.nobody')}</span>;
-}
-
-function Result({ result }: { result: string }) {
-  if (result === 'ok') return <Badge tone="good">{t('accounts.done')}</Badge>;
-  return (
-    <span>
-      <Badge tone="bad">{t('accounts.refused')}</Badge>
-      <span class="soft small audit-reason">{textFor(`errors.${result}`) ?? result}</span>
-    </span>
+  const values = changes.flatMap(({ name, before, after }) => [name, before, after]);
+  const words = [actionWords(action), subjectWords(action, subject)];
+  return [username, action, subject, address, result, ...words, ...values].some((part) =>
+    part.toLowerCase().includes(wanted),
   );
 }

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { CrashAction, CrashRecord } from '../../shapes/crashes.ts';
+import { actionWords, resultWords, subjectWords } from '../accounts/audit-words.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Ready } from '../components/states.tsx';
@@ -8,7 +9,7 @@ import { LineBuffer } from '../console/line-buffer.ts';
 import { consoleLink } from '../console/line-link.ts';
 import { LinesPanel } from '../console/lines-panel.tsx';
 import { dateTime } from '../core/format.ts';
-import { t, textFor } from '../core/i18n.ts';
+import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { ranFor } from './crash-list.tsx';
@@ -81,15 +82,15 @@ function Actions({ actions }: { actions: readonly CrashAction[] }) {
       columns={[
         { title: t('logs.time'), cell: ({ time }) => <Moment iso={time} /> },
         { title: t('logs.account'), cell: ({ username }) => username },
-        { title: t('logs.action'), cell: ({ action, subject }) => `${action} ${subject}`.trim() },
-        { title: t('logs.result'), cell: ({ result }) => resultText(result) },
+        {
+          title: t('logs.action'),
+          cell: ({ action, subject }) =>
+            [actionWords(action), subjectWords(action, subject)].filter(Boolean).join(' · '),
+        },
+        { title: t('logs.result'), cell: ({ result }) => resultWords(result) },
       ]}
     />
   );
-}
-
-function resultText(result: string): string {
-  return result === 'ok' ? t('accounts.done') : (textFor(`errors.${result}`) ?? result);
 }
 
 function CrashLines({ crash }: { crash: CrashRecord }) {
