@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BOOKKEEPING_NAMES, SYSTEM_COLUMNS } from '../support/odd-names.ts';
 import { type Declaration, PartsModel } from '../support/parts-model.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { PATIENT } from './data-world.ts';
@@ -8,8 +9,13 @@ import { type Described, type PartsWorld, partsWorld } from './parts-world.ts';
 const RUNS = 8;
 const CHANGES = 8;
 const PARTS = ['main', 'phone', 'garage'];
-/** Of every part, so that parts get in each other's way. */
-const COLUMNS = ['a', 'b', 'c', 'd', 'e', 'f'];
+/** Each run draws its columns from one of them, the same for every part, so that parts get in each other's way. */
+const COLUMN_LISTS = [['a', 'b', 'c', 'd', 'e', 'f'], SYSTEM_COLUMNS, BOOKKEEPING_NAMES].map((names) =>
+  names.filter((name) => name !== 'id'),
+);
+const COLUMNS = 6;
+const someOf = (names: readonly string[]): fc.Arbitrary<string[]> =>
+  fc.shuffledSubarray([...names], { minLength: COLUMNS, maxLength: COLUMNS });
 
 let sidecar: TestSidecar;
 
@@ -22,8 +28,8 @@ afterAll(async () => {
 });
 
 /** Draws a declaration of a part, which extends only what is there: what is not would be waited for. */
-function drawn(g: fc.GeneratorValue, model: PartsModel, part: string): Declaration {
-  const some = (share: number) => COLUMNS.filter(() => g(fc.integer, { min: 0, max: 99 }) < share);
+function drawn(g: fc.GeneratorValue, model: PartsModel, part: string, columns: readonly string[]): Declaration {
+  const some = (share: number) => columns.filter(() => g(fc.integer, { min: 0, max: 99 }) < share);
   const isDeclared = () => g(fc.integer, { min: 0, max: 99 }) < 75;
   const mine = [`${part}_one`, `${part}_two`].filter(isDeclared);
   const theirs = part === 'main' ? [] : [...model.tables.keys()].filter((name) => !name.startsWith(part));
@@ -82,10 +88,13 @@ it('parts declared in any order leave the tables, columns and rows that each of 
     fc.asyncProperty(fc.gen(), async (g) => {
       const model = new PartsModel();
       const game = partsWorld(() => sidecar);
+      const columns = g(someOf, g(fc.constantFrom, ...COLUMN_LISTS));
       for (let change = 1; change <= CHANGES; change += 1) {
         const part = g(fc.constantFrom, ...PARTS);
         const declaration =
-          g(fc.integer, { min: 0, max: 9 }) === 0 ? { own: new Map(), added: new Map() } : drawn(g, model, part);
+          g(fc.integer, { min: 0, max: 9 }) === 0
+            ? { own: new Map(), added: new Map() }
+            : drawn(g, model, part, columns);
         const before = await partsOf(game);
         const planned = await declare(game, part, declaration, true);
         expect(await partsOf(game)).toEqual(before);

@@ -1,4 +1,5 @@
 import fc, { type GeneratorValue } from 'fast-check';
+import { drawnNames } from './odd-names.ts';
 
 /**
  * What a schema change means for rows, once more and in plain TypeScript, from contract section 6 alone: random schemas,
@@ -72,9 +73,19 @@ export function fits(value: unknown, column: ModelColumn): boolean {
 
 export class Random {
   readonly #g: GeneratorValue;
+  /** Of columns; those of keys begin with `k`, and no others do. */
+  readonly #names: readonly string[];
+  /** Of tables. */
+  readonly tables: readonly string[];
 
   constructor(g: GeneratorValue) {
     this.#g = g;
+    this.#names = drawnNames(this, 6);
+    this.tables = drawnNames(this, 3);
+  }
+
+  #named(...places: readonly number[]): string[] {
+    return places.map((place) => this.#names[place] as string);
   }
 
   chance(percent: number): boolean {
@@ -106,7 +117,9 @@ export class Random {
   }
 
   table(name: string): ModelTable {
-    const columns = ['c1', 'c2', 'c3'].slice(0, 1 + this.pick([0, 1, 2])).map((column) => this.column(column));
+    const columns = this.#named(0, 1, 2)
+      .slice(0, 1 + this.pick([0, 1, 2]))
+      .map((column) => this.column(column));
     const table: ModelTable = { name, columns, indexes: [] };
     this.#rekey(table);
     this.#reindex(table);
@@ -135,7 +148,7 @@ export class Random {
       }
       result.push(changed);
     }
-    const name = this.pick(['t1', 't2', 't3']);
+    const name = this.pick(this.tables);
     const isFree = tables.every((table) => table.name !== name) && result.every((table) => table.name !== name);
     if (isFree && this.chance(30)) result.push(this.table(name));
     return result;
@@ -150,13 +163,13 @@ export class Random {
       const changed: ModelColumn = this.chance(50) ? { ...column } : this.#changedColumn(column, isKey);
       if (!isKey && this.chance(15)) {
         changed.renamedFrom = column.name;
-        changed.name = this.pick(['c1', 'c2', 'c3', 'n1', 'n2']);
+        changed.name = this.pick(this.#named(0, 1, 2, 4, 5));
         if (changed.name === column.name) delete changed.renamedFrom;
       }
       newNames.set(column.name, changed.name);
       columns.push(changed);
     }
-    if (columns.length === 0 || this.chance(30)) columns.push(this.column(this.pick(['c1', 'c4'])));
+    if (columns.length === 0 || this.chance(30)) columns.push(this.column(this.pick(this.#named(0, 3))));
     const unique = uniqueNames(columns);
     const result: ModelTable = { name: table.name, columns: unique, indexes: [] };
     if (table.primaryKey !== undefined) result.primaryKey = table.primaryKey.map((name) => newNames.get(name) ?? name);
@@ -190,7 +203,7 @@ export class Random {
     ];
     const key = this.pick(kinds);
     table.columns = [...key, ...others];
-    if (table.columns.length === 0) table.columns = [this.column('c1')];
+    if (table.columns.length === 0) table.columns = this.#named(0).map((name) => this.column(name));
     delete table.primaryKey;
     if (key.length > 0) table.primaryKey = key.map((column) => column.name);
     table.indexes = [];

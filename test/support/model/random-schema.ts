@@ -1,3 +1,4 @@
+import { BOOKKEEPING_NAMES, ODD_NAMES, SYSTEM_COLUMNS } from '../odd-names.ts';
 import { randomCell } from './random-cells.ts';
 import type { RandomSource } from './random-source.ts';
 import { type Cell, COLUMN_TYPES, type ColumnType, type ModelColumn, type ModelTable } from './types.ts';
@@ -5,8 +6,14 @@ import { type Cell, COLUMN_TYPES, type ColumnType, type ModelColumn, type ModelT
 /** The clock of the sidecars that programs run on: `now` is the same everywhere. */
 export const MODEL_NOW_MS = Date.UTC(2024, 1, 29, 12, 0, 0, 7);
 
-const TABLE_NAMES = ['things', 'order', 'group', 'user', 't'];
-const COLUMN_NAMES = ['c', 'value', 'select', 'index', 'n', 'rowid', 'key', 'to', 'oid', 'a_b', 'x1', 'type'];
+const TABLE_NAMES = ['things', 'order', 'group', 'user', 't', ...ODD_NAMES];
+/** Lists that the columns of a table are drawn from. */
+const COLUMN_NAMES = [
+  ['c', 'value', 'n', 'a_b', 'x1', 'select', 'index'],
+  SYSTEM_COLUMNS,
+  BOOKKEEPING_NAMES,
+  ODD_NAMES,
+];
 const UNINDEXED: readonly ColumnType[] = ['text', 'json', 'bytes'];
 const DECIMALS = [
   [34, 10],
@@ -25,7 +32,7 @@ export function randomTables(random: RandomSource): ModelTable[] {
 }
 
 function randomTable(random: RandomSource, name: string): ModelTable {
-  const names = random.some(COLUMN_NAMES, 1, MAX_COLUMNS);
+  const names = random.some(random.pick(COLUMN_NAMES), 1, MAX_COLUMNS);
   const columns = names.map((column) => randomColumn(random, column, random.pick(COLUMN_TYPES)));
   const key = randomKey(random, names);
   const table = { name, columns: [...key, ...columns], primaryKey: key.map((column) => column.name) };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { quoted } from '../../../sidecar/engine/mysql/names.ts';
 import { type ModelRow, type ModelTable, Random } from '../../support/schema-model.ts';
 import { CrashingSessions, deathsOf, type SchemaWorld, schemaWorld, sync, within } from './mysql-schema-world.ts';
 
@@ -29,7 +30,7 @@ function toSql(type: string | undefined, value: unknown): unknown {
 async function put({ sql }: SchemaWorld, namespace: string, table: ModelTable, row: ModelRow): Promise<void> {
   const names = Object.keys(row);
   const values = names.map((name) => toSql(table.columns.find((column) => column.name === name)?.type, row[name]));
-  const into = `${namespace}__${table.name} (${names.map((name) => `\`${name}\``).join()})`;
+  const into = `${namespace}__${table.name} (${names.map(quoted).join()})`;
   try {
     await sql(`INSERT INTO ${into} VALUES (${names.map(() => '?').join()})`, values);
   } catch (error) {
