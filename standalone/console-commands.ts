@@ -3,6 +3,9 @@ import type { ConsoleLines } from './console-lines.ts';
 import { describeError } from './failures.ts';
 import type { GameServer } from './game-server.ts';
 
+/** Commands that take the name of a bundle. */
+const OF_A_BUNDLE = new Set(['start', 'stop', 'restart']);
+
 /** The server's own commands, and what is typed. */
 export class ConsoleCommands {
   readonly #server: GameServer;
@@ -28,6 +31,13 @@ export class ConsoleCommands {
     } catch (error) {
       this.#console.say(error instanceof CommandLineError ? `Not understood: ${error.message}` : describeError(error));
     }
+  }
+
+  /** Words that can follow those typed: a command, then the name of a bundle where one is expected. */
+  complete(before: readonly string[]): string[] {
+    const [command] = before;
+    if (command === undefined) return this.#server.commands.all().map(({ name }) => name);
+    return before.length === 1 && OF_A_BUNDLE.has(command) ? this.#server.bundles.map(({ name }) => name) : [];
   }
 
   #run(name: string, args: string[]): void {

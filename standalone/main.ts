@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { ConsoleCommands } from './console-commands.ts';
 import { ConsoleLines } from './console-lines.ts';
+import { ConsoleTerminal } from './console-terminal.ts';
 import { describeError, findCulprit } from './failures.ts';
 import { GameServer } from './game-server.ts';
 import { openChannel, PanelChannel } from './panel-channel.ts';
@@ -67,7 +67,8 @@ function readVersion(): string {
 function serve({ root, vfs, panelChannel }: Arguments): void {
   // A console that goes away must not end the game.
   process.stdout.on('error', () => {});
-  const lines = new ConsoleLines((text) => process.stdout.write(text));
+  const terminal = new ConsoleTerminal();
+  const lines = new ConsoleLines((text) => terminal.write(text));
   const server: GameServer = new GameServer({ root, vfs, console: lines, onBundles: () => panel.bundlesChanged() });
   const panel = new PanelChannel(panelChannel === null ? null : openChannel(panelChannel), () => server.bundles);
   const quit = stopOnce(server, lines);
@@ -79,17 +80,15 @@ function serve({ root, vfs, panelChannel }: Arguments): void {
   lines.say(`Standalone game server ${readVersion()}, Node.js ${process.version}, process ${process.pid}`);
   lines.say(`bundles in ${join(root, 'bundles')}`);
   lines.say(`configuration in ${vfs}`);
-  readCommands((line) => commands.execute(line));
+  terminal.read({
+    onLine: (line) => commands.execute(line),
+    onInterrupt: quit,
+    complete: (before) => commands.complete(before),
+  });
   server.startAll().then(
     () => lines.say(summary(server)),
     (error: unknown) => lines.say(`The bundles cannot be read: ${describeError(error)}`),
   );
-}
-
-/** The end of standard input stops nothing. */
-function readCommands(execute: (line: string) => void): void {
-  process.stdin.on('error', () => {});
-  createInterface({ input: process.stdin, terminal: false }).on('line', execute);
 }
 
 function summary(server: GameServer): string {
