@@ -41,9 +41,14 @@ function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
         const isOwnOnly = names.every((name) => name === 'locale');
         if (!isOwnOnly && !caller.permissions.has('settings.write')) throw new PanelError('permission.missing');
         const { locale, ...changes } = readSettings(request.body);
+        const isChanged = (name: keyof typeof changes) =>
+          changes[name] !== undefined && changes[name] !== settings.values[name];
         // It is typed on the console.
-        const isTyped = changes.hangCommand !== undefined && changes.hangCommand !== settings.values.hangCommand;
+        const isTyped = isChanged('hangCommand');
         if (isTyped && !caller.permissions.has('console.write')) throw new PanelError('permission.missing');
+        // A server that counts as frozen after a second is restarted again and again.
+        const isRestarting = isChanged('restartHungServer') || isChanged('hangSeconds');
+        if (isRestarting && !caller.permissions.has('server.restart')) throw new PanelError('permission.missing');
         if (locale !== undefined) accounts.setLocale(caller.accountId, locale);
         request.changes(changesOf(changes, settings.values));
         if (Object.keys(changes).length > 0) settings.update(changes);
