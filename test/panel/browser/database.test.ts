@@ -142,7 +142,7 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await dialog().getByRole('button', { name: 'Preview' }).click();
     await dialog().getByText('The row was changed meanwhile.').waitFor();
     expect(await stored('7')).toContain('"money":75');
-    await dialog().getByRole('button', { name: 'Read again' }).click();
+    await dialog().getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('cell', { name: 'Another' }).waitFor();
   });
 

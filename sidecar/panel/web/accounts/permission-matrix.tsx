@@ -12,7 +12,6 @@ import {
   POWERFUL,
   PRESET_NAMES,
   presetOf,
-  shareOf,
 } from './permission-sets.ts';
 
 interface PermissionMatrixProps {
@@ -45,17 +44,11 @@ export function PermissionMatrix({ held, onChange }: PermissionMatrixProps) {
         </p>
       </div>
       <div class="groups">
+        {/* Permissions of routes that do not exist yet come with a preset and are not shown. */}
         {GROUP_NAMES.filter((name) => name !== 'tools').map((name) => (
           <Group key={name} name={name} held={held} own={own} onChange={onChange} />
         ))}
       </div>
-      <details>
-        <summary>
-          {t('accounts.group-tools')} <span class="soft">({t(`accounts.share-${shareOf('tools', held)}`)})</span>
-        </summary>
-        <p class="soft small">{t('accounts.toolsHint')}</p>
-        <Group name="tools" held={held} own={own} onChange={onChange} />
-      </details>
     </fieldset>
   );
 }

@@ -28,7 +28,8 @@ export const PERMISSION_GROUPS = {
 export type GroupName = keyof typeof PERMISSION_GROUPS;
 
 export const GROUP_NAMES = Object.keys(PERMISSION_GROUPS) as readonly GroupName[];
-export const PRESET_NAMES = Object.keys(PRESETS) as readonly PresetName[];
+/** From the least to the most. */
+export const PRESET_NAMES: readonly PresetName[] = ['viewer', 'moderator', 'developer', 'admin', 'owner'];
 
 /** Permissions that can do lasting harm, or open the way to all others: the matrix warns of them. */
 export const POWERFUL: readonly Permission[] = ['users.manage', 'settings.write', 'console.write', 'database.write'];

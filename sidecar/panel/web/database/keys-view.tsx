@@ -30,7 +30,7 @@ function columns(): Column<KeyInfo>[] {
     { title: t('database.namespaces'), cell: ({ namespaces }) => listed(namespaces) },
     {
       title: t('database.addresses'),
-      cell: ({ addresses }) => (addresses.length === 0 ? t('database.all') : addresses.join(', ')),
+      cell: ({ addresses }) => (addresses.length === 0 ? t('database.any') : addresses.join(', ')),
     },
     { title: t('database.lastUsed'), cell: (key) => <LastUsed info={key} /> },
     { title: t('database.calls'), isNumber: true, cell: ({ calls }) => number(calls) },
