@@ -1,12 +1,12 @@
 // `npm start`: the sidecar on embedded SQLite with its panel, and through the panel the standalone game server with
 // db_connector and the sample bundle (contract section 1). `npm start -- --vfs DIR` keeps configuration and data elsewhere.
 // `npm run dev` is the same with `--watch`: a bundle that is changed in bundles/ is built and restarted at once.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { LogFile } from '../sidecar/embedded/log-file.ts';
+import { ConsoleTerminal } from '../standalone/console-terminal.ts';
 import { buildIfStale } from './build.ts';
 import { BundleWatch } from './start/bundle-watch.ts';
 import { type Addresses, SidecarProcess } from './start/sidecar-process.ts';
@@ -16,7 +16,18 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const QUIET_MS = 2500;
 const LONGEST_START_MS = 20_000;
 
-const say = (line: string): void => console.log(line);
+/** Commands of the server itself. Those of bundles are known to the server alone. */
+const COMMANDS = ['bundles', 'help', 'quit', 'restart', 'start', 'stop'];
+const OF_A_BUNDLE = ['restart', 'start', 'stop'];
+
+const terminal = new ConsoleTerminal();
+const say = (line: string): void => terminal.write(`${line}\n`);
+
+function complete(before: readonly string[]): readonly string[] {
+  const [command] = before;
+  if (command === undefined) return COMMANDS;
+  return before.length === 1 && OF_A_BUNDLE.includes(command) ? readdirSync(join(ROOT, 'dist/server/bundles')) : [];
+}
 
 interface Options {
   readonly vfs: string;
@@ -47,6 +58,7 @@ class Town {
   readonly #onSettled = Promise.withResolvers<void>();
   #quiet: NodeJS.Timeout | undefined;
   #stopping: Promise<void> | null = null;
+  #typed = '';
   readonly #isWatching: boolean;
   #watch: BundleWatch | undefined;
 
@@ -60,7 +72,7 @@ class Town {
       log: new LogFile(join(vfs, 'logs/sidecar.log'), say),
       say,
       onConsoleLine: (line) => {
-        say(line);
+        if (!this.#isEcho(line)) say(line);
         this.#quiet?.refresh();
       },
     });
@@ -107,11 +119,20 @@ class Town {
 
   /** The server's console is this terminal. The end of our input stops nothing: without a terminal the server goes on serving. */
   #takeCommands(): void {
-    process.stdin.on('error', () => {});
-    createInterface({ input: process.stdin, terminal: false }).on('line', (line) => {
-      if (line.trim() === 'quit') void this.stop();
-      else this.#sidecar.type(line);
+    terminal.read({
+      onLine: (line) => {
+        this.#typed = line;
+        if (line.trim() === 'quit') void this.stop();
+        else this.#sidecar.type(line);
+      },
+      onInterrupt: () => void this.stop(),
+      complete,
     });
+  }
+
+  /** The console repeats what is typed; a terminal has shown it. */
+  #isEcho(line: string): boolean {
+    return terminal.isInteractive && line === `terminal> ${this.#typed}`;
   }
 }
 

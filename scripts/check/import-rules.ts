@@ -256,7 +256,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'scripts/soak.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/check/count-reporter.ts', zones: ['scripts/'], packages: ['vitest'] },
   // What a game server's console shows of the sidecar's log is what `npm start` shows of it.
-  { path: 'scripts/', zones: ['sidecar/embedded/'], packages: ['esbuild', 'fflate', 'oxc-parser'] },
+  { path: 'scripts/', zones: ['sidecar/embedded/', 'standalone/'], packages: ['esbuild', 'fflate', 'oxc-parser'] },
 ];
 
 /** Files behind which details are hidden: only `openers` (and the folder itself) may import from `folder`. */
