@@ -45,7 +45,8 @@ export interface EmbeddedConfig extends CallSettings {
   readonly folder: string | null;
 }
 
-const FIELDS = [
+/** Fields of database.json. */
+export const FIELDS = [
   'url',
   'keyId',
   'secretFile',
@@ -58,6 +59,8 @@ const FIELDS = [
   'caFile',
   'sidecar',
 ];
+/** Fields of its section `sidecar`. */
+export const SIDECAR_FIELDS = ['mode', 'node', 'folder'];
 /** Of a key that needs no name: the sidecar has only this one. */
 const EMBEDDED_KEY_ID = 'local';
 const SIDECAR = 'sidecar.';
@@ -97,7 +100,7 @@ function parseExternal(fields: Fields, sidecar: Fields): DatabaseConfig {
 
 /** What belongs to an address may stay in the file, so that changing the mode is one line. */
 function parseEmbedded(fields: Fields, sidecar: Fields): EmbeddedConfig {
-  sidecar.refuseOthers(['mode', 'node', 'folder']);
+  sidecar.refuseOthers(SIDECAR_FIELDS);
   for (const unused of ['url', 'secretFile', 'caFile']) {
     fields.optionalText(unused);
   }

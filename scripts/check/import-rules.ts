@@ -250,6 +250,11 @@ export const ZONES: readonly Zone[] = [
   { path: 'bundles/', zones: ['bundles/db_connector/'], packages: [] },
   // docs/openapi.json is made from the very tables that validate.
   { path: 'scripts/openapi', zones: [PROTOCOL], packages: ['zod'] },
+  {
+    path: 'scripts/configuration',
+    zones: ['sidecar/config/', 'db_connector/config/', PROTOCOL],
+    packages: ['zod'],
+  },
   { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
   { path: 'scripts/servers.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },

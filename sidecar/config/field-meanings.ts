@@ -1,0 +1,70 @@
+/**
+ * Meaning of every field of sidecar.json, by its path, for docs/configuration.md. A test holds that this table and the
+ * schema have the same fields.
+ */
+export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
+  'api.host': 'address of the API',
+  'api.port': 'port of the API; 0 is any free port, and the log names it',
+  'api.socketPath':
+    "a Unix socket in place of TCP, on Windows a named pipe (`\\\\\\\\.\\\\pipe\\\\NAME`); the connector's `url` is then `unix:` and the path",
+  'api.tls.certFile': 'PEM file of the certificate; without `api.tls` (null) there is no TLS',
+  'api.tls.keyFile': 'PEM file of the private key',
+  'api.requireHttps': 'addresses that must use HTTPS; probes are exempt',
+  'api.trustedProxies': 'addresses of proxies whose `X-Forwarded-*` headers count',
+  'api.maxSkewSeconds': "largest difference between a request's time stamp and the sidecar's clock",
+  'api.requestTimeoutMs': 'limit for head, body and handling of a request',
+  'api.metrics': 'addresses that may read `/metrics`',
+  'database.provider': 'the database; `mysql` is MySQL and MariaDB ([databases.md](databases.md))',
+  'database.file': 'SQLite: the database file; if omitted, `data/database.sqlite`',
+  'database.url':
+    'a server: its URL. Exactly one of `url`, `urlFile` and `urlEnv`; keep a URL with a password in a file or variable',
+  'database.urlFile': 'a server: a file of mode 0600 that holds the URL',
+  'database.urlEnv': 'a server: the environment variable that holds the URL',
+  'database.poolSize': 'connections; with SQLite threads (one writes, the others read)',
+  'database.statementTimeoutMs':
+    'limit for a statement; a longer one ends with 504 `database_timeout`. Keep it below `api.requestTimeoutMs`',
+  'keys[].kid': "id of the key, equal to the connector's `keyId`",
+  'keys[].secretFile':
+    'file of the secret, at least 32 bytes; a missing file is created. Exactly one of `secretFile`, `secretEnv` and `secret`',
+  'keys[].secretEnv': 'environment variable that holds the secret',
+  'keys[].secret': 'the secret itself',
+  'keys[].previousSecretFile': 'file of the secret before a rotation; needs `previousUntil`',
+  'keys[].previousUntil': 'time until which the previous secret is accepted',
+  'keys[].operations': 'operations that the key may use ([api.md](api.md)), or `["*"]`',
+  'keys[].namespaces': 'namespaces that the key may use, or `["*"]`',
+  'keys[].allowUnfilteredWrites': 'whether the key may `update` and `delete` with `all`',
+  'keys[].addresses': 'addresses from which the key may be used; an empty list allows all',
+  'schema.removed':
+    'handling of tables and columns that a schema no longer declares: `quarantine` keeps them aside, `drop` deletes them, `deny` refuses the sync',
+  'limits.maxRows': 'rows of one find',
+  'limits.maxInsertRows': 'rows of one insert',
+  'limits.maxBodyBytes':
+    'size of a body; a body is also limited to 6 bytes per character of `maxPayloadChars` and 64 KiB',
+  'limits.maxPayloadChars': 'length of a payload in UTF-16 code units',
+  'limits.maxAnswerBytes': 'size of an answer',
+  'limits.perKeyPerSecond': 'requests of one key per second',
+  'limits.perAddressPerSecond': 'requests of one address per second',
+  'limits.authFailuresPerMinute': 'failed authentications per minute before an address is locked out',
+  'limits.lockoutSeconds': 'length of a lock-out',
+  'panel.enabled': 'whether the panel runs',
+  'panel.host': 'address of the panel',
+  'panel.port': 'port of the panel; 0 is any free port',
+  'panel.data': 'file of the accounts, settings, audit log and charts of the panel',
+  'panel.bridgeHost': 'address of the LAN bridge, if it is switched on in the panel',
+  'panel.publicUrl': 'address of the panel behind a web server ([panel-remote.md](panel-remote.md))',
+  'panel.allowedHosts': 'further names of the panel',
+  'panel.trustedProxies': 'addresses of proxies whose `X-Forwarded-*` headers count',
+  'writeBehind.journal': 'folder of the queued writes; its disk must keep what it has confirmed',
+  'writeBehind.flushIntervalMs': 'age of the oldest queued write that starts a batch',
+  'writeBehind.flushAtPending': 'number of queued writes that starts a batch',
+  'writeBehind.maxPending': 'number of queued writes; beyond it writes are refused with `write_buffer_full`',
+  'writeBehind.maxJournalMegabytes': 'size of the journal; beyond it writes are refused with `write_buffer_full`',
+  'writeBehind.haltAfterFailures': 'consecutive failures of the database after which the queue is `halted`',
+  'writeBehind.drainOnStopMs': 'limit for writing queued writes during a stop; the rest stays in the journal',
+  'writeBehind.namespaces.NAME.consistentReads':
+    'writes of namespace `NAME` are queued ([write-behind.md](write-behind.md)); if true, a read first waits for the queue. The first start lists `stats`',
+  'backup.folder': 'folder of scheduled backups ([backup.md](backup.md))',
+  'backup.everyHours': 'hours between two scheduled backups; not with `at`',
+  'backup.at': 'time of day of the daily backup; not with `everyHours`',
+  'backup.keep': 'number of scheduled backups to keep',
+};
