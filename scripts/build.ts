@@ -29,7 +29,15 @@ const INPUTS = [
 ];
 
 /** Pages that lines of the sidecar send an owner to. */
-const SHIPPED_PAGES = ['backup.md', 'moving.md', 'operations.md', 'panel-remote.md', 'write-behind.md'];
+const SHIPPED_PAGES = [
+  'backup.md',
+  'configuration.md',
+  'moving.md',
+  'operations.md',
+  'panel-remote.md',
+  'troubleshooting.md',
+  'write-behind.md',
+];
 
 /** The drop-in folder beside its scripts: what an owner reads, and what the server reads. */
 function completeConnector(folder: string): void {

@@ -16,7 +16,7 @@ const HEAD = `# Soak
 
 Written by \`npm run soak\`, a line a run. Programs: random ones of up to a hundred requests over the signed API, each answer compared
 digit for digit with a plain model of the contract. Kills: \`kill -9\` of a sidecar with write-behind under load, every
-acknowledged write looked for afterwards. Away: a database that is stopped and hangs for minutes under load. CONTRIBUTING.md tells
+acknowledged write looked for afterwards. Away: a database that is stopped and hangs for minutes under load. docs/testing.md tells
 how a seed is replayed. What a run found is below.
 
 | Date | Commit | Node.js | Engine | What | Seed | Minutes | Result |
