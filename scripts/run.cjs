@@ -19,6 +19,7 @@ const TASKS = {
   build: 'scripts/build.ts',
   package: 'scripts/package.ts',
   bench: 'bench/bench.ts',
+  check: 'scripts/check.ts',
   soak: 'scripts/soak.ts',
   servers: 'scripts/servers.ts',
   sidecar: 'scripts/sidecar.ts',

@@ -1,7 +1,6 @@
 // `npm test`: builds, provides servers, runs every check and every test, and closes with counts. `npm test -- PATH…` runs only
 // those tests, ENGINES=sqlite,postgres only on those engines.
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +19,7 @@ import {
   repeatedCases,
   unequalCases,
 } from './check/counts.ts';
+import { binOf, check, type Outcome, run, runChecks } from './check/run-checks.ts';
 import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
 import { provideChromium } from './servers/chromium-program.ts';
 import { startServers, type TestServers } from './servers/start-servers.ts';
@@ -38,49 +38,6 @@ const nodeRuntime: { fetchOther(root: string, major: number): string } = createR
 );
 const REPORT = join(ROOT, '.cache/vitest.json');
 
-/** A program of a package, as Node.js runs it: no shell, no PATH. */
-function binOf(packageName: string, program = packageName.split('/').at(-1) as string): string {
-  // Not resolved as a module: a package need not export its manifest.
-  const manifest = join(ROOT, 'node_modules', packageName, 'package.json');
-  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> };
-  return join(dirname(manifest), typeof bin === 'string' ? bin : (bin[program] as string));
-}
-
-interface Outcome {
-  readonly code: number;
-  readonly output: string;
-}
-
-function run(
-  args: readonly string[],
-  isShown: boolean,
-  environment: NodeJS.ProcessEnv = {},
-  node = process.execPath,
-): Promise<Outcome> {
-  const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-  const child = spawn(node, args, {
-    cwd: ROOT,
-    // A child's output is read here, or goes where ours goes: colours only on a terminal.
-    env: { ...process.env, ...environment, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }) },
-    stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
-  });
-  const chunks: Buffer[] = [];
-  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.on('error', reject);
-  child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }));
-  return promise;
-}
-
-async function check(name: string, work: () => Promise<Outcome>): Promise<Counts> {
-  const startedMs = performance.now();
-  const { code, output } = await work();
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  console.log(`${code === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
-  if (code !== 0) console.log(`${output.trimEnd()}\n`);
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
-}
-
 async function buildCheck(): Promise<Outcome> {
   try {
     await buildIfStale(() => {});
@@ -88,17 +45,6 @@ async function buildCheck(): Promise<Outcome> {
   } catch (error) {
     return { code: 1, output: error instanceof Error ? error.message : String(error) };
   }
-}
-
-/** Each counts as one test. */
-function checks(): Promise<Counts>[] {
-  return [
-    check('types', () => run([binOf('typescript', 'tsc'), '--noEmit'], false)),
-    check('types of the pages', () => run([binOf('typescript', 'tsc'), '--noEmit', '-p', 'sidecar/panel/web'], false)),
-    check('lint and format', () => run([binOf('@biomejs/biome'), 'ci', '--colors=off'], false)),
-    check('unused code', () => run([binOf('knip'), '--no-progress'], false)),
-    check('import directions', () => run([join(ROOT, 'scripts/check/import-directions.ts')], false)),
-  ];
 }
 
 /** Before the tests, because it takes longer than one of them may. What is missing is told at the end. */
@@ -170,7 +116,7 @@ function showEngines(report: RunReport | null, untested: ReadonlyMap<string, str
 async function testAll(): Promise<Counts[]> {
   const browser = provideBrowser();
   const providing = provideServers();
-  const counts = await Promise.all(checks());
+  const counts = await Promise.all(runChecks());
   const servers = await providing;
   await browser;
   try {

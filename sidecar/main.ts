@@ -11,6 +11,7 @@ import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
+import { LOG_EVENT } from './log-event.ts';
 import { holdNursery } from './nursery.ts';
 import { makeOwnerOnly } from './owner-only.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
@@ -66,7 +67,7 @@ function commandOf(argv: readonly string[]): { readonly name: string; readonly a
 async function start({ config: file, serverRoot }: ServiceArguments, output: StandardOutput): Promise<RunningSidecar> {
   const log = new Log(output);
   for (const made of createMissing(file, process.env, REPLACED_FOLDER))
-    log.info('made a file that was missing', { file: made });
+    log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file: made });
   const config = loadConfig(file, process.env);
   for (const warning of config.warnings) log.warn(warning);
   if (serverRoot === null) return withBackups(await serve({ config, log: output }), config, log);
@@ -84,7 +85,7 @@ function stopOnSignal(starting: Promise<RunningSidecar>, output: StandardOutput)
   const stop = (signal: string) => {
     if (isStopping) process.exit(1);
     isStopping = true;
-    new Log(output).info('stopping', { signal });
+    new Log(output).info('stopping', { event: LOG_EVENT.stopping, signal });
     stopAndEnd(starting, output);
   };
   for (const signal of STOP_SIGNALS) process.on(signal, stop);

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Log } from './log.ts';
+import { LOG_EVENT } from './log-event.ts';
 import type { PanelStart, RunningSidecar } from './serve.ts';
 
 /** A standalone server that starts with the panel, until its owner says otherwise there. */
@@ -14,14 +15,14 @@ export function withTerminal(running: RunningSidecar, input: Readable, log: Log)
   if (panel === null) return running;
   const { server, logs } = panel.services;
   logs.console.onLines((lines) => {
-    for (const { text } of lines) log.info('console', { text: withoutTrail(text) });
+    for (const { text } of lines) log.info('console', { event: LOG_EVENT.consoleLine, text: withoutTrail(text) });
   });
   createInterface({ input, terminal: false }).on('line', (line) => {
     if (line.trim() === '') return;
     try {
       server.control.sendCommand(line, 'terminal');
     } catch (error) {
-      log.info('console', { text: `not typed (${(error as Error).message}): ${line}` });
+      log.info('console', { event: LOG_EVENT.consoleLine, text: `not typed (${(error as Error).message}): ${line}` });
     }
   });
   return running;

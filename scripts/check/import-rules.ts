@@ -18,7 +18,7 @@ const CONNECTOR = [
   'db_connector/commands/',
 ];
 /** What every engine is built on. */
-const ENGINE = ['sidecar/engine/', 'sidecar/columns/', PROTOCOL];
+const ENGINE = ['sidecar/engine/', 'sidecar/columns/', 'sidecar/log-event.ts', PROTOCOL];
 /** What the parts of the panel stand on. */
 const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/'];
 const PANEL_PARTS = [
@@ -117,12 +117,13 @@ export const ZONES: readonly Zone[] = [
   // The log on the disk knows nothing of what is written in it.
   {
     path: 'sidecar/write-behind/journal/',
-    zones: ['sidecar/folder-lock.ts', 'sidecar/engine/', PROTOCOL],
+    zones: ['sidecar/folder-lock.ts', 'sidecar/log-event.ts', 'sidecar/engine/', PROTOCOL],
     packages: [],
   },
   {
     path: 'sidecar/write-behind/',
     zones: [
+      'sidecar/log-event.ts',
       'sidecar/write-behind/journal/',
       'sidecar/data/',
       'sidecar/schema/',
@@ -141,6 +142,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/security/',
       'sidecar/config/',
       'sidecar/log.ts',
+      'sidecar/log-event.ts',
       'sidecar/engine/',
       PROTOCOL,
     ],
@@ -153,20 +155,27 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/accounts/', zones: PANEL, packages: [] },
   { path: 'sidecar/panel/audit/', zones: PANEL, packages: [] },
   { path: 'sidecar/panel/settings/', zones: PANEL, packages: ['zod', 'string-argv'] },
-  { path: 'sidecar/panel/console/', zones: [...PANEL, 'sidecar/log.ts'], packages: ['yazl'] },
+  { path: 'sidecar/panel/console/', zones: [...PANEL, 'sidecar/log.ts', 'sidecar/log-event.ts'], packages: ['yazl'] },
   {
     path: 'sidecar/panel/server/',
-    zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/settings/', 'sidecar/log.ts', 'sidecar/owner-only.ts'],
+    zones: [
+      ...PANEL,
+      'sidecar/panel/console/',
+      'sidecar/panel/settings/',
+      'sidecar/log.ts',
+      'sidecar/log-event.ts',
+      'sidecar/owner-only.ts',
+    ],
     packages: ['string-argv', 'undici'],
   },
   {
     path: 'sidecar/panel/bundles/',
-    zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/panel/settings/', 'sidecar/log.ts'],
+    zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/panel/settings/', 'sidecar/log.ts', 'sidecar/log-event.ts'],
     packages: ['zod'],
   },
   {
     path: 'sidecar/panel/charts/',
-    zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/log.ts'],
+    zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/log.ts', 'sidecar/log-event.ts'],
     packages: ['pidusage'],
   },
   {
@@ -180,14 +189,28 @@ export const ZONES: readonly Zone[] = [
   },
   {
     path: 'sidecar/panel/bridge/',
-    zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/settings/', 'sidecar/security/', 'sidecar/log.ts'],
+    zones: [
+      ...PANEL,
+      'sidecar/panel/console/',
+      'sidecar/panel/settings/',
+      'sidecar/security/',
+      'sidecar/log.ts',
+      'sidecar/log-event.ts',
+    ],
     packages: [],
   },
   {
     path: 'sidecar/panel/setup/',
     zones: [
       ...PANEL,
-      ...['sidecar/panel/accounts/', 'sidecar/panel/settings/', 'sidecar/config/', 'sidecar/log.ts', PROTOCOL],
+      ...[
+        'sidecar/panel/accounts/',
+        'sidecar/panel/settings/',
+        'sidecar/config/',
+        'sidecar/log.ts',
+        'sidecar/log-event.ts',
+        PROTOCOL,
+      ],
     ],
     packages: ['zod'],
   },
@@ -198,7 +221,14 @@ export const ZONES: readonly Zone[] = [
   },
   {
     path: 'sidecar/panel/http/',
-    zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/panel/audit/', 'sidecar/security/', 'sidecar/log.ts'],
+    zones: [
+      ...PANEL,
+      'sidecar/panel/accounts/',
+      'sidecar/panel/audit/',
+      'sidecar/security/',
+      'sidecar/log.ts',
+      'sidecar/log-event.ts',
+    ],
     packages: ['fastify', 'zod'],
   },
   { path: 'sidecar/panel/routes/', zones: [...PANEL_PARTS, 'sidecar/security/', PROTOCOL], packages: ['zod'] },
@@ -208,18 +238,34 @@ export const ZONES: readonly Zone[] = [
     zones: [
       ...PANEL_PARTS.slice(1),
       ...['sidecar/data/', 'sidecar/schema/', 'sidecar/write-behind/', 'sidecar/engine/', 'sidecar/security/'],
-      ...['sidecar/config/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', 'sidecar/program-folder.ts', PROTOCOL],
+      ...[
+        'sidecar/config/',
+        'sidecar/log.ts',
+        'sidecar/log-event.ts',
+        'sidecar/folder-lock.ts',
+        'sidecar/program-folder.ts',
+        PROTOCOL,
+      ],
     ],
     packages: ['fastify'],
   },
   { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
+  { path: 'sidecar/log-event.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
   { path: 'sidecar/owner-only.ts', zones: [], packages: [] },
   { path: 'sidecar/program-folder.ts', zones: [], packages: [] },
   {
     path: 'sidecar/embedded/',
-    zones: ['sidecar/', 'sidecar/config/', 'sidecar/security/', 'sidecar/log.ts', 'sidecar/folder-lock.ts', PROTOCOL],
+    zones: [
+      'sidecar/',
+      'sidecar/config/',
+      'sidecar/security/',
+      'sidecar/log.ts',
+      'sidecar/log-event.ts',
+      'sidecar/folder-lock.ts',
+      PROTOCOL,
+    ],
     packages: ['zod'],
   },
   {
@@ -238,6 +284,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/engine/',
       'sidecar/columns/',
       'sidecar/log.ts',
+      'sidecar/log-event.ts',
       'sidecar/program-folder.ts',
       'sidecar/owner-only.ts',
       PROTOCOL,
@@ -261,7 +308,11 @@ export const ZONES: readonly Zone[] = [
   { path: 'scripts/soak.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/check/count-reporter.ts', zones: ['scripts/'], packages: ['vitest'] },
   // What a game server's console shows of the sidecar's log is what `npm start` shows of it.
-  { path: 'scripts/', zones: ['sidecar/embedded/', 'standalone/'], packages: ['esbuild', 'fflate', 'oxc-parser'] },
+  {
+    path: 'scripts/',
+    zones: ['sidecar/embedded/', 'sidecar/log-event.ts', 'standalone/'],
+    packages: ['esbuild', 'fflate', 'oxc-parser'],
+  },
 ];
 
 /** Files behind which details are hidden: only `openers` (and the folder itself) may import from `folder`. */

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { LogFile } from '../../sidecar/embedded/log-file.ts';
 import { importantLine, parseSidecarLine, type SidecarLine } from '../../sidecar/embedded/readable-line.ts';
 import { RequestLines } from '../../sidecar/embedded/request-lines.ts';
+import { LOG_EVENT } from '../../sidecar/log-event.ts';
 import { type ChildProgram, startChild, stopChild } from './child-program.ts';
 
 const FIRST_PAUSE_MS = 1000;
@@ -10,11 +11,6 @@ const LONGEST_PAUSE_MS = 30_000;
 const STEADY_MS = 60_000;
 /** Its stop waits for the game server, as long as the settings of the panel say: at most 600 s for each of two steps. */
 const STOP_MS = 1_300_000;
-/** What the sidecar logs for each file of its first start. */
-const MADE_A_FILE = 'made a file that was missing';
-
-/** A line of the game server's console. */
-const CONSOLE_LINE = 'console';
 const SETUP_KEY = 'setup key';
 
 export interface Addresses {
@@ -101,7 +97,7 @@ export class SidecarProcess {
   /** The console has files of its own, and a key has no place in a log that stays. */
   #onLine(text: string): void {
     const line = parseSidecarLine(text);
-    if (line?.msg === CONSOLE_LINE) this.#settings.onConsoleLine(String(line.fields.text));
+    if (line?.fields.event === LOG_EVENT.consoleLine) this.#settings.onConsoleLine(String(line.fields.text));
     else if (line?.msg === SETUP_KEY) this.#setupKey = String(line.fields.key);
     else this.#onLogLine(text, line);
   }
@@ -115,7 +111,7 @@ export class SidecarProcess {
     const important = importantLine(line);
     if (important !== null)
       this.#sayImportant(`[sidecar] ${important}`, this.#requests.leftOutBefore(line, performance.now()));
-    if (line.msg === MADE_A_FILE) this.#settings.say(`  made ${line.fields.file}`);
+    if (line.fields.event === LOG_EVENT.fileMade) this.#settings.say(`  made ${line.fields.file}`);
     if (line.msg === 'listening') this.#listens(String(line.fields.service), String(line.fields.address));
   }
 

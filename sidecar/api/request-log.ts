@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { LOG_EVENT } from '../log-event.ts';
 
 const SLOW_MS = 1000;
 /** Lines a second, for ordinary requests and for refusals each; failures of the service to a key are always told. */
@@ -38,7 +39,7 @@ export class RequestLog {
     // Strangers can be slow on purpose, and are told 503 where they are too many: neither may fill the disk.
     const isKnown = facts.kid !== '';
     if (facts.status >= 500 && isKnown) {
-      this.#log.error('request', { ...facts });
+      this.#log.error('request', { event: LOG_EVENT.request, ...facts });
       return;
     }
     const kind = facts.status >= 400 ? 'refused' : 'ordinary';
@@ -49,8 +50,8 @@ export class RequestLog {
       return;
     }
     this.#lines[kind] += 1;
-    if (isSlow) this.#log.warn('slow request', { ...facts });
-    else this.#log.info('request', { ...facts });
+    if (isSlow) this.#log.warn('slow request', { event: LOG_EVENT.request, ...facts });
+    else this.#log.info('request', { event: LOG_EVENT.request, ...facts });
   }
 
   /** A new second has its own lines. */
@@ -62,7 +63,7 @@ export class RequestLog {
     this.#lines = { ordinary: 0, refused: 0 };
     if (nowMs - this.#summaryAt < SUMMARY_MS || this.#skipped.ordinary + this.#skipped.refused === 0) return;
     this.#summaryAt = nowMs;
-    this.#log.info('requests without a line of their own', { ...this.#skipped });
+    this.#log.info('requests without a line of their own', { event: LOG_EVENT.requestsCounted, ...this.#skipped });
     this.#skipped = { ordinary: 0, refused: 0 };
   }
 }

@@ -1,4 +1,6 @@
-const QUIET_FIELDS = new Set(['time', 'level', 'msg']);
+import { LOG_EVENT } from '../log-event.ts';
+
+const QUIET_FIELDS = new Set(['time', 'level', 'msg', 'event']);
 
 export interface SidecarLine {
   readonly level: string;
@@ -21,19 +23,11 @@ function shown(value: unknown): string {
   return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Who has read on the console that something is wrong wants to read there that it is over. */
-const ENDS_OF_TROUBLE = new Set([
-  'the database works again',
-  'queued writes are applied again',
-  'the journal can be written again',
-  'there is room again for queued writes',
-  "the queue is this journal's now: writes of the namespace are accepted",
-]);
-
-function titleOf({ level, msg }: SidecarLine): string | null {
+/** Log recovery like the failure, so the console shows both. */
+function titleOf({ level, fields }: SidecarLine): string | null {
   if (level === 'warn') return 'warning: ';
   if (level === 'error' || level === 'fatal') return 'error: ';
-  return ENDS_OF_TROUBLE.has(msg) ? '' : null;
+  return fields.event === LOG_EVENT.recovered ? '' : null;
 }
 
 /** Warnings and errors as a person reads them, `error: msg (field value, …)`; null for lines of every day. */

@@ -1,3 +1,4 @@
+import { LOG_EVENT } from '../log-event.ts';
 import type { SidecarLine } from './readable-line.ts';
 
 const EACH_MS = 30_000;
@@ -16,7 +17,7 @@ export class RequestLines {
 
   /** How many of its kind were left out since the last one; null where this one is to be left out, too. */
   leftOutBefore({ msg, fields }: SidecarLine, nowMs: number): number | null {
-    if (msg !== 'request' && msg !== 'slow request') return 0;
+    if (fields.event !== LOG_EVENT.request) return 0;
     const kind = `${msg} ${fields.code}`;
     const last = this.#told.get(kind);
     if (last !== undefined && nowMs - last.atMs < EACH_MS) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createEmbedded } from '../config/first-start.ts';
 import { Log, type LogSink } from '../log.ts';
+import { LOG_EVENT } from '../log-event.ts';
 import { type RunningSidecar, serve } from '../serve.ts';
 import { withBackups } from '../with-backups.ts';
 import { ConsoleLog } from './console-log.ts';
@@ -53,7 +54,7 @@ function openLog(folder: string, parent: LogSink): LogSink {
 async function serveFolder(handOver: HandOver, sink: LogSink): Promise<RunningSidecar> {
   const log = new Log(sink);
   const file = configFileIn(handOver.folder);
-  if (createEmbedded(file)) log.info('made a file that was missing', { file });
+  if (createEmbedded(file)) log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file });
   const config = loadEmbeddedConfig(handOver, process.env);
   for (const warning of config.warnings) log.warn(warning);
   return withBackups(

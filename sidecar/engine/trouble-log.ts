@@ -1,3 +1,4 @@
+import { LOG_EVENT } from '../log-event.ts';
 import type { EngineLog } from './log.ts';
 
 /** A disk that is nearly full refuses some writes and takes others. */
@@ -39,6 +40,6 @@ export class TroubleLog {
       told.isOver = true;
       this.#open -= 1;
     }
-    if (this.#open === 0) this.#log('info', 'the database works again', {});
+    if (this.#open === 0) this.#log('info', 'the database works again', { event: LOG_EVENT.recovered });
   }
 }

@@ -1,4 +1,5 @@
 import type { EngineLog } from '../engine/log.ts';
+import { LOG_EVENT } from '../log-event.ts';
 import type { CapacityLimits, CapacityListener } from './capacity.ts';
 import type { Clock } from './journal/clock.ts';
 
@@ -38,6 +39,6 @@ export class FullQueueNews implements CapacityListener {
   room(): void {
     if (!this.#isTold) return;
     this.#isTold = false;
-    this.#options.log('info', 'there is room again for queued writes', {});
+    this.#options.log('info', 'there is room again for queued writes', { event: LOG_EVENT.recovered });
   }
 }

@@ -1,9 +1,8 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { DETAILS_IN_LOG } from '../engine/log.ts';
+import { LOG_EVENT } from '../log-event.ts';
 import { backoffMs } from './backoff.ts';
 import type { QueueWorld } from './queue-world.ts';
-
-/** What a caller is told, and who reads this very log need not be. */
-const IN_THIS_LOG = '; details are in the log of the sidecar';
 
 const WAITING =
   'queued writes cannot be applied: they stay in the journal, and are tried again until the database takes them';
@@ -59,7 +58,11 @@ export class Halting {
   succeeded(): void {
     if (this.#isHalted) {
       const seconds = Math.round((this.#world.clock.now() - this.#since) / 1000);
-      this.#world.log('info', 'queued writes are applied again', { namespace: this.#namespace, afterSeconds: seconds });
+      this.#world.log('info', 'queued writes are applied again', {
+        event: LOG_EVENT.recovered,
+        namespace: this.#namespace,
+        afterSeconds: seconds,
+      });
     }
     this.reset();
   }
@@ -73,7 +76,7 @@ export class Halting {
   #halt(error: unknown, waiting: number): void {
     this.#isHalted = true;
     const what =
-      error instanceof ApiError ? `${error.code}: ${error.message.replace(IN_THIS_LOG, '')}` : 'see the line before';
+      error instanceof ApiError ? `${error.code}: ${error.message.replace(DETAILS_IN_LOG, '')}` : 'see the line before';
     this.#world.log(
       'error',
       `${waiting > 0 ? WAITING : NOTHING_WAITS}; see that it runs, can be reached and takes writes`,

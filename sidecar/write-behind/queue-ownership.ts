@@ -1,6 +1,7 @@
 import { ApiError } from '../../db_connector/protocol/errors.ts';
 import type { QueueRow } from '../engine/queues.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
+import { LOG_EVENT } from '../log-event.ts';
 import type { NamespaceState } from './journal/entries.ts';
 import type { QueueWorld } from './queue-world.ts';
 
@@ -176,7 +177,9 @@ export class QueueOwnership {
     if (this.#told === null) return;
     this.#told = null;
     this.#world.log('info', "the queue is this journal's now: writes of the namespace are accepted", {
-      ...{ namespace: this.#namespace, token },
+      event: LOG_EVENT.recovered,
+      namespace: this.#namespace,
+      token,
     });
   }
 }

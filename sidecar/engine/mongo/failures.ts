@@ -10,6 +10,7 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { DETAILS_IN_LOG } from '../log.ts';
 import type { TroubleScope } from '../trouble-log.ts';
 
 /** Of the driver's `signal`: the time of the call is over. */
@@ -169,7 +170,7 @@ function codeOf(error: Error): string {
   return 'code' in error ? String(error.code) : '';
 }
 
-export const DATABASE_FAILED = 'the database failed; details are in the log of the sidecar';
+export const DATABASE_FAILED = `the database failed${DETAILS_IN_LOG}`;
 
 /** @throws never; what the caller of the API may see of a failure that nobody has handled. */
 export function apiErrorOf(failure: Exclude<MongoFailure, { kind: 'other' }>, wasWriting: boolean): ApiError {

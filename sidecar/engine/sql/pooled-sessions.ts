@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../../db_connector/protocol/errors.ts';
 import type { EngineStats } from '../engine.ts';
+import { DETAILS_IN_LOG } from '../log.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -185,7 +186,7 @@ export class PooledSessions<C> implements Sessions {
     } else {
       this.#troubles.report('unreachable', 'connection', 'it cannot be reached', this.#driver.describe(error));
     }
-    return new ApiError('database_error', 'the database cannot be reached; details are in the log of the sidecar');
+    return new ApiError('database_error', `the database cannot be reached${DETAILS_IN_LOG}`);
   }
 
   /** What a failed attempt comes to: another one, or the error for the caller. */
@@ -225,7 +226,7 @@ export class PooledSessions<C> implements Sessions {
 
   #failed(kind: Kind, cause: unknown, { trouble, advice }: SqlFailure & { kind: 'failed' }): ApiError {
     this.#troubles.report(trouble, kind === 'read' ? 'connection' : 'write', advice, this.#driver.describe(cause));
-    return new ApiError('database_error', 'the database failed; details are in the log of the sidecar');
+    return new ApiError('database_error', `the database failed${DETAILS_IN_LOG}`);
   }
 
   #outcome(verdict: 'conflict' | 'reconnect' | Error, { cause }: AttemptError): Error {

@@ -1,6 +1,7 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
 import { faultPlace } from '../fault-place.ts';
+import { DETAILS_IN_LOG } from '../log.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import type { Failure } from './messages.ts';
@@ -62,7 +63,7 @@ function harmless(code: ApiErrorCode, message: string, index?: number): Diagnosi
 }
 
 function broken(advice: string): Diagnosis {
-  const message = 'the database failed; details are in the log of the sidecar';
+  const message = `the database failed${DETAILS_IN_LOG}`;
   return { failure: { kind: 'api', code: 'database_error', message }, isBroken: true, advice };
 }
 

@@ -1,4 +1,5 @@
 import type { LogSink } from '../../log.ts';
+import { LOG_EVENT } from '../../log-event.ts';
 import { DIAGNOSTIC_LEVELS, type DiagnosticLevel } from '../shapes/diagnostics.ts';
 import { LOG_AGE_MS, MEGABYTE } from './console-log.ts';
 import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';
@@ -67,7 +68,7 @@ const LEVELS: readonly unknown[] = DIAGNOSTIC_LEVELS;
 function shown({ seq, time, stream, text }: LogLine<SidecarPart>): DiagnosticLine {
   const fields = fieldsOf(text);
   if (fields === null) return { seq, time, source: stream, module: '', level: 'info', text };
-  const { time: _time, level, msg, ...rest } = fields;
+  const { time: _time, level, msg, event: _event, ...rest } = fields;
   const told = Object.entries(rest).filter(([, value]) => value !== '' && value !== null);
   const details = told.map(([name, value]) => `${name}=${worded(value)}`);
   return {
@@ -80,10 +81,10 @@ function shown({ seq, time, stream, text }: LogLine<SidecarPart>): DiagnosticLin
 }
 
 /** Lines of `api/request-log.ts` and `http/request-log.ts`, and their counts of what has no line. */
-function isOrdinaryRequest({ msg, level, status, refused }: Record<string, unknown>): boolean {
+function isOrdinaryRequest({ event, level, status, refused }: Record<string, unknown>): boolean {
   if (level !== 'info') return false;
-  if (msg === 'request' || msg === 'panel request') return typeof status === 'number' && status < 400;
-  return msg === 'requests without a line of their own' && refused === 0;
+  if (event === LOG_EVENT.request) return typeof status === 'number' && status < 400;
+  return event === LOG_EVENT.requestsCounted && refused === 0;
 }
 
 function worded(value: unknown): string {

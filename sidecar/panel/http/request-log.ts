@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts';
+import { LOG_EVENT } from '../../log-event.ts';
 
 const LINES_PER_SECOND = 20;
 
@@ -31,7 +32,7 @@ export class RequestLog {
     if (second !== this.#second) this.#turn(second);
     this.#lines += 1;
     if (this.#lines > LINES_PER_SECOND) this.#skipped += 1;
-    else this.#log[facts.status >= 500 ? 'error' : 'info']('panel request', { ...facts });
+    else this.#log[facts.status >= 500 ? 'error' : 'info']('panel request', { event: LOG_EVENT.request, ...facts });
   }
 
   #turn(second: number): void {

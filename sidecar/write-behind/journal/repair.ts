@@ -1,4 +1,5 @@
 import type { EngineLog } from '#engine/log.ts';
+import { LOG_EVENT } from '../../log-event.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './disk-errors.ts';
 
@@ -46,7 +47,7 @@ export class Repair {
       try {
         await attempt();
         this.#running = null;
-        log('info', 'the journal can be written again', { folder });
+        log('info', 'the journal can be written again', { event: LOG_EVENT.recovered, folder });
         onRepaired();
         return;
       } catch (error) {
