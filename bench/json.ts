@@ -1,8 +1,8 @@
 // `node bench/json.ts`: the strict reader on payloads of 1,000,000 characters, from the bytes of the body to the checked
 // payload, each shape first cold and then warm. The budget is 40 ms; beyond it the exit code is 1.
-import { parseRequestEnvelope } from '../db_connector/protocol/envelope.ts';
-import { parseJson } from '../db_connector/protocol/json.ts';
-import { parsePayloadText } from '../db_connector/protocol/payloads.ts';
+import { parseRequestEnvelope } from '#protocol/envelope.ts';
+import { parseJson } from '#protocol/json.ts';
+import { parsePayloadText } from '#protocol/payloads.ts';
 
 const BUDGET_MS = 40;
 const CHARACTERS = 1_000_000;

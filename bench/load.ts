@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { importSecret, signRequest } from '../db_connector/protocol/signing.ts';
+import { importSecret, signRequest } from '#protocol/signing.ts';
 import { createPayloads, type LoadKind } from './payloads.ts';
 
 export interface LoadOptions {

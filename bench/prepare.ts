@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { importSecret, signRequest } from '../db_connector/protocol/signing.ts';
+import { importSecret, signRequest } from '#protocol/signing.ts';
 import { EVENTS, NAMESPACE, THINGS } from './payloads.ts';
 
 const ROWS_PER_REQUEST = 1000;

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startServers, type TestServers } from '../../scripts/servers/start-servers.ts';
+import { startServers, type TestServers } from '#scripts/servers/start-servers.ts';
 import { ENGINES, type MeasuredEngine, withSidecar } from '../engines/measure-engines.ts';
 import { callApi, makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import mysql from 'mysql2/promise';
-import { startServers, type TestServers } from '../../scripts/servers/start-servers.ts';
+import { startServers, type TestServers } from '#scripts/servers/start-servers.ts';
 import { ENGINES, type MeasuredEngine, withSidecar } from '../engines/measure-engines.ts';
 import { callApi, makeFolder } from '../prepare.ts';
 

@@ -1,7 +1,7 @@
 // A bundle that keeps the connector busy through the helper and prints what that cost the game's thread as one JSON line.
 // Options from the environment: BENCH_SECONDS, BENCH_CALLS_PER_SECOND, BENCH_ROWS.
 import { createHistogram } from 'node:perf_hooks';
-import { Database, type DbResult, type Host, Q } from '../../db_connector/helper/helper.ts';
+import { Database, type DbResult, type Host, Q } from '#connector/helper/helper.ts';
 
 const TICK_MS = 20;
 const WARM_UP_MS = 3000;

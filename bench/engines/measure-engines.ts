@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startCountingProxy } from '../../scripts/servers/counting-proxy.ts';
-import { type EngineName, startServers, type TestServers } from '../../scripts/servers/start-servers.ts';
+import { startCountingProxy } from '#scripts/servers/counting-proxy.ts';
+import { type EngineName, startServers, type TestServers } from '#scripts/servers/start-servers.ts';
 import { callApi, makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';
 import { Scenarios } from '../scenarios.ts';

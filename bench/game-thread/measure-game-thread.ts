@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shipBundle } from '../../scripts/build/shipped-bundles.ts';
-import { startServers } from '../../scripts/servers/start-servers.ts';
+import { shipBundle } from '#scripts/build/shipped-bundles.ts';
+import { startServers } from '#scripts/servers/start-servers.ts';
 import { withSidecar } from '../engines/measure-engines.ts';
 import { ITEMS, type LoadName, NAMESPACE } from '../game_load/loads.ts';
 import type { ThreadFigures } from '../game_load/thread-watch.ts';

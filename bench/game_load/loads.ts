@@ -1,4 +1,4 @@
-import { Database, type DbResult, type Host, Q } from '../../db_connector/helper/helper.ts';
+import { Database, type DbResult, type Host, Q } from '#connector/helper/helper.ts';
 import { inGameThread, type Row } from './in-game-thread.ts';
 import { threadCpuMs } from './thread-watch.ts';
 

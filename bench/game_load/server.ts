@@ -1,6 +1,6 @@
 // A bundle that keeps the game's thread busy with one load and prints what that cost as one JSON line. Options from the
 // environment: BENCH_LOAD, BENCH_SECONDS, BENCH_WARM_UP_SECONDS, BENCH_MYSQL_URL for the loads that need it.
-import { Database, type Host } from '../../db_connector/helper/helper.ts';
+import { Database, type Host } from '#connector/helper/helper.ts';
 import { type LoadName, loadOf } from './loads.ts';
 import { percentile, ThreadWatch, TICK_MS } from './thread-watch.ts';
 

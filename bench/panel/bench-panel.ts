@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AccountStore } from '../../sidecar/panel/accounts/account-store.ts';
-import { Accounts } from '../../sidecar/panel/accounts/accounts.ts';
-import { PasswordHasher } from '../../sidecar/panel/accounts/password-hasher.ts';
-import { Sessions } from '../../sidecar/panel/accounts/sessions.ts';
-import { PanelSettings } from '../../sidecar/panel/settings/panel-settings.ts';
-import { PERMISSIONS } from '../../sidecar/panel/shapes/permissions.ts';
-import { openPanelStore } from '../../sidecar/panel/store/panel-store.ts';
-import { PanelClient } from '../../test/panel/support/panel-client.ts';
+import { AccountStore } from '#panel/accounts/account-store.ts';
+import { Accounts } from '#panel/accounts/accounts.ts';
+import { PasswordHasher } from '#panel/accounts/password-hasher.ts';
+import { Sessions } from '#panel/accounts/sessions.ts';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
+import { openPanelStore } from '#panel/store/panel-store.ts';
+import { PanelClient } from '#test/panel/support/panel-client.ts';
 import { makeFolder } from '../prepare.ts';
 import { type Running, start } from '../processes.ts';
 

@@ -1,5 +1,5 @@
 import { type ClientRequest, request } from 'node:http';
-import type { PanelClient } from '../../test/panel/support/panel-client.ts';
+import type { PanelClient } from '#test/panel/support/panel-client.ts';
 import type { BenchPanel } from './bench-panel.ts';
 
 /** What the panel lets a session have. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { startServers, type TestServer } from '../../scripts/servers/start-servers.ts';
+import { startServers, type TestServer } from '#scripts/servers/start-servers.ts';
 import { ENGINES, type MeasuredEngine } from '../engines/measure-engines.ts';
 import { memoryOf } from '../processes.ts';
 import type { Served } from '../scenarios.ts';

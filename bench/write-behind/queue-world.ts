@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { TestServer } from '../../scripts/servers/start-servers.ts';
+import type { TestServer } from '#scripts/servers/start-servers.ts';
 import { declareItems, NAMESPACE } from '../engines/items.ts';
 import { type MeasuredEngine, withSidecar } from '../engines/measure-engines.ts';
 import { createPayloads, QUEUED_NAMESPACE } from '../payloads.ts';

@@ -2,7 +2,7 @@
 // its answer. `node bench/write-behind/signed-server.ts PATH SECRET_FILE` prints its port.
 import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
-import { importSecret, isSameSignature, signRequest, signResponse } from '../../db_connector/protocol/signing.ts';
+import { importSecret, isSameSignature, signRequest, signResponse } from '#protocol/signing.ts';
 
 interface Envelope {
   readonly kid: string;

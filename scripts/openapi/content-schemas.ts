@@ -1,5 +1,5 @@
-import { COLUMN_TYPE_NAMES, COLUMN_TYPES, FILTER_OPS } from '../../db_connector/protocol/columns.ts';
-import { IDENTIFIER_PATTERN } from '../../db_connector/protocol/identifiers.ts';
+import { COLUMN_TYPE_NAMES, COLUMN_TYPES, FILTER_OPS } from '#protocol/columns.ts';
+import { IDENTIFIER_PATTERN } from '#protocol/identifiers.ts';
 import {
   DEFAULT_DECIMAL_PRECISION,
   DEFAULT_DECIMAL_SCALE,
@@ -19,7 +19,7 @@ import {
   MAX_TABLE_COLUMNS,
   MAX_TABLE_INDEXES,
   MAX_TABLE_LENGTH,
-} from '../../db_connector/protocol/limits.ts';
+} from '#protocol/limits.ts';
 import { componentRef, type Node } from './json-schema.ts';
 
 /** What the readers of filters, sorting and schemas take, from the tables that they read. */

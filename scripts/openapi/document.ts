@@ -1,7 +1,7 @@
-import { CONNECTOR_ERRORS } from '../../db_connector/protocol/errors.ts';
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../db_connector/protocol/operations.ts';
-import { PAYLOADS } from '../../db_connector/protocol/payloads.ts';
-import { ERROR_PAYLOAD, RESULTS } from '../../db_connector/protocol/results.ts';
+import { CONNECTOR_ERRORS } from '#protocol/errors.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '#protocol/operations.ts';
+import { PAYLOADS } from '#protocol/payloads.ts';
+import { ERROR_PAYLOAD, RESULTS } from '#protocol/results.ts';
 import { contentSchemas } from './content-schemas.ts';
 import { envelopes } from './envelopes.ts';
 import { errorTable, failuresOf } from './failures.ts';

@@ -1,6 +1,6 @@
-import { KID_PATTERN, NONCE_PATTERN } from '../../db_connector/protocol/envelope.ts';
-import { API_ERRORS } from '../../db_connector/protocol/errors.ts';
-import { DEFAULT_MAX_PAYLOAD_CHARS, ENVELOPE_VERSION, SIGNATURE_LENGTH } from '../../db_connector/protocol/limits.ts';
+import { KID_PATTERN, NONCE_PATTERN } from '#protocol/envelope.ts';
+import { API_ERRORS } from '#protocol/errors.ts';
+import { DEFAULT_MAX_PAYLOAD_CHARS, ENVELOPE_VERSION, SIGNATURE_LENGTH } from '#protocol/limits.ts';
 import { componentRef, jsonText, type Node } from './json-schema.ts';
 
 const signature = {

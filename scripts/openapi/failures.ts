@@ -1,5 +1,5 @@
-import { API_ERRORS, type ApiErrorCode, type ErrorRow } from '../../db_connector/protocol/errors.ts';
-import { OPERATIONS, type OperationName } from '../../db_connector/protocol/operations.ts';
+import { API_ERRORS, type ApiErrorCode, type ErrorRow } from '#protocol/errors.ts';
+import { OPERATIONS, type OperationName } from '#protocol/operations.ts';
 import { componentRef, type Node } from './json-schema.ts';
 
 const EVERYWHERE = [

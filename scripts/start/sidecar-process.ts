@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LogFile } from '../../sidecar/embedded/log-file.ts';
-import { importantLine, parseSidecarLine, type SidecarLine } from '../../sidecar/embedded/readable-line.ts';
-import { RequestLines } from '../../sidecar/embedded/request-lines.ts';
-import { LOG_EVENT } from '../../sidecar/log-event.ts';
+import type { LogFile } from '#sidecar/embedded/log-file.ts';
+import { importantLine, parseSidecarLine, type SidecarLine } from '#sidecar/embedded/readable-line.ts';
+import { RequestLines } from '#sidecar/embedded/request-lines.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
 import { type ChildProgram, startChild, stopChild } from './child-program.ts';
 
 const FIRST_PAUSE_MS = 1000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { OPERATION_NAMES, OPERATIONS } from '../../db_connector/protocol/operations.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { OPERATION_NAMES, OPERATIONS } from '#protocol/operations.ts';
 import type { DatabaseCheck } from '../data/database-check.ts';
 import { type Client, ClientReader } from '../security/client.ts';
 import { OperationRoute, type OperationRouteOptions } from './operation-route.ts';

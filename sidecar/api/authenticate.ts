@@ -1,6 +1,6 @@
-import { parseRequestEnvelope, type RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
+import { parseRequestEnvelope, type RequestEnvelope } from '#protocol/envelope.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { SigningKey } from '#protocol/signing-key.ts';
 import type { Client } from '../security/client.ts';
 import type { ApiKey, Keyring } from '../security/keyring.ts';
 import type { LockOut } from '../security/lock-out.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { OPERATIONS, type OperationName } from '../../db_connector/protocol/operations.ts';
-import { operationsIn, type PayloadOf, parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
-import { writeServerTiming } from '../../db_connector/protocol/server-timing.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { OPERATIONS, type OperationName } from '#protocol/operations.ts';
+import { operationsIn, type PayloadOf, parsePayload, parsePayloadText } from '#protocol/payloads.ts';
+import { writeServerTiming } from '#protocol/server-timing.ts';
 import { type CallContext, CallTiming } from '../data/call-context.ts';
 import type { CallWatch } from '../data/call-watch.ts';
 import { type Log, traceOf } from '../log.ts';

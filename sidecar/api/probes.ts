@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { DatabaseCheck } from '../data/database-check.ts';
 import type { Client } from '../security/client.ts';
 import type { Metrics } from './metrics.ts';

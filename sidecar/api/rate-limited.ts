@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 
 /** 429 with `Retry-After`, as every one carries (contract section 3.6). */
 export class RateLimited extends ApiError {

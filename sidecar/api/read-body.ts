@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { networkOf } from '../security/addresses.ts';
 import { isJsonType } from './content-type.ts';
 import { GrowingBuffer } from './growing-buffer.ts';

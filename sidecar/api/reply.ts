@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { writeResponseEnvelope } from '../../db_connector/protocol/envelope.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { signResponse } from '../../db_connector/protocol/signing.ts';
-import type { SigningKey } from '../../db_connector/protocol/signing-key.ts';
+import { writeResponseEnvelope } from '#protocol/envelope.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { signResponse } from '#protocol/signing.ts';
+import type { SigningKey } from '#protocol/signing-key.ts';
 import { RateLimited } from './rate-limited.ts';
 
 /** What an authenticated answer is signed with. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
-import { MAX_ENVELOPE_CHARS } from '../../db_connector/protocol/limits.ts';
+import { MAX_ENVELOPE_CHARS } from '#protocol/limits.ts';
 import { CallWatch } from '../data/call-watch.ts';
 import { DatabaseCheck } from '../data/database-check.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';

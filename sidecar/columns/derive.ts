@@ -1,10 +1,10 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { foldText } from '../../db_connector/protocol/fold.ts';
-import { parseJson } from '../../db_connector/protocol/json.ts';
-import { isJsonObject, type Json } from '../../db_connector/protocol/json-value.ts';
-import { maxLength } from '../../db_connector/protocol/value-texts.ts';
-import { parseValue, type Value } from '../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { foldText } from '#protocol/fold.ts';
+import { parseJson } from '#protocol/json.ts';
+import { isJsonObject, type Json } from '#protocol/json-value.ts';
+import { maxLength } from '#protocol/value-texts.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 
 /** A column that the sidecar writes itself. */
 export interface DerivedColumn {

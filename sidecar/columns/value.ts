@@ -1,2 +1,2 @@
-export { addAmount, parseAmount } from '../../db_connector/protocol/value-numbers.ts';
-export { parseValue, type Value, writeValue } from '../../db_connector/protocol/values.ts';
+export { addAmount, parseAmount } from '#protocol/value-numbers.ts';
+export { parseValue, type Value, writeValue } from '#protocol/values.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
+import { isNamespace } from '#protocol/identifiers.ts';
 import type { CommandOptions } from './option-table.ts';
 import { readingArguments } from './usage-error.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
+import { isJsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { DeadLetter, QueueCalls } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';

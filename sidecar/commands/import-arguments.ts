@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
+import { isNamespace } from '#protocol/identifiers.ts';
 import { isReadableUrl } from '../config/database.ts';
 import { fileFault } from '../config/file-fault.ts';
 import type { MoveIo } from './move-io.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
+import { isJsonObject, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { builderCode } from '../importing/builder-code.ts';

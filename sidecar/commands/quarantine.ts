@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import { openEngine } from '../engine/open.ts';

@@ -1,4 +1,4 @@
-import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
+import { isNamespace } from '#protocol/identifiers.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
+import { isNamespace } from '#protocol/identifiers.ts';
 import {
   DEFAULT_AUTH_FAILURES_PER_MINUTE,
   DEFAULT_LOCKOUT_SECONDS,
@@ -14,8 +14,8 @@ import {
   DEFAULT_POOL_SIZE,
   DEFAULT_REQUEST_TIMEOUT_MS,
   DEFAULT_STATEMENT_TIMEOUT_MS,
-} from '../../db_connector/protocol/limits.ts';
-import { OPERATIONS } from '../../db_connector/protocol/operations.ts';
+} from '#protocol/limits.ts';
+import { OPERATIONS } from '#protocol/operations.ts';
 import { backupSection } from './backup.ts';
 import { flag, host, instant, integer, listOf, nullableText, oneOf, ranges, rule, text } from './rules.ts';
 import { writeBehindSection } from './write-behind.ts';

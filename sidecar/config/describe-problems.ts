@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearestName } from '../../db_connector/protocol/nearest-name.ts';
+import { nearestName } from '#protocol/nearest-name.ts';
 import { fieldNamesAt } from './schema-fields.ts';
 
 const SECRET_NAMES = /secret|password|url|token/i;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
-import { describeJsonFault } from '../../db_connector/protocol/json-fault.ts';
+import { isJsonObject, JsonError, parseJson } from '#protocol/json.ts';
+import { describeJsonFault } from '#protocol/json-fault.ts';
 import type { KeyRow } from '../security/keyring.ts';
 import { adviceOn } from './advice.ts';
 import { type BackupConfig, readBackup } from './backup.ts';

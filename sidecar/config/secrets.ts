@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { MIN_SECRET_BYTES } from '../../db_connector/protocol/limits.ts';
-import { importSecret } from '../../db_connector/protocol/signing.ts';
-import { SigningKey } from '../../db_connector/protocol/signing-key.ts';
+import { MIN_SECRET_BYTES } from '#protocol/limits.ts';
+import { importSecret } from '#protocol/signing.ts';
+import { SigningKey } from '#protocol/signing-key.ts';
 import { ConfigError } from './config-error.ts';
 import type { KeyOfFile } from './config-schema.ts';
 import { fileFault } from './file-fault.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isNamespace } from '../../db_connector/protocol/identifiers.ts';
+import { isNamespace } from '#protocol/identifiers.ts';
 import { flag, integer, rule, text } from './rules.ts';
 
 /** `writeBehind` of sidecar.json (contract section 2). */

@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Json, parseJson } from '../../db_connector/protocol/json.ts';
-import { type BatchMember, countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Json, parseJson } from '#protocol/json.ts';
+import { type BatchMember, countOf, type PayloadOf } from '#protocol/payloads.ts';
 import { writeValue } from '../columns/value.ts';
 import { type Batch, type BatchOperation, isDeferred } from '../engine/batch.ts';
 import type { TableTarget, Write } from '../engine/rows.ts';

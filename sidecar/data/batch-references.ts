@@ -1,8 +1,8 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../db_connector/protocol/json.ts';
-import type { BatchMember } from '../../db_connector/protocol/payloads.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#protocol/json.ts';
+import type { BatchMember } from '#protocol/payloads.ts';
+import type { Table } from '#protocol/schema.ts';
 
 /** `{"$result":[operation, row]}` in place of a column's value (contract section 11). */
 export interface ResultReference {

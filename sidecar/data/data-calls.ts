@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type CallBounds, StaleSchemaError, type TableTarget } from '../engine/rows.ts';
 import { isAway, type SchemaCatalog } from '../schema/catalog.ts';

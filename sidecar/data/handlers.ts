@@ -1,7 +1,7 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
-import { parseSort } from '../../db_connector/protocol/sort.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { countOf, type PayloadOf } from '#protocol/payloads.ts';
+import type { Table } from '#protocol/schema.ts';
+import { parseSort } from '#protocol/sort.ts';
 import { sumTooLarge } from '../engine/aggregate.ts';
 import type { FindQuery } from '../engine/rows.ts';
 import type { CallContext } from './call-context.ts';

@@ -1,8 +1,8 @@
-import { fingerprint } from '../../db_connector/protocol/canonical-json.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Writable } from '../../db_connector/protocol/json.ts';
-import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
-import type { OperationName } from '../../db_connector/protocol/operations.ts';
+import { fingerprint } from '#protocol/canonical-json.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Writable } from '#protocol/json.ts';
+import { IDEMPOTENCY_MEMORY_MS } from '#protocol/limits.ts';
+import type { OperationName } from '#protocol/operations.ts';
 import type { Engine } from '../engine/engine.ts';
 import { rememberedAnswer } from '../engine/remembered-answer.ts';
 import type { CallBounds, IdempotencySlot } from '../engine/rows.ts';

@@ -1,10 +1,10 @@
-import { COLUMN_TYPES, type Column } from '../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { isColumn } from '../../db_connector/protocol/identifiers.ts';
-import { isJsonObject, type Json } from '../../db_connector/protocol/json.ts';
-import { countOf, type PayloadOf } from '../../db_connector/protocol/payloads.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
-import { unknownColumn } from '../../db_connector/protocol/unknown-names.ts';
+import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { isColumn } from '#protocol/identifiers.ts';
+import { isJsonObject, type Json } from '#protocol/json.ts';
+import { countOf, type PayloadOf } from '#protocol/payloads.ts';
+import type { Table } from '#protocol/schema.ts';
+import { unknownColumn } from '#protocol/unknown-names.ts';
 import type { AggregateQuery, AggregateValue } from '../engine/aggregate.ts';
 import type { Capabilities } from '../engine/engine.ts';
 import type { DataLimits } from './data-calls.ts';

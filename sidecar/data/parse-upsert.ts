@@ -1,7 +1,7 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { JsonObject } from '../../db_connector/protocol/json.ts';
-import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { JsonObject } from '#protocol/json.ts';
+import type { PayloadOf } from '#protocol/payloads.ts';
+import type { Table } from '#protocol/schema.ts';
 import { addAmount, type Value } from '../columns/value.ts';
 import type { Row, Write } from '../engine/rows.ts';
 import { completeRow, parseInc, timeValue } from './rows.ts';

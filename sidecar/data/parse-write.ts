@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { PayloadOf } from '#protocol/payloads.ts';
+import type { Table } from '#protocol/schema.ts';
 import type { Write } from '../engine/rows.ts';
 import { parseInc, parseSet, timeValue } from './rows.ts';
 import { columnsOf } from './table-columns.ts';

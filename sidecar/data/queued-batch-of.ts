@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Writable, writeJson } from '../../db_connector/protocol/json.ts';
-import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Writable, writeJson } from '#protocol/json.ts';
+import type { PayloadOf } from '#protocol/payloads.ts';
 import { isDeferred } from '../engine/batch.ts';
 import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
 import { type BatchTables, batchOf } from './batch-of.ts';

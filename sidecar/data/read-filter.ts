@@ -1,7 +1,7 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Filter, parseFilter } from '../../db_connector/protocol/filter.ts';
-import type { JsonObject } from '../../db_connector/protocol/json-value.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Filter, parseFilter } from '#protocol/filter.ts';
+import type { JsonObject } from '#protocol/json-value.ts';
+import type { Table } from '#protocol/schema.ts';
 import type { Capabilities } from '../engine/engine.ts';
 
 /** @throws ApiError `invalid_filter`, also for a `json` column where the engine cannot filter by one; `unknown_column` */

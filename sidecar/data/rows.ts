@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { COLUMN_TYPES, type Column } from '../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { JsonObject } from '../../db_connector/protocol/json.ts';
+import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { JsonObject } from '#protocol/json.ts';
 import { deriveInto } from '../columns/derive.ts';
 import { parseAmount, parseValue, type Value } from '../columns/value.ts';
 import type { Row } from '../engine/rows.ts';

@@ -1,6 +1,6 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import { checkFilled, type Table } from '../../db_connector/protocol/schema.ts';
-import { unknownColumn } from '../../db_connector/protocol/unknown-names.ts';
+import type { Column } from '#protocol/columns.ts';
+import { checkFilled, type Table } from '#protocol/schema.ts';
+import { unknownColumn } from '#protocol/unknown-names.ts';
 import { type DerivedColumn, derivedOf } from '../columns/derive.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 

@@ -1,8 +1,8 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../db_connector/protocol/filter.ts';
-import type { JsonObject } from '../../db_connector/protocol/json.ts';
-import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { JsonObject } from '#protocol/json.ts';
+import type { PayloadOf } from '#protocol/payloads.ts';
+import type { Table } from '#protocol/schema.ts';
 import type { Capabilities } from '../engine/engine.ts';
 import type { Write } from '../engine/rows.ts';
 import { parseUpsert } from './parse-upsert.ts';

@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { IDEMPOTENCY_MEMORY_MS } from '../../db_connector/protocol/limits.ts';
-import type { PayloadOf } from '../../db_connector/protocol/payloads.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { IDEMPOTENCY_MEMORY_MS } from '#protocol/limits.ts';
+import type { PayloadOf } from '#protocol/payloads.ts';
 import { batchResult, failedResult } from '../engine/batch.ts';
 import { rememberedAnswer } from '../engine/remembered-answer.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine/rows.ts';

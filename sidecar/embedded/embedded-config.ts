@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { importSecret } from '../../db_connector/protocol/signing.ts';
+import { importSecret } from '#protocol/signing.ts';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
 import type { KeyRow } from '../security/keyring.ts';
 import type { HandOver } from './hand-over.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { isJsonObject, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
-import { MIN_SECRET_BYTES } from '../../db_connector/protocol/limits.ts';
+import { isJsonObject, JsonError, parseJson } from '#protocol/json.ts';
+import { MIN_SECRET_BYTES } from '#protocol/limits.ts';
 import { ConfigError } from '../config/config-error.ts';
 
 /** More than any folder and secret need; what is longer did not come from a game server's connector. */

@@ -1,8 +1,8 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../db_connector/protocol/filter.ts';
-import type { AggregateFunction } from '../../db_connector/protocol/payloads.ts';
-import { decimalScale } from '../../db_connector/protocol/value-numbers.ts';
+import type { Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { AggregateFunction } from '#protocol/payloads.ts';
+import { decimalScale } from '#protocol/value-numbers.ts';
 
 /** What is made of the rows of a group (contract section 11). */
 export interface AggregateValue {

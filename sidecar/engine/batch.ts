@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { TableTarget, Write } from './rows.ts';
 
 /** JSON texts of the ids that an insert of the batch gave, by the insert's index. */

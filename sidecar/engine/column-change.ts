@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../db_connector/protocol/canonical-json.ts';
-import type { Column } from '../../db_connector/protocol/schema.ts';
+import { canonicalJson } from '#protocol/canonical-json.ts';
+import type { Column } from '#protocol/schema.ts';
 
 /** As many digits as the largest value has. */
 const NEEDED_DIGITS = { int32: 10, int64: 19 } as const;

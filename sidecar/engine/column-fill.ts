@@ -1,6 +1,6 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import { isFilledIn } from '../../db_connector/protocol/schema-column.ts';
-import { parseValue, type Value } from '../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { isFilledIn } from '#protocol/schema-column.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 
 /** What rows that exist get in a new column. */
 export type Fill =

@@ -1,6 +1,6 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import type { ComparisonOp, Filter } from '../../db_connector/protocol/filter.ts';
-import type { Value } from '../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { ComparisonOp, Filter } from '#protocol/filter.ts';
+import type { Value } from '#protocol/values.ts';
 import { endOfPrefix } from './text-prefix.ts';
 
 /** What the filters of SQL dialects differ in. Text is written from left to right, parameters are added in that order. */

@@ -1,9 +1,9 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import { parseJson, writeJson } from '../../db_connector/protocol/json.ts';
-import { isJsonObject, type JsonObject } from '../../db_connector/protocol/json-value.ts';
-import { columnOf, columnToJson, type Table } from '../../db_connector/protocol/schema.ts';
-import { parseColumn } from '../../db_connector/protocol/schema-column.ts';
-import { SchemaReader } from '../../db_connector/protocol/schema-reader.ts';
+import type { Column } from '#protocol/columns.ts';
+import { parseJson, writeJson } from '#protocol/json.ts';
+import { isJsonObject, type JsonObject } from '#protocol/json-value.ts';
+import { columnOf, columnToJson, type Table } from '#protocol/schema.ts';
+import { parseColumn } from '#protocol/schema-column.ts';
+import { SchemaReader } from '#protocol/schema-reader.ts';
 import { changesKey, type TableTransition } from './table-transition.ts';
 
 /**

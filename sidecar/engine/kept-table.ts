@@ -1,4 +1,4 @@
-import { MAIN_PART, type Table } from '../../db_connector/protocol/schema.ts';
+import { MAIN_PART, type Table } from '#protocol/schema.ts';
 import { ownershipOf } from './schema-parts.ts';
 import { schemaOfText, textOfSchema } from './schema-text.ts';
 

@@ -1,8 +1,8 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../db_connector/protocol/filter.ts';
-import { isJsonObject, parseJson } from '../../db_connector/protocol/json.ts';
-import { columnOf } from '../../db_connector/protocol/schema.ts';
-import { parseValue, type Value } from '../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
+import { isJsonObject, parseJson } from '#protocol/json.ts';
+import { columnOf } from '#protocol/schema.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 import type { Engine } from './engine.ts';
 import type { CallBounds, Row, SortKey, TableTarget } from './rows.ts';
 

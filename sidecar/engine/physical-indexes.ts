@@ -1,4 +1,4 @@
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import type { Table } from '#protocol/schema.ts';
 import { HIDDEN_ID, physicalIndex, physicalUnique } from './physical-names.ts';
 
 /** An index as it is made: uniqueness of columns and declared indexes alike; the key is part of the table itself. */

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../db_connector/protocol/canonical-json.ts';
+import { sha256Hex } from '#protocol/canonical-json.ts';
 
 /** Contract section 6: every physical name has at most 63 bytes and is shortened with a hash. */
 const MAX_NAME_BYTES = 63;

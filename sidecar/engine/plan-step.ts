@@ -1,4 +1,4 @@
-import type { Column, Index, Table } from '../../db_connector/protocol/schema.ts';
+import type { Column, Index, Table } from '#protocol/schema.ts';
 
 /**
  * One step from the stored schema to the declared one, with all that an engine needs to do it.

@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork } from './queued-entry.ts';
 
 /** Digits of the highest index of an operation, so that letters of one batch sort as its operations do. */

@@ -1,4 +1,4 @@
-import { ApiError, type ApiErrorCode } from '../../db_connector/protocol/errors.ts';
+import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
 import type { QueuedEntry } from './queued-entry.ts';
 import type { CallBounds, Row, TableTarget } from './rows.ts';
 

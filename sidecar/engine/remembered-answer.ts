@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { IdempotencySlot, RememberedResult } from './rows.ts';
 
 /** A key came again with another payload (contract section 5). */

@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import {
   type Column,
   columnOf,
@@ -7,8 +7,8 @@ import {
   type Schema,
   schemaToJson,
   type Table,
-} from '../../db_connector/protocol/schema.ts';
-import { decimalPrecision, decimalScale } from '../../db_connector/protocol/value-numbers.ts';
+} from '#protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { type KeptColumn, keptOfText } from './kept-column.ts';
 import { partOfKeptTable } from './kept-table.ts';
 import type { QuarantinedObject } from './schema-change.ts';

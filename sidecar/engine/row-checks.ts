@@ -1,5 +1,5 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Table } from '#protocol/schema.ts';
 import { compareColumns } from './column-change.ts';
 import { fillOf } from './column-fill.ts';
 import { uniqueSets } from './physical-indexes.ts';

@@ -1,4 +1,4 @@
-import type { Schema } from '../../db_connector/protocol/schema.ts';
+import type { Schema } from '#protocol/schema.ts';
 import type { PlanStep } from './plan-step.ts';
 import type { StoredSchema } from './stored-schema.ts';
 

@@ -1,4 +1,4 @@
-import type { Column, Schema } from '../../db_connector/protocol/schema.ts';
+import type { Column, Schema } from '#protocol/schema.ts';
 
 /** The newest version of the `_` tables that this program knows. A database of a newer one is refused and never touched. */
 export const FORMAT_VERSION = 2;

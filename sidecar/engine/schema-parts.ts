@@ -1,4 +1,4 @@
-import { byName, MAIN_PART, type Part, type Schema, type Table } from '../../db_connector/protocol/schema.ts';
+import { byName, MAIN_PART, type Part, type Schema, type Table } from '#protocol/schema.ts';
 
 /** Whose each thing of a namespace's schema is: the name of a part, `MAIN_PART` for what `schema.sync` declares. */
 export interface Ownership {

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
-import { type Part, parseStoredSchema, type Schema, schemaToJson } from '../../db_connector/protocol/schema.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
+import { type Part, parseStoredSchema, type Schema, schemaToJson } from '#protocol/schema.ts';
 
 /** The inverse of `textOfSchema`; the digits of numbers stay. */
 export function schemaOfText(text: string): Schema {

@@ -1,5 +1,5 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Table } from '#protocol/schema.ts';
 import { HIDDEN_ID } from './physical-names.ts';
 
 /** The hidden generated row id of a table without primary key, as a column of its storage form. */

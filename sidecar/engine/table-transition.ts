@@ -1,5 +1,5 @@
-import type { Column } from '../../db_connector/protocol/columns.ts';
-import type { Schema, Table } from '../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Schema, Table } from '#protocol/schema.ts';
 import type { PlanStep } from './plan-step.ts';
 
 /** All steps of a plan for one table that stays, in one: engines often have to write such a table anew, and only once. */

@@ -1,4 +1,4 @@
-import type { Table } from '../../db_connector/protocol/schema.ts';
+import type { Table } from '#protocol/schema.ts';
 import type { QueueRow } from './queues.ts';
 import type { CallBounds } from './rows.ts';
 import type { QuarantinedObject } from './schema-change.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, writeJson } from '../../db_connector/protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject, writeJson } from '#protocol/json.ts';
 
 /** Names of the helper's builders (contract section 8). */
 const BUILDERS: Readonly<Record<string, string>> = {

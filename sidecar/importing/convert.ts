@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Json, JsonError, parseJson } from '../../db_connector/protocol/json.ts';
-import type { Column } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Json, JsonError, parseJson } from '#protocol/json.ts';
+import type { Column } from '#protocol/schema.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 import { quotedName } from './mysql-connection.ts';
 import { isBinary, isGeometry, type SourceColumn } from './source.ts';

@@ -1,4 +1,4 @@
-import { findTable, type Schema } from '../../db_connector/protocol/schema.ts';
+import { findTable, type Schema } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import type { Row } from '../engine/rows.ts';

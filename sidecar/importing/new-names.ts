@@ -1,6 +1,6 @@
-import { sha256Hex } from '../../db_connector/protocol/canonical-json.ts';
-import { isColumn, isTable } from '../../db_connector/protocol/identifiers.ts';
-import { MAX_COLUMN_LENGTH, MAX_TABLE_LENGTH } from '../../db_connector/protocol/limits.ts';
+import { sha256Hex } from '#protocol/canonical-json.ts';
+import { isColumn, isTable } from '#protocol/identifiers.ts';
+import { MAX_COLUMN_LENGTH, MAX_TABLE_LENGTH } from '#protocol/limits.ts';
 
 /** New names by old ones. A name that obeys the rule stays; of two that come to one name the second gets a number. */
 export function newNames(kind: 'table' | 'column', names: readonly string[]): Map<string, string> {

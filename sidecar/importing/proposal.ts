@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../db_connector/protocol/json.ts';
-import type { Column, Schema, Table } from '../../db_connector/protocol/schema.ts';
+import type { JsonObject } from '#protocol/json.ts';
+import type { Column, Schema, Table } from '#protocol/schema.ts';
 import type { SourceColumn, SourceTable } from './source.ts';
 
 /** Old names to new ones, only where they differ. */

@@ -1,10 +1,10 @@
-import type { ColumnType } from '../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Json, JsonObject } from '../../db_connector/protocol/json.ts';
-import { parseJson } from '../../db_connector/protocol/json.ts';
-import { MAX_DECIMAL_PRECISION, MAX_STRING_LENGTH } from '../../db_connector/protocol/limits.ts';
-import { parseColumn } from '../../db_connector/protocol/schema-column.ts';
-import { SchemaReader } from '../../db_connector/protocol/schema-reader.ts';
+import type { ColumnType } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Json, JsonObject } from '#protocol/json.ts';
+import { parseJson } from '#protocol/json.ts';
+import { MAX_DECIMAL_PRECISION, MAX_STRING_LENGTH } from '#protocol/limits.ts';
+import { parseColumn } from '#protocol/schema-column.ts';
+import { SchemaReader } from '#protocol/schema-reader.ts';
 import { writeValue } from '../columns/value.ts';
 import { converterOf } from './convert.ts';
 import { type ColumnFacts, isBinary, isGeometry, isTextual, isUnsigned, type SourceColumn } from './source.ts';

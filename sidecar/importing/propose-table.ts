@@ -1,13 +1,8 @@
-import { indexBytes, stringBytes } from '../../db_connector/protocol/columns.ts';
-import type { Json, JsonObject } from '../../db_connector/protocol/json.ts';
-import {
-  MAX_INDEX_BYTES,
-  MAX_INDEX_COLUMNS,
-  MAX_STRING_BYTES_OF_TABLE,
-  MAX_TABLE_INDEXES,
-} from '../../db_connector/protocol/limits.ts';
-import { parseColumn } from '../../db_connector/protocol/schema-column.ts';
-import { SchemaReader } from '../../db_connector/protocol/schema-reader.ts';
+import { indexBytes, stringBytes } from '#protocol/columns.ts';
+import type { Json, JsonObject } from '#protocol/json.ts';
+import { MAX_INDEX_BYTES, MAX_INDEX_COLUMNS, MAX_STRING_BYTES_OF_TABLE, MAX_TABLE_INDEXES } from '#protocol/limits.ts';
+import { parseColumn } from '#protocol/schema-column.ts';
+import { SchemaReader } from '#protocol/schema-reader.ts';
 import { newNames } from './new-names.ts';
 import type { Note } from './proposal.ts';
 import { count, proposeColumn } from './propose-column.ts';

@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { JsonObject } from '../../db_connector/protocol/json.ts';
-import { columnOf, findTable, parseSchema } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { JsonObject } from '#protocol/json.ts';
+import { columnOf, findTable, parseSchema } from '#protocol/schema.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
 import { newNames } from './new-names.ts';
 import type { Note, Proposal, Renames, TablePlan } from './proposal.ts';

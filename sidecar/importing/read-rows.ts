@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 import type { Row } from '../engine/rows.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Column } from '../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/schema.ts';
 import { writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Row } from '../engine/rows.ts';

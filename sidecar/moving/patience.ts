@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { CallBounds } from '../engine/rows.ts';
 
 /** A page of a large table may have to come from a cold disk. */

@@ -1,4 +1,4 @@
-import { type Column, findTable, type Table } from '../../db_connector/protocol/schema.ts';
+import { type Column, findTable, type Table } from '#protocol/schema.ts';
 import { keptOfText } from '../engine/kept-column.ts';
 import { keyColumnsOf } from '../engine/key-order.ts';
 import type { TableTarget } from '../engine/rows.ts';

@@ -1,5 +1,5 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Schema, schemaHash } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Schema, schemaHash } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { StaleSchemaError } from '../engine/rows.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';

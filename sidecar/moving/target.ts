@@ -1,4 +1,4 @@
-import { type Schema, schemaHash } from '../../db_connector/protocol/schema.ts';
+import { type Schema, schemaHash } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withTables } from '../engine/schema-parts.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';

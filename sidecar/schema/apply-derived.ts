@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { writeJson } from '../../db_connector/protocol/json.ts';
-import { type Renames, type Schema, schemaHash, schemaToJson } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { writeJson } from '#protocol/json.ts';
+import { type Renames, type Schema, schemaHash, schemaToJson } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import type { CallBounds } from '../engine/rows.ts';

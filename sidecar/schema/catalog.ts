@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Table } from '../../db_connector/protocol/schema.ts';
-import { unknownTable } from '../../db_connector/protocol/unknown-names.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Table } from '#protocol/schema.ts';
+import { unknownTable } from '#protocol/unknown-names.ts';
 import type { CallBounds, TableTarget } from '../engine/rows.ts';
 import type { SchemaCalls } from '../engine/schema-calls.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';

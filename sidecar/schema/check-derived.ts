@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { type Column, findTable, type Renames, type Table } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Column, findTable, type Renames, type Table } from '#protocol/schema.ts';
 import { type DerivedColumn, deriveInto } from '../columns/derive.ts';
 import { writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';

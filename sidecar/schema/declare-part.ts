@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import {
   byName,
   type DeclaredSchema,
@@ -11,7 +11,7 @@ import {
   type Schema,
   schemaToJson,
   type Table,
-} from '../../db_connector/protocol/schema.ts';
+} from '#protocol/schema.ts';
 import { ownedSchema } from '../engine/schema-parts.ts';
 import { followRenames, ownRenames } from './follow-renames.ts';
 import { ownsTable, type PartView, partViews } from './parts.ts';

@@ -1,4 +1,4 @@
-import { type Column, findTable, type Renames, type Schema, type Table } from '../../db_connector/protocol/schema.ts';
+import { type Column, findTable, type Renames, type Schema, type Table } from '#protocol/schema.ts';
 import { isDerivedAlike } from '../engine/column-change.ts';
 import { followed } from './plan.ts';
 

@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../db_connector/protocol/filter.ts';
-import type { Column, Table } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Column, Table } from '#protocol/schema.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import { type Value, writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';

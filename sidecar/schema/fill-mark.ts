@@ -1,5 +1,5 @@
-import { isJsonObject, parseJson, writeJson } from '../../db_connector/protocol/json.ts';
-import type { Column } from '../../db_connector/protocol/schema.ts';
+import { isJsonObject, parseJson, writeJson } from '#protocol/json.ts';
+import type { Column } from '#protocol/schema.ts';
 import { parseValue, writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { CallBounds, Row } from '../engine/rows.ts';

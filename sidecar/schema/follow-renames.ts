@@ -1,4 +1,4 @@
-import type { Renames, Table } from '../../db_connector/protocol/schema.ts';
+import type { Renames, Table } from '#protocol/schema.ts';
 import { ownsTable, type PartView } from './parts.ts';
 import { followed } from './plan.ts';
 

@@ -1,5 +1,5 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { MAX_SYNC_WAIT_MS } from '../../db_connector/protocol/limits.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 
 /** The place of the one schema change that a namespace has at a time. */
 export interface SyncPlace {

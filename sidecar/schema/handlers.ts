@@ -1,7 +1,7 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { writeJson } from '../../db_connector/protocol/json.ts';
-import { type PayloadOf, unknownProperties } from '../../db_connector/protocol/payloads.ts';
-import { MAIN_PART, schemaHash, schemaToJson, visibleSchema } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { writeJson } from '#protocol/json.ts';
+import { type PayloadOf, unknownProperties } from '#protocol/payloads.ts';
+import { MAIN_PART, schemaHash, schemaToJson, visibleSchema } from '#protocol/schema.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
 import { declarationOf } from './parts.ts';
 import { SchemaSync, type SyncOptions } from './sync.ts';

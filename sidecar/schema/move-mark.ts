@@ -1,5 +1,5 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../db_connector/protocol/json.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '#protocol/json.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { CallBounds } from '../engine/rows.ts';
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { sha256Hex } from '../../db_connector/protocol/canonical-json.ts';
+import { sha256Hex } from '#protocol/canonical-json.ts';
 
 /**
  * Who holds a lock, the same over restarts of one sidecar: it takes over its own old lock at once (contract section 6).

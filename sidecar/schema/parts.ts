@@ -1,4 +1,4 @@
-import { byName, findTable, MAIN_PART, type Schema, type Table } from '../../db_connector/protocol/schema.ts';
+import { byName, findTable, MAIN_PART, type Schema, type Table } from '#protocol/schema.ts';
 import { ownershipOf } from '../engine/schema-parts.ts';
 
 /** What one part has declared of a namespace's schema. */

@@ -1,4 +1,4 @@
-import type { Column, Index, Table } from '../../db_connector/protocol/schema.ts';
+import type { Column, Index, Table } from '#protocol/schema.ts';
 import { type ColumnChange, compareColumns, isDerivedAlike } from '../engine/column-change.ts';
 import type { PlanStep } from '../engine/plan-step.ts';
 

@@ -1,12 +1,4 @@
-import {
-  byName,
-  type Column,
-  type Index,
-  MAIN_PART,
-  type Renames,
-  type Schema,
-  type Table,
-} from '../../db_connector/protocol/schema.ts';
+import { byName, type Column, type Index, MAIN_PART, type Renames, type Schema, type Table } from '#protocol/schema.ts';
 import { compareColumns } from '../engine/column-change.ts';
 import type { PlanStep } from '../engine/plan-step.ts';
 import { type Ownership, ownershipOf } from '../engine/schema-parts.ts';

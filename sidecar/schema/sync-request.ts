@@ -1,6 +1,6 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { JsonObject } from '../../db_connector/protocol/json-value.ts';
-import { type DeclaredSchema, hasFilling, MAIN_PART, schemaHash } from '../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { JsonObject } from '#protocol/json-value.ts';
+import { type DeclaredSchema, hasFilling, MAIN_PART, schemaHash } from '#protocol/schema.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
 import { declarePart } from './declare-part.ts';
 import { declarationOf } from './parts.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { PlanEntry } from './plan-entry.ts';
 import type { Declared, SyncRequest } from './sync-request.ts';
 

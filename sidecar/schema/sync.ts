@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { canonicalJson } from '../../db_connector/protocol/canonical-json.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { MAX_EXTEND_WAIT_MS } from '../../db_connector/protocol/limits.ts';
+import { canonicalJson } from '#protocol/canonical-json.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { MAX_EXTEND_WAIT_MS } from '#protocol/limits.ts';
 import {
   MAIN_PART,
   parsePart,
@@ -10,7 +10,7 @@ import {
   type Schema,
   schemaHash,
   visibleSchema,
-} from '../../db_connector/protocol/schema.ts';
+} from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { StaleSchemaError } from '../engine/rows.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestEnvelope } from '../../db_connector/protocol/envelope.ts';
-import { isSameSignature, requestText } from '../../db_connector/protocol/signing.ts';
-import { SigningKey } from '../../db_connector/protocol/signing-key.ts';
+import type { RequestEnvelope } from '#protocol/envelope.ts';
+import { isSameSignature, requestText } from '#protocol/signing.ts';
+import { SigningKey } from '#protocol/signing-key.ts';
 import { AddressRanges } from './addresses.ts';
 
 /** What a key of the configuration says, its secrets read. */

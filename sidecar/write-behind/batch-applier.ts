@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { QueuedEntry } from '../engine/queued-entry.ts';
 import { type DeadLetter, isCompiled, QueueMovedError } from '../engine/queues.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/rows.ts';

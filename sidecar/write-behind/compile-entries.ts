@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { parsePayload, parsePayloadText } from '../../db_connector/protocol/payloads.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parsePayload, parsePayloadText } from '#protocol/payloads.ts';
 import { queuedBatchOf } from '../data/queued-batch-of.ts';
 import { type WriteName, writeOf } from '../data/write-of.ts';
 import type { Capabilities } from '../engine/engine.ts';

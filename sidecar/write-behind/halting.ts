@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { DETAILS_IN_LOG } from '../engine/log.ts';
 import { LOG_EVENT } from '../log-event.ts';
 import { backoffMs } from './backoff.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { PendingEntries } from './pending-entries.ts';
 import type { EnteringWrite } from './queue-entrance.ts';
 import type { QueueWorld } from './queue-world.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { AcceptedWrite } from '../data/write-queue.ts';
 import { type DeadLetter, QueueLostError } from '../engine/queues.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';

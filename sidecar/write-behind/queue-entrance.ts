@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
 import type { NewEntry, PendingEntry } from './journal/entries.ts';
 import type { QueueOwnership } from './queue-ownership.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { QueueRow } from '../engine/queues.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
 import { LOG_EVENT } from '../log-event.ts';

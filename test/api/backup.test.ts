@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runBackup } from '../../sidecar/commands/backup.ts';
-import { runRestore } from '../../sidecar/commands/restore.ts';
+import { runBackup } from '#sidecar/commands/backup.ts';
+import { runRestore } from '#sidecar/commands/restore.ts';
 import { newFolder } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { type SidecarOptions, spawnSidecar, startSidecar, type TestSidecar, writeConfig } from '../support/sidecar.ts';

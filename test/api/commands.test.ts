@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../sidecar/commands/command-table.ts';
+import { COMMANDS } from '#sidecar/commands/command-table.ts';
 import { newFolder, writeConfig } from '../support/sidecar.ts';
 
 const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;

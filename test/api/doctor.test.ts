@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runBackup } from '../../sidecar/commands/backup.ts';
-import { runDoctor } from '../../sidecar/commands/doctor.ts';
-import { runInit } from '../../sidecar/commands/init.ts';
+import { runBackup } from '#sidecar/commands/backup.ts';
+import { runDoctor } from '#sidecar/commands/doctor.ts';
+import { runInit } from '#sidecar/commands/init.ts';
 import { newFolder } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { secretOf, startSidecar, writeConfig } from '../support/sidecar.ts';

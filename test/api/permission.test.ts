@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { type HandledCall, startTestApi, type TestApi } from '../support/api.ts';
 import { keyOf } from '../support/config-folder.ts';
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
+import { openEngine } from '#engine/open.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 
 /** The commands as an owner runs them: arguments, standard output, exit codes. */

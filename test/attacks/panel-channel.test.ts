@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { PanelSettings } from '../../sidecar/panel/settings/panel-settings.ts';
-import { openPanelStore } from '../../sidecar/panel/store/panel-store.ts';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { openPanelStore } from '#panel/store/panel-store.ts';
 import { newFolder } from '../support/sidecar.ts';
 import { attackedSidecar, expectUnharmed } from './attack-world.ts';
 

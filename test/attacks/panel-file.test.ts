@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { PanelSettings } from '../../sidecar/panel/settings/panel-settings.ts';
-import { openPanelStore } from '../../sidecar/panel/store/panel-store.ts';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { openPanelStore } from '#panel/store/panel-store.ts';
 import { journalOf } from '../faults/disk-world.ts';
 import { openSmallDisk } from '../faults/small-journal-disk.ts';
 import { PanelClient } from '../panel/support/panel-client.ts';

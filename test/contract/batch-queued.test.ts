@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runDeadLetters } from '../../sidecar/commands/dead-letters.ts';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
+import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { newFolder, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { outcome, PATIENT } from './data-world.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { JsonNumber } from '../../db_connector/protocol/json.ts';
+import { JsonNumber } from '#protocol/json.ts';
 import { keyOf } from '../support/sidecar.ts';
 import type { Answer } from '../support/signed-client.ts';
 import { declare, outcome, PATIENT, rowsOf, useSidecar } from './data-world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import type { Capabilities } from '../../sidecar/engine/engine.ts';
+import type { Capabilities } from '#engine/engine.ts';
 import { type SidecarOptions, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import type { Answer, SignedClient } from '../support/signed-client.ts';
 

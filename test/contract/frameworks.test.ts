@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCopy } from '../../sidecar/commands/copy.ts';
+import { runCopy } from '#sidecar/commands/copy.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { expectTables, FRAMEWORKS, type FrameworkTable, wholeRows } from '../support/frameworks.ts';

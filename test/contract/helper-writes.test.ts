@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type DbResult, Q } from '../../db_connector/helper/helper.ts';
+import { type Database, type DbResult, Q } from '#connector/helper/helper.ts';
 import { HelperRig } from '../support/helper-rig.ts';
 import { useSidecar } from './data-world.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type DbResult, type DbRow, Q } from '../../db_connector/helper/helper.ts';
+import { type Database, type DbResult, type DbRow, Q } from '#connector/helper/helper.ts';
 import { HelperRig } from '../support/helper-rig.ts';
 import { useSidecar } from './data-world.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCopy } from '../../sidecar/commands/copy.ts';
-import { runQuarantine } from '../../sidecar/commands/quarantine.ts';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
+import { runCopy } from '#sidecar/commands/copy.ts';
+import { runQuarantine } from '#sidecar/commands/quarantine.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 import { type CopyRun, copyIo } from '../support/copy-io.ts';
 import { fillWorld, goOn, type MovedWorld, readWorld } from '../support/moved-world.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { JsonNumber } from '../../db_connector/protocol/json.ts';
 import type {
   LettersAnswer,
   NamespacesAnswer,
@@ -8,7 +7,8 @@ import type {
   QueueAnswer,
   RowAnswer,
   RowsAnswer,
-} from '../../sidecar/panel/shapes/database.ts';
+} from '#panel/shapes/database.ts';
+import { JsonNumber } from '#protocol/json.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../panel/support/panel.ts';
 import { secretOf } from '../support/config-folder.ts';
 import { SignedClient } from '../support/signed-client.ts';

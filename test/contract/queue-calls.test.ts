@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
+import { MAX_PAST_OWNERS, QueueLostError, QueueMovedError } from '#engine/queues.ts';
 import { StaleSchemaError, type Write } from '#engine/rows.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import type { Value } from '../../db_connector/protocol/values.ts';
-import { MAX_PAST_OWNERS, QueueLostError, QueueMovedError } from '../../sidecar/engine/queues.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Value } from '#protocol/values.ts';
 import {
   add,
   INT32_MAX,

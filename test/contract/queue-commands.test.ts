@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CommandIo } from '../../sidecar/commands/command-io.ts';
-import { runDeadLetters } from '../../sidecar/commands/dead-letters.ts';
-import { runQueue } from '../../sidecar/commands/queue.ts';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import type { Engine } from '../../sidecar/engine/engine.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
-import type { DeadLetter } from '../../sidecar/engine/queues.ts';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
+import type { DeadLetter } from '#engine/queues.ts';
+import type { CommandIo } from '#sidecar/commands/command-io.ts';
+import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
+import { runQueue } from '#sidecar/commands/queue.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { newFolder, unique, writeConfig } from '../support/config-folder.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 

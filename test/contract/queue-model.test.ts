@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
 import type { TableTarget } from '#engine/rows.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { QueueModel, type Step, writeOfStep } from './queue-model.ts';
 import { newQueue, type TestQueue, useEngines, within } from './queue-world.ts';
 

@@ -1,5 +1,5 @@
 import type { TableTarget, Write } from '#engine/rows.ts';
-import type { Value } from '../../db_connector/protocol/values.ts';
+import type { Value } from '#protocol/values.ts';
 import { addAmount, countUp, INT32_MAX, insert, item, remove, setTag, upsert } from './queue-world.ts';
 
 /** What an entry does; the model and the engine are given the same. */

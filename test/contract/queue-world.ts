@@ -1,15 +1,15 @@
 import { afterAll, beforeAll } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { QueueBatch, QueueRow } from '#engine/queues.ts';
 import type { CallBounds, Row, TableTarget, Write } from '#engine/rows.ts';
 import type { DatabaseSettings } from '#engine/settings.ts';
-import { ApiError } from '../../db_connector/protocol/errors.ts';
-import { parseFilter } from '../../db_connector/protocol/filter.ts';
-import { parseJson } from '../../db_connector/protocol/json.ts';
-import { parseSchema, schemaHash } from '../../db_connector/protocol/schema.ts';
-import type { Value } from '../../db_connector/protocol/values.ts';
-import type { Engine } from '../../sidecar/engine/engine.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
-import type { QueueBatch, QueueRow } from '../../sidecar/engine/queues.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseFilter } from '#protocol/filter.ts';
+import { parseJson } from '#protocol/json.ts';
+import { parseSchema, schemaHash } from '#protocol/schema.ts';
+import type { Value } from '#protocol/values.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const DECLARATION = `{"tables":[

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runQuarantine } from '../../sidecar/commands/quarantine.ts';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
+import { runQuarantine } from '#sidecar/commands/quarantine.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { newFolder, startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { PATIENT } from './data-world.ts';

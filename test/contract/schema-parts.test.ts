@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import type { Engine } from '../../sidecar/engine/engine.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { keyOf, newFolder, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { PATIENT } from './data-world.ts';

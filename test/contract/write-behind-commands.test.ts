@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CommandIo } from '../../sidecar/commands/command-io.ts';
-import { runDeadLetters } from '../../sidecar/commands/dead-letters.ts';
-import { runQueue } from '../../sidecar/commands/queue.ts';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
+import type { CommandIo } from '#sidecar/commands/command-io.ts';
+import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
+import { runQueue } from '#sidecar/commands/queue.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { newFolder, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { PATIENT } from './data-world.ts';

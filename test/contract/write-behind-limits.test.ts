@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
+import { openEngine } from '#engine/open.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { outcome, PATIENT } from './data-world.ts';
 import { healthOf, LATER, PLAIN_READS, pendingOf, Scores, sidecarsOfTest } from './write-behind-world.ts';
 

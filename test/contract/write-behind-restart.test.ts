@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
-import { SourceHold } from '../../sidecar/moving/source-hold.ts';
+import { openEngine } from '#engine/open.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
+import { SourceHold } from '#sidecar/moving/source-hold.ts';
 import { newFolder, type SidecarOptions, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { outcome, PATIENT } from './data-world.ts';

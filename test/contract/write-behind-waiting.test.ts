@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import type { Engine } from '../../sidecar/engine/engine.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
-import { SourceHold } from '../../sidecar/moving/source-hold.ts';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
+import { SourceHold } from '#sidecar/moving/source-hold.ts';
 import { itDiffers, outcome, useSidecar } from './data-world.ts';
 import { healthOf, LATER, PLAIN_READS, pendingOf, SCORES, Scores } from './write-behind-world.ts';
 

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { shipBundles } from '../../scripts/build/shipped-bundles.ts';
-import { BundleWatch } from '../../scripts/start/bundle-watch.ts';
+import { shipBundles } from '#scripts/build/shipped-bundles.ts';
+import { BundleWatch } from '#scripts/start/bundle-watch.ts';
 import { DIST, SampleSite } from './sample-server.ts';
 
 const SERVER = `import type { Host } from '../db_connector/helper.js';

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import type { TableTarget } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/stored-schema.ts';
-import { parseSchema, schemaHash } from '../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../sidecar/engine/engine.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
+import { parseSchema, schemaHash } from '#protocol/schema.ts';
 import { newFolder, startSidecar, writeConfig } from '../support/sidecar.ts';
 
 /**

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SYSTEM_TIMERS } from '../../db_connector/client/timers.ts';
+import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
 import { Rig } from '../support/connector-rig.ts';
 import { LuaScript, whyNoLua } from '../support/lua-script.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';

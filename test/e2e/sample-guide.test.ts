@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { shipBundle } from '../../scripts/build/shipped-bundles.ts';
+import { shipBundle } from '#scripts/build/shipped-bundles.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { DIST, SampleSite } from './sample-server.ts';
 

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
-import { type EngineName, startServers, type TestServer } from '../../scripts/servers/start-servers.ts';
+import { type EngineName, startServers, type TestServer } from '#scripts/servers/start-servers.ts';
 import {
   bufferedConfig,
   bufferHealth,

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { attachStrace, detachStrace, provideStrace } from '../../scripts/servers/strace-program.ts';
+import { attachStrace, detachStrace, provideStrace } from '#scripts/servers/strace-program.ts';
 import { bufferedConfig, endProcess, flush, prepareTables } from '../support/buffered/buffered-sidecar.ts';
 import { Load } from '../support/buffered/load.ts';
 import { newFolder } from '../support/config-folder.ts';

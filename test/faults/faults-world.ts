@@ -1,11 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
-import {
-  type EngineName,
-  startServers,
-  type TestServer,
-  type TestServers,
-} from '../../scripts/servers/start-servers.ts';
+import { type EngineName, startServers, type TestServer, type TestServers } from '#scripts/servers/start-servers.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import type { Answer } from '../support/signed-client.ts';
 

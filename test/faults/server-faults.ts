@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EngineName } from '../../scripts/servers/start-servers.ts';
+import type { EngineName } from '#scripts/servers/start-servers.ts';
 import type { Answer } from '../support/signed-client.ts';
 import {
   declareTables,

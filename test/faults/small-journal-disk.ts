@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
-import { isRoot } from '../../scripts/servers/private-command.ts';
+import { isRoot } from '#scripts/servers/private-command.ts';
 import { newFolder } from '../support/config-folder.ts';
 import { journalOf } from './disk-world.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest';
-import { emptyDisk, fillDisk } from '../../scripts/servers/small-disk.ts';
-import { provideStrace } from '../../scripts/servers/strace-program.ts';
+import { emptyDisk, fillDisk } from '#scripts/servers/small-disk.ts';
+import { provideStrace } from '#scripts/servers/strace-program.ts';
 import { endProcess, flush, logged, readState } from '../support/buffered/buffered-sidecar.ts';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
 import { seedOf } from '../support/test-seed.ts';

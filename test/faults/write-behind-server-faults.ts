@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EngineName } from '../../scripts/servers/start-servers.ts';
+import type { EngineName } from '#scripts/servers/start-servers.ts';
 import { bufferHealth } from '../support/buffered/buffered-sidecar.ts';
 import { seedOf } from '../support/test-seed.ts';
 import {

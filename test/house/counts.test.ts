@@ -14,8 +14,8 @@ import {
   readReport,
   repeatedCases,
   unequalCases,
-} from '../../scripts/check/counts.ts';
-import { chosenEngines } from '../../scripts/servers/chosen-engines.ts';
+} from '#scripts/check/counts.ts';
+import { chosenEngines } from '#scripts/servers/chosen-engines.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'counts-'));
 afterAll(() => rmSync(folder, { recursive: true }));

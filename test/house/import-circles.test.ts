@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { findCircles } from '../../scripts/check/import-circles.ts';
-import { readSources } from '../../scripts/check/import-directions.ts';
+import { findCircles } from '#scripts/check/import-circles.ts';
+import { readSources } from '#scripts/check/import-directions.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

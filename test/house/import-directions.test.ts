@@ -1,19 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { findViolations, readSources, specifiersOf } from '../../scripts/check/import-directions.ts';
+import { findViolations, readSources, specifiersOf } from '#scripts/check/import-directions.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Each of these lines, planted in that file, must make the check fail. */
 const PLANTED: readonly [string, string][] = [
-  ['db_connector/protocol/envelope.ts', "import { log } from '../../sidecar/log.ts';"],
+  ['db_connector/protocol/envelope.ts', "import { log } from '#sidecar/log.ts';"],
   ['db_connector/protocol/envelope.ts', "import { readFileSync } from 'node:fs';"],
   ['db_connector/protocol/envelope.ts', "import fastify from 'fastify';"],
   ['db_connector/helper/database.ts', "import type { Connector } from '../calls/connector.ts';"],
   ['db_connector/client/api-client.ts', "export { Connector } from '../calls/connector.ts';"],
   ['db_connector/calls/connector.ts', "import { standaloneHost } from '../host/standalone/adapter.ts';"],
   ['db_connector/host/start-connector.ts', "import { standaloneHost } from './standalone/adapter.ts';"],
-  ['db_connector/calls/connector.ts', "const engine = await import('../../sidecar/engine/engine.ts');"],
+  ['db_connector/calls/connector.ts', "const engine = await import('#engine/engine.ts');"],
   ['sidecar/engine/engine.ts', "import type { CallContext } from '../data/call-context.ts';"],
   ['sidecar/engine/sqlite/read.ts', "import type { CallContext } from '#sidecar/data/call-context.ts';"],
   ['db_connector/protocol/envelope.ts', "import { log } from '#sidecar/log.ts';"],
@@ -25,7 +25,7 @@ const PLANTED: readonly [string, string][] = [
   ['sidecar/security/keyring.ts', "import type { Engine } from '../engine/engine.ts';"],
   ['sidecar/schema/plan.ts', "export * from '../data/handlers.ts';"],
   ['standalone/main.ts', "import { writeJson } from '../db_connector/protocol/json.ts';"],
-  ['bundles/sample_roleplay/server.ts', "import { Filters } from '../../db_connector/helper/filters.ts';"],
+  ['bundles/sample_roleplay/server.ts', "import { Filters } from '#connector/helper/filters.ts';"],
   ['sidecar/main.ts', "import { newFolder } from '../test/support/config-folder.ts';"],
 ];
 

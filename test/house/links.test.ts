@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { hashInputs } from '../../scripts/build/input-hash.ts';
-import { shipBundles } from '../../scripts/build/shipped-bundles.ts';
+import { hashInputs } from '#scripts/build/input-hash.ts';
+import { shipBundles } from '#scripts/build/shipped-bundles.ts';
 
 it('links in bundles/, which an editor makes, neither stop a build nor are shipped', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bundles-'));

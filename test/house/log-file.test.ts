@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LogFile } from '../../sidecar/embedded/log-file.ts';
+import { LogFile } from '#sidecar/embedded/log-file.ts';
 
 const FULL_BYTES = 20 * 1024 * 1024 + 1;
 

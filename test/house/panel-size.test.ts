@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { LOCALES } from '../../sidecar/panel/shapes/locales.ts';
+import { LOCALES } from '#panel/shapes/locales.ts';
 
 const PAGES = fileURLToPath(new URL('../../dist/sidecar/panel', import.meta.url));
 const ASSETS = join(PAGES, 'assets');

@@ -20,9 +20,9 @@ import { MongoClient } from 'mongodb';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest';
-import { machineSource } from '../../scripts/servers/debian-root.ts';
-import { familyOf, isAlive, markOf } from '../../scripts/servers/process-table.ts';
-import { endStaleRuns, readRuns } from '../../scripts/servers/run-state.ts';
+import { machineSource } from '#scripts/servers/debian-root.ts';
+import { familyOf, isAlive, markOf } from '#scripts/servers/process-table.ts';
+import { endStaleRuns, readRuns } from '#scripts/servers/run-state.ts';
 import {
   connectServers,
   type EngineName,
@@ -30,7 +30,7 @@ import {
   startServers,
   type TestServer,
   type TestServers,
-} from '../../scripts/servers/start-servers.ts';
+} from '#scripts/servers/start-servers.ts';
 
 // The first time, packages come from the network and FerretDB is compiled.
 const FIRST_TIME_MS = 600_000;

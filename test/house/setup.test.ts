@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { completeLock, type LockFile, missingOptional } from '../../scripts/complete-lock.ts';
+import { completeLock, type LockFile, missingOptional } from '#scripts/complete-lock.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SETUP = join(ROOT, 'scripts/setup');

@@ -16,8 +16,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
-import { toShippedJavaScript } from '../../scripts/build/shipped-bundles.ts';
-import { specifiersOf } from '../../scripts/check/import-directions.ts';
+import { toShippedJavaScript } from '#scripts/build/shipped-bundles.ts';
+import { specifiersOf } from '#scripts/check/import-directions.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = join(ROOT, 'dist');

@@ -1,13 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import {
-  chosenEngines,
-  isServerEngine,
-  type TestedEngine,
-  urlVariableOf,
-} from '../../scripts/servers/chosen-engines.ts';
-import { runBackup } from '../../sidecar/commands/backup.ts';
+import { chosenEngines, isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { runBackup } from '#sidecar/commands/backup.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { freshDatabase } from '../support/databases.ts';
 import { newFolder, startSidecar, type TestSidecar } from '../support/sidecar.ts';

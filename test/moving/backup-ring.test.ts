@@ -1,12 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { chosenEngines, isServerEngine, urlVariableOf } from '../../scripts/servers/chosen-engines.ts';
-import { runBackup } from '../../sidecar/commands/backup.ts';
-import { runRestore } from '../../sidecar/commands/restore.ts';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import type { Engine } from '../../sidecar/engine/engine.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
+import { chosenEngines, isServerEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { runBackup } from '#sidecar/commands/backup.ts';
+import { runRestore } from '#sidecar/commands/restore.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { type FreshDatabase, freshDatabase, type ServerEngine } from '../support/databases.ts';

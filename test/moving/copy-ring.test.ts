@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { chosenEngines, isServerEngine, urlVariableOf } from '../../scripts/servers/chosen-engines.ts';
-import { runCopy } from '../../sidecar/commands/copy.ts';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import type { Engine } from '../../sidecar/engine/engine.ts';
-import { openEngine } from '../../sidecar/engine/open.ts';
-import type { DeadLetter, QueueRow } from '../../sidecar/engine/queues.ts';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
+import type { DeadLetter, QueueRow } from '#engine/queues.ts';
+import { chosenEngines, isServerEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { runCopy } from '#sidecar/commands/copy.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { SampleSite } from '../e2e/sample-server.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';

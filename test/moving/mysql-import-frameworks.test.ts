@@ -2,13 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import {
-  chosenEngines,
-  isServerEngine,
-  type TestedEngine,
-  urlVariableOf,
-} from '../../scripts/servers/chosen-engines.ts';
-import { runImport } from '../../sidecar/commands/import.ts';
+import { chosenEngines, isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { runImport } from '#sidecar/commands/import.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { freshDatabase } from '../support/databases.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runImport } from '../../sidecar/commands/import.ts';
+import { runImport } from '#sidecar/commands/import.ts';
 import { newFolder, writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { startSidecar } from '../support/sidecar.ts';

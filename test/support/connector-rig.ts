@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SYSTEM_TIMERS, type Timers } from '../../db_connector/client/timers.ts';
-import { standaloneHost } from '../../db_connector/host/standalone/adapter.ts';
-import type { StandaloneServer } from '../../db_connector/host/standalone/host-types.ts';
-import { startConnector } from '../../db_connector/host/start-connector.ts';
+import { SYSTEM_TIMERS, type Timers } from '#connector/client/timers.ts';
+import { standaloneHost } from '#connector/host/standalone/adapter.ts';
+import type { StandaloneServer } from '#connector/host/standalone/host-types.ts';
+import { startConnector } from '#connector/host/start-connector.ts';
 
 export const SECRET = 'a-secret-that-only-the-tests-know-0123456789';
 

@@ -1,5 +1,5 @@
-import type { MoveIo } from '../../sidecar/commands/move-io.ts';
-import { MoveProgress } from '../../sidecar/commands/move-progress.ts';
+import type { MoveIo } from '#sidecar/commands/move-io.ts';
+import { MoveProgress } from '#sidecar/commands/move-progress.ts';
 
 export interface CopyRun {
   readonly lines: string[];

@@ -1,5 +1,5 @@
-import { SYSTEM_TIMERS } from '../../db_connector/client/timers.ts';
-import { Database, type DatabaseHost } from '../../db_connector/helper/helper.ts';
+import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
+import { Database, type DatabaseHost } from '#connector/helper/helper.ts';
 import { Rig } from './connector-rig.ts';
 import type { TestSidecar } from './sidecar.ts';
 

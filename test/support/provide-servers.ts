@@ -4,8 +4,8 @@ import {
   isServerEngine,
   TESTED_ENGINES,
   urlVariableOf,
-} from '../../scripts/servers/chosen-engines.ts';
-import { startServers } from '../../scripts/servers/start-servers.ts';
+} from '#scripts/servers/chosen-engines.ts';
+import { startServers } from '#scripts/servers/start-servers.ts';
 
 /**
  * Global set-up of the projects whose tests need servers: those that no TEST_…_URL names yet are started, and ended after the

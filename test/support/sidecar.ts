@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { loadConfig } from '../../sidecar/config/load-config.ts';
-import type { Capabilities } from '../../sidecar/engine/engine.ts';
-import { type ServeOptions, serve } from '../../sidecar/serve.ts';
+import type { Capabilities } from '#engine/engine.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
+import { type ServeOptions, serve } from '#sidecar/serve.ts';
 import { type ConfigChanges, newFolder, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
 import { ownDatabase, type TestDatabase } from './test-database.ts';

@@ -1,4 +1,4 @@
-import type { Disk, DiskFile, FolderLock } from '../../sidecar/write-behind/journal/disk.ts';
+import type { Disk, DiskFile, FolderLock } from '#sidecar/write-behind/journal/disk.ts';
 
 const SECTOR_BYTES = 512;
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { isServerEngine, type TestedEngine, urlVariableOf } from '../../scripts/servers/chosen-engines.ts';
+import { isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
 import { newFolder } from './config-folder.ts';
 import { freshDatabase } from './databases.ts';
 

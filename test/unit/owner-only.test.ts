@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { makeOwnerOnly, withGivenUmask } from '../../sidecar/owner-only.ts';
+import { makeOwnerOnly, withGivenUmask } from '#sidecar/owner-only.ts';
 
 it.skipIf(process.platform === 'win32')(
   'files are for the owner alone; other programs keep the umask that was given',

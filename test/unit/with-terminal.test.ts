@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { Log } from '../../sidecar/log.ts';
-import type { RunningSidecar } from '../../sidecar/serve.ts';
-import { withTerminal } from '../../sidecar/with-terminal.ts';
+import { Log } from '#sidecar/log.ts';
+import type { RunningSidecar } from '#sidecar/serve.ts';
+import { withTerminal } from '#sidecar/with-terminal.ts';
 
 it('lets no colour of a console line run on into what the terminal shows next', () => {
   const written: string[] = [];

@@ -1,8 +1,8 @@
 import { Decimal128, type Document } from 'mongodb';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { decimalOf, floorToScale, plainText, scaledText } from '../../../db_connector/protocol/decimal.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
-import { writeValue } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { decimalOf, floorToScale, plainText, scaledText } from '#protocol/decimal.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import { writeValue } from '#protocol/values.ts';
 import {
   type AggregateOutput,
   type AggregateQuery,

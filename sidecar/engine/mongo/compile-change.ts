@@ -1,10 +1,10 @@
 import { Decimal128, type Document, Double, Int32, Long } from 'mongodb';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { decimalOf, floorToScale, scaledText } from '../../../db_connector/protocol/decimal.ts';
-import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '../../../db_connector/protocol/limits.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { decimalOf, floorToScale, scaledText } from '#protocol/decimal.ts';
+import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts';
+import type { Table } from '#protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import type { Value } from '#protocol/values.ts';
 import type { Row } from '../rows.ts';
 import { NOTHING } from './compile-filter.ts';
 import { type FieldValue, fieldOf, LAST_QUEUED_FIELD, MARKS_FIELD, toBson } from './documents.ts';

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { ComparisonOp, Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { ComparisonOp, Filter } from '#protocol/filter.ts';
+import type { Value } from '#protocol/values.ts';
 import { endOfPrefix } from '../text-prefix.ts';
 import { fieldOf, toBson } from './documents.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Db, type DbOptions, MongoClient, MongoCompatibilityError, ReadConcern } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { EngineLog } from '../log.ts';
 import { type CallBounds, StaleSchemaError } from '../rows.ts';
 import type { ServerSettings } from '../settings.ts';

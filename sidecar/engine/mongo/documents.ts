@@ -1,7 +1,7 @@
 import { Decimal128, Double, Int32, Long } from 'mongodb';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { decimalOf, plainText } from '../../../db_connector/protocol/decimal.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { decimalOf, plainText } from '#protocol/decimal.ts';
+import type { Value } from '#protocol/values.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 

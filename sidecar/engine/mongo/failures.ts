@@ -9,7 +9,7 @@ import {
   MongoTopologyClosedError,
   MongoWriteConcernError,
 } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import type { TroubleScope } from '../trouble-log.ts';
 

@@ -1,5 +1,5 @@
 import { type Collection, type Document, Long } from 'mongodb';
-import { INT32_MAX, INT64_MAX } from '../../../db_connector/protocol/limits.ts';
+import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 import { failureOf } from './failures.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BSON, type Document, Long, ObjectId } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
-import { writeValue } from '../../../db_connector/protocol/values.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Column, Table } from '#protocol/schema.ts';
+import { writeValue } from '#protocol/values.ts';
 import type { Row } from '../rows.ts';
 import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD, MARKS_FIELD, ORDER_FIELD, toBson } from './documents.ts';
 import { failureOf, insertedBefore } from './failures.ts';

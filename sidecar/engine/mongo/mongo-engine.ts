@@ -1,5 +1,5 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Filter } from '#protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import { type Batch, targetOf } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db, ObjectId } from 'mongodb';
-import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
 import { IdempotencyConflictError } from '../remembered-answer.ts';
 import type { IdempotencySlot, RememberedResult } from '../rows.ts';
 import type { MongoSession } from './session.ts';

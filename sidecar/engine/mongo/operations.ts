@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { CallBounds, IdempotencySlot } from '../rows.ts';
 import { MARKS_FIELD } from './documents.ts';
 import { failureOf } from './failures.ts';

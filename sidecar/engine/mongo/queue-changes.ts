@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
-import type { ColumnType } from '../../../db_connector/protocol/columns.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { ColumnType } from '#protocol/columns.ts';
+import type { Table } from '#protocol/schema.ts';
 import { uniqueSets } from '../physical-indexes.ts';
 import type { QueuedEntry } from '../queued-entry.ts';
 import type { QueueUnit } from '../queues.ts';

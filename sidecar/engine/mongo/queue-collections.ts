@@ -1,5 +1,5 @@
 import { type Collection, type Db, Long } from 'mongodb';
-import type { ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { DeadLetter, PastOwner, QueueRow } from '../queues.ts';
 
 /** `_queues`: one document a namespace, never deleted. */

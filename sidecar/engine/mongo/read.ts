@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { writeValue } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Table } from '#protocol/schema.ts';
+import { writeValue } from '#protocol/values.ts';
 import { PageBuilder } from '../page-builder.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import { RowWriter } from '../row-writer.ts';

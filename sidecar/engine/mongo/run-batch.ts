@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { type Batch, type BatchOperation, batchResult, failedResult, isDeferred } from '../batch.ts';
 import { isLasting } from '../queues.ts';
 import type { IdempotencySlot } from '../rows.ts';

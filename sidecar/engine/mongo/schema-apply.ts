@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Schema } from '#protocol/schema.ts';
 import { physicalTable } from '../physical-names.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';

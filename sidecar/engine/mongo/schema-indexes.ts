@@ -1,5 +1,5 @@
 import { type IndexDescriptionInfo, MongoServerError } from 'mongodb';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Table } from '#protocol/schema.ts';
 import { physicalIndexes } from '../physical-indexes.ts';
 import { ORDER_FIELD } from './documents.ts';
 import type { SchemaWork } from './schema-collections.ts';

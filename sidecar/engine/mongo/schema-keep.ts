@@ -1,5 +1,5 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Table } from '#protocol/schema.ts';
 import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../kept-column.ts';
 import { textOfKeptTable } from '../kept-table.ts';
 import { physicalTable, quarantineName } from '../physical-names.ts';

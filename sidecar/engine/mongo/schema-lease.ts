@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { MAX_SYNC_WAIT_MS } from '../../../db_connector/protocol/limits.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 import { type CallBounds, StaleSchemaError, type TableTarget } from '../rows.ts';
 import type { Others } from './other-sidecars.ts';
 import { type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './schema-collections.ts';

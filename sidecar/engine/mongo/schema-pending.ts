@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import type { Schema } from '#protocol/schema.ts';
 import type { Restored } from '../restore-rules.ts';
 import type { Others } from './other-sidecars.ts';
 import type { PendingChange, SchemaDocument, SchemaWork } from './schema-collections.ts';

@@ -1,5 +1,5 @@
-import { parseJson, type Writable, writeJson } from '../../../db_connector/protocol/json.ts';
-import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import { parseJson, type Writable, writeJson } from '#protocol/json.ts';
+import type { Schema } from '#protocol/schema.ts';
 import type { PlanStep } from '../plan-step.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { QuarantineDocument } from './schema-collections.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { QuarantinedObject } from '../schema-change.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './schema-collections.ts';
 import { dropCollection } from './schema-whole.ts';

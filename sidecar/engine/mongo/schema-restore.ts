@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Column, Schema, Table } from '../../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Column, Schema, Table } from '#protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { type KeptColumn, keptOfText } from '../kept-column.ts';
 import { physicalTable } from '../physical-names.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Document, Int32, Long } from 'mongodb';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Column } from '#protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
 import type { TableTransition } from '../table-transition.ts';
 import { ORDER_FIELD, toBson } from './documents.ts';

@@ -1,5 +1,5 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { type Schema, schemaHash } from '../../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Schema, schemaHash } from '#protocol/schema.ts';
 import { physicalTable } from '../physical-names.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';

@@ -1,5 +1,5 @@
 import type { Long } from 'mongodb';
-import { findTable, type Schema, type Table } from '../../../db_connector/protocol/schema.ts';
+import { findTable, type Schema, type Table } from '#protocol/schema.ts';
 import { hasGenerator } from '../physical-indexes.ts';
 import { physicalTable, quarantineName } from '../physical-names.ts';
 import { schemaOfText } from '../schema-text.ts';

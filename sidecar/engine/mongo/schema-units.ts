@@ -1,4 +1,4 @@
-import type { Schema, Table } from '../../../db_connector/protocol/schema.ts';
+import type { Schema, Table } from '#protocol/schema.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { PlanStep } from '../plan-step.ts';
 import type { Restored } from '../restore-rules.ts';

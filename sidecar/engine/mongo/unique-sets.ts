@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Table } from '#protocol/schema.ts';
 import { physicalIndexes, uniqueSets } from '../physical-indexes.ts';
 import type { Row, TableTarget } from '../rows.ts';
 import { allOf, matchOf } from './compile-filter.ts';

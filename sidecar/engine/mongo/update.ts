@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Table } from '#protocol/schema.ts';
 import { uniqueSets } from '../physical-indexes.ts';
 import type { Write } from '../rows.ts';
 import { type CompiledChange, compileChange } from './compile-change.ts';

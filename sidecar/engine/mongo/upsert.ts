@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Table } from '#protocol/schema.ts';
+import type { Value } from '#protocol/values.ts';
 import type { Write } from '../rows.ts';
 import { affectedExisting, upsertChange } from '../upsert-change.ts';
 import { type CompiledChange, compileChange } from './compile-change.ts';

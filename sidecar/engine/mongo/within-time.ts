@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { CallBounds } from '../rows.ts';
 
 /** Waits for what others wait for too, and what goes on when the time of this call is over. */

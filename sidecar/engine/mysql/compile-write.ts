@@ -1,7 +1,7 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Table } from '#protocol/schema.ts';
+import type { Value } from '#protocol/values.ts';
 import { filterSql } from '../filter-sql.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';

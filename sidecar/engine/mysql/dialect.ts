@@ -1,7 +1,7 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import type { Value } from '#protocol/values.ts';
 import type { Encode, SqlDialect, SqlParams } from '../sql/dialect.ts';
 import type { SqlParam } from '../sql/session.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'mysql2';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { ServerSettings } from '../settings.ts';
 import { type ConnectionMaker, ConnectionPool } from '../sql/connection-pool.ts';
 import { DeadlineSession } from '../sql/deadline-session.ts';

@@ -1,6 +1,6 @@
-import type { ColumnType } from '../../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { ColumnType } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Filter } from '#protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';

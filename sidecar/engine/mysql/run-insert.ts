@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { Row, TableTarget } from '../rows.ts';
 import { generatedColumn, givenIds, insertResult } from '../sql/compile-change.ts';
 import type { Session, SqlResult } from '../sql/session.ts';

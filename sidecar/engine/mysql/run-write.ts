@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/compile-change.ts';
 import type { CompiledStatement } from '../sql/compile-read.ts';

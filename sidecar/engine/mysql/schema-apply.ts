@@ -1,5 +1,5 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Table } from '#protocol/schema.ts';
 import { keptOf, textOfKept } from '../kept-column.ts';
 import { textOfKeptTable } from '../kept-table.ts';
 import { StaleSchemaError } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { type Column, columnOf, type Table } from '../../../db_connector/protocol/schema.ts';
+import { type Column, columnOf, type Table } from '#protocol/schema.ts';
 import { identityOf, type PhysicalIndex, physicalIndexes } from '../physical-indexes.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import { changesKey, type TableTransition } from '../table-transition.ts';

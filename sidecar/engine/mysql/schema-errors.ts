@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { classify, errnoOf } from './failures.ts';
 
 /** Whether the statement surely did not happen, and the connection goes on. */

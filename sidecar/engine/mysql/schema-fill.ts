@@ -1,4 +1,4 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Column } from '#protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { SqlParam } from '../sql/session.ts';

@@ -1,4 +1,4 @@
-import { type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
+import { type Schema, schemaHash, type Table } from '#protocol/schema.ts';
 import { physicalTable } from '../physical-names.ts';
 import { restoredColumn } from '../restore-rules.ts';
 import { restoredSchema, settledSchema, withTables } from '../schema-parts.ts';

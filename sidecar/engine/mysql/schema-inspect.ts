@@ -1,4 +1,4 @@
-import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
+import { INT64_MAX } from '#protocol/limits.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { COLUMNS, quoted } from './names.ts';
 

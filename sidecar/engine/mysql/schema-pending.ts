@@ -1,6 +1,6 @@
-import { parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../db_connector/protocol/json-value.ts';
-import { columnOf, type Schema, type Table } from '../../../db_connector/protocol/schema.ts';
+import { parseJson, writeJson } from '#protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#protocol/json-value.ts';
+import { columnOf, type Schema, type Table } from '#protocol/schema.ts';
 import { type KeptColumn, keptOfText, textOfKept } from '../kept-column.ts';
 import { schemaOfText, storedSchemaOf, storedSchemaToJson, textOfSchema } from '../schema-text.ts';
 import type { TableTransition } from '../table-transition.ts';

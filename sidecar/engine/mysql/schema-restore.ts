@@ -1,4 +1,4 @@
-import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import type { Schema } from '#protocol/schema.ts';
 import { keptOfText } from '../kept-column.ts';
 import { partOfKeptTable } from '../kept-table.ts';
 import { refusal, restorableTable, restoredColumn, restoredNote, schemaWith, tableOfKept } from '../restore-rules.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { schemaOfText } from '../schema-text.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';

@@ -1,4 +1,4 @@
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Table } from '#protocol/schema.ts';
 import { physicalTable, quarantineName } from '../physical-names.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { forgetQuarantine, quarantineRow, register } from '../sql/schema-quarantine.ts';

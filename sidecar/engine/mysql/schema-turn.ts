@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { errnoOf } from './failures.ts';
 

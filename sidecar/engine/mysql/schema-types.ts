@@ -1,5 +1,5 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
+import type { Column } from '#protocol/columns.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 
 /** The two servers differ in the name of the collation that compares by bytes, trailing spaces included. */
 export type Flavour = 'mariadb' | 'mysql';

@@ -1,4 +1,4 @@
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Table } from '#protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { keptOf } from '../kept-column.ts';
 import { hasGenerator } from '../physical-indexes.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { physicalIndexes } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { TableTarget } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { IdempotencySlot, RememberedResult } from '../rows.ts';
 import type { Session } from '../sql/session.ts';
 import { DUPLICATE_ENTRY, errnoOf } from './failures.ts';

@@ -1,5 +1,5 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
 import { filterSql } from '../filter-sql.ts';
 import { physicalGenerator, physicalTable } from '../physical-names.ts';
 import type { IdempotencySlot, Row, TableTarget, Write } from '../rows.ts';

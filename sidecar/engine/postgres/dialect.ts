@@ -1,4 +1,4 @@
-import type { Column, ColumnType } from '../../../db_connector/protocol/columns.ts';
+import type { Column, ColumnType } from '#protocol/columns.ts';
 import type { Encode, SqlDialect } from '../sql/dialect.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 import { arrayLiteral } from './array-literal.ts';

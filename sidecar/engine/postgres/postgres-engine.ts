@@ -1,4 +1,4 @@
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
+import type { Filter } from '#protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';

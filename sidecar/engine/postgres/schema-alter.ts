@@ -1,4 +1,4 @@
-import type { Column } from '../../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { identityOf, physicalIndexes } from '../physical-indexes.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { physicalTable } from '../physical-names.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';

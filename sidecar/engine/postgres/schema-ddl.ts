@@ -1,6 +1,6 @@
 import createKnex from 'knex';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Table } from '#protocol/schema.ts';
 import { hasGenerator, identityOf, type PhysicalIndex } from '../physical-indexes.ts';
 import { HIDDEN_ID, physicalGenerator, physicalKey } from '../physical-names.ts';
 import { COLUMNS, quoted } from './names.ts';

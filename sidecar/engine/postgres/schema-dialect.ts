@@ -1,5 +1,5 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
+import type { Column } from '#protocol/columns.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { SchemaDialect } from '../sql/schema-connection.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 

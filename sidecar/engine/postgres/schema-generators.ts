@@ -1,4 +1,4 @@
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Table } from '#protocol/schema.ts';
 import { hasGenerator } from '../physical-indexes.ts';
 import { physicalGenerator, physicalTable } from '../physical-names.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';

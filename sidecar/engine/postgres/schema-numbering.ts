@@ -1,4 +1,4 @@
-import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column, Table } from '#protocol/schema.ts';
 import { identityOf } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';

@@ -1,4 +1,4 @@
-import { type Column, type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
+import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { keptOfText } from '../kept-column.ts';
 import { physicalTable } from '../physical-names.ts';

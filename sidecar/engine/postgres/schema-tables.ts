@@ -1,4 +1,4 @@
-import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column, Table } from '#protocol/schema.ts';
 import { keptOf, textOfKept } from '../kept-column.ts';
 import { textOfKeptTable } from '../kept-table.ts';
 import { hasGenerator, physicalIndexes } from '../physical-indexes.ts';

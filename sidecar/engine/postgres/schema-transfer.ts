@@ -1,4 +1,4 @@
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Table } from '#protocol/schema.ts';
 import { SchemaConnection } from '../sql/schema-connection.ts';
 import { quarantineRow, register } from '../sql/schema-quarantine.ts';
 import { createTransfer } from '../sql/schema-transfer.ts';

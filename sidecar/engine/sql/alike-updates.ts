@@ -1,7 +1,7 @@
-import type { Column, ColumnType } from '../../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column, ColumnType } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Value } from '#protocol/values.ts';
 import type { BatchOperation } from '../batch.ts';
 import { uniqueSets } from '../physical-indexes.ts';
 import type { TableTarget, Write } from '../rows.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { type Batch, isDeferred } from '../batch.ts';
 import type { CallBounds } from '../rows.ts';
 

@@ -1,6 +1,6 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { writeValue } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Table } from '#protocol/schema.ts';
+import { writeValue } from '#protocol/values.ts';
 import type { Row, Write } from '../rows.ts';
 import type { SqlDialect, SqlParams } from './dialect.ts';
 

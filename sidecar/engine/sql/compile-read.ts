@@ -1,7 +1,7 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import { MAX_BYTES_LENGTH, MAX_TEXT_LENGTH } from '../../../db_connector/protocol/limits.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
+import { MAX_BYTES_LENGTH, MAX_TEXT_LENGTH } from '#protocol/limits.ts';
+import type { Table } from '#protocol/schema.ts';
 import { type AggregateQuery, outputsOf } from '../aggregate.ts';
 import { filterSql } from '../filter-sql.ts';
 import { HIDDEN_ID, physicalTable } from '../physical-names.ts';

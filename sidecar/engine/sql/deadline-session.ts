@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { Session, SqlParam, SqlResult, TakeRow } from './session.ts';
 import type { SqlDriver } from './sql-driver.ts';
 

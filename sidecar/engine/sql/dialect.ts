@@ -1,6 +1,6 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Value } from '#protocol/values.ts';
 import type { FilterWriter } from '../filter-sql.ts';
 import type { Encode } from '../row-writer.ts';
 import type { SqlParam } from './session.ts';

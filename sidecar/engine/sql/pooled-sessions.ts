@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { EngineStats } from '../engine.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import { StaleSchemaError } from '../rows.ts';

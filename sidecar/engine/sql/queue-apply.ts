@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { retriedLetter, worksOf } from '../queued-batch.ts';
 import type { QueuedBatch, QueuedEntry, QueuedWork } from '../queued-entry.ts';
 import {

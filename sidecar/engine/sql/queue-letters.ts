@@ -1,4 +1,4 @@
-import type { ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { DeadLetter } from '../queues.ts';
 import type { QueueDialect } from './queue-dialect.ts';
 import type { SchemaConnection } from './schema-connection.ts';

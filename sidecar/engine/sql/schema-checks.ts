@@ -1,6 +1,6 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '../../../db_connector/protocol/limits.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
+import type { Column } from '#protocol/columns.ts';
+import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { physicalTable } from '../physical-names.ts';
 import { type ColumnCheck, columnChecks, repeatChecks } from '../row-checks.ts';
 import type { TableTransition } from '../table-transition.ts';

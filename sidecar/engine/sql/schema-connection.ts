@@ -1,4 +1,4 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Column } from '#protocol/columns.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { Session, SqlParam } from './session.ts';
 

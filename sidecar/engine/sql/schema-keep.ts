@@ -1,4 +1,4 @@
-import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column, Table } from '#protocol/schema.ts';
 import type { KeptColumn } from '../kept-column.ts';
 import { identityOf } from '../physical-indexes.ts';
 import type { SchemaConnection } from './schema-connection.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '../kept-column.ts';
 import { physicalTable, quarantineName } from '../physical-names.ts';
 import type { QuarantinedObject } from '../schema-change.ts';

@@ -1,4 +1,4 @@
-import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import type { Schema } from '#protocol/schema.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';

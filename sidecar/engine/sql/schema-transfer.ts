@@ -1,4 +1,4 @@
-import { findTable, type Table } from '../../../db_connector/protocol/schema.ts';
+import { findTable, type Table } from '#protocol/schema.ts';
 import { hasGenerator } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { CallBounds } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { Write } from '../rows.ts';
 
 /** Of a write that is repeated because of a twin, or of a record of its slot that expires in the very moment. */

@@ -1,4 +1,4 @@
-import { decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
+import { decimalScale } from '#protocol/value-numbers.ts';
 import { type AggregateOutput, type AggregateQuery, type AggregateValue, outputsOf } from '../aggregate.ts';
 import type { TableTarget } from '../rows.ts';
 import { filterSql } from './compile-filter.ts';

@@ -1,7 +1,7 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
+import type { Column } from '#protocol/columns.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Table } from '#protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { HIDDEN_ID } from '../physical-names.ts';
 import type { FindQuery, SortKey, TableTarget } from '../rows.ts';
 import { filterSql } from './compile-filter.ts';

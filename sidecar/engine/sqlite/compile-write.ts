@@ -1,9 +1,9 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { decimalOf, floorToScale } from '../../../db_connector/protocol/decimal.ts';
-import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '../../../db_connector/protocol/limits.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
-import { type Value, writeValue } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { decimalOf, floorToScale } from '#protocol/decimal.ts';
+import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts';
+import type { Table } from '#protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import { type Value, writeValue } from '#protocol/values.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
 import { affectedExisting, upsertChange } from '../upsert-change.ts';
 import { whereSql } from './compile-read.ts';

@@ -1,5 +1,5 @@
 import SQLite from 'better-sqlite3';
-import { ApiError, type ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
 import { faultPlace } from '../fault-place.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import { StaleSchemaError } from '../rows.ts';

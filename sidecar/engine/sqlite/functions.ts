@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { INT64_MAX } from '#protocol/limits.ts';
 import { monotonicMs } from './monotonic.ts';
 import { scaledOfWide, WIDE_SUM_PRECISION, wideText } from './storage.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiErrorCode } from '../../../db_connector/protocol/errors.ts';
+import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { LogLevel } from '../log.ts';
 import type { DeadLetter, QueueOwner } from '../queues.ts';
 import type { IdempotencySlot } from '../rows.ts';

@@ -1,5 +1,5 @@
 import SQLite from 'better-sqlite3';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { type DeadLetter, isLasting } from '../queues.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { Connection } from './connection.ts';

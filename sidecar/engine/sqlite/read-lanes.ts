@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { PendingCall } from './pending-call.ts';
 import type { WorkerLink } from './worker-link.ts';
 

@@ -1,4 +1,4 @@
-import { scaledText } from '../../../db_connector/protocol/decimal.ts';
+import { scaledText } from '#protocol/decimal.ts';
 import { floatSumText } from '../aggregate.ts';
 import { type Encode, RowWriter } from '../row-writer.ts';
 import type { OutputColumn, OutputKind } from './messages.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { batchResult, checkExpected, failedResult } from '../batch.ts';
 import type { Connection } from './connection.ts';
 import { diagnose } from './failures.ts';

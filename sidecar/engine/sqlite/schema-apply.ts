@@ -1,5 +1,5 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Schema } from '#protocol/schema.ts';
 import type { PlanStep } from '../plan-step.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { schemaOfText } from '../schema-text.ts';

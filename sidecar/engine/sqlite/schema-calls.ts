@@ -1,4 +1,4 @@
-import { type Writable, writeJson } from '../../../db_connector/protocol/json.ts';
+import { type Writable, writeJson } from '#protocol/json.ts';
 import type { SchemaCalls } from '../schema-calls.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import { schemaOfText, textOfSchema } from '../schema-text.ts';

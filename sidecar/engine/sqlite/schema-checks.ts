@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Column } from '#protocol/columns.ts';
 import { type ColumnCheck, columnChecks, repeatChecks } from '../row-checks.ts';
 import type { TableTransition } from '../table-transition.ts';
 import type { JobContext } from './jobs.ts';

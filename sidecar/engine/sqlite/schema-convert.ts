@@ -1,8 +1,8 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { exactNumber } from '../../../db_connector/protocol/json-value.ts';
-import { decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
-import { parseValue } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { exactNumber } from '#protocol/json-value.ts';
+import { decimalScale } from '#protocol/value-numbers.ts';
+import { parseValue } from '#protocol/values.ts';
 import { fromPhysical, type Physical, storageKind, toPhysical } from './storage.ts';
 
 /** Whether the bytes on disk stay as they are when a column becomes another. */

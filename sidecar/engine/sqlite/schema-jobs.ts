@@ -1,4 +1,4 @@
-import { parseJson } from '../../../db_connector/protocol/json.ts';
+import { parseJson } from '#protocol/json.ts';
 import type { PlanStep } from '../plan-step.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { schemaOfText } from '../schema-text.ts';

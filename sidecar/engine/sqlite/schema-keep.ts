@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column, Table } from '#protocol/schema.ts';
 import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../kept-column.ts';
 import { textOfKeptTable } from '../kept-table.ts';
 import { identityOf } from '../physical-indexes.ts';

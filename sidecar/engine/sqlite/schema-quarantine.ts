@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { QuarantinedObject } from '../schema-change.ts';
 import { quoted } from './names.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
+import type { Column } from '#protocol/columns.ts';
 import { fillOf } from '../column-fill.ts';
 import { hasGenerator, identityOf } from '../physical-indexes.ts';
 import { HIDDEN_ID } from '../physical-names.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { type Column, type Schema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
+import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { keptOfText } from '../kept-column.ts';
 import { hasGenerator, identityOf } from '../physical-indexes.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Schema } from '../../../db_connector/protocol/schema.ts';
+import type { Schema } from '#protocol/schema.ts';
 import { formatOf } from '../schema-format.ts';
 import { textOfSchema } from '../schema-text.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Column, Table } from '../../../db_connector/protocol/schema.ts';
+import type { Column, Table } from '#protocol/schema.ts';
 import { fillOf } from '../column-fill.ts';
 import { hasGenerator, indexText, type PhysicalIndex, physicalIndexes } from '../physical-indexes.ts';
 import { changesKey, type TableTransition } from '../table-transition.ts';

@@ -1,7 +1,7 @@
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { decimalOf, floorToScale, scaledText } from '../../../db_connector/protocol/decimal.ts';
-import { decimalPrecision, decimalScale } from '../../../db_connector/protocol/value-numbers.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { decimalOf, floorToScale, scaledText } from '#protocol/decimal.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import type { Value } from '#protocol/values.ts';
 
 /** A logical value in the form in which SQLite keeps it. */
 export type Physical = null | number | bigint | string | Uint8Array;

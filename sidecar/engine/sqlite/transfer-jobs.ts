@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { findTable, type Table } from '../../../db_connector/protocol/schema.ts';
+import { findTable, type Table } from '#protocol/schema.ts';
 import { hasGenerator } from '../physical-indexes.ts';
 import type { QueueRow } from '../queues.ts';
 import { schemaOfText } from '../schema-text.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { faultPlace } from '../fault-place.ts';
 import type { EngineLog } from '../log.ts';
 import { StaleSchemaError } from '../rows.ts';

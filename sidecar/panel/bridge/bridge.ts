@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '#sidecar/log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
 import type { BridgeStatus } from '../shapes/bridge.ts';

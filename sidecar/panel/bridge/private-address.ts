@@ -1,4 +1,4 @@
-import { AddressRanges, readAddress } from '../../security/addresses.ts';
+import { AddressRanges, readAddress } from '#sidecar/security/addresses.ts';
 
 /** Networks that nobody routes over the internet (RFC 1918, 3927, 4193, 4291) and this machine. */
 const PRIVATE = new AddressRanges([

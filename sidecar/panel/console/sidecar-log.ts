@@ -1,5 +1,5 @@
-import type { LogSink } from '../../log.ts';
-import { LOG_EVENT } from '../../log-event.ts';
+import type { LogSink } from '#sidecar/log.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
 import { DIAGNOSTIC_LEVELS, type DiagnosticLevel } from '../shapes/diagnostics.ts';
 import { LOG_AGE_MS, MEGABYTE } from './console-log.ts';
 import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';

@@ -1,4 +1,4 @@
-import { type Json, JsonError, parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
+import { type Json, JsonError, parseJson, writeJson } from '#protocol/json.ts';
 import { PanelError } from '../panel-error.ts';
 
 /** @throws PanelError that names the field, for what is no strict JSON */

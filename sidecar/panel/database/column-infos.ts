@@ -1,7 +1,7 @@
-import { COLUMN_TYPES, type Column } from '../../../db_connector/protocol/columns.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { columnsOf } from '../../data/table-columns.ts';
-import type { Capabilities } from '../../engine/engine.ts';
+import type { Capabilities } from '#engine/engine.ts';
+import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
+import type { Table } from '#protocol/schema.ts';
+import { columnsOf } from '#sidecar/data/table-columns.ts';
 import type { ColumnInfo } from '../shapes/database.ts';
 
 /** In the order of the declaration; columns that are still being filled cannot be read yet. */

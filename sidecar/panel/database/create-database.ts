@@ -1,5 +1,5 @@
 import type { EngineLog } from '#engine/log.ts';
-import type { CallWatch } from '../../data/call-watch.ts';
+import type { CallWatch } from '#sidecar/data/call-watch.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 import { DatabaseAccess, type DatabaseParts } from './database-access.ts';
 import { HealthWatch } from './health-watch.ts';

@@ -1,10 +1,10 @@
+import type { Engine } from '#engine/engine.ts';
 import type { CallBounds } from '#engine/rows.ts';
-import { type CallContext, CallTiming } from '../../data/call-context.ts';
-import { createDataHandlers } from '../../data/handlers.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { SchemaCatalog } from '../../schema/catalog.ts';
-import type { NamespaceGate } from '../../schema/gate.ts';
-import type { WriteBuffer } from '../../write-behind/write-buffer.ts';
+import { type CallContext, CallTiming } from '#sidecar/data/call-context.ts';
+import { createDataHandlers } from '#sidecar/data/handlers.ts';
+import type { SchemaCatalog } from '#sidecar/schema/catalog.ts';
+import type { NamespaceGate } from '#sidecar/schema/gate.ts';
+import type { WriteBuffer } from '#sidecar/write-behind/write-buffer.ts';
 import { MAX_PAGE_ROWS } from '../shapes/database.ts';
 
 export interface DatabaseParts {

@@ -1,7 +1,7 @@
-import type { CallWatch } from '../../data/call-watch.ts';
-import { DatabaseCheck } from '../../data/database-check.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { WriteBuffer } from '../../write-behind/write-buffer.ts';
+import type { Engine } from '#engine/engine.ts';
+import type { CallWatch } from '#sidecar/data/call-watch.ts';
+import { DatabaseCheck } from '#sidecar/data/database-check.ts';
+import type { WriteBuffer } from '#sidecar/write-behind/write-buffer.ts';
 import type { DatabaseHealth } from '../shapes/health.ts';
 
 export interface HealthWatchOptions {

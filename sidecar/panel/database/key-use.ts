@@ -1,4 +1,4 @@
-import type { SeenCall } from '../../data/call-watch.ts';
+import type { SeenCall } from '#sidecar/data/call-watch.ts';
 import type { KeyInfo, KeysAnswer } from '../shapes/database.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 

@@ -1,8 +1,8 @@
 import type { CallBounds } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/stored-schema.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { columnsOf } from '../../data/table-columns.ts';
-import { type TableSize, unknownSize } from '../../engine/table-size.ts';
+import { type TableSize, unknownSize } from '#engine/table-size.ts';
+import type { Table } from '#protocol/schema.ts';
+import { columnsOf } from '#sidecar/data/table-columns.ts';
 import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../shapes/database.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { onDatabase } from './refusals.ts';

@@ -1,7 +1,7 @@
 import type { EngineLog } from '#engine/log.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { QuarantinedObject } from '../../engine/schema-change.ts';
-import { Quarantine, tablesFirst } from '../../schema/quarantine.ts';
+import type { QuarantinedObject } from '#engine/schema-change.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
 import { PanelError } from '../panel-error.ts';
 import type { QuarantineAnswer, QuarantineChangeAnswer } from '../shapes/database.ts';
 import type { DatabaseAccess } from './database-access.ts';

@@ -1,7 +1,7 @@
-import { isJsonObject, JsonError, parseJson } from '../../../db_connector/protocol/json.ts';
-import type { DeadLetter } from '../../engine/queues.ts';
-import { letterProspect } from '../../write-behind/letter-prospect.ts';
-import type { QueueOverview, WriteBuffer } from '../../write-behind/write-buffer.ts';
+import type { DeadLetter } from '#engine/queues.ts';
+import { isJsonObject, JsonError, parseJson } from '#protocol/json.ts';
+import { letterProspect } from '#sidecar/write-behind/letter-prospect.ts';
+import type { QueueOverview, WriteBuffer } from '#sidecar/write-behind/write-buffer.ts';
 import { PanelError } from '../panel-error.ts';
 import {
   type LetterInfo,

@@ -1,5 +1,5 @@
 import { StaleSchemaError } from '#engine/rows.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { type ErrorDetails, PanelError } from '../panel-error.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 

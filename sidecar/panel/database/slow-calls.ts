@@ -1,5 +1,5 @@
-import { isColumn, isNamespace, isTable } from '../../../db_connector/protocol/identifiers.ts';
-import type { SeenCall } from '../../data/call-watch.ts';
+import { isColumn, isNamespace, isTable } from '#protocol/identifiers.ts';
+import type { SeenCall } from '#sidecar/data/call-watch.ts';
 import type { SlowAnswer, SlowCall } from '../shapes/database.ts';
 
 /** What a connector calls slow as well. */

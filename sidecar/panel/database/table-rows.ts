@@ -1,6 +1,6 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
-import { type PayloadOf, parsePayload } from '../../../db_connector/protocol/payloads.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
+import { type PayloadOf, parsePayload } from '#protocol/payloads.ts';
 import type { RowsAnswer, RowsRequest } from '../shapes/database.ts';
 import { jsonOf } from './cell-text.ts';
 import { columnInfos } from './column-infos.ts';

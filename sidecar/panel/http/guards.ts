@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import type { Client, ClientReader } from '../../security/client.ts';
+import type { Client, ClientReader } from '#sidecar/security/client.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { AuditChange } from '../shapes/accounts.ts';

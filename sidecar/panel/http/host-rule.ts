@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Client } from '../../security/client.ts';
+import type { Client } from '#sidecar/security/client.ts';
 import { PanelError } from '../panel-error.ts';
 
 export interface HostSettings {

@@ -1,5 +1,5 @@
-import type { Log } from '../../log.ts';
-import { LOG_EVENT } from '../../log-event.ts';
+import type { Log } from '#sidecar/log.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
 
 const LINES_PER_SECOND = 20;
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import type { Client } from '../../security/client.ts';
+import type { Client } from '#sidecar/security/client.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import type { Permission } from '../shapes/permissions.ts';
 

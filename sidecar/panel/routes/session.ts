@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { networkOf } from '../../security/addresses.ts';
+import { networkOf } from '#sidecar/security/addresses.ts';
 import { inOrder } from '../accounts/account-store.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Login } from '../accounts/login.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
-import { withGivenUmask } from '../../owner-only.ts';
+import { withGivenUmask } from '#sidecar/owner-only.ts';
 import { LineSplitter } from '../console/line-splitter.ts';
 import { ChannelMessages } from './channel-messages.ts';
 import { launchFault } from './launch-fault.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { KeyOfFile } from '../../config/config-schema.ts';
-import { connectorUrl } from '../../config/connector-url.ts';
-import { FIRST_NAMESPACES } from '../../config/first-start.ts';
-import { readConfigFile } from '../../config/load-config.ts';
+import type { KeyOfFile } from '#sidecar/config/config-schema.ts';
+import { connectorUrl } from '#sidecar/config/connector-url.ts';
+import { FIRST_NAMESPACES } from '#sidecar/config/first-start.ts';
+import { readConfigFile } from '#sidecar/config/load-config.ts';
 import { InstallRefused } from './install-refused.ts';
 
 const ANY_PORT =

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { pretty } from '../../config/first-start.ts';
-import { replaceFile, writeNew } from '../../config/new-file.ts';
+import { pretty } from '#sidecar/config/first-start.ts';
+import { replaceFile, writeNew } from '#sidecar/config/new-file.ts';
 import type { ConnectorAccess } from './connector-access.ts';
 import { findFxServer, findResource, fxStartLine } from './find-fxserver.ts';
 import type { JobTask } from './install-job.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pretty } from '../../config/first-start.ts';
-import { writeNew } from '../../config/new-file.ts';
+import { pretty } from '#sidecar/config/first-start.ts';
+import { writeNew } from '#sidecar/config/new-file.ts';
 import type { ConnectorAccess } from './connector-access.ts';
 import type { JobTask } from './install-job.ts';
 import { InstallRefused } from './install-refused.ts';

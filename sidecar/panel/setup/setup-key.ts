@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
-import { replaceFile } from '../../config/new-file.ts';
-import type { Log } from '../../log.ts';
+import { replaceFile } from '#sidecar/config/new-file.ts';
+import type { Log } from '#sidecar/log.ts';
 
 const KEY_BYTES = 32;
 const KEY = /^[A-Za-z0-9_-]{43}$/;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { SidecarConfig } from '../../config/load-config.ts';
-import type { Log } from '../../log.ts';
+import type { SidecarConfig } from '#sidecar/config/load-config.ts';
+import type { Log } from '#sidecar/log.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { AttemptLimit } from '../attempt-limit.ts';
 import { PanelError } from '../panel-error.ts';

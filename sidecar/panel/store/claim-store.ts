@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type FolderLock, lockFolder } from '../../folder-lock.ts';
+import { type FolderLock, lockFolder } from '#sidecar/folder-lock.ts';
 
 /**
  * Takes `panel.sqlite` for this process: a second panel on it would end the game server of the first, which it must take for

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
+import { ApiError } from '#protocol/errors.ts';
 
 /** The system's own words for it, without those of the call: `ENOSPC: no space left on device`. */
 export function reasonOf(error: unknown): string {

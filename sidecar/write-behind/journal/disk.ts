@@ -1,4 +1,4 @@
-import type { FolderLock } from '../../folder-lock.ts';
+import type { FolderLock } from '#sidecar/folder-lock.ts';
 
 export type { FolderLock };
 

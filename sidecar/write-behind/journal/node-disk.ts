@@ -1,5 +1,5 @@
 import { close, constants, fdatasync, fstat, fsync, mkdir, open, read, readdir, rename, unlink, write } from 'node:fs';
-import { lockFolder } from '../../folder-lock.ts';
+import { lockFolder } from '#sidecar/folder-lock.ts';
 import type { Disk, DiskFile } from './disk.ts';
 
 const OWNER_ONLY = 0o600;

@@ -1,5 +1,5 @@
 import type { EngineLog } from '#engine/log.ts';
-import { LOG_EVENT } from '../../log-event.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './disk-errors.ts';
 

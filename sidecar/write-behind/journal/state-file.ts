@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { schemaOfText, textOfSchema } from '#engine/schema-text.ts';
 import type { StoredSchema } from '#engine/stored-schema.ts';
-import { schemaOfText, textOfSchema } from '../../engine/schema-text.ts';
 import type { Disk } from './disk.ts';
 import type { NamespaceState, SettledMark } from './entries.ts';
 import { FORMAT } from './segment-header.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runAccounts } from '../../../sidecar/commands/accounts.ts';
-import { loadConfig } from '../../../sidecar/config/load-config.ts';
+import { runAccounts } from '#sidecar/commands/accounts.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let panel: TestPanel;

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EndedSessions } from '../../../sidecar/panel/accounts/sessions.ts';
+import type { EndedSessions } from '#panel/accounts/sessions.ts';
 import { PASSWORD, PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const MINUTE_MS = 60_000;

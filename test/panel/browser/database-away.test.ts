@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { excludedEngines } from '../../../scripts/servers/chosen-engines.ts';
-import { startServers, type TestServers } from '../../../scripts/servers/start-servers.ts';
-import type { DatabaseHealth } from '../../../sidecar/panel/shapes/health.ts';
-import { secretOf } from '../../support/config-folder.ts';
-import { SignedClient } from '../../support/signed-client.ts';
+import type { DatabaseHealth } from '#panel/shapes/health.ts';
+import { excludedEngines } from '#scripts/servers/chosen-engines.ts';
+import { startServers, type TestServers } from '#scripts/servers/start-servers.ts';
+import { secretOf } from '#support/config-folder.ts';
+import { SignedClient } from '#support/signed-client.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type EventReader, PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 

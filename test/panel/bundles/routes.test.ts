@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BundleInfo } from '../../../sidecar/panel/shapes/bundles.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import { newFolder } from '#support/config-folder.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const HOSTILE = '<script>fetch("/api/users")</script>';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ChartsAnswer } from '../../../sidecar/panel/shapes/charts.ts';
-import { secretOf } from '../../support/config-folder.ts';
-import { SignedClient } from '../../support/signed-client.ts';
+import type { ChartsAnswer } from '#panel/shapes/charts.ts';
+import { secretOf } from '#support/config-folder.ts';
+import { SignedClient } from '#support/signed-client.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 import { fakeLine } from '../support/server-rig.ts';
 

@@ -4,11 +4,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
-import { parseLine } from '../../../sidecar/panel/console/line-format.ts';
-import { PanelSettings } from '../../../sidecar/panel/settings/panel-settings.ts';
-import { PERMISSIONS } from '../../../sidecar/panel/shapes/permissions.ts';
-import { openPanelStore } from '../../../sidecar/panel/store/panel-store.ts';
-import { newFolder, writeConfig } from '../../support/config-folder.ts';
+import { parseLine } from '#panel/console/line-format.ts';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
+import { openPanelStore } from '#panel/store/panel-store.ts';
+import { newFolder, writeConfig } from '#support/config-folder.ts';
 import { EventReader, PASSWORD, PanelClient, startTestPanel } from '../support/panel.ts';
 
 const MAIN = fileURLToPath(new URL('../../../sidecar/main.ts', import.meta.url));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeExit } from '../../../sidecar/panel/server/describe-run.ts';
-import type { DiagnosticEntry, DiagnosticPage } from '../../../sidecar/panel/shapes/diagnostics.ts';
+import { describeExit } from '#panel/server/describe-run.ts';
+import type { DiagnosticEntry, DiagnosticPage } from '#panel/shapes/diagnostics.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let panel: TestPanel;

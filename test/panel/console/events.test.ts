@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConsoleLine } from '../../../sidecar/panel/shapes/console.ts';
-import { converse } from '../../support/raw-http.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
+import { converse } from '#support/raw-http.ts';
 import { type EventReader, PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let panel: TestPanel;

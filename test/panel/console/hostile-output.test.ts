@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ConsoleLine } from '../../../sidecar/panel/shapes/console.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
+import { newFolder } from '#support/config-folder.ts';
 import { type EventReader, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 /** Says what is hostile, and then waits for the end. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConsoleLine } from '../../../sidecar/panel/shapes/console.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const OLD = '2026-01-02T03-04-05Z-0001.log';

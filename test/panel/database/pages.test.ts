@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../../sidecar/panel/shapes/accounts.ts';
-import type { RowAnswer, RowsAnswer } from '../../../sidecar/panel/shapes/database.ts';
-import { secretOf } from '../../support/config-folder.ts';
-import { SignedClient } from '../../support/signed-client.ts';
+import type { AuditEntry } from '#panel/shapes/accounts.ts';
+import type { RowAnswer, RowsAnswer } from '#panel/shapes/database.ts';
+import { secretOf } from '#support/config-folder.ts';
+import { SignedClient } from '#support/signed-client.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let panel: TestPanel;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KeysAnswer, SlowAnswer } from '../../../sidecar/panel/shapes/database.ts';
-import { keyOf, secretOf } from '../../support/config-folder.ts';
-import { SignedClient } from '../../support/signed-client.ts';
+import type { KeysAnswer, SlowAnswer } from '#panel/shapes/database.ts';
+import { keyOf, secretOf } from '#support/config-folder.ts';
+import { SignedClient } from '#support/signed-client.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const KEYS = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { csrfToken } from '../../../sidecar/panel/http/csrf.ts';
-import { converse } from '../../support/raw-http.ts';
+import { csrfToken } from '#panel/http/csrf.ts';
+import { converse } from '#support/raw-http.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let panel: TestPanel;

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { PanelRoute } from '../../../sidecar/panel/http/route.ts';
-import { PERMISSIONS, type Permission } from '../../../sidecar/panel/shapes/permissions.ts';
+import type { PanelRoute } from '#panel/http/route.ts';
+import { PERMISSIONS, type Permission } from '#panel/shapes/permissions.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 import { type Expected, ROUTE_ACCESS } from '../support/route-access.ts';
 

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
-import { PanelSettings } from '../../../sidecar/panel/settings/panel-settings.ts';
-import { openPanelStore } from '../../../sidecar/panel/store/panel-store.ts';
-import { newFolder, writeConfig } from '../../support/config-folder.ts';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { openPanelStore } from '#panel/store/panel-store.ts';
+import { newFolder, writeConfig } from '#support/config-folder.ts';
 import { fakeLine, isGone } from '../support/server-rig.ts';
 
 const MAIN = fileURLToPath(new URL('../../../sidecar/main.ts', import.meta.url));

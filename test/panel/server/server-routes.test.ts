@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CrashRecord, CrashSummary } from '../../../sidecar/panel/shapes/crashes.ts';
-import type { ServerState, ServerStatus } from '../../../sidecar/panel/shapes/server.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import type { CrashRecord, CrashSummary } from '#panel/shapes/crashes.ts';
+import type { ServerState, ServerStatus } from '#panel/shapes/server.ts';
+import { newFolder } from '#support/config-folder.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 import { fakeLine, isGone } from '../support/server-rig.ts';
 

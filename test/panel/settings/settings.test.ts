@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ServerConfigView } from '../../../sidecar/panel/shapes/settings.ts';
+import type { ServerConfigView } from '#panel/shapes/settings.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\nensure town\n';

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobStatus } from '../../../sidecar/panel/shapes/jobs.ts';
-import { secretOf } from '../../support/config-folder.ts';
+import type { JobStatus } from '#panel/shapes/jobs.ts';
+import { secretOf } from '#support/config-folder.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let home: string;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PERMISSIONS } from '../../../sidecar/panel/shapes/permissions.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const NEEDS_KEY = ['validate', 'install', 'finish', 'pick', 'pick-status', 'job', 'cancel'];

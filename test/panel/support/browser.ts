@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { provideChromium } from '../../../scripts/servers/chromium-program.ts';
+import { provideChromium } from '#scripts/servers/chromium-program.ts';
 
 export type { Page } from 'playwright-core';
 

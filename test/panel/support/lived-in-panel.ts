@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newFolder, secretOf } from '../../support/config-folder.ts';
-import { SignedClient } from '../../support/signed-client.ts';
+import { newFolder, secretOf } from '#support/config-folder.ts';
+import { SignedClient } from '#support/signed-client.ts';
 import { startTestPanel, type TestPanel } from './panel.ts';
 
 export interface LivedInPanel extends TestPanel {

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
-import { loadConfig } from '../../../sidecar/config/load-config.ts';
-import { PERMISSIONS, type Permission } from '../../../sidecar/panel/shapes/permissions.ts';
-import type { RunningPanel } from '../../../sidecar/panel/start-panel.ts';
-import { type ServeOptions, serve } from '../../../sidecar/serve.ts';
-import { type ConfigChanges, newFolder, writeConfig } from '../../support/config-folder.ts';
-import type { TestDatabase } from '../../support/test-database.ts';
+import { PERMISSIONS, type Permission } from '#panel/shapes/permissions.ts';
+import type { RunningPanel } from '#panel/start-panel.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
+import { type ServeOptions, serve } from '#sidecar/serve.ts';
+import { type ConfigChanges, newFolder, writeConfig } from '#support/config-folder.ts';
+import type { TestDatabase } from '#support/test-database.ts';
 import { EventReader } from './event-reader.ts';
 import { PanelClient } from './panel-client.ts';
 

@@ -1,4 +1,4 @@
-import type { Permission } from '../../../sidecar/panel/shapes/permissions.ts';
+import type { Permission } from '#panel/shapes/permissions.ts';
 
 /** Who may call a route: anybody, any account, all of these permissions, or one of them. */
 export type Expected =

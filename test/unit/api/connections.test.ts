@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
-import { Connections, maxConnections } from '../../../sidecar/api/connections.ts';
-import { Log } from '../../../sidecar/log.ts';
-import { makeCertificate } from '../../support/certificate.ts';
+import { Connections, maxConnections } from '#sidecar/api/connections.ts';
+import { Log } from '#sidecar/log.ts';
+import { makeCertificate } from '#support/certificate.ts';
 
 const MAX = 3;
 

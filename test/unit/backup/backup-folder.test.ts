@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { inNewBackup, listBackups, removeOld } from '../../../sidecar/backup/backup-folder.ts';
-import { newManifest } from '../../../sidecar/backup/manifest.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import { inNewBackup, listBackups, removeOld } from '#sidecar/backup/backup-folder.ts';
+import { newManifest } from '#sidecar/backup/manifest.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ScheduledBackups } from '../../../sidecar/backup/scheduled-backups.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import { ScheduledBackups } from '#sidecar/backup/scheduled-backups.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 let folder: string;
 beforeEach(() => {

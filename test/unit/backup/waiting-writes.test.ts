@@ -2,12 +2,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { copyWaiting, readWaiting } from '../../../sidecar/backup/waiting-writes.ts';
-import { SYSTEM_CLOCK } from '../../../sidecar/write-behind/journal/clock.ts';
-import type { JournalEntry, NewEntry } from '../../../sidecar/write-behind/journal/entries.ts';
-import { Journal } from '../../../sidecar/write-behind/journal/journal.ts';
-import { NODE_DISK } from '../../../sidecar/write-behind/journal/node-disk.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import { copyWaiting, readWaiting } from '#sidecar/backup/waiting-writes.ts';
+import { SYSTEM_CLOCK } from '#sidecar/write-behind/journal/clock.ts';
+import type { JournalEntry, NewEntry } from '#sidecar/write-behind/journal/entries.ts';
+import { Journal } from '#sidecar/write-behind/journal/journal.ts';
+import { NODE_DISK } from '#sidecar/write-behind/journal/node-disk.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 let folder: string;
 beforeEach(() => {

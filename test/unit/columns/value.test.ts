@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Column, ColumnType } from '../../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import { parseAmount, parseValue, type Value, writeValue } from '../../../sidecar/columns/value.ts';
+import type { Column, ColumnType } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseJson } from '#protocol/json.ts';
+import { parseAmount, parseValue, type Value, writeValue } from '#sidecar/columns/value.ts';
 
 function column(type: ColumnType, more: Partial<Column> = {}): Column {
   return { name: 'c', type, nullable: false, unique: false, autoIncrement: false, ...more };

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runInit } from '../../../sidecar/commands/init.ts';
-import { runKeys } from '../../../sidecar/commands/keys.ts';
-import { loadConfig } from '../../../sidecar/config/load-config.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import { runInit } from '#sidecar/commands/init.ts';
+import { runKeys } from '#sidecar/commands/keys.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 let folder: string;
 let file: string;

@@ -1,8 +1,8 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig, type SidecarConfig } from '../../../sidecar/config/load-config.ts';
-import { newFolder, writeConfig } from '../../support/config-folder.ts';
+import { loadConfig, type SidecarConfig } from '#sidecar/config/load-config.ts';
+import { newFolder, writeConfig } from '#support/config-folder.ts';
 
 const URL_WITH_PASSWORD = 'postgres://game:hunter2@db.lan:5433/game';
 let folder: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { appendItem, removeItem, removeProperty, setProperty } from '../../../sidecar/config/json-edit.ts';
+import { appendItem, removeItem, removeProperty, setProperty } from '#sidecar/config/json-edit.ts';
 
 /** Owners write JSON in their own way; what a command does not change stays as they wrote it. */
 

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig, type SidecarConfig } from '../../../sidecar/config/load-config.ts';
-import { keyOf, newFolder, secretOf } from '../../support/config-folder.ts';
+import { loadConfig, type SidecarConfig } from '#sidecar/config/load-config.ts';
+import { keyOf, newFolder, secretOf } from '#support/config-folder.ts';
 
 let folder: string;
 beforeEach(() => {

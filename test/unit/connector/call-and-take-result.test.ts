@@ -1,8 +1,8 @@
 import { decode, encode } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Rig, SECRET } from '../../support/connector-rig.ts';
-import { LyingServer } from '../../support/lying-server.ts';
+import { Rig, SECRET } from '#support/connector-rig.ts';
+import { LyingServer } from '#support/lying-server.ts';
 
 const PAYLOAD = '{"namespace":"game","table":"characters"}';
 const TICKET = { Id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/), Accepted: true, Error: '' };

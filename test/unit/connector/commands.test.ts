@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detectHost } from '../../../db_connector/host/detect.ts';
-import start from '../../../db_connector/host/standalone/server.ts';
-import { FakeServer, Rig, SECRET } from '../../support/connector-rig.ts';
-import { answers, LyingServer, silent, unsigned } from '../../support/lying-server.ts';
+import { detectHost } from '#connector/host/detect.ts';
+import start from '#connector/host/standalone/server.ts';
+import { FakeServer, Rig, SECRET } from '#support/connector-rig.ts';
+import { answers, LyingServer, silent, unsigned } from '#support/lying-server.ts';
 
 let api: LyingServer;
 let rig: Rig;

@@ -6,9 +6,9 @@ import {
   type ConfigurationSource,
   completeConfiguration,
   readDatabaseConfig,
-} from '../../../db_connector/config/configuration.ts';
-import { parseDatabaseConfig } from '../../../db_connector/config/database-config.ts';
-import { oracleSign } from '../../support/lying-server.ts';
+} from '#connector/config/configuration.ts';
+import { parseDatabaseConfig } from '#connector/config/database-config.ts';
+import { oracleSign } from '#support/lying-server.ts';
 import { external } from './scripted.ts';
 
 const MINIMAL = { url: 'http://127.0.0.1:20771', keyId: 'local', namespaces: ['game'] };

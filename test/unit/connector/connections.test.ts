@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeCertificate } from '../../support/certificate.ts';
-import { impatientTimers, Rig, SECRET } from '../../support/connector-rig.ts';
-import { answers, LyingServer, resets, says, silent } from '../../support/lying-server.ts';
+import { makeCertificate } from '#support/certificate.ts';
+import { impatientTimers, Rig, SECRET } from '#support/connector-rig.ts';
+import { answers, LyingServer, resets, says, silent } from '#support/lying-server.ts';
 
 const FIND = { namespace: 'game', table: 'characters' };
 const closing: (() => Promise<unknown>)[] = [];

@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCertificate } from '../../support/certificate.ts';
-import { Rig, SECRET } from '../../support/connector-rig.ts';
-import { answers, type Behaviour, LyingServer, resets, unsigned } from '../../support/lying-server.ts';
+import { makeCertificate } from '#support/certificate.ts';
+import { Rig, SECRET } from '#support/connector-rig.ts';
+import { answers, type Behaviour, LyingServer, resets, unsigned } from '#support/lying-server.ts';
 
 const HEALTHY = '{"status":"ok","provider":"sqlite","database":true,"writeBuffer":{"enabled":false}}';
 

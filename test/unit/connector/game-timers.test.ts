@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { clearTimeout, setInterval, setTimeout } from '../../../db_connector/host/fivem/game-timers.ts';
+import { clearTimeout, setInterval, setTimeout } from '#connector/host/fivem/game-timers.ts';
 
 /** FXServer's timers after a hitch: whatever is set is over at the next tick (see `test/support/fx-server.ts`). */
 class Ticks {

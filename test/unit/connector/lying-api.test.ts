@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { impatientTimers, Rig, SECRET } from '../../support/connector-rig.ts';
+import { impatientTimers, Rig, SECRET } from '#support/connector-rig.ts';
 import {
   anothersAnswer,
   answers,
@@ -19,7 +19,7 @@ import {
   underStatus,
   unsigned,
   wrongSignature,
-} from '../../support/lying-server.ts';
+} from '#support/lying-server.ts';
 
 const FIND = { namespace: 'game', table: 'characters' };
 const INSERT = { ...FIND, rows: [{}] };

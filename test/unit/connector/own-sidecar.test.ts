@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RestartRule } from '../../../db_connector/embedded/restart-rule.ts';
-import { embeddedPlace } from '../../../db_connector/host/fivem/embedded-place.ts';
+import { RestartRule } from '#connector/embedded/restart-rule.ts';
+import { embeddedPlace } from '#connector/host/fivem/embedded-place.ts';
 import { configuration, Stage } from './scripted.ts';
 
 describe('a sidecar that ended', () => {

@@ -1,16 +1,12 @@
-import { Connector } from '../../../db_connector/calls/connector.ts';
-import type { ExchangeResult } from '../../../db_connector/client/exchange.ts';
-import { SYSTEM_TIMERS } from '../../../db_connector/client/timers.ts';
-import type { HttpRequest, Transport } from '../../../db_connector/client/transport.ts';
-import type { Configuration } from '../../../db_connector/config/configuration.ts';
-import {
-  type DatabaseConfig,
-  type EmbeddedConfig,
-  parseDatabaseConfig,
-} from '../../../db_connector/config/database-config.ts';
-import { importSecret } from '../../../db_connector/protocol/signing.ts';
-import { type DbResult, SECRET, type Ticket } from '../../support/connector-rig.ts';
-import { signedAnswer, TIME_PAYLOAD, unsignedAnswer } from '../../support/lying-server.ts';
+import { Connector } from '#connector/calls/connector.ts';
+import type { ExchangeResult } from '#connector/client/exchange.ts';
+import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
+import type { HttpRequest, Transport } from '#connector/client/transport.ts';
+import type { Configuration } from '#connector/config/configuration.ts';
+import { type DatabaseConfig, type EmbeddedConfig, parseDatabaseConfig } from '#connector/config/database-config.ts';
+import { importSecret } from '#protocol/signing.ts';
+import { type DbResult, SECRET, type Ticket } from '#support/connector-rig.ts';
+import { signedAnswer, TIME_PAYLOAD, unsignedAnswer } from '#support/lying-server.ts';
 
 /** One request on its way; the test says how it ends. */
 export interface Flight {

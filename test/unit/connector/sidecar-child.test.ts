@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SYSTEM_TIMERS, type Timers } from '../../../db_connector/client/timers.ts';
-import { SidecarChild } from '../../../db_connector/embedded/sidecar-child.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import { SYSTEM_TIMERS, type Timers } from '#connector/client/timers.ts';
+import { SidecarChild } from '#connector/embedded/sidecar-child.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 const listening = (port: number) => `{"msg":"listening","service":"api","address":"http://127.0.0.1:${port}"}`;
 const PATIENCE = { timeout: 30_000, interval: 5 };

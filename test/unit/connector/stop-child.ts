@@ -1,4 +1,4 @@
-import { Rig } from '../../support/connector-rig.ts';
+import { Rig } from '#support/connector-rig.ts';
 
 /** A process of its own: calls an API that never answers, stops when told, and must then end by itself. */
 const [, , url, secret] = process.argv;

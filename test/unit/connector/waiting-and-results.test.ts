@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ResultTable } from '../../../db_connector/calls/result-table.ts';
-import { SYSTEM_TIMERS } from '../../../db_connector/client/timers.ts';
-import type { Ticket } from '../../support/connector-rig.ts';
+import { ResultTable } from '#connector/calls/result-table.ts';
+import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
+import type { Ticket } from '#support/connector-rig.ts';
 import { configuration, Stage } from './scripted.ts';
 
 let stage: Stage;

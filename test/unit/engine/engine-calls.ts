@@ -1,9 +1,9 @@
+import type { Engine } from '#engine/engine.ts';
 import type { FindQuery, Row, TableTarget } from '#engine/rows.ts';
-import { parseFilter } from '../../../db_connector/protocol/filter.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
-import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
+import { parseFilter } from '#protocol/filter.ts';
+import { parseJson } from '#protocol/json.ts';
+import type { JsonObject } from '#protocol/json-value.ts';
+import { parseSchema, schemaHash } from '#protocol/schema.ts';
 
 /** Declares tables of the namespace and gives what the API would hand to the engine for each. */
 export async function declare(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
 import type { IdempotencySlot, TableTarget, Write } from '#engine/rows.ts';
-import type { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
+import type { ApiError } from '#protocol/errors.ts';
 import { declare, ID, row, rowsOf, where, within } from './engine-calls.ts';
 import { Cutter } from './mongo-cutter.ts';
 import { slot, WriteWorld } from './mongo-write-world.ts';

@@ -1,12 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import { fromBson, toBson } from '#engine/mongo/documents.ts';
+import { openEngine } from '#engine/open.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { fromBson, toBson } from '../../../sidecar/engine/mongo/documents.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
-import { startFaultProxy } from '../../support/fault-proxy.ts';
+import type { Column } from '#protocol/columns.ts';
+import { startFaultProxy } from '#support/fault-proxy.ts';
 import { declare, ID, row, rowsOf, where, within } from './engine-calls.ts';
 import { slot, WriteWorld } from './mongo-write-world.ts';
 import { until } from './sqlite-world.ts';

@@ -7,7 +7,7 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { detailOf, failureOf, insertedBefore } from '../../../sidecar/engine/mongo/failures.ts';
+import { detailOf, failureOf, insertedBefore } from '#engine/mongo/failures.ts';
 
 /** What MongoDB itself says, where the server of the tests says something else or cannot come into that state. */
 const server = (code: number, message: string): MongoServerError => new MongoServerError({ code, message });

@@ -1,16 +1,16 @@
 import { MongoServerSelectionError, ObjectId, type TopologyDescription } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import type { MongoDatabase } from '#engine/mongo/database.ts';
+import { failureOf } from '#engine/mongo/failures.ts';
+import { MarkSweep } from '#engine/mongo/mark-sweep.ts';
+import { type OperationDocument, recordId } from '#engine/mongo/operation-records.ts';
+import { type KeyedWrite, Operations } from '#engine/mongo/operations.ts';
+import type { RunSchemaWork } from '#engine/mongo/schema-collections.ts';
+import { SchemaLease } from '#engine/mongo/schema-lease.ts';
+import { Call } from '#engine/mongo/session.ts';
 import type { TableTarget } from '#engine/rows.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import type { MongoDatabase } from '../../../sidecar/engine/mongo/database.ts';
-import { failureOf } from '../../../sidecar/engine/mongo/failures.ts';
-import { MarkSweep } from '../../../sidecar/engine/mongo/mark-sweep.ts';
-import { type OperationDocument, recordId } from '../../../sidecar/engine/mongo/operation-records.ts';
-import { type KeyedWrite, Operations } from '../../../sidecar/engine/mongo/operations.ts';
-import type { RunSchemaWork } from '../../../sidecar/engine/mongo/schema-collections.ts';
-import { SchemaLease } from '../../../sidecar/engine/mongo/schema-lease.ts';
-import { Call } from '../../../sidecar/engine/mongo/session.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { declare, row, rowsOf, where, within } from './engine-calls.ts';
 import { slot, WriteWorld } from './mongo-write-world.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { QueueBatch } from '#engine/queues.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import type { QueueBatch } from '../../../sidecar/engine/queues.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { declare, row, rowsOf, where, within } from './engine-calls.ts';
 import { Cutter } from './mongo-cutter.ts';
 import { WriteWorld } from './mongo-write-world.ts';

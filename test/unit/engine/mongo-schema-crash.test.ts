@@ -1,6 +1,6 @@
 import { Decimal128, type Document, Int32, Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '#engine/engine.ts';
 import { type Declared, MongoWorld, NOW, syncer, within } from './mongo-schema-world.ts';
 
 /** Many places, each with a database to make ready. */

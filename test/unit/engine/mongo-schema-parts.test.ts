@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
+import type { Engine } from '#engine/engine.ts';
 import { MongoWorld } from './mongo-schema-world.ts';
 import { beforePhone, checkAfterCrash, declarePhone } from './parts-crash.ts';
 

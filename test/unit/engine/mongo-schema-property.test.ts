@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseValue, type Value } from '../../../db_connector/protocol/values.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
-import { type ModelRow, type ModelTable, Random } from '../../support/schema-model.ts';
+import type { Engine } from '#engine/engine.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
+import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
+import { type ModelRow, type ModelTable, Random } from '#support/schema-model.ts';
 import { MongoWorld, syncer, within } from './mongo-schema-world.ts';
 
 const RUNS = 10;

@@ -1,13 +1,13 @@
 import { type Document, MongoClient } from 'mongodb';
-import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
-import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
-import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
-import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
-import { SchemaSync } from '../../../sidecar/schema/sync.ts';
-import type { SyncResult } from '../../../sidecar/schema/sync-result.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
+import type { JsonObject } from '#protocol/json-value.ts';
+import { MAIN_PART } from '#protocol/schema.ts';
+import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
+import { NamespaceGate } from '#sidecar/schema/gate.ts';
+import { SchemaSync } from '#sidecar/schema/sync.ts';
+import type { SyncResult } from '#sidecar/schema/sync-result.ts';
+import { type FreshDatabase, freshDatabase } from '#support/databases.ts';
 import { Cutter } from './mongo-cutter.ts';
 
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Document, MongoClient } from 'mongodb';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import type { IdempotencySlot } from '#engine/rows.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
+import { type FreshDatabase, freshDatabase } from '#support/databases.ts';
 
 export interface OpenOptions {
   readonly url?: string;

@@ -1,7 +1,7 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
 import type { IdempotencySlot, TableTarget, Write } from '#engine/rows.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
 import { type MysqlProxy, startProxy } from './mysql-proxy.ts';
 import { declare, filterOf, type MysqlWorld, openMysql, openWorld, rowsOf, within, write } from './mysql-world.ts';
 

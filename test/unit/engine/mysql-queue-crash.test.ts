@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import type { QueueBatch } from '#engine/queues.ts';
 import type { TableTarget } from '#engine/rows.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import type { QueueBatch } from '../../../sidecar/engine/queues.ts';
 import { declare, within } from './engine-calls.ts';
 import { startProxy } from './mysql-proxy.ts';
 import { type MysqlWorld, openMysql, openWorld } from './mysql-world.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prepareSystemTables, purgeExpired } from '#engine/mysql/system-tables.ts';
+import { openEngine } from '#engine/open.ts';
 import { StaleSchemaError, type TableTarget } from '#engine/rows.ts';
-import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import { prepareSystemTables, purgeExpired } from '../../../sidecar/engine/mysql/system-tables.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
-import { planSchema } from '../../../sidecar/schema/plan.ts';
+import { parseSchema, schemaHash } from '#protocol/schema.ts';
+import { planSchema } from '#sidecar/schema/plan.ts';
 import {
   CrashingSessions,
   deathsOf,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { quoted } from '../../../sidecar/engine/mysql/names.ts';
-import { type ModelRow, type ModelTable, Random } from '../../support/schema-model.ts';
+import { quoted } from '#engine/mysql/names.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type ModelRow, type ModelTable, Random } from '#support/schema-model.ts';
 import { CrashingSessions, deathsOf, type SchemaWorld, schemaWorld, sync, within } from './mysql-schema-world.ts';
 
 const RUNS = 12;

@@ -1,10 +1,10 @@
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import type { FindQuery, TableTarget, Write } from '#engine/rows.ts';
-import { parseFilter } from '../../../db_connector/protocol/filter.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import { parseSchema, schemaHash, type Table } from '../../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
-import { freshDatabase } from '../../support/databases.ts';
+import { parseFilter } from '#protocol/filter.ts';
+import { parseJson } from '#protocol/json.ts';
+import { parseSchema, schemaHash, type Table } from '#protocol/schema.ts';
+import { freshDatabase } from '#support/databases.ts';
 
 export interface LogLine {
   readonly level: string;

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';
-import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
-import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
-import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
-import { SchemaSync } from '../../../sidecar/schema/sync.ts';
-import type { SyncResult } from '../../../sidecar/schema/sync-result.ts';
+import type { JsonObject } from '#protocol/json-value.ts';
+import { MAIN_PART } from '#protocol/schema.ts';
+import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
+import { NamespaceGate } from '#sidecar/schema/gate.ts';
+import { SchemaSync } from '#sidecar/schema/sync.ts';
+import type { SyncResult } from '#sidecar/schema/sync-result.ts';
 
 type Schemas = Pick<SchemaCalls, 'readSchema' | 'applySchema'>;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
+import { type FaultProxy, startFaultProxy } from '#support/fault-proxy.ts';
 import { connect, type PostgresWorld, postgresWorld, within } from './postgres-schema-world.ts';
 import { byId, declare, idsOf, insert, type LogLine, note, openLogged, slotOf } from './postgres-world.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import { StaleSchemaError, type Write } from '#engine/rows.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
-import { startCountingProxy } from '../../../scripts/servers/counting-proxy.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
-import { startFaultProxy } from '../../support/fault-proxy.ts';
+import type { Value } from '#protocol/values.ts';
+import { startCountingProxy } from '#scripts/servers/counting-proxy.ts';
+import { startFaultProxy } from '#support/fault-proxy.ts';
 import { connect, type PostgresWorld, postgresWorld, sync, within } from './postgres-schema-world.ts';
 import { byId, declare, idsOf, insert, NOTES, note, openLogged, row, slotOf, where } from './postgres-world.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import { createPostgresQueues } from '#engine/postgres/queue-calls.ts';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { QueueBatch, QueueCalls } from '#engine/queues.ts';
 import { StaleSchemaError, type TableTarget, type Write } from '#engine/rows.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { createPostgresQueues } from '../../../sidecar/engine/postgres/queue-calls.ts';
-import type { QueueBatch, QueueCalls } from '../../../sidecar/engine/queues.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { CrashingSessions, connect, type PostgresWorld, postgresWorld, within } from './postgres-schema-world.ts';
 import { byId, declare, idsOf, note } from './postgres-world.ts';
 

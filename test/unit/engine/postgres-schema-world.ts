@@ -1,14 +1,14 @@
 import { Client, type QueryArrayResult } from 'pg';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';
+import type { Session, Sessions, SqlParam, SqlResult } from '#engine/sql/session.ts';
 import type { StoredSchema } from '#engine/stored-schema.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
-import type { Session, Sessions, SqlParam, SqlResult } from '../../../sidecar/engine/sql/session.ts';
-import { planSchema, type RemovedMode } from '../../../sidecar/schema/plan.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/databases.ts';
+import { parseJson } from '#protocol/json.ts';
+import { parseSchema, schemaHash } from '#protocol/schema.ts';
+import { planSchema, type RemovedMode } from '#sidecar/schema/plan.ts';
+import { type FreshDatabase, freshDatabase } from '#support/databases.ts';
 
 export function within(ms: number): CallBounds {
   return { deadline: performance.now() + ms };

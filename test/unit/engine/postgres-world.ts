@@ -1,9 +1,9 @@
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import type { IdempotencySlot, Row, TableTarget } from '#engine/rows.ts';
-import { parseFilter } from '../../../db_connector/protocol/filter.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
+import { parseFilter } from '#protocol/filter.ts';
+import { parseJson } from '#protocol/json.ts';
+import type { Value } from '#protocol/values.ts';
 import { sync, within } from './postgres-schema-world.ts';
 
 export interface LogLine {

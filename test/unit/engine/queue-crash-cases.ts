@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
+import { partsOf } from '#engine/queued-batch.ts';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { DeadLetter, QueueBatch } from '#engine/queues.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { partsOf } from '../../../sidecar/engine/queued-batch.ts';
-import type { DeadLetter, QueueBatch } from '../../../sidecar/engine/queues.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { ID, row, rowsOf, where, within } from './engine-calls.ts';
 
 /** Batches of a queue that are cut off somewhere: what they begin with, and what must have come of them in the end. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Part, Schema, Table } from '../../../db_connector/protocol/schema.ts';
-import { partOfKeptTable, textOfKeptTable } from '../../../sidecar/engine/kept-table.ts';
-import { formatOf } from '../../../sidecar/engine/schema-format.ts';
-import { ownershipOf, settledSchema, withTables } from '../../../sidecar/engine/schema-parts.ts';
-import { schemaOfText, textOfSchema } from '../../../sidecar/engine/schema-text.ts';
+import { partOfKeptTable, textOfKeptTable } from '#engine/kept-table.ts';
+import { formatOf } from '#engine/schema-format.ts';
+import { ownershipOf, settledSchema, withTables } from '#engine/schema-parts.ts';
+import { schemaOfText, textOfSchema } from '#engine/schema-text.ts';
+import type { Part, Schema, Table } from '#protocol/schema.ts';
 
 function table(name: string, ...columns: string[]): Table {
   const plain = { type: 'int32', nullable: true, unique: false, autoIncrement: false } as const;

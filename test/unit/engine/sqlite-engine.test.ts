@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEngine } from '#engine/open.ts';
 import { type Row, StaleSchemaError } from '#engine/rows.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
+import type { Value } from '#protocol/values.ts';
 import {
   bodies,
   declareNotes,

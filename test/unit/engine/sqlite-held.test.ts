@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { startSidecar } from '../../support/sidecar.ts';
+import { startSidecar } from '#support/sidecar.ts';
 
 it('a sync waits for another process that holds the file, as long as it has time itself', async () => {
   const sidecar = await startSidecar({ config: { database: { statementTimeoutMs: 400 } } });

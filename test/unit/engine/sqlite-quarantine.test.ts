@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { runQuarantine } from '../../../sidecar/commands/quarantine.ts';
-import { loadConfig } from '../../../sidecar/config/load-config.ts';
-import { newFolder, writeConfig } from '../../support/config-folder.ts';
+import { runQuarantine } from '#sidecar/commands/quarantine.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
+import { newFolder, writeConfig } from '#support/config-folder.ts';
 
 it('the command makes no database where there is none', async () => {
   const folder = newFolder();

@@ -3,10 +3,10 @@ import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
 import { StaleSchemaError, type TableTarget, type Write } from '#engine/rows.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { parseFilter } from '../../../db_connector/protocol/filter.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import { INT64_MAX } from '../../../db_connector/protocol/limits.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseFilter } from '#protocol/filter.ts';
+import { parseJson } from '#protocol/json.ts';
+import { INT64_MAX } from '#protocol/limits.ts';
 import { bodies, declareNotes, newFolder, openSqlite, removeFolder, type TestEngine, within } from './sqlite-world.ts';
 
 let folder = '';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
 import type { FindQuery, TableTarget } from '#engine/rows.ts';
-import { parseFilter } from '../../../db_connector/protocol/filter.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import { parseSchema, schemaHash } from '../../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import { openEngine } from '../../../sidecar/engine/open.ts';
+import { parseFilter } from '#protocol/filter.ts';
+import { parseJson } from '#protocol/json.ts';
+import { parseSchema, schemaHash } from '#protocol/schema.ts';
 
 export interface LogLine {
   readonly level: string;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { fromPhysical, toPhysical } from '../../../sidecar/engine/sqlite/storage.ts';
+import { fromPhysical, toPhysical } from '#engine/sqlite/storage.ts';
+import type { Column } from '#protocol/columns.ts';
 
 const decimals = fc.integer({ min: 1, max: 34 }).chain((precision) =>
   fc.integer({ min: 0, max: precision }).chain((scale) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ColumnTypeName, Q } from '../../../db_connector/helper/helper.ts';
+import { type ColumnTypeName, Q } from '#connector/helper/helper.ts';
 
 const anyText = fc.string({ unit: 'binary' });
 

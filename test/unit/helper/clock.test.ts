@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Database, Q } from '../../../db_connector/helper/helper.ts';
+import { Database, Q } from '#connector/helper/helper.ts';
 import { FakeServer } from './fake-server.ts';
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Database } from '../../../db_connector/helper/helper.ts';
+import { Database } from '#connector/helper/helper.ts';
 import { FakeServer, failed, ok } from './fake-server.ts';
 
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import type { BundleEvent, BundleState, DatabaseHost } from '../../../db_connector/helper/helper.ts';
+import type { BundleEvent, BundleState, DatabaseHost } from '#connector/helper/helper.ts';
 
 interface Call {
   readonly operation: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonText } from '../../../db_connector/helper/json-text.ts';
+import { jsonText } from '#connector/helper/json-text.ts';
 
 const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withSparseArray: true, maxDepth: 4 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Database, Q } from '../../../db_connector/helper/helper.ts';
+import { Database, Q } from '#connector/helper/helper.ts';
 import { FakeServer, ok } from './fake-server.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

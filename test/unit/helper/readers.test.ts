@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Database, type DbResult } from '../../../db_connector/helper/helper.ts';
+import { Database, type DbResult } from '#connector/helper/helper.ts';
 import { FakeServer } from './fake-server.ts';
 
 const db = new Database(new FakeServer());

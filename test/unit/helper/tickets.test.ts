@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Database, type DbResult } from '../../../db_connector/helper/helper.ts';
+import { Database, type DbResult } from '#connector/helper/helper.ts';
 import { FakeServer, failed, ok } from './fake-server.ts';
 
 const TICK_MS = 20;

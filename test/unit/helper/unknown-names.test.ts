@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Database, type DbResult, Q } from '../../../db_connector/helper/helper.ts';
+import { Database, type DbResult, Q } from '#connector/helper/helper.ts';
 import { FakeServer, ok } from './fake-server.ts';
 
 const row = { id: 1 };

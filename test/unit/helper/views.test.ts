@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Database, DatabaseError, type DbResult, Q } from '../../../db_connector/helper/helper.ts';
+import { Database, DatabaseError, type DbResult, Q } from '#connector/helper/helper.ts';
 import { FakeServer, failed, ok } from './fake-server.ts';
 
 const relation = { as: 'cars', table: 'cars', from: 'id', to: 'owner_id' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Column } from '../../../db_connector/protocol/schema.ts';
-import { converterOf } from '../../../sidecar/importing/convert.ts';
-import type { SourceColumn } from '../../../sidecar/importing/source.ts';
-import { timeZoneOf } from '../../../sidecar/importing/time-zone.ts';
+import type { Column } from '#protocol/schema.ts';
+import { converterOf } from '#sidecar/importing/convert.ts';
+import type { SourceColumn } from '#sidecar/importing/source.ts';
+import { timeZoneOf } from '#sidecar/importing/time-zone.ts';
 
 function convert(dataType: string, type: Column['type'], text: string | null, zone = 'UTC') {
   const source = { name: 'c', dataType, columnType: dataType } as SourceColumn;

@@ -1,16 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isColumn, isTable } from '../../../db_connector/protocol/identifiers.ts';
-import { newNames } from '../../../sidecar/importing/new-names.ts';
-import type { Proposal } from '../../../sidecar/importing/proposal.ts';
-import { propose } from '../../../sidecar/importing/propose.ts';
-import type {
-  ColumnFacts,
-  SourceColumn,
-  SourceDatabase,
-  SourceIndex,
-  SourceTable,
-} from '../../../sidecar/importing/source.ts';
+import { isColumn, isTable } from '#protocol/identifiers.ts';
+import { newNames } from '#sidecar/importing/new-names.ts';
+import type { Proposal } from '#sidecar/importing/proposal.ts';
+import { propose } from '#sidecar/importing/propose.ts';
+import type { ColumnFacts, SourceColumn, SourceDatabase, SourceIndex, SourceTable } from '#sidecar/importing/source.ts';
 
 const FACTS: ColumnFacts = {
   ...{ values: 5, maxChars: 10, notBool: 0, beyondInt64: 0, zeroDates: 0, jsonTexts: 0, distinct: 5, distinctBytes: 5 },

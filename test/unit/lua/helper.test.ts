@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LuaScript, whyNoLua } from '../../support/lua-script.ts';
+import { LuaScript, whyNoLua } from '#support/lua-script.ts';
 import { FakeConnector } from './fake-connector.ts';
 
 const HELPER = join(fileURLToPath(new URL('../../..', import.meta.url)), 'dist/db_connector/helper.lua');

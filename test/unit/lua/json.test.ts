@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LuaScript, whyNoLua } from '../../support/lua-script.ts';
+import { LuaScript, whyNoLua } from '#support/lua-script.ts';
 
 const HELPER = join(fileURLToPath(new URL('../../..', import.meta.url)), 'dist/db_connector/helper.lua');
 const reason = await whyNoLua();

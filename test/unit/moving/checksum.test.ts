@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Row } from '#engine/rows.ts';
-import type { Column } from '../../../db_connector/protocol/schema.ts';
-import { RowSetSum } from '../../../sidecar/importing/row-set-sum.ts';
-import { RowsSum } from '../../../sidecar/moving/checksum.ts';
+import type { Column } from '#protocol/schema.ts';
+import { RowSetSum } from '#sidecar/importing/row-set-sum.ts';
+import { RowsSum } from '#sidecar/moving/checksum.ts';
 
 const column = (name: string, type: Column['type']): Column => ({
   name,

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { AuditLog } from '../../../sidecar/panel/audit/audit-log.ts';
-import { openPanelStore, type PanelStore } from '../../../sidecar/panel/store/panel-store.ts';
-import { newFolder } from '../../support/config-folder.ts';
+import { AuditLog } from '#panel/audit/audit-log.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 let folder: string;
 let store: PanelStore;

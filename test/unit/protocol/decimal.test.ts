@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  decimalOf,
-  floorToScale,
-  plainText,
-  scaledText,
-  scientificText,
-} from '../../../db_connector/protocol/decimal.ts';
+import { decimalOf, floorToScale, plainText, scaledText, scientificText } from '#protocol/decimal.ts';
 
 const token = fc
   .tuple(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), fc.integer({ min: -30, max: 12 }))

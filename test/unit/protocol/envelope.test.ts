@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  parseRequestEnvelope,
-  parseResponseEnvelope,
-  writeResponseEnvelope,
-} from '../../../db_connector/protocol/envelope.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { type JsonObject, parseJson } from '../../../db_connector/protocol/json.ts';
+import { parseRequestEnvelope, parseResponseEnvelope, writeResponseEnvelope } from '#protocol/envelope.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type JsonObject, parseJson } from '#protocol/json.ts';
 
 const good = { v: 1, kid: 'local', ts: 1790000000, nonce: 'n', payload: '{}', sig: 's' };
 const body = (more: object) => JSON.stringify({ ...good, ...more });

@@ -1,5 +1,5 @@
-import type { Filter } from '../../../db_connector/protocol/filter.ts';
-import type { Value } from '../../../db_connector/protocol/values.ts';
+import type { Filter } from '#protocol/filter.ts';
+import type { Value } from '#protocol/values.ts';
 
 /** SQL's three values. */
 export type Truth = boolean | null;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Column } from '../../../db_connector/protocol/columns.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { type Filter, parseFilter } from '../../../db_connector/protocol/filter.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import type { Table } from '../../../db_connector/protocol/schema.ts';
-import { parseSchema } from '../../../db_connector/protocol/schema.ts';
-import { parseValue } from '../../../db_connector/protocol/values.ts';
+import type { Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { type Filter, parseFilter } from '#protocol/filter.ts';
+import { parseJson } from '#protocol/json.ts';
+import type { Table } from '#protocol/schema.ts';
+import { parseSchema } from '#protocol/schema.ts';
+import { parseValue } from '#protocol/values.ts';
 import { compareNumberTexts, compareTexts, evaluate, isMet, type Truth } from './filter-oracle.ts';
 
 const DECLARED = {

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changesNumbers, type Json, JsonError, JsonNumber, parseJson } from '../../../db_connector/protocol/json.ts';
+import { changesNumbers, type Json, JsonError, JsonNumber, parseJson } from '#protocol/json.ts';
 import { brokenText, jsonText, numberText } from './json-texts.ts';
 
 /** As the native parser reads: doubles, ordinary objects. */

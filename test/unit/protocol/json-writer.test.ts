@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson } from '../../../db_connector/protocol/canonical-json.ts';
-import { exactNumber, JsonError, JsonNumber, parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
+import { canonicalJson } from '#protocol/canonical-json.ts';
+import { exactNumber, JsonError, JsonNumber, parseJson, writeJson } from '#protocol/json.ts';
 import { jsonText } from './json-texts.ts';
 
 test('what is written reads back the same, digit for digit', () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { API_ERRORS, ApiError, CONNECTOR_ERRORS, isApiErrorCode } from '../../../db_connector/protocol/errors.ts';
-import { OPERATION_NAMES, OPERATIONS } from '../../../db_connector/protocol/operations.ts';
-import { OPENAPI_FILE, openapiText } from '../../../scripts/openapi.ts';
+import { API_ERRORS, ApiError, CONNECTOR_ERRORS, isApiErrorCode } from '#protocol/errors.ts';
+import { OPERATION_NAMES, OPERATIONS } from '#protocol/operations.ts';
+import { OPENAPI_FILE, openapiText } from '#scripts/openapi.ts';
 
 interface Document {
   openapi: string;

@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../../db_connector/protocol/operations.ts';
-import {
-  countOf,
-  PAYLOADS,
-  parsePayload,
-  parsePayloadText,
-  unknownProperties,
-} from '../../../db_connector/protocol/payloads.ts';
-import { RESULTS } from '../../../db_connector/protocol/results.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseJson } from '#protocol/json.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '#protocol/operations.ts';
+import { countOf, PAYLOADS, parsePayload, parsePayloadText, unknownProperties } from '#protocol/payloads.ts';
+import { RESULTS } from '#protocol/results.ts';
 
 const read = (operation: OperationName, text: string) => parsePayload(operation, parsePayloadText(text));
 

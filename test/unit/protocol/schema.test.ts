@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../../db_connector/protocol/canonical-json.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { parseJson, writeJson } from '../../../db_connector/protocol/json.ts';
-import { columnOf, parseSchema, schemaHash, schemaToJson } from '../../../db_connector/protocol/schema.ts';
+import { canonicalJson } from '#protocol/canonical-json.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseJson, writeJson } from '#protocol/json.ts';
+import { columnOf, parseSchema, schemaHash, schemaToJson } from '#protocol/schema.ts';
 
 const read = (json: unknown) => parseSchema(parseJson(JSON.stringify(json)));
 

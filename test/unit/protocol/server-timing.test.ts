@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseServerTiming, writeServerTiming } from '../../../db_connector/protocol/server-timing.ts';
+import { parseServerTiming, writeServerTiming } from '#protocol/server-timing.ts';
 
 const duration = fc.integer({ min: 0, max: 9_999_999 }).map((tenths) => tenths / 10);
 

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRequestEnvelope, writeRequestEnvelope } from '../../../db_connector/protocol/envelope.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { importSecret, isSameSignature, signRequest, signResponse } from '../../../db_connector/protocol/signing.ts';
+import { parseRequestEnvelope, writeRequestEnvelope } from '#protocol/envelope.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { importSecret, isSameSignature, signRequest, signResponse } from '#protocol/signing.ts';
 
 const secret = fc.string({ unit: 'grapheme', minLength: 40, maxLength: 60 }).filter((text) => text.trim().length >= 32);
 const visible = fc.string({

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { parseJson } from '../../../db_connector/protocol/json.ts';
-import { parseSchema } from '../../../db_connector/protocol/schema.ts';
-import { parseSort } from '../../../db_connector/protocol/sort.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseJson } from '#protocol/json.ts';
+import { parseSchema } from '#protocol/schema.ts';
+import { parseSort } from '#protocol/sort.ts';
 
 const [table] = parseSchema(
   parseJson(

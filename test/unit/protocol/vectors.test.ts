@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, fingerprint, sha256Hex } from '../../../db_connector/protocol/canonical-json.ts';
-import {
-  parseRequestEnvelope,
-  parseResponseEnvelope,
-  writeRequestEnvelope,
-} from '../../../db_connector/protocol/envelope.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { isJsonObject, parseJson } from '../../../db_connector/protocol/json.ts';
-import { parseSchema, schemaHash, schemaToJson } from '../../../db_connector/protocol/schema.ts';
-import { importSecret, isSameSignature, signRequest, signResponse } from '../../../db_connector/protocol/signing.ts';
+import { canonicalJson, fingerprint, sha256Hex } from '#protocol/canonical-json.ts';
+import { parseRequestEnvelope, parseResponseEnvelope, writeRequestEnvelope } from '#protocol/envelope.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { isJsonObject, parseJson } from '#protocol/json.ts';
+import { parseSchema, schemaHash, schemaToJson } from '#protocol/schema.ts';
+import { importSecret, isSameSignature, signRequest, signResponse } from '#protocol/signing.ts';
 
 interface Vectors {
   secrets: Record<string, string>;

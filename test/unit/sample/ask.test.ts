@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { createAsk } from '../../../bundles/sample_roleplay/ask.ts';
-import type { DbResult } from '../../../db_connector/helper/helper.ts';
+import type { DbResult } from '#connector/helper/helper.ts';
+import { createAsk } from '#sample/ask.ts';
 
 function answer(code: string): DbResult {
   return { Id: 'x', State: code === '' ? 'ok' : 'error', Status: 0, Code: code, Json: '{}' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { audit, describeAudit } from '../../../bundles/sample_roleplay/audit.ts';
-import { transfer } from '../../../bundles/sample_roleplay/transfer.ts';
+import { audit, describeAudit } from '#sample/audit.ts';
+import { transfer } from '#sample/transfer.ts';
 import { SampleWorld } from './sample-world.ts';
 
 const newWorld = () => new SampleWorld([1, 2, 3], 1000);

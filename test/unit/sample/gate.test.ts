@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gate } from '../../../bundles/sample_roleplay/gate.ts';
+import { Gate } from '#sample/gate.ts';
 
 describe('the money gate', () => {
   it('lets a count wait for what moves, and holds back what comes', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { showMoney, toCents, toDecimal } from '../../../bundles/sample_roleplay/money.ts';
+import { showMoney, toCents, toDecimal } from '#sample/money.ts';
 
 describe('money', () => {
   it.each([

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readOptions } from '../../../bundles/sample_roleplay/options.ts';
+import { readOptions } from '#sample/options.ts';
 
 describe('the options', () => {
   let vfs = '';

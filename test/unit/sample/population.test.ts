@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeCharacter } from '../../../bundles/sample_roleplay/population.ts';
+import { makeCharacter } from '#sample/population.ts';
 
 const town = Array.from({ length: 5000 }, (_, index) => makeCharacter(index + 1, 20771));
 

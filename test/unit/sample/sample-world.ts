@@ -1,10 +1,10 @@
-import { Autosave } from '../../../bundles/sample_roleplay/autosave.ts';
-import type { Game } from '../../../bundles/sample_roleplay/game.ts';
-import { Gate } from '../../../bundles/sample_roleplay/gate.ts';
-import { Statistics } from '../../../bundles/sample_roleplay/statistics.ts';
-import { Tally } from '../../../bundles/sample_roleplay/tally.ts';
-import { AsyncDatabase } from '../../../db_connector/helper/async-database.ts';
-import { Database, type DbResult } from '../../../db_connector/helper/helper.ts';
+import { AsyncDatabase } from '#connector/helper/async-database.ts';
+import { Database, type DbResult } from '#connector/helper/helper.ts';
+import { Autosave } from '#sample/autosave.ts';
+import type { Game } from '#sample/game.ts';
+import { Gate } from '#sample/gate.ts';
+import { Statistics } from '#sample/statistics.ts';
+import { Tally } from '#sample/tally.ts';
 import { type Answer, MemorySidecar } from './memory-sidecar.ts';
 
 /** The game server process has died. */

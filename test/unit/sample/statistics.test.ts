@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Game } from '../../../bundles/sample_roleplay/game.ts';
+import type { Game } from '#sample/game.ts';
 import { SampleWorld } from './sample-world.ts';
 
 const [ZOE, FRANK] = [1, 2];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { resumeTransfers, transfer } from '../../../bundles/sample_roleplay/transfer.ts';
+import { resumeTransfers, transfer } from '#sample/transfer.ts';
 import { Crash, SampleWorld } from './sample-world.ts';
 
 const START = 1000;

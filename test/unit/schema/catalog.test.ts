@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredSchema } from '#engine/stored-schema.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 
 const bounds = { deadline: Number.POSITIVE_INFINITY };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
+import { NamespaceGate } from '#sidecar/schema/gate.ts';
 
 /** A promise and its resolver. */
 function held() {

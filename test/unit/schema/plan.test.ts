@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseSchema } from '../../../db_connector/protocol/schema.ts';
-import { planSchema, type RemovedMode } from '../../../sidecar/schema/plan.ts';
+import { parseSchema } from '#protocol/schema.ts';
+import { planSchema, type RemovedMode } from '#sidecar/schema/plan.ts';
 
 type Declared = Parameters<typeof parseSchema>[0];
 

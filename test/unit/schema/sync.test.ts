@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Engine } from '#engine/engine.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
+import type { SchemaChange } from '#engine/schema-change.ts';
 import type { StoredSchema } from '#engine/stored-schema.ts';
-import type { JsonObject } from '../../../db_connector/protocol/json-value.ts';
-import { MAIN_PART } from '../../../db_connector/protocol/schema.ts';
-import type { Engine } from '../../../sidecar/engine/engine.ts';
-import type { SchemaChange } from '../../../sidecar/engine/schema-change.ts';
-import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
-import { NamespaceGate } from '../../../sidecar/schema/gate.ts';
-import { SchemaSync } from '../../../sidecar/schema/sync.ts';
+import type { JsonObject } from '#protocol/json-value.ts';
+import { MAIN_PART } from '#protocol/schema.ts';
+import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
+import { NamespaceGate } from '#sidecar/schema/gate.ts';
+import { SchemaSync } from '#sidecar/schema/sync.ts';
 
 /** An engine that holds each change until the test lets it go, and remembers what it was asked. */
 function scripted({ extendWaitMs = 60_000 } = {}) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AddressRanges, isLoopback, isRange, readAddress, SOCKET_CLIENT } from '../../../sidecar/security/addresses.ts';
+import { AddressRanges, isLoopback, isRange, readAddress, SOCKET_CLIENT } from '#sidecar/security/addresses.ts';
 
 describe('readAddress', () => {
   const rows: [string, string | null][] = [

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LockOut } from '../../../sidecar/security/lock-out.ts';
-import { NonceTable } from '../../../sidecar/security/nonce-table.ts';
-import { RateLimit } from '../../../sidecar/security/rate-limit.ts';
+import { LockOut } from '#sidecar/security/lock-out.ts';
+import { NonceTable } from '#sidecar/security/nonce-table.ts';
+import { RateLimit } from '#sidecar/security/rate-limit.ts';
 
 describe('NonceTable', () => {
   it('holds exactly what was added, as a Set does', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { NonceStore } from '../../../sidecar/security/nonce-store.ts';
+import { NonceStore } from '#sidecar/security/nonce-store.ts';
 
 const disk = vi.hoisted(() => ({ failsToClose: false, failsToWrite: false }));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConsoleLines } from '../../../standalone/console-lines.ts';
+import { ConsoleLines } from '#standalone/console-lines.ts';
 
 function capture(): { lines: ConsoleLines; written: () => string } {
   let text = '';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExportTable } from '../../../standalone/export-table.ts';
+import { ExportTable } from '#standalone/export-table.ts';
 
 function tableWith(run: (...args: unknown[]) => unknown): ExportTable {
   const table = new ExportTable();

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isBundleName, ManifestError, readManifest } from '../../../standalone/manifest.ts';
+import { isBundleName, ManifestError, readManifest } from '#standalone/manifest.ts';
 
 let folder = '';
 

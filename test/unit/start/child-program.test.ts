@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startChild, stopChild } from '../../../scripts/start/child-program.ts';
+import { startChild, stopChild } from '#scripts/start/child-program.ts';
 
 const STOPS_IN_ORDER = `
   process.on('SIGTERM', () => { console.log('saved'); process.exit(0); });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RequestLines } from '../../../sidecar/embedded/request-lines.ts';
+import { RequestLines } from '#sidecar/embedded/request-lines.ts';
 
 const line = (msg: string, code = '') => ({ level: 'error', msg, fields: { code } });
 

@@ -1,6 +1,6 @@
-import type { WriteBehindConfig } from '../../../sidecar/config/write-behind.ts';
-import type { WriteBuffer } from '../../../sidecar/write-behind/write-buffer.ts';
-import { Dice } from '../../support/buffered/dice.ts';
+import type { WriteBehindConfig } from '#sidecar/config/write-behind.ts';
+import type { WriteBuffer } from '#sidecar/write-behind/write-buffer.ts';
+import { Dice } from '#support/buffered/dice.ts';
 import { type BoxOptions, SimulatedBox } from './simulated-box.ts';
 import { numberOf, SimulatedDatabase } from './simulated-database.ts';
 import { SimulatedTime } from './simulated-time.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { NewEntry, PendingEntry } from '../../../sidecar/write-behind/journal/entries.ts';
-import type { Journal, OpenedJournal } from '../../../sidecar/write-behind/journal/journal.ts';
-import type { DiskFault } from '../../support/simulated-disk.ts';
+import type { NewEntry, PendingEntry } from '#sidecar/write-behind/journal/entries.ts';
+import type { Journal, OpenedJournal } from '#sidecar/write-behind/journal/journal.ts';
+import type { DiskFault } from '#support/simulated-disk.ts';
 import { entryOf, JournalWorld, quiet } from './journal-world.ts';
 
 const RUNS = Number(process.env.JOURNAL_RUNS ?? 200);

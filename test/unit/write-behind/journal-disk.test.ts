@@ -4,10 +4,10 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SYSTEM_CLOCK } from '../../../sidecar/write-behind/journal/clock.ts';
-import { Journal } from '../../../sidecar/write-behind/journal/journal.ts';
-import { findJournalId, makeJournalId } from '../../../sidecar/write-behind/journal/journal-id.ts';
-import { NODE_DISK } from '../../../sidecar/write-behind/journal/node-disk.ts';
+import { SYSTEM_CLOCK } from '#sidecar/write-behind/journal/clock.ts';
+import { Journal } from '#sidecar/write-behind/journal/journal.ts';
+import { findJournalId, makeJournalId } from '#sidecar/write-behind/journal/journal-id.ts';
+import { NODE_DISK } from '#sidecar/write-behind/journal/node-disk.ts';
 import { appendAll, payloadsOf } from './journal-world.ts';
 
 let base: string;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { parseSchema } from '../../../db_connector/protocol/schema.ts';
-import type { PendingEntry } from '../../../sidecar/write-behind/journal/entries.ts';
-import type { DiskCall, DiskFault } from '../../support/simulated-disk.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseSchema } from '#protocol/schema.ts';
+import type { PendingEntry } from '#sidecar/write-behind/journal/entries.ts';
+import type { DiskCall, DiskFault } from '#support/simulated-disk.ts';
 import { appendAll, entryOf, FOLDER, JournalWorld, payloadsOf, quiet } from './journal-world.ts';
 
 /** Every such call on a segment fails. */

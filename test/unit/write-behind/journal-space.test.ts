@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { KeyMemory } from '../../../sidecar/write-behind/journal/key-memory.ts';
-import { keyRecord } from '../../../sidecar/write-behind/journal/key-record.ts';
+import { KeyMemory } from '#sidecar/write-behind/journal/key-memory.ts';
+import { keyRecord } from '#sidecar/write-behind/journal/key-record.ts';
 import { appendAll, entryOf, JournalWorld, payloadsOf, quiet } from './journal-world.ts';
 
 const TEXTS = Array.from({ length: 60 }, (_, number) => `entry ${number} ${'x'.repeat(500)}`);

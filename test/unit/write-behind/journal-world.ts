@@ -1,7 +1,7 @@
-import type { Clock } from '../../../sidecar/write-behind/journal/clock.ts';
-import type { EntryKey, NewEntry } from '../../../sidecar/write-behind/journal/entries.ts';
-import { Journal, type OpenedJournal } from '../../../sidecar/write-behind/journal/journal.ts';
-import { type DiskCall, type DiskFault, SimulatedDisk } from '../../support/simulated-disk.ts';
+import type { Clock } from '#sidecar/write-behind/journal/clock.ts';
+import type { EntryKey, NewEntry } from '#sidecar/write-behind/journal/entries.ts';
+import { Journal, type OpenedJournal } from '#sidecar/write-behind/journal/journal.ts';
+import { type DiskCall, type DiskFault, SimulatedDisk } from '#support/simulated-disk.ts';
 
 export const FOLDER = '/journal';
 const START = 1_790_000_000_000;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Orphan, QueueRow } from '../../../sidecar/engine/queues.ts';
-import { Capacity } from '../../../sidecar/write-behind/capacity.ts';
-import type { PendingEntry } from '../../../sidecar/write-behind/journal/entries.ts';
-import { PendingEntries } from '../../../sidecar/write-behind/pending-entries.ts';
-import type { QueueWorld } from '../../../sidecar/write-behind/queue-world.ts';
-import { RecentEntries } from '../../../sidecar/write-behind/recent-entries.ts';
+import type { Orphan, QueueRow } from '#engine/queues.ts';
+import { Capacity } from '#sidecar/write-behind/capacity.ts';
+import type { PendingEntry } from '#sidecar/write-behind/journal/entries.ts';
+import { PendingEntries } from '#sidecar/write-behind/pending-entries.ts';
+import type { QueueWorld } from '#sidecar/write-behind/queue-world.ts';
+import { RecentEntries } from '#sidecar/write-behind/recent-entries.ts';
 
 const MANY = 200_000;
 /** Time by the square of the entries is a minute and more here. */

@@ -1,9 +1,9 @@
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import type { WriteBehindConfig } from '../../../sidecar/config/write-behind.ts';
-import { writeOf } from '../../../sidecar/data/write-of.ts';
-import type { AcceptedWrite } from '../../../sidecar/data/write-queue.ts';
-import { Dice } from '../../support/buffered/dice.ts';
-import type { DiskCall, DiskFault } from '../../support/simulated-disk.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { WriteBehindConfig } from '#sidecar/config/write-behind.ts';
+import { writeOf } from '#sidecar/data/write-of.ts';
+import type { AcceptedWrite } from '#sidecar/data/write-queue.ts';
+import { Dice } from '#support/buffered/dice.ts';
+import type { DiskCall, DiskFault } from '#support/simulated-disk.ts';
 import { SimulatedBox, slotOf } from './simulated-box.ts';
 import { numberOf, SimulatedDatabase, type Weather } from './simulated-database.ts';
 import { SimulatedTime } from './simulated-time.ts';

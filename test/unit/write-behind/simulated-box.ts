@@ -1,10 +1,10 @@
 import type { IdempotencySlot, TableTarget } from '#engine/rows.ts';
-import type { WriteBehindConfig } from '../../../sidecar/config/write-behind.ts';
-import { SchemaCatalog } from '../../../sidecar/schema/catalog.ts';
-import { Journal } from '../../../sidecar/write-behind/journal/journal.ts';
-import { WriteBuffer } from '../../../sidecar/write-behind/write-buffer.ts';
-import type { Dice } from '../../support/buffered/dice.ts';
-import { type DiskCall, type DiskFault, SimulatedDisk } from '../../support/simulated-disk.ts';
+import type { WriteBehindConfig } from '#sidecar/config/write-behind.ts';
+import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
+import { Journal } from '#sidecar/write-behind/journal/journal.ts';
+import { WriteBuffer } from '#sidecar/write-behind/write-buffer.ts';
+import type { Dice } from '#support/buffered/dice.ts';
+import { type DiskCall, type DiskFault, SimulatedDisk } from '#support/simulated-disk.ts';
 import type { SimulatedDatabase } from './simulated-database.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 

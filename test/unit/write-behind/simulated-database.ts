@@ -1,8 +1,4 @@
 import type { QueuedEntry } from '#engine/queued-entry.ts';
-import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
-import { ApiError } from '../../../db_connector/protocol/errors.ts';
-import { parseSchema } from '../../../db_connector/protocol/schema.ts';
 import {
   type DeadLetter,
   type Orphan,
@@ -13,9 +9,13 @@ import {
   QueueMovedError,
   type QueueOwner,
   type QueueRow,
-} from '../../../sidecar/engine/queues.ts';
-import type { QueueEngine } from '../../../sidecar/write-behind/queue-world.ts';
-import type { Dice } from '../../support/buffered/dice.ts';
+} from '#engine/queues.ts';
+import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { parseSchema } from '#protocol/schema.ts';
+import type { QueueEngine } from '#sidecar/write-behind/queue-world.ts';
+import type { Dice } from '#support/buffered/dice.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 export type Weather = 'fine' | 'rough' | 'away' | 'hanging';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../sidecar/write-behind/journal/clock.ts';
+import type { Clock } from '#sidecar/write-behind/journal/clock.ts';
 
 interface Event {
   readonly atMs: number;

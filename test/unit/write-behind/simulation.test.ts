@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seedOf } from '../../support/test-seed.ts';
+import { seedOf } from '#support/test-seed.ts';
 import { Schedule } from './schedule.ts';
 
 /** `SIMULATION_SEED=n` replays one schedule; `SIMULATION_SCHEDULES=n` runs more of them, or fewer. */

@@ -1,4 +1,4 @@
-import type { AccountAccess } from '../../shapes/accounts.ts';
+import type { AccountAccess } from '#panel/shapes/accounts.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { AccountView } from '../../shapes/accounts.ts';
+import type { AccountView } from '#panel/shapes/accounts.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, TextField } from '../components/field.tsx';

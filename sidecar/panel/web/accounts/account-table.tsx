@@ -1,4 +1,4 @@
-import type { AccountView } from '../../shapes/accounts.ts';
+import type { AccountView } from '#panel/shapes/accounts.ts';
 import { Badge, Tag } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';

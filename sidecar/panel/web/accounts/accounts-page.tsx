@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { AccountView } from '../../shapes/accounts.ts';
+import type { AccountView } from '#panel/shapes/accounts.ts';
 import { Button } from '../components/button.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Ready } from '../components/states.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { AuditChange, AuditEntry } from '../../shapes/accounts.ts';
+import type { AuditChange, AuditEntry } from '#panel/shapes/accounts.ts';
 import { Badge } from '../components/badge.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Moment } from '../components/time.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { AuditAnswer, AuditEntry } from '../../shapes/accounts.ts';
+import type { AuditAnswer, AuditEntry } from '#panel/shapes/accounts.ts';
 import { Button } from '../components/button.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { Empty, Ready } from '../components/states.tsx';

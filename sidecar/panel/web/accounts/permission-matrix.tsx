@@ -1,4 +1,4 @@
-import type { Permission } from '../../shapes/permissions.ts';
+import type { Permission } from '#panel/shapes/permissions.ts';
 import { Button } from '../components/button.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';

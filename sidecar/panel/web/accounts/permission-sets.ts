@@ -1,4 +1,4 @@
-import { PERMISSIONS, type Permission, PRESETS, type PresetName } from '../../shapes/permissions.ts';
+import { PERMISSIONS, type Permission, PRESETS, type PresetName } from '#panel/shapes/permissions.ts';
 
 /** How the matrix shows permissions. Each stands in one group; a test holds that. */
 export const PERMISSION_GROUPS = {

@@ -1,4 +1,4 @@
-import type { BundleInfo } from '../../shapes/bundles.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
 
 /** Those whose name, description or tag holds the text; the case does not count. */
 export function searchedBundles(bundles: readonly BundleInfo[], text: string): readonly BundleInfo[] {

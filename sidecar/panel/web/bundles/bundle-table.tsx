@@ -1,4 +1,4 @@
-import type { BundleInfo, BundleState } from '../../shapes/bundles.ts';
+import type { BundleInfo, BundleState } from '#panel/shapes/bundles.ts';
 import { Badge, Tag, type Tone } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { BundleInfo } from '../../shapes/bundles.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
 import { TextField } from '../components/field.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Empty, Notice, Ready } from '../components/states.tsx';

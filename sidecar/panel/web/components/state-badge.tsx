@@ -1,4 +1,4 @@
-import type { ServerState, ServerStatus } from '../../shapes/server.ts';
+import type { ServerState, ServerStatus } from '#panel/shapes/server.ts';
 import { t } from '../core/i18n.ts';
 import { Badge, type Tone } from './badge.tsx';
 

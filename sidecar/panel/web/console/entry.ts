@@ -1,5 +1,5 @@
-import type { ConsoleLine, LineStream } from '../../shapes/console.ts';
-import { lineSource } from '../../shapes/line-source.ts';
+import type { ConsoleLine, LineStream } from '#panel/shapes/console.ts';
+import { lineSource } from '#panel/shapes/line-source.ts';
 import { plainText } from './sgr.ts';
 
 /** A line as the page keeps it, or a place where lines are missing. */

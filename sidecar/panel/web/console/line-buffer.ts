@@ -1,4 +1,4 @@
-import type { ConsoleLine } from '../../shapes/console.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
 import { type Entry, entryOf, missingEntry } from './entry.ts';
 import { Tail } from './tail.ts';
 

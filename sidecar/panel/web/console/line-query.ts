@@ -1,4 +1,4 @@
-import type { LineStream } from '../../shapes/console.ts';
+import type { LineStream } from '#panel/shapes/console.ts';
 import type { Entry } from './entry.ts';
 import type { Span } from './sgr.ts';
 

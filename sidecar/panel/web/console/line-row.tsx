@@ -1,5 +1,5 @@
 import { Component, Fragment } from 'preact';
-import { levelOf } from '../../shapes/line-level.ts';
+import { levelOf } from '#panel/shapes/line-level.ts';
 import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import type { Entry } from './entry.ts';

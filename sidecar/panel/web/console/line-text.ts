@@ -1,4 +1,4 @@
-import type { ConsoleLine, LineStream } from '../../shapes/console.ts';
+import type { ConsoleLine, LineStream } from '#panel/shapes/console.ts';
 
 const LINE = /^(\d{1,16}) (\S{1,40}) (out|err|in|panel) ?(.*)$/;
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { ConsoleLine } from '../../shapes/console.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
 import { api } from '../core/api.ts';
 import { live, onEvent, onLines } from '../core/events.ts';
 import { LineBuffer, MAX_LINES } from './line-buffer.ts';

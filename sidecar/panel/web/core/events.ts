@@ -1,8 +1,8 @@
-import type { BundleInfo } from '../../shapes/bundles.ts';
-import type { ConsoleLine } from '../../shapes/console.ts';
-import type { DatabaseHealth } from '../../shapes/health.ts';
-import type { JobStatus } from '../../shapes/jobs.ts';
-import type { ServerStatus } from '../../shapes/server.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
+import type { DatabaseHealth } from '#panel/shapes/health.ts';
+import type { JobStatus } from '#panel/shapes/jobs.ts';
+import type { ServerStatus } from '#panel/shapes/server.ts';
 import { api } from './api.ts';
 import { type EndReason, leave, refreshSession, session, setPermissions } from './session.ts';
 import { createStore } from './store.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '../../shapes/permissions.ts';
+import type { Permission } from '#panel/shapes/permissions.ts';
 import { api, fetchSession, listenToSession, type SessionReply } from './api.ts';
 import { isLanguage, LANGUAGES, useLanguage } from './i18n.ts';
 import { createStore, useStore } from './store.ts';

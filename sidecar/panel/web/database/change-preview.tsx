@@ -1,4 +1,4 @@
-import type { RowAnswer } from '../../shapes/database.ts';
+import type { RowAnswer } from '#panel/shapes/database.ts';
 import { t } from '../core/i18n.ts';
 import { indentedJson, kindOf, shownText } from './json-text.ts';
 

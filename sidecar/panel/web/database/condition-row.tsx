@@ -1,4 +1,4 @@
-import type { ColumnInfo } from '../../shapes/database.ts';
+import type { ColumnInfo } from '#panel/shapes/database.ts';
 import { IconButton } from '../components/button.tsx';
 import { SelectField, TextArea, TextField } from '../components/field.tsx';
 import { t, textFor } from '../core/i18n.ts';

@@ -1,4 +1,4 @@
-import type { ColumnInfo, JsonText } from '../../shapes/database.ts';
+import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { type ExactJson, ExactNumber, parseExact, writeExact } from './json-text.ts';
 import { type TypedFault, typedText } from './typed-text.ts';
 

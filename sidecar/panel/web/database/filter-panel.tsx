@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ColumnInfo, JsonText } from '../../shapes/database.ts';
+import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { Button } from '../components/button.tsx';
 import { TextArea } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';

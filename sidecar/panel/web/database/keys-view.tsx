@@ -1,4 +1,4 @@
-import type { KeyInfo, KeysAnswer } from '../../shapes/database.ts';
+import type { KeyInfo, KeysAnswer } from '#panel/shapes/database.ts';
 import { Badge } from '../components/badge.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Section } from '../components/page-frame.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { LetterInfo, LettersAnswer } from '../../shapes/database.ts';
+import type { LetterInfo, LettersAnswer } from '#panel/shapes/database.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';

@@ -1,4 +1,4 @@
-import type { QuarantineAnswer, QuarantineChangeAnswer, QuarantineInfo } from '../../shapes/database.ts';
+import type { QuarantineAnswer, QuarantineChangeAnswer, QuarantineInfo } from '#panel/shapes/database.ts';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';

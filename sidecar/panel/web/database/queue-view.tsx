@@ -1,4 +1,4 @@
-import type { NamespaceQueueInfo, QueueAnswer, QueueInfo } from '../../shapes/database.ts';
+import type { NamespaceQueueInfo, QueueAnswer, QueueInfo } from '#panel/shapes/database.ts';
 import { Badge, type Tone } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';

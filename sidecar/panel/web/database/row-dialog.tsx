@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JsonText, RowAnswer, RowsAnswer } from '../../shapes/database.ts';
+import type { JsonText, RowAnswer, RowsAnswer } from '#panel/shapes/database.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Fault, Notice } from '../components/states.tsx';

@@ -1,4 +1,4 @@
-import type { ColumnInfo, JsonText, RowRequest, RowsAnswer } from '../../shapes/database.ts';
+import type { ColumnInfo, JsonText, RowRequest, RowsAnswer } from '#panel/shapes/database.ts';
 import { compactJson } from './json-text.ts';
 import { fieldText, type TypedFault, typedText } from './typed-text.ts';
 

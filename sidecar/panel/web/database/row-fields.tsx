@@ -1,4 +1,4 @@
-import type { ColumnInfo, JsonText } from '../../shapes/database.ts';
+import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { Checkbox, SelectField, TextArea, TextField } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';
 import { indentedJson, kindOf, shownText } from './json-text.ts';

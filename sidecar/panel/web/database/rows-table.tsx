@@ -1,4 +1,4 @@
-import type { ColumnInfo, JsonText, RowsAnswer } from '../../shapes/database.ts';
+import type { ColumnInfo, JsonText, RowsAnswer } from '#panel/shapes/database.ts';
 import { Icon } from '../components/icon.tsx';
 import { t } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JsonText, RowsAnswer, RowsRequest } from '../../shapes/database.ts';
+import type { JsonText, RowsAnswer, RowsRequest } from '#panel/shapes/database.ts';
 import { Button } from '../components/button.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Empty, Fault, Loading, Notice } from '../components/states.tsx';

@@ -1,4 +1,4 @@
-import type { SlowAnswer, SlowCall } from '../../shapes/database.ts';
+import type { SlowAnswer, SlowCall } from '#panel/shapes/database.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';

@@ -1,4 +1,4 @@
-import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../../shapes/database.ts';
+import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '#panel/shapes/database.ts';
 import { Tag } from '../components/badge.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Section } from '../components/page-frame.tsx';

@@ -1,4 +1,4 @@
-import type { ColumnInfo, JsonText } from '../../shapes/database.ts';
+import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { compactJson, indentedJson, isJson, isNumberText, kindOf, shownText } from './json-text.ts';
 
 /** What somebody writes into a field is a text; what goes to the database is JSON text of the column's type. */

@@ -1,4 +1,4 @@
-import type { CrashSummary } from '../../shapes/crashes.ts';
+import type { CrashSummary } from '#panel/shapes/crashes.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Empty, Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';

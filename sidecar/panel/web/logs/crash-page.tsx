@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { CrashAction, CrashRecord } from '../../shapes/crashes.ts';
+import type { CrashAction, CrashRecord } from '#panel/shapes/crashes.ts';
 import { actionWords, resultWords, subjectWords } from '../accounts/audit-words.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { Section } from '../components/page-frame.tsx';

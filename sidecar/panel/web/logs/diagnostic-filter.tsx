@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { DIAGNOSTIC_LEVELS, DIAGNOSTIC_SOURCES, type DiagnosticLevel } from '../../shapes/diagnostics.ts';
+import { DIAGNOSTIC_LEVELS, DIAGNOSTIC_SOURCES, type DiagnosticLevel } from '#panel/shapes/diagnostics.ts';
 import { Button } from '../components/button.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';

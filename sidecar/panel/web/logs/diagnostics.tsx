@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { DiagnosticEntry } from '../../shapes/diagnostics.ts';
+import type { DiagnosticEntry } from '#panel/shapes/diagnostics.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty, Fault, Loading } from '../components/states.tsx';

@@ -1,4 +1,4 @@
-import type { CrashSummary } from '../../shapes/crashes.ts';
+import type { CrashSummary } from '#panel/shapes/crashes.ts';
 import { t } from '../core/i18n.ts';
 import { exitSignal } from './exit-signal.ts';
 

@@ -1,4 +1,4 @@
-import type { DiagnosticEntry } from '../../shapes/diagnostics.ts';
+import type { DiagnosticEntry } from '#panel/shapes/diagnostics.ts';
 
 /** Equal entries in a row, as one. */
 export interface FoldedEntry {

@@ -1,4 +1,4 @@
-import { DIAGNOSTIC_LEVELS, type DiagnosticLevel } from '../../shapes/diagnostics.ts';
+import { DIAGNOSTIC_LEVELS, type DiagnosticLevel } from '#panel/shapes/diagnostics.ts';
 import type { Tone } from '../components/badge.tsx';
 import { t } from '../core/i18n.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { DIAGNOSTIC_LEVELS, type DiagnosticEntry, type DiagnosticPage } from '../../shapes/diagnostics.ts';
+import { DIAGNOSTIC_LEVELS, type DiagnosticEntry, type DiagnosticPage } from '#panel/shapes/diagnostics.ts';
 import { api } from '../core/api.ts';
 import type { DiagnosticQuery } from './diagnostic-filter.tsx';
 

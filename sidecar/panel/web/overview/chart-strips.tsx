@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { ChartSeries, ChartsAnswer } from '../../shapes/charts.ts';
+import type { ChartSeries, ChartsAnswer } from '#panel/shapes/charts.ts';
 import { clockTime, dateTime } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { fitAnswer } from './fit-answer.ts';

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { CHART_RANGES, type ChartRange, type ChartsAnswer } from '../../shapes/charts.ts';
+import { CHART_RANGES, type ChartRange, type ChartsAnswer } from '#panel/shapes/charts.ts';
 import { Section } from '../components/page-frame.tsx';
 import { Loading, Ready } from '../components/states.tsx';
 import { live } from '../core/events.ts';

@@ -1,4 +1,4 @@
-import { CHART_SERIES, type ChartSeries, type ChartsAnswer } from '../../shapes/charts.ts';
+import { CHART_SERIES, type ChartSeries, type ChartsAnswer } from '#panel/shapes/charts.ts';
 
 /** Least number of points that a chart shows: five minutes of the shortest range. */
 const LEAST_POINTS = 30;

@@ -1,4 +1,4 @@
-import type { ChartMark } from '../../shapes/charts.ts';
+import type { ChartMark } from '#panel/shapes/charts.ts';
 import { Badge, type Tone } from '../components/badge.tsx';
 import { Time } from '../components/time.tsx';
 import { t } from '../core/i18n.ts';

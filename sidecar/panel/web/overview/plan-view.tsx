@@ -1,4 +1,4 @@
-import type { Plan, PlanStep } from '../../shapes/server.ts';
+import type { Plan, PlanStep } from '#panel/shapes/server.ts';
 import { duration } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { useNow } from '../core/use-now.ts';

@@ -1,4 +1,4 @@
-import type { ServerAction, ServerStatus } from '../../shapes/server.ts';
+import type { ServerAction, ServerStatus } from '#panel/shapes/server.ts';
 import { Button } from '../components/button.tsx';
 import type { IconName } from '../components/icon.tsx';
 import { api } from '../core/api.ts';

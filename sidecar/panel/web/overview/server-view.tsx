@@ -1,4 +1,4 @@
-import type { ServerStatus } from '../../shapes/server.ts';
+import type { ServerStatus } from '#panel/shapes/server.ts';
 import { stateText, toneOf } from '../components/state-badge.tsx';
 import { Notice } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';

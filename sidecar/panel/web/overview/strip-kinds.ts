@@ -1,4 +1,4 @@
-import type { ChartSeries } from '../../shapes/charts.ts';
+import type { ChartSeries } from '#panel/shapes/charts.ts';
 import { bytes, number } from '../core/format.ts';
 import type { TextKey } from '../core/i18n.ts';
 

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import type { ChartMark, ChartsAnswer } from '../../shapes/charts.ts';
+import type { ChartMark, ChartsAnswer } from '#panel/shapes/charts.ts';
 import { language } from '../core/i18n.ts';
 import type { StripKind } from './strip-kinds.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { ChartsAnswer } from '../../shapes/charts.ts';
+import type { ChartsAnswer } from '#panel/shapes/charts.ts';
 import { t, useLocale } from '../core/i18n.ts';
 import { useStore } from '../core/store.ts';
 import { theme } from '../core/theme.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { BridgeToken } from '../../shapes/bridge.ts';
+import type { BridgeToken } from '#panel/shapes/bridge.ts';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';

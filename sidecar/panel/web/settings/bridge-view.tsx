@@ -1,4 +1,4 @@
-import type { BridgeStatus } from '../../shapes/bridge.ts';
+import type { BridgeStatus } from '#panel/shapes/bridge.ts';
 import { Badge } from '../components/badge.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { NumberField } from '../components/number-field.tsx';

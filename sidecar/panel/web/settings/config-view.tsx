@@ -1,4 +1,4 @@
-import type { ServerConfigView } from '../../shapes/settings.ts';
+import type { ServerConfigView } from '#panel/shapes/settings.ts';
 import { Button } from '../components/button.tsx';
 import { Notice, Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ServerConfigView, ServerFileView } from '../../shapes/settings.ts';
+import type { ServerConfigView, ServerFileView } from '#panel/shapes/settings.ts';
 import { Button } from '../components/button.tsx';
 import { TextArea } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';

@@ -1,5 +1,5 @@
-import { BACKENDS, type Backend } from '../../shapes/server.ts';
-import type { SettingsDocument } from '../../shapes/settings.ts';
+import { BACKENDS, type Backend } from '#panel/shapes/server.ts';
+import type { SettingsDocument } from '#panel/shapes/settings.ts';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { NumberField } from '../components/number-field.tsx';
 import { Section } from '../components/page-frame.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Backend } from '../../shapes/server.ts';
-import type { ConfigValues } from '../../shapes/settings.ts';
+import type { Backend } from '#panel/shapes/server.ts';
+import type { ConfigValues } from '#panel/shapes/settings.ts';
 import { TextArea, TextField } from '../components/field.tsx';
 import { NumberField } from '../components/number-field.tsx';
 import { Section } from '../components/page-frame.tsx';

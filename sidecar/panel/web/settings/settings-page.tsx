@@ -1,4 +1,4 @@
-import type { SettingsDocument } from '../../shapes/settings.ts';
+import type { SettingsDocument } from '#panel/shapes/settings.ts';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Ready } from '../components/states.tsx';
 import { Tabs } from '../components/tabs.tsx';

@@ -1,4 +1,4 @@
-import type { JobStatus } from '../../shapes/jobs.ts';
+import type { JobStatus } from '#panel/shapes/jobs.ts';
 import { Button } from '../components/button.tsx';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { BACKENDS, type Backend } from '../../shapes/server.ts';
+import { BACKENDS, type Backend } from '#panel/shapes/server.ts';
 import { Button } from '../components/button.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';

@@ -1,5 +1,5 @@
-import type { JobStatus } from '../../shapes/jobs.ts';
-import type { Backend } from '../../shapes/server.ts';
+import type { JobStatus } from '#panel/shapes/jobs.ts';
+import type { Backend } from '#panel/shapes/server.ts';
 import type { Faults } from '../components/use-faults.ts';
 import { api } from '../core/api.ts';
 import { confirmationFault, panelNameFault, passwordFault, usernameFault } from '../core/field-checks.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JobStatus } from '../../shapes/jobs.ts';
+import type { JobStatus } from '#panel/shapes/jobs.ts';
 import { Button } from '../components/button.tsx';
 import { Fault } from '../components/states.tsx';
 import { formOf, useFaults } from '../components/use-faults.ts';

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import type { Permission } from '../../shapes/permissions.ts';
+import type { Permission } from '#panel/shapes/permissions.ts';
 import type { IconName } from '../components/icon.tsx';
 import type { TextKey } from '../core/i18n.ts';
 

@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { AccountStore } from '../../../../sidecar/panel/accounts/account-store.ts';
-import { Accounts } from '../../../../sidecar/panel/accounts/accounts.ts';
-import { PasswordHasher } from '../../../../sidecar/panel/accounts/password-hasher.ts';
-import { Sessions } from '../../../../sidecar/panel/accounts/sessions.ts';
-import { PERMISSIONS } from '../../../../sidecar/panel/shapes/permissions.ts';
-import { openPanelStore, type PanelStore } from '../../../../sidecar/panel/store/panel-store.ts';
-import { newFolder } from '../../../support/config-folder.ts';
+import { AccountStore } from '#panel/accounts/account-store.ts';
+import { Accounts } from '#panel/accounts/accounts.ts';
+import { PasswordHasher } from '#panel/accounts/password-hasher.ts';
+import { Sessions } from '#panel/accounts/sessions.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const folder = newFolder();

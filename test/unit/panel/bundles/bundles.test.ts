@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Bundles } from '../../../../sidecar/panel/bundles/bundles.ts';
-import { PanelSettings, type SettingValues } from '../../../../sidecar/panel/settings/panel-settings.ts';
-import type { BundleInfo } from '../../../../sidecar/panel/shapes/bundles.ts';
-import { openPanelStore, type PanelStore } from '../../../../sidecar/panel/store/panel-store.ts';
-import { newFolder } from '../../../support/config-folder.ts';
+import { Bundles } from '#panel/bundles/bundles.ts';
+import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 /** What the server control would say and do. */
 class Server {

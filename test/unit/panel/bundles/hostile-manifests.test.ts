@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readFxResources } from '../../../../sidecar/panel/bundles/fx-resources.ts';
+import { readFxResources } from '#panel/bundles/fx-resources.ts';
 
 /** Far more than it takes on any machine, and far less than what grows with the square of the length. */
 const MOST_MS = 500;

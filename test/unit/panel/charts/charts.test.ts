@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Charts, type WatchedServer } from '../../../../sidecar/panel/charts/charts.ts';
-import type { ServerState, ServerStatus } from '../../../../sidecar/panel/shapes/server.ts';
-import { openPanelStore, type PanelStore } from '../../../../sidecar/panel/store/panel-store.ts';
-import { newFolder } from '../../../support/config-folder.ts';
+import { Charts, type WatchedServer } from '#panel/charts/charts.ts';
+import type { ServerState, ServerStatus } from '#panel/shapes/server.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 const DAY_MS = 86_400_000;
 /** A whole hour. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CallCounter } from '../../../../sidecar/panel/charts/latency.ts';
+import { CallCounter } from '#panel/charts/latency.ts';
 
 it('without calls there is no latency', () => {
   expect(new CallCounter().take()).toEqual({ calls: 0, failures: 0, p50: null, p99: null });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { usageOf } from '../../../../sidecar/panel/charts/process-usage.ts';
+import { usageOf } from '#panel/charts/process-usage.ts';
 
 it('nothing is known of a process that has gone', async () => {
   const child = spawn(process.execPath, ['-e', '']);

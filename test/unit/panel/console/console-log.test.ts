@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ConsoleLog, openConsoleLog } from '../../../../sidecar/panel/console/console-log.ts';
-import type { LogLine } from '../../../../sidecar/panel/console/line-format.ts';
+import { type ConsoleLog, openConsoleLog } from '#panel/console/console-log.ts';
+import type { LogLine } from '#panel/console/line-format.ts';
 
 const NOW = Date.parse('2026-11-23T01:02:03.004Z');
 const DAY = 86_400_000;

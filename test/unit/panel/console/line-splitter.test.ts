@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from '../../../../sidecar/panel/console/line-splitter.ts';
+import { LineSplitter } from '#panel/console/line-splitter.ts';
 
 function linesOf(...pieces: (string | Uint8Array)[]): string[] {
   const lines: string[] = [];

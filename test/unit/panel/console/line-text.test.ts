@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanLine, MAX_LINE_CHARS } from '../../../../sidecar/panel/console/line-text.ts';
+import { cleanLine, MAX_LINE_CHARS } from '#panel/console/line-text.ts';
 
 describe('one line as it is kept', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { KeyUse } from '../../../../sidecar/panel/database/key-use.ts';
-import { openPanelStore, type PanelStore } from '../../../../sidecar/panel/store/panel-store.ts';
-import { newFolder } from '../../../support/config-folder.ts';
+import { KeyUse } from '#panel/database/key-use.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
+import { newFolder } from '#support/config-folder.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');
 const KEY = { kid: 'local', operations: ['*'], namespaces: ['*'], addresses: [], allowUnfilteredWrites: true };

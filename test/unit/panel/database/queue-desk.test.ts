@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../../db_connector/protocol/errors.ts';
-import type { DatabaseAccess } from '../../../../sidecar/panel/database/database-access.ts';
-import { QueueDesk } from '../../../../sidecar/panel/database/queue-desk.ts';
+import type { DatabaseAccess } from '#panel/database/database-access.ts';
+import { QueueDesk } from '#panel/database/queue-desk.ts';
+import { ApiError } from '#protocol/errors.ts';
 
 const OLDEST = Date.parse('2026-11-23T14:35:00Z');
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, type ApiErrorCode } from '../../../../db_connector/protocol/errors.ts';
-import { parseSchema } from '../../../../db_connector/protocol/schema.ts';
-import type { DatabaseAccess } from '../../../../sidecar/panel/database/database-access.ts';
-import { NamespaceList } from '../../../../sidecar/panel/database/namespace-list.ts';
-import { TableRows } from '../../../../sidecar/panel/database/table-rows.ts';
+import type { DatabaseAccess } from '#panel/database/database-access.ts';
+import { NamespaceList } from '#panel/database/namespace-list.ts';
+import { TableRows } from '#panel/database/table-rows.ts';
+import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
+import { parseSchema } from '#protocol/schema.ts';
 
 const { schema: SCHEMA } = parseSchema({
   tables: [{ name: 't', primaryKey: ['id'], columns: [{ name: 'id', type: 'int32' }] }],

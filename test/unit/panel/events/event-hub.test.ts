@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LineRing } from '../../../../sidecar/panel/console/line-ring.ts';
-import { EventHub } from '../../../../sidecar/panel/events/event-hub.ts';
-import type { LineSource } from '../../../../sidecar/panel/events/line-feed.ts';
-import type { ConsoleLine } from '../../../../sidecar/panel/shapes/console.ts';
-import type { Permission } from '../../../../sidecar/panel/shapes/permissions.ts';
+import { LineRing } from '#panel/console/line-ring.ts';
+import { EventHub } from '#panel/events/event-hub.ts';
+import type { LineSource } from '#panel/events/line-feed.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
+import type { Permission } from '#panel/shapes/permissions.ts';
 
 /** A console of 1,000 lines in memory, told a batch at a time by `say`. */
 class FakeConsole implements LineSource {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { createApp } from '../../../../sidecar/panel/app.ts';
-import type { Guards } from '../../../../sidecar/panel/http/guards.ts';
-import type { PanelRoute } from '../../../../sidecar/panel/http/route.ts';
-import { StaticPages } from '../../../../sidecar/panel/http/static-pages.ts';
-import { converse } from '../../../support/raw-http.ts';
+import { createApp } from '#panel/app.ts';
+import type { Guards } from '#panel/http/guards.ts';
+import type { PanelRoute } from '#panel/http/route.ts';
+import { StaticPages } from '#panel/http/static-pages.ts';
+import { converse } from '#support/raw-http.ts';
 
 const guards = {} as Guards;
 const pages = new StaticPages('/nowhere');

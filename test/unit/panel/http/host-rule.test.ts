@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { HostRule, type HostSettings } from '../../../../sidecar/panel/http/host-rule.ts';
-import type { PanelError } from '../../../../sidecar/panel/panel-error.ts';
+import { HostRule, type HostSettings } from '#panel/http/host-rule.ts';
+import type { PanelError } from '#panel/panel-error.ts';
 
 const PORT = 20772;
 

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { sendStream } from '../../../../sidecar/panel/http/send-stream.ts';
-import { converse } from '../../../support/raw-http.ts';
+import { sendStream } from '#panel/http/send-stream.ts';
+import { converse } from '#support/raw-http.ts';
 
 const PIECE = Buffer.alloc(65_536);
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';

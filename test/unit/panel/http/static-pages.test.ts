@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { StaticPages } from '../../../../sidecar/panel/http/static-pages.ts';
-import { PanelClient } from '../../../panel/support/panel-client.ts';
-import { newFolder } from '../../../support/config-folder.ts';
+import { StaticPages } from '#panel/http/static-pages.ts';
+import { newFolder } from '#support/config-folder.ts';
+import { PanelClient } from '#test/panel/support/panel-client.ts';
 
 const folder = newFolder();
 let server: Server;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { GameProcess } from '../../../../sidecar/panel/server/game-process.ts';
-import { HealthWatch } from '../../../../sidecar/panel/server/health-watch.ts';
+import type { GameProcess } from '#panel/server/game-process.ts';
+import { HealthWatch } from '#panel/server/health-watch.ts';
 
 const HANG_MS = 60_000;
 

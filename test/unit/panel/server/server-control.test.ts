@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PanelError } from '../../../../sidecar/panel/panel-error.ts';
-import type { SettingValues } from '../../../../sidecar/panel/settings/panel-settings.ts';
-import { fakeLine, isGone, ServerRig, SHORT_WAITS } from '../../../panel/support/server-rig.ts';
+import { PanelError } from '#panel/panel-error.ts';
+import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import { fakeLine, isGone, ServerRig, SHORT_WAITS } from '#test/panel/support/server-rig.ts';
 
 const rigs: ServerRig[] = [];
 

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CrashGuard } from '../../../../sidecar/panel/server/crash-guard.ts';
-import type { SettingValues } from '../../../../sidecar/panel/settings/panel-settings.ts';
-import { fakeLine, ServerRig } from '../../../panel/support/server-rig.ts';
+import { CrashGuard } from '#panel/server/crash-guard.ts';
+import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import { fakeLine, ServerRig } from '#test/panel/support/server-rig.ts';
 
 const rigs: ServerRig[] = [];
 

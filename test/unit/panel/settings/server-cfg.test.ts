@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostNameOf, problemsOf } from '../../../../sidecar/panel/settings/server-cfg.ts';
+import { hostNameOf, problemsOf } from '#panel/settings/server-cfg.ts';
 
 describe('the name of the server in server.cfg', () => {
   it.each([

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PanelSettings } from '../../../../sidecar/panel/settings/panel-settings.ts';
-import { ServerConfig } from '../../../../sidecar/panel/settings/server-config.ts';
-import { PERMISSIONS } from '../../../../sidecar/panel/shapes/permissions.ts';
-import { openPanelStore, type PanelStore } from '../../../../sidecar/panel/store/panel-store.ts';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { ServerConfig } from '#panel/settings/server-config.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
 
 const OWNER = { username: 'owner', permissions: new Set(PERMISSIONS) };
 

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PanelSettings } from '../../../../sidecar/panel/settings/panel-settings.ts';
-import { ServerPath } from '../../../../sidecar/panel/settings/server-path.ts';
-import type { Backend, Plan, ServerState } from '../../../../sidecar/panel/shapes/server.ts';
-import { openPanelStore, type PanelStore } from '../../../../sidecar/panel/store/panel-store.ts';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { ServerPath } from '#panel/settings/server-path.ts';
+import type { Backend, Plan, ServerState } from '#panel/shapes/server.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
 
 let home: string;
 let store: PanelStore;

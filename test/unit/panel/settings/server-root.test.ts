@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readServerRoot, reservedFolders } from '../../../../sidecar/panel/settings/server-root.ts';
+import { readServerRoot, reservedFolders } from '#panel/settings/server-root.ts';
 
 let home: string;
 beforeAll(() => {

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FolderDialog } from '../../../../sidecar/panel/setup/folder-dialog.ts';
+import { FolderDialog } from '#panel/setup/folder-dialog.ts';
 import { newFolder, write } from './shipped.ts';
 
 let home: string;

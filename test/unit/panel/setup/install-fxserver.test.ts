@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseDatabaseConfig } from '../../../../db_connector/config/database-config.ts';
-import { installFxServer } from '../../../../sidecar/panel/setup/install-fxserver.ts';
-import { namesConnector, withConnector } from '../../../../sidecar/panel/setup/server-cfg-lines.ts';
-import type { ShippedFiles } from '../../../../sidecar/panel/setup/shipped-files.ts';
+import { parseDatabaseConfig } from '#connector/config/database-config.ts';
+import { installFxServer } from '#panel/setup/install-fxserver.ts';
+import { namesConnector, withConnector } from '#panel/setup/server-cfg-lines.ts';
+import type { ShippedFiles } from '#panel/setup/shipped-files.ts';
 import { ACCESS, newFolder, shipFiles, task, write } from './shipped.ts';
 
 const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\n\nensure mapmanager\nensure town\n';

@@ -2,10 +2,10 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import * as promises from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseDatabaseConfig } from '../../../../db_connector/config/database-config.ts';
-import { problemForOwner } from '../../../../sidecar/panel/setup/install-refused.ts';
-import { installStandalone } from '../../../../sidecar/panel/setup/install-standalone.ts';
-import type { ShippedFiles } from '../../../../sidecar/panel/setup/shipped-files.ts';
+import { parseDatabaseConfig } from '#connector/config/database-config.ts';
+import { problemForOwner } from '#panel/setup/install-refused.ts';
+import { installStandalone } from '#panel/setup/install-standalone.ts';
+import type { ShippedFiles } from '#panel/setup/shipped-files.ts';
 import { ACCESS, newFolder, shipFiles, task, write } from './shipped.ts';
 
 vi.mock('node:fs/promises', async (original) => {

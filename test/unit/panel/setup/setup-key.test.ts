@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Log } from '../../../../sidecar/log.ts';
-import { SetupKey } from '../../../../sidecar/panel/setup/setup-key.ts';
+import { SetupKey } from '#panel/setup/setup-key.ts';
+import { Log } from '#sidecar/log.ts';
 import { newFolder } from './shipped.ts';
 
 const OWN = 'k'.repeat(43);

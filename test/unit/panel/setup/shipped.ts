@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ConnectorAccess } from '../../../../sidecar/panel/setup/connector-access.ts';
-import type { JobTask } from '../../../../sidecar/panel/setup/install-job.ts';
-import type { ShippedFiles } from '../../../../sidecar/panel/setup/shipped-files.ts';
+import type { ConnectorAccess } from '#panel/setup/connector-access.ts';
+import type { JobTask } from '#panel/setup/install-job.ts';
+import type { ShippedFiles } from '#panel/setup/shipped-files.ts';
 
 export const ACCESS: ConnectorAccess = {
   url: 'http://127.0.0.1:20771',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PERMISSIONS, PRESETS } from '../../../../sidecar/panel/shapes/permissions.ts';
-import { newPassword } from '../../../../sidecar/panel/web/accounts/new-password.ts';
+import { PERMISSIONS, PRESETS } from '#panel/shapes/permissions.ts';
+import { newPassword } from '#panel/web/accounts/new-password.ts';
 import {
   beyond,
   GROUP_NAMES,
@@ -9,7 +9,7 @@ import {
   PERMISSION_GROUPS,
   presetOf,
   shareOf,
-} from '../../../../sidecar/panel/web/accounts/permission-sets.ts';
+} from '#panel/web/accounts/permission-sets.ts';
 
 describe('the matrix of permissions', () => {
   it('shows each permission exactly once', () => {

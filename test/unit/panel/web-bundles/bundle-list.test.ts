@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { BundleInfo } from '../../../../sidecar/panel/shapes/bundles.ts';
-import {
-  actionsFor,
-  dependentsOf,
-  missingOf,
-  searchedBundles,
-} from '../../../../sidecar/panel/web/bundles/bundle-list.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import { actionsFor, dependentsOf, missingOf, searchedBundles } from '#panel/web/bundles/bundle-list.ts';
 
 const bundle = (name: string, dependencies: string[] = [], more: Partial<BundleInfo> = {}): BundleInfo => ({
   ...{ name, version: '1.0.0', description: '', state: 'started', tags: [], autostart: true },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ConsoleLine } from '../../../../sidecar/panel/shapes/console.ts';
-import { LineBuffer } from '../../../../sidecar/panel/web/console/line-buffer.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
+import { LineBuffer } from '#panel/web/console/line-buffer.ts';
 
 const line = (seq: number, text = `line ${seq}`): ConsoleLine => ({
   seq,

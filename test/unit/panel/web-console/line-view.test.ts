@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ConsoleLine } from '../../../../sidecar/panel/shapes/console.ts';
-import { LineBuffer } from '../../../../sidecar/panel/web/console/line-buffer.ts';
-import { EVERYTHING, markMatches, searchPattern } from '../../../../sidecar/panel/web/console/line-query.ts';
-import { LineView } from '../../../../sidecar/panel/web/console/line-view.ts';
-import { cutAtBreaks, MAX_SHOWN, rowBreaks, rowCount } from '../../../../sidecar/panel/web/console/row-layout.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
+import { LineBuffer } from '#panel/web/console/line-buffer.ts';
+import { EVERYTHING, markMatches, searchPattern } from '#panel/web/console/line-query.ts';
+import { LineView } from '#panel/web/console/line-view.ts';
+import { cutAtBreaks, MAX_SHOWN, rowBreaks, rowCount } from '#panel/web/console/row-layout.ts';
 
 const line = (seq: number, text: string, stream: ConsoleLine['stream'] = 'out'): ConsoleLine => ({
   seq,

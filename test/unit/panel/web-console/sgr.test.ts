@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSgr, plainText } from '../../../../sidecar/panel/web/console/sgr.ts';
+import { parseSgr, plainText } from '#panel/web/console/sgr.ts';
 
 const ESC = '\u001b';
 /** Texts in which sequences, halves of them and hostile characters are frequent. */

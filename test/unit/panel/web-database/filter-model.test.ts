@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ColumnInfo } from '../../../../sidecar/panel/shapes/database.ts';
-import { buildFilter, type Condition, draftOf, opsOf } from '../../../../sidecar/panel/web/database/filter-model.ts';
+import type { ColumnInfo } from '#panel/shapes/database.ts';
+import { buildFilter, type Condition, draftOf, opsOf } from '#panel/web/database/filter-model.ts';
 
 const column = (name: string, type: string): ColumnInfo => ({
   ...{ name, type, nullable: true, isKey: false, isUnique: false, isEditable: true, isSortable: true },

@@ -7,7 +7,7 @@ import {
   parseExact,
   shownText,
   writeExact,
-} from '../../../../sidecar/panel/web/database/json-text.ts';
+} from '#panel/web/database/json-text.ts';
 
 describe('JSON text of the database pages', () => {
   it('refuses what is no JSON', () => {

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ColumnInfo } from '../../../../sidecar/panel/shapes/database.ts';
-import {
-  changesOf,
-  draftOfRow,
-  type RowDraft,
-  rowRequest,
-  valuesOf,
-} from '../../../../sidecar/panel/web/database/row-draft.ts';
+import type { ColumnInfo } from '#panel/shapes/database.ts';
+import { changesOf, draftOfRow, type RowDraft, rowRequest, valuesOf } from '#panel/web/database/row-draft.ts';
 
 const column = (name: string, type: string, more: Partial<ColumnInfo> = {}): ColumnInfo => ({
   ...{ name, type, nullable: false, isKey: false, isUnique: false, isEditable: true, isSortable: true },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DiagnosticEntry } from '../../../../sidecar/panel/shapes/diagnostics.ts';
-import { foldRepeats } from '../../../../sidecar/panel/web/logs/fold-repeats.ts';
+import type { DiagnosticEntry } from '#panel/shapes/diagnostics.ts';
+import { foldRepeats } from '#panel/web/logs/fold-repeats.ts';
 
 let second = 59;
 const entry = (text: string, changes: Partial<DiagnosticEntry> = {}): DiagnosticEntry => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { CHART_SERIES, type ChartSeries, type ChartsAnswer } from '../../../../sidecar/panel/shapes/charts.ts';
-import { fitAnswer } from '../../../../sidecar/panel/web/overview/fit-answer.ts';
+import { CHART_SERIES, type ChartSeries, type ChartsAnswer } from '#panel/shapes/charts.ts';
+import { fitAnswer } from '#panel/web/overview/fit-answer.ts';
 
 /** An hour of empty points, but for the memory of the sidecar in the last `known`. */
 function hourWith(known: number): ChartsAnswer {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changedFields, namesOf } from '../../../../sidecar/panel/web/core/changed-fields.ts';
+import { changedFields, namesOf } from '#panel/web/core/changed-fields.ts';
 
 it('sends only what differs, lists by what is in them', () => {
   const read = { port: 1, names: ['a'], isOn: false };

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { mergedLocales } from '../../../../scripts/build/panel-pages.ts';
-import { ERROR_STATUS } from '../../../../sidecar/panel/shapes/error-keys.ts';
-import { LOCALES } from '../../../../sidecar/panel/shapes/locales.ts';
-import { PERMISSIONS } from '../../../../sidecar/panel/shapes/permissions.ts';
+import { ERROR_STATUS } from '#panel/shapes/error-keys.ts';
+import { LOCALES } from '#panel/shapes/locales.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
+import { mergedLocales } from '#scripts/build/panel-pages.ts';
 
 type Message = string | Readonly<Record<string, string>>;
 type Texts = Readonly<Record<string, Message>>;
