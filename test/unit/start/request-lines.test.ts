@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { RequestLines } from '#sidecar/embedded/request-lines.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
 
-const line = (msg: string, code = '') => ({ level: 'error', msg, fields: { code } });
+const line = (msg: string, code = '') => ({
+  level: 'error',
+  msg,
+  fields: { code, ...(msg === 'request' ? { event: LOG_EVENT.request } : {}) },
+});
 
 test('of requests that fail alike the console shows one each half minute, and how many it left out', () => {
   const requests = new RequestLines();
