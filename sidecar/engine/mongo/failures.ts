@@ -10,6 +10,7 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
+import { duplicateMessage } from '../duplicate-message.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import type { TroubleScope } from '../trouble-log.ts';
 
@@ -176,11 +177,14 @@ export const DATABASE_FAILED = `the database failed${DETAILS_IN_LOG}`;
 export function apiErrorOf(failure: Exclude<MongoFailure, { kind: 'other' }>, wasWriting: boolean): ApiError {
   switch (failure.kind) {
     case 'duplicate':
-      return new ApiError('constraint_violation', 'a value stands already');
+      return new ApiError('constraint_violation', duplicateMessage(null));
     case 'tooLong':
       return new ApiError('value_too_long', 'the row is longer than a document of the database may be, 16 MiB');
     case 'conflict':
-      return new ApiError('conflict_retry', 'other writes were in the way again and again; nothing was changed');
+      return new ApiError(
+        'conflict_retry',
+        'write conflict: gave up after 5 attempts; nothing was changed, retry the call',
+      );
     case 'timeout':
       return wasWriting
         ? new ApiError('database_timeout', 'the write took too long and was ended: its outcome is unknown')

@@ -173,7 +173,7 @@ export async function insertAll(
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind === 'conflict' && inserted > 0 && operation === null) {
-      throw new ApiError('conflict_retry', `other writes were in the way again and again${left(inserted)}`);
+      throw new ApiError('conflict_retry', `write conflict: gave up after 5 attempts${left(inserted)}`);
     }
     if (failure.kind !== 'duplicate') throw error;
     return { inserted, index: failure.index };

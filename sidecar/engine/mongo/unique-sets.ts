@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Table } from '#protocol/schema.ts';
+import { duplicateMessage } from '../duplicate-message.ts';
 import { physicalIndexes, uniqueSets } from '../physical-indexes.ts';
 import type { Row, TableTarget } from '../rows.ts';
 import { allOf, matchOf } from './compile-filter.ts';
@@ -20,8 +21,7 @@ export function columnsOfIndex(target: TableTarget, index: string | null): reado
 /** Names columns, never values. */
 export function violation(target: TableTarget, index: string | null, prefix = '', suffix = ''): ApiError {
   const columns = columnsOfIndex(target, index);
-  const what = columns === null ? 'a value stands already' : `a value stands already: ${columns.join(', ')}`;
-  return new ApiError('constraint_violation', `${prefix}${what}${suffix}`);
+  return new ApiError('constraint_violation', `${prefix}${duplicateMessage(columns)}${suffix}`);
 }
 
 export function isSameSet(a: readonly string[], b: readonly string[]): boolean {

@@ -1,3 +1,4 @@
+import { duplicateMessage } from '../duplicate-message.ts';
 import { faultPlace } from '../fault-place.ts';
 import type { SqlFailure } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -37,7 +38,7 @@ const OUT_OF_RANGE = 'a value, or the result of inc, is out of the range of its 
 
 const REFUSED: ReadonlyMap<number, SqlFailure & { readonly kind: 'refused' }> = new Map([
   ...([1062, 1169, 1586] as const).map(
-    (errno) => [errno, refused('constraint_violation', 'a value stands already')] as const,
+    (errno) => [errno, refused('constraint_violation', duplicateMessage(null))] as const,
   ),
   ...([1048] as const).map((errno) => [errno, refused('constraint_violation', 'a required value is missing')] as const),
   ...([1451, 1452, 1216, 1217, 3819, 4025, 1644] as const).map(

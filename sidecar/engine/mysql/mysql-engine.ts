@@ -208,7 +208,7 @@ export class MysqlEngine implements Engine {
         if (remembered !== null) return remembered;
       }
     }
-    throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+    throw new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
   }
 
   /** The result of the first one, null where the slot is free by now; rethrows what has nothing to do with the slot. */

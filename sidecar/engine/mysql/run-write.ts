@@ -76,7 +76,7 @@ async function upsert(session: Session, target: TableTarget, write: Write & { op
     if (elsewhere !== null) throw collision;
     elsewhere = collision;
   }
-  throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+  throw new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
 }
 
 async function refuseInsert(session: Session, target: TableTarget, fault: ApiError): Promise<never> {

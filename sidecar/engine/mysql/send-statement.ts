@@ -1,4 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
+import { duplicateMessage } from '../duplicate-message.ts';
 import { physicalIndexes } from '../physical-indexes.ts';
 import { physicalTable } from '../physical-names.ts';
 import type { TableTarget } from '../rows.ts';
@@ -7,7 +8,7 @@ import type { Session, SqlResult } from '../sql/session.ts';
 import { DUPLICATE_ENTRY, duplicateKey, errnoOf, GUARD_FAILURES, UNDEFINED } from './failures.ts';
 import { refuseStale } from './schema-store.ts';
 
-/** Runs a statement, and tells what it says about the schema or about a key that stands already. */
+/** Runs a statement, and translates what it says about the schema or about a duplicate key. */
 export async function send(
   session: Session,
   target: TableTarget,
@@ -34,12 +35,12 @@ export async function checkCurrent(session: Session, { namespace, revision }: Ta
   if (Number(rows[0]?.[0]) !== revision) await refuseStale(session, namespace);
 }
 
-/** A value stands already; `columns` are those of the key, if it is one that we know. */
+/** Another row has the key; `columns` are the columns of that key, or null if it is unknown. */
 export class DuplicateError extends ApiError {
   readonly columns: readonly string[] | null;
 
   constructor(columns: readonly string[] | null) {
-    super('constraint_violation', `a value stands already${columns === null ? '' : `: ${columns.join(', ')}`}`);
+    super('constraint_violation', duplicateMessage(columns));
     this.columns = columns;
   }
 }

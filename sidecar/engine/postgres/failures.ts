@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { duplicateMessage } from '../duplicate-message.ts';
 import { faultPlace } from '../fault-place.ts';
 import type { SqlFailure } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
@@ -15,7 +16,7 @@ const REFUSED: ReadonlyMap<string, SqlFailure> = new Map(
       ['23001', 'constraint_violation', 'a row that others refer to'],
       ['23503', 'constraint_violation', 'a row that others refer to, or one that is not there'],
       ['23514', 'constraint_violation', 'a value breaks a rule of the table'],
-      ['23P01', 'constraint_violation', 'a value stands already'],
+      ['23P01', 'constraint_violation', duplicateMessage(null)],
       ['P0001', 'constraint_violation', 'a rule that was made by hand is in the way'],
     ] as const
   ).map(([state, code, message]) => [state, { kind: 'refused', code, message }]),
@@ -107,7 +108,7 @@ function uniqueMessage({ detail }: pg.DatabaseError): string {
     ?.replaceAll('"', '')
     .split(', ')
     .map(COLUMNS.declared);
-  return columns === undefined ? 'a value stands already' : `a value stands already: ${columns.join(', ')}`;
+  return duplicateMessage(columns ?? null);
 }
 
 /** For the log: what the server and the system say, but for errors about data, whose messages quote it. */

@@ -192,7 +192,7 @@ async function upsert(
     if (slot !== null) await checkSlot(session, slot);
     if (write.insertFault !== undefined) throw write.insertFault;
   }
-  throw new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+  throw new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
 }
 
 async function checkSlot(session: Session, { kid, namespace, key, now }: IdempotencySlot): Promise<void> {

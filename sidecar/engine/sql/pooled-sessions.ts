@@ -231,7 +231,7 @@ export class PooledSessions<C> implements Sessions {
 
   #outcome(verdict: 'conflict' | 'reconnect' | Error, { cause }: AttemptError): Error {
     if (verdict === 'conflict') {
-      return new ApiError('conflict_retry', 'other writes were in the way again and again; repeat the call');
+      return new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
     }
     return verdict === 'reconnect' ? this.#unreachable(cause) : verdict;
   }

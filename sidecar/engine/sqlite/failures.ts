@@ -1,5 +1,6 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
+import { duplicateMessage } from '../duplicate-message.ts';
 import { faultPlace } from '../fault-place.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import { StaleSchemaError } from '../rows.ts';
@@ -72,9 +73,10 @@ function broken(advice: string): Diagnosis {
  * are never in the text.
  */
 function constraintMessage(error: InstanceType<typeof SQLite.SqliteError>): string {
-  const columns = [...error.message.matchAll(/[a-z0-9_]+__[a-z0-9_]+\.([a-z0-9_]+)/g)].map((match) => match[1]);
-  const what = error.code === 'SQLITE_CONSTRAINT_NOTNULL' ? 'a required value is missing' : 'a value stands already';
-  return columns.length === 0 ? what : `${what}: ${columns.join(', ')}`;
+  const matches = error.message.matchAll(/[a-z0-9_]+__[a-z0-9_]+\.([a-z0-9_]+)/g);
+  const columns = [...matches].map(([, name = '']) => name);
+  if (error.code !== 'SQLITE_CONSTRAINT_NOTNULL') return duplicateMessage(columns.length === 0 ? null : columns);
+  return columns.length === 0 ? 'a required value is missing' : `a required value is missing: ${columns.join(', ')}`;
 }
 
 /**

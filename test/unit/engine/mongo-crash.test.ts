@@ -74,7 +74,7 @@ const CASES: Readonly<Record<string, Case>> = {
     table: 'numbered',
     before: [{ id: 1n, n: 9 }],
     write: () => ({ op: 'insert', rows: [1, 2, 9, 3].map((n) => row({ n })) }),
-    answer: /^constraint_violation rows\[2\]: a value stands already: n; the 2 rows before it stay inserted$/,
+    answer: /^constraint_violation rows\[2\]: a row with this n already exists; the 2 rows before it stay inserted$/,
     after: [{ n: 9 }, { n: 1 }, { n: 2 }],
   },
   'an inc of one row': {

@@ -242,7 +242,7 @@ describe('upserts at the same time', () => {
     const collision = write(world.engine, target, { op: 'upsert', row: other, keys: ['code'], update: ['n'] });
     await expect(collision).rejects.toMatchObject({
       code: 'constraint_violation',
-      message: 'a value stands already: id',
+      message: 'a row with this id already exists',
     });
   });
 });
@@ -320,7 +320,7 @@ describe('what stands in the way', () => {
     const again = insert('things', row({ code: "for key 'PRIMARY'" }));
     await expect(again).rejects.toMatchObject({
       code: 'constraint_violation',
-      message: 'a value stands already: code',
+      message: 'a row with this code already exists',
     });
   });
 

@@ -294,7 +294,10 @@ describe('what is refused', () => {
     const target = await declare(engine, 'refused');
     await insert(engine, target, [note({ tag: 'secret (body)=(1)' })]);
     const again = insert(engine, target, [note({ tag: 'secret (body)=(1)' })]);
-    await expect(again).rejects.toMatchObject({ code: 'constraint_violation', message: 'a value stands already: tag' });
+    await expect(again).rejects.toMatchObject({
+      code: 'constraint_violation',
+      message: 'a row with this tag already exists',
+    });
   });
 
   it('an inc out of range changes nothing, however far it goes', async () => {
