@@ -8,7 +8,7 @@ export interface Page {
   readonly text: string;
 }
 
-const FOLDERS = ['.', 'docs', 'db_connector', 'sidecar'];
+const FOLDERS = ['.', 'docs', 'docs/decisions', 'db_connector', 'sidecar'];
 
 /** The pages of the repository, without folders that hold none. */
 export function documentationPages(root: string): Page[] {

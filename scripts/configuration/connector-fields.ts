@@ -1,6 +1,6 @@
-import { ConfigError } from '../../db_connector/config/config-error.ts';
-import { FIELDS, parseDatabaseConfig, SIDECAR_FIELDS } from '../../db_connector/config/database-config.ts';
-import { CONNECTOR_MEANINGS } from '../../db_connector/config/field-meanings.ts';
+import { ConfigError } from '#connector/config/config-error.ts';
+import { FIELDS, parseDatabaseConfig, SIDECAR_FIELDS } from '#connector/config/database-config.ts';
+import { CONNECTOR_MEANINGS } from '#connector/config/field-meanings.ts';
 import { type Field, withMeanings } from './field.ts';
 
 type Json = string | number | readonly string[];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { withMeanings } from '../../scripts/configuration/field.ts';
-import { CONFIGURATION_FILE, configurationText } from '../../scripts/configuration.ts';
+import { withMeanings } from '#scripts/configuration/field.ts';
+import { CONFIGURATION_FILE, configurationText } from '#scripts/configuration.ts';
 
 describe('docs/configuration.md', () => {
   it('is what the schemas give; `node scripts/configuration.ts` writes it', () => {

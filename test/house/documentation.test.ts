@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { API_ERRORS, type ErrorRow } from '../../db_connector/protocol/errors.ts';
-import { OPERATIONS } from '../../db_connector/protocol/operations.ts';
-import { brokenLinks, documentationPages, oldWords } from '../../scripts/check/documentation.ts';
+import { API_ERRORS, type ErrorRow } from '#protocol/errors.ts';
+import { OPERATIONS } from '#protocol/operations.ts';
+import { brokenLinks, documentationPages, oldWords } from '#scripts/check/documentation.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const pages = documentationPages(ROOT);
@@ -26,8 +26,8 @@ describe('the documentation', () => {
   });
 
   it('is written in plain technical English', () => {
-    const plain = ['README', 'CONTRIBUTING', 'docs/api', 'docs/configuration', 'docs/testing', 'docs/troubleshooting'];
-    expect(pages.filter(({ path }) => plain.includes(path.replace('.md', ''))).flatMap(oldWords)).toEqual([]);
+    const plain = pages.filter(({ path }) => path !== 'CHANGELOG.md');
+    expect(plain.flatMap(oldWords)).toEqual([]);
   });
 
   it('is found with old words, but not in code', () => {
