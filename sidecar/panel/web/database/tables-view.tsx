@@ -21,7 +21,7 @@ export function TablesView() {
         ) : (
           <div class="narrow">
             {namespaces.map((namespace) => (
-              <Namespace key={namespace.name} namespace={namespace} />
+              <Namespace key={namespace.name} namespace={namespace} whole={bytesOf(namespaces)} />
             ))}
           </div>
         )
@@ -30,7 +30,16 @@ export function TablesView() {
   );
 }
 
-function Namespace({ namespace }: { namespace: NamespaceInfo }) {
+/** All tables together; bars of every namespace are measured against it. */
+function bytesOf(namespaces: readonly NamespaceInfo[]): number {
+  const sizes = namespaces.flatMap(({ tables }) => tables.map((table) => table.bytes ?? 0));
+  return Math.max(
+    1,
+    sizes.reduce((sum, size) => sum + size, 0),
+  );
+}
+
+function Namespace({ namespace, whole }: { namespace: NamespaceInfo; whole: number }) {
   const { name, tables, updatedAt, isBuffered } = namespace;
   const facts = (
     <p class="soft small words">
@@ -45,14 +54,13 @@ function Namespace({ namespace }: { namespace: NamespaceInfo }) {
       {tables.length === 0 ? (
         <p class="soft">{t('database.emptyNamespace')}</p>
       ) : (
-        <DataTable label={name} columns={columnsOf(namespace)} rows={tables} keyOf={(table) => table.name} />
+        <DataTable label={name} columns={columnsOf(namespace, whole)} rows={tables} keyOf={(table) => table.name} />
       )}
     </Section>
   );
 }
 
-function columnsOf({ name, tables }: NamespaceInfo): Column<TableInfo>[] {
-  const most = Math.max(1, ...tables.map((table) => table.bytes ?? 0));
+function columnsOf({ name }: NamespaceInfo, whole: number): Column<TableInfo>[] {
   return [
     {
       title: t('database.table'),
@@ -60,7 +68,7 @@ function columnsOf({ name, tables }: NamespaceInfo): Column<TableInfo>[] {
     },
     { title: t('database.rows'), isNumber: true, cell: rowsText },
     { title: t('database.columns'), isNumber: true, cell: ({ columns }) => number(columns) },
-    { title: t('database.size'), isNumber: true, cell: (table) => <Size bytesTaken={table.bytes} most={most} /> },
+    { title: t('database.size'), isNumber: true, cell: (table) => <Size bytesTaken={table.bytes} whole={whole} /> },
   ];
 }
 
@@ -69,13 +77,13 @@ function rowsText({ rows, isEstimate }: TableInfo): string {
   return isEstimate ? t('database.about', { count: number(rows) }) : number(rows);
 }
 
-/** The size, and how it compares to the largest table beside it. */
-function Size({ bytesTaken, most }: { bytesTaken: number | null; most: number }) {
+/** The size, and its share of all tables. */
+function Size({ bytesTaken, whole }: { bytesTaken: number | null; whole: number }) {
   if (bytesTaken === null) return <span title={t('database.sizeUnknown')}>–</span>;
   return (
     <span class="size">
       <span class="size-bar" aria-hidden="true">
-        <span style={{ width: `${Math.max(1, (100 * bytesTaken) / most)}%` }} />
+        <span style={{ width: `${Math.max(1, (100 * bytesTaken) / whole)}%` }} />
       </span>
       <span class="size-text">{bytes(bytesTaken)}</span>
     </span>
