@@ -4,7 +4,7 @@ import type { Writable } from '#protocol/json.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '#protocol/limits.ts';
 import type { OperationName } from '#protocol/operations.ts';
 import type { Engine } from '../engine/engine.ts';
-import { rememberedAnswer } from '../engine/remembered-answer.ts';
+import { rememberedAnswer } from '../engine/model/remembered-answer.ts';
 import type { CallBounds, IdempotencySlot } from '../engine/rows.ts';
 import type { CallContext } from './call-context.ts';
 

@@ -2,7 +2,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '#protocol/limits.ts';
 import type { PayloadOf } from '#protocol/payloads.ts';
 import { batchResult, failedResult } from '../engine/batch.ts';
-import { rememberedAnswer } from '../engine/remembered-answer.ts';
+import { rememberedAnswer } from '../engine/model/remembered-answer.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine/rows.ts';
 import { isAway } from '../schema/catalog.ts';
 import { batchOf, checkNoExpect } from './batch-of.ts';

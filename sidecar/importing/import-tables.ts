@@ -1,8 +1,8 @@
 import { findTable, type Schema } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
+import { withTables } from '../engine/model/schema-parts.ts';
 import type { Row } from '../engine/rows.ts';
-import { withTables } from '../engine/schema-parts.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
 import { grouped } from '../moving/grouped.ts';
 import { MoveRefused } from '../moving/move-refused.ts';

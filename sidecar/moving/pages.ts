@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import { readKeyPage } from '../engine/key-order.ts';
+import { readKeyPage } from '../engine/model/key-order.ts';
 import type { Row, SortKey } from '../engine/rows.ts';
 import { patiently, statementBounds } from './patience.ts';
 import type { Place } from './place.ts';

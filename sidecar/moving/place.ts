@@ -1,9 +1,9 @@
 import { type Column, findTable, type Table } from '#protocol/schema.ts';
-import { keptOfText } from '../engine/kept-column.ts';
-import { keyColumnsOf } from '../engine/key-order.ts';
+import { keptOfText } from '../engine/model/kept-column.ts';
+import { keyColumnsOf } from '../engine/model/key-order.ts';
+import { schemaOfText } from '../engine/model/schema-text.ts';
+import { keptColumnForm, storageForm } from '../engine/model/storage-form.ts';
 import type { TableTarget } from '../engine/rows.ts';
-import { schemaOfText } from '../engine/schema-text.ts';
-import { keptColumnForm, storageForm } from '../engine/storage-form.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
 import type { KeptObject } from '../engine/transfer.ts';
 

@@ -4,10 +4,10 @@ import { type Column, findTable, type Renames, type Table } from '#protocol/sche
 import { type DerivedColumn, deriveInto } from '../columns/derive.ts';
 import { writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';
-import { keyColumnsOf, readKeyPage } from '../engine/key-order.ts';
-import { uniqueSets } from '../engine/physical-indexes.ts';
+import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
+import { uniqueSets } from '../engine/model/physical-indexes.ts';
+import { storageForm } from '../engine/model/storage-form.ts';
 import type { CallBounds, Row } from '../engine/rows.ts';
-import { storageForm } from '../engine/storage-form.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
 import type { DerivedStages } from './derived-stages.ts';
 

@@ -12,7 +12,7 @@ import {
   schemaToJson,
   type Table,
 } from '#protocol/schema.ts';
-import { ownedSchema } from '../engine/schema-parts.ts';
+import { ownedSchema } from '../engine/model/schema-parts.ts';
 import { followRenames, ownRenames } from './follow-renames.ts';
 import { ownsTable, type PartView, partViews } from './parts.ts';
 

@@ -1,5 +1,5 @@
 import { type Column, findTable, type Renames, type Schema, type Table } from '#protocol/schema.ts';
-import { isDerivedAlike } from '../engine/column-change.ts';
+import { isDerivedAlike } from '../engine/model/column-change.ts';
 import { followed } from './plan.ts';
 
 /** The way of a schema whose rows have derived values to get, in stages that are applied one after another. */

@@ -4,9 +4,9 @@ import type { Column, Table } from '#protocol/schema.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import { type Value, writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';
-import { keyColumnsOf, readKeyPage } from '../engine/key-order.ts';
+import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
+import { storageForm } from '../engine/model/storage-form.ts';
 import type { CallBounds, Row, TableTarget, Write } from '../engine/rows.ts';
-import { storageForm } from '../engine/storage-form.ts';
 import type { StoredSchema } from '../engine/stored-schema.ts';
 import { readFillMark, writeFillMark } from './fill-mark.ts';
 

@@ -1,5 +1,5 @@
 import { byName, findTable, MAIN_PART, type Schema, type Table } from '#protocol/schema.ts';
-import { ownershipOf } from '../engine/schema-parts.ts';
+import { ownershipOf } from '../engine/model/schema-parts.ts';
 
 /** What one part has declared of a namespace's schema. */
 export interface PartView {

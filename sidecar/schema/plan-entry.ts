@@ -1,5 +1,5 @@
 import type { Column, Index, Table } from '#protocol/schema.ts';
-import { type ColumnChange, compareColumns, isDerivedAlike } from '../engine/column-change.ts';
+import { type ColumnChange, compareColumns, isDerivedAlike } from '../engine/model/column-change.ts';
 import type { PlanStep } from '../engine/plan-step.ts';
 
 /** A step as the caller of a sync reads it (contract section 6). */

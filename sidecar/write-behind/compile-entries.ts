@@ -4,7 +4,7 @@ import { parsePayload, parsePayloadText } from '#protocol/payloads.ts';
 import { queuedBatchOf } from '../data/queued-batch-of.ts';
 import { type WriteName, writeOf } from '../data/write-of.ts';
 import type { Capabilities } from '../engine/engine.ts';
-import { partsOf } from '../engine/queued-batch.ts';
+import { partsOf } from '../engine/model/queued-batch.ts';
 import type { QueuedBatch, QueuedEntry, QueuedWork } from '../engine/queued-entry.ts';
 import { isCompiled, isLasting } from '../engine/queues.ts';
 import type { CallBounds, TableTarget } from '../engine/rows.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '#protocol/errors.ts';
 import type { WriteBehindConfig } from '../config/write-behind.ts';
 import type { AcceptedWrite, FlushResult, WriteBufferHealth, WriteQueue } from '../data/write-queue.ts';
 import type { EngineLog } from '../engine/log.ts';
-import { IdempotencyConflictError } from '../engine/remembered-answer.ts';
+import { IdempotencyConflictError } from '../engine/model/remembered-answer.ts';
 import type { IdempotencySlot } from '../engine/rows.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
 import { Capacity } from './capacity.ts';

@@ -10,8 +10,8 @@ import {
   floatSumText,
   outputsOf,
 } from '../aggregate.ts';
-import { PageBuilder } from '../page-builder.ts';
-import { RowWriter } from '../row-writer.ts';
+import { PageBuilder } from '../model/page.ts';
+import { RowWriter } from '../model/row-writer.ts';
 import type { Page, TableTarget } from '../rows.ts';
 import { matchOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, fromBson } from './documents.ts';

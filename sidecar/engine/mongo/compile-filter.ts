@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import type { Column } from '#protocol/columns.ts';
 import type { ComparisonOp, Filter } from '#protocol/filter.ts';
 import type { Value } from '#protocol/values.ts';
-import { endOfPrefix } from '../text-prefix.ts';
+import { endOfPrefix } from '../model/text-prefix.ts';
 import { fieldOf, toBson } from './documents.ts';
 
 const OPPOSITE = { eq: 'ne', ne: 'eq', gt: 'lte', gte: 'lt', lt: 'gte', lte: 'gt' } as const satisfies Record<

@@ -2,7 +2,7 @@ import { Decimal128, Double, Int32, Long } from 'mongodb';
 import type { Column } from '#protocol/columns.ts';
 import { decimalOf, plainText } from '#protocol/decimal.ts';
 import type { Value } from '#protocol/values.ts';
-import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
+import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 
 /**

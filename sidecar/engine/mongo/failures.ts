@@ -10,8 +10,8 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
-import { duplicateMessage } from '../duplicate-message.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
+import { duplicateMessage } from '../model/duplicate-message.ts';
 import type { TroubleScope } from '../trouble-log.ts';
 
 /** Of the driver's `signal`: the time of the call is over. */

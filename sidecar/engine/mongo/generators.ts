@@ -1,6 +1,6 @@
 import { type Collection, type Document, Long } from 'mongodb';
 import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
-import { HIDDEN_ID, physicalTable } from '../physical-names.ts';
+import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 import { failureOf } from './failures.ts';
 import { type GeneratorDocument, generatorsOf } from './schema-collections.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db, ObjectId } from 'mongodb';
 import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
-import { IdempotencyConflictError } from '../remembered-answer.ts';
+import { IdempotencyConflictError } from '../model/remembered-answer.ts';
 import type { IdempotencySlot, RememberedResult } from '../rows.ts';
 import type { MongoSession } from './session.ts';
 import type { DeletePlan } from './write-call.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import { retriedLetter } from '../queued-batch.ts';
+import { retriedLetter } from '../model/queued-batch.ts';
 import type { QueuedEntry, QueuedWork } from '../queued-entry.ts';
 import {
   type DeadLetter,

@@ -1,11 +1,11 @@
 import type { Document } from 'mongodb';
 import type { ColumnType } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
-import { uniqueSets } from '../physical-indexes.ts';
+import { uniqueSets } from '../model/physical-indexes.ts';
+import { upsertChange } from '../model/upsert-change.ts';
 import type { QueuedEntry } from '../queued-entry.ts';
 import type { QueueUnit } from '../queues.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
-import { upsertChange } from '../upsert-change.ts';
 import { compileChange } from './compile-change.ts';
 import { allOf, matchOf } from './compile-filter.ts';
 import { columnNamed } from './read.ts';

@@ -1,4 +1,4 @@
-import { burial } from '../queue-ownership.ts';
+import { burial } from '../model/queue-ownership.ts';
 import type { DeadLetter, Orphan, QueueOwner } from '../queues.ts';
 import { LAST_QUEUED_FIELD } from './documents.ts';
 import { addLetters } from './queue-letters.ts';

@@ -1,5 +1,5 @@
 import { type Filter, Long } from 'mongodb';
-import { givenUp, owned } from '../queue-ownership.ts';
+import { givenUp, owned } from '../model/queue-ownership.ts';
 import type { QueueOwner, QueueRow } from '../queues.ts';
 import { failureOf } from './failures.ts';
 import { type QueueDocument, queueDocument, queuesOf, rowOf } from './queue-collections.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '#protocol/errors.ts';
 import type { Schema } from '#protocol/schema.ts';
-import { physicalTable } from '../physical-names.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import { transitionsOf } from '../model/table-transition.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';
-import { transitionsOf } from '../table-transition.ts';
 import type { Others } from './other-sidecars.ts';
 import { misfits } from './schema-checks.ts';
 import type { PendingChange, SchemaWork } from './schema-collections.ts';

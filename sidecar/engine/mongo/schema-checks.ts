@@ -2,9 +2,9 @@ import { Decimal128, type Document, Long } from 'mongodb';
 import type { Column } from '#protocol/columns.ts';
 import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
-import { physicalTable } from '../physical-names.ts';
-import { type ColumnCheck, columnChecks, repeatChecks } from '../row-checks.ts';
-import type { TableTransition } from '../table-transition.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import { type ColumnCheck, columnChecks, repeatChecks } from '../model/row-checks.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import { generatorsOf, type SchemaWork } from './schema-collections.ts';
 import { countRows } from './schema-whole.ts';
 

@@ -1,6 +1,6 @@
 import { type IndexDescriptionInfo, MongoServerError } from 'mongodb';
 import type { Table } from '#protocol/schema.ts';
-import { physicalIndexes } from '../physical-indexes.ts';
+import { physicalIndexes } from '../model/physical-indexes.ts';
 import { ORDER_FIELD } from './documents.ts';
 import type { SchemaWork } from './schema-collections.ts';
 

@@ -1,9 +1,9 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
-import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../kept-column.ts';
-import { textOfKeptTable } from '../kept-table.ts';
-import { physicalTable, quarantineName } from '../physical-names.ts';
-import type { TableTransition } from '../table-transition.ts';
+import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../model/kept-column.ts';
+import { textOfKeptTable } from '../model/kept-table.ts';
+import { physicalTable, quarantineName } from '../model/physical-names.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import { ORDER_FIELD } from './documents.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './schema-collections.ts';
 import { countRows, createCollection, renameCollection } from './schema-whole.ts';

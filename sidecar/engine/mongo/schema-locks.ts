@@ -1,5 +1,5 @@
 import { MongoServerError } from 'mongodb';
-import { LOCK_LIFETIME_MS } from '../namespace-lock-rule.ts';
+import { LOCK_LIFETIME_MS } from '../model/lock-rule.ts';
 import { locksOf, type SchemaWork } from './schema-collections.ts';
 
 /**

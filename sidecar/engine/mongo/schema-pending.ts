@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Schema } from '#protocol/schema.ts';
-import type { Restored } from '../restore-rules.ts';
+import type { Restored } from '../model/restore-rules.ts';
 import type { Others } from './other-sidecars.ts';
 import type { PendingChange, SchemaDocument, SchemaWork } from './schema-collections.ts';
 import { planOfText } from './schema-plan.ts';

@@ -1,7 +1,7 @@
 import { parseJson, type Writable, writeJson } from '#protocol/json.ts';
 import type { Schema } from '#protocol/schema.ts';
+import { schemaOfText, textOfSchema } from '../model/schema-text.ts';
 import type { PlanStep } from '../plan-step.ts';
-import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { QuarantineDocument } from './schema-collections.ts';
 
 /** All that is needed to do a planned change of a schema, or to finish it. */

@@ -1,9 +1,9 @@
 import type { Document } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
 import type { Column, Schema, Table } from '#protocol/schema.ts';
-import { fillOf } from '../column-fill.ts';
-import { type KeptColumn, keptOfText } from '../kept-column.ts';
-import { physicalTable } from '../physical-names.ts';
+import { fillOf } from '../model/column-fill.ts';
+import { type KeptColumn, keptOfText } from '../model/kept-column.ts';
+import { physicalTable } from '../model/physical-names.ts';
 import {
   type Restored,
   restorableTable,
@@ -11,8 +11,8 @@ import {
   restoredNote,
   schemaWith,
   tableOfKept,
-} from '../restore-rules.ts';
-import { transitionTo } from '../table-transition.ts';
+} from '../model/restore-rules.ts';
+import { transitionTo } from '../model/table-transition.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './schema-collections.ts';
 import { dropIndexes, indexesOf, makeIndexes } from './schema-indexes.ts';
 import { attachColumns, keyFields } from './schema-keep.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Document, Int32, Long } from 'mongodb';
 import type { Column } from '#protocol/columns.ts';
-import { fillOf } from '../column-fill.ts';
-import type { TableTransition } from '../table-transition.ts';
+import { fillOf } from '../model/column-fill.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import { ORDER_FIELD, toBson } from './documents.ts';
 import type { SchemaWork } from './schema-collections.ts';
 import { lastNumber, raiseGenerator } from './schema-generators.ts';

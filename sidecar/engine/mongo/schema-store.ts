@@ -1,9 +1,9 @@
 import { ApiError } from '#protocol/errors.ts';
 import { type Schema, schemaHash } from '#protocol/schema.ts';
-import { physicalTable } from '../physical-names.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import { FIRST_FORMAT_VERSION, formatOf } from '../model/schema-format.ts';
+import { schemaOfText, textOfSchema } from '../model/schema-text.ts';
 import { StaleSchemaError } from '../rows.ts';
-import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';
-import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { StoredSchema } from '../stored-schema.ts';
 import { metaOf, type PendingChange, type SchemaDocument, type SchemaWork, schemasOf } from './schema-collections.ts';
 import { isDuplicateKey } from './schema-locks.ts';

@@ -1,8 +1,8 @@
 import type { Long } from 'mongodb';
 import { findTable, type Schema, type Table } from '#protocol/schema.ts';
-import { hasGenerator } from '../physical-indexes.ts';
-import { physicalTable, quarantineName } from '../physical-names.ts';
-import { schemaOfText } from '../schema-text.ts';
+import { hasGenerator } from '../model/physical-indexes.ts';
+import { physicalTable, quarantineName } from '../model/physical-names.ts';
+import { schemaOfText } from '../model/schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { hasHalfApplied, writeQueue } from './queue-transfer.ts';
 import {

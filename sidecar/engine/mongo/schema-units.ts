@@ -1,8 +1,8 @@
 import type { Schema, Table } from '#protocol/schema.ts';
-import { physicalTable } from '../physical-names.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import type { Restored } from '../model/restore-rules.ts';
+import { type TableTransition, transitionsOf } from '../model/table-transition.ts';
 import type { PlanStep } from '../plan-step.ts';
-import type { Restored } from '../restore-rules.ts';
-import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import type { SchemaWork } from './schema-collections.ts';
 import { followGenerators } from './schema-generators.ts';
 import { dropIndexes, indexesOf, makeIndexes } from './schema-indexes.ts';

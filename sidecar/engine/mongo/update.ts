@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
 import type { Table } from '#protocol/schema.ts';
-import { uniqueSets } from '../physical-indexes.ts';
+import { uniqueSets } from '../model/physical-indexes.ts';
 import type { Write } from '../rows.ts';
 import { type CompiledChange, compileChange } from './compile-change.ts';
 import { allOf, matchOf } from './compile-filter.ts';

@@ -2,14 +2,14 @@ import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Table } from '#protocol/schema.ts';
 import type { Value } from '#protocol/values.ts';
-import { filterSql } from '../filter-sql.ts';
-import { HIDDEN_ID } from '../physical-names.ts';
+import { filterSql } from '../model/filter-sql.ts';
+import { HIDDEN_ID } from '../model/physical-names.ts';
+import { upsertChange } from '../model/upsert-change.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
 import { setSql } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 import { SqlParams } from '../sql/dialect.ts';
 import type { SqlParam } from '../sql/session.ts';
-import { upsertChange } from '../upsert-change.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 
 const { quoted } = MYSQL_DIALECT;

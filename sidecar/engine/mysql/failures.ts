@@ -1,5 +1,5 @@
-import { duplicateMessage } from '../duplicate-message.ts';
-import { faultPlace } from '../fault-place.ts';
+import { duplicateMessage } from '../model/duplicate-message.ts';
+import { faultPlace } from '../model/fault-place.ts';
 import type { SqlFailure } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 

@@ -1,4 +1,4 @@
-import { reservedColumns } from '../physical-names.ts';
+import { reservedColumns } from '../model/physical-names.ts';
 
 /** InnoDB has these columns in every table, the last one for a full-text index. */
 export const COLUMNS = reservedColumns(['db_roll_ptr', 'db_row_id', 'db_trx_id', 'fts_doc_id']);

@@ -1,9 +1,9 @@
 import { ApiError } from '#protocol/errors.ts';
+import { affectedExisting } from '../model/upsert-change.ts';
 import type { TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/compile-change.ts';
 import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session } from '../sql/session.ts';
-import { affectedExisting } from '../upsert-change.ts';
 import { compileDelete, compileUpdate, compileUpsertChange } from './compile-write.ts';
 import { MAX_KEPT_PARAMS } from './mysql-connection.ts';
 import { insertRows, planInsert, type WritePlan } from './run-insert.ts';

@@ -1,7 +1,7 @@
 import { type Column, columnOf, type Table } from '#protocol/schema.ts';
-import { identityOf, type PhysicalIndex, physicalIndexes } from '../physical-indexes.ts';
-import { HIDDEN_ID } from '../physical-names.ts';
-import { changesKey, type TableTransition } from '../table-transition.ts';
+import { identityOf, type PhysicalIndex, physicalIndexes } from '../model/physical-indexes.ts';
+import { HIDDEN_ID } from '../model/physical-names.ts';
+import { changesKey, type TableTransition } from '../model/table-transition.ts';
 import { quoted } from './names.ts';
 import { columnType, type Flavour, stringCharacters, textCharset } from './schema-types.ts';
 

@@ -1,8 +1,8 @@
 import type { Column } from '#protocol/columns.ts';
-import { fillOf } from '../column-fill.ts';
-import { physicalTable } from '../physical-names.ts';
+import { fillOf } from '../model/column-fill.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import type { SqlParam } from '../sql/session.ts';
-import type { TableTransition } from '../table-transition.ts';
 import { quoted } from './names.ts';
 import type { ChangeContext } from './schema-context.ts';
 import { columnSql } from './schema-ddl.ts';

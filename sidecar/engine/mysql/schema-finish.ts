@@ -1,7 +1,7 @@
 import { type Schema, schemaHash, type Table } from '#protocol/schema.ts';
-import { physicalTable } from '../physical-names.ts';
-import { restoredColumn } from '../restore-rules.ts';
-import { restoredSchema, settledSchema, withTables } from '../schema-parts.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import { restoredColumn } from '../model/restore-rules.ts';
+import { restoredSchema, settledSchema, withTables } from '../model/schema-parts.ts';
 import { attachColumns, detachColumns, followChange, forgetQuarantine } from '../sql/schema-quarantine.ts';
 import { writeStored } from '../sql/schema-store.ts';
 import type { ChangeContext } from './schema-context.ts';

@@ -1,4 +1,4 @@
-import { LOCK_LIFETIME_MS } from '../namespace-lock-rule.ts';
+import { LOCK_LIFETIME_MS } from '../model/lock-rule.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 
 /**

@@ -1,7 +1,14 @@
 import type { Schema } from '#protocol/schema.ts';
-import { keptOfText } from '../kept-column.ts';
-import { partOfKeptTable } from '../kept-table.ts';
-import { refusal, restorableTable, restoredColumn, restoredNote, schemaWith, tableOfKept } from '../restore-rules.ts';
+import { keptOfText } from '../model/kept-column.ts';
+import { partOfKeptTable } from '../model/kept-table.ts';
+import {
+  refusal,
+  restorableTable,
+  restoredColumn,
+  restoredNote,
+  schemaWith,
+  tableOfKept,
+} from '../model/restore-rules.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import { nameFault } from '../sql/schema-fit.ts';
 import { forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema-quarantine.ts';

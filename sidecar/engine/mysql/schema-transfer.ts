@@ -1,5 +1,5 @@
 import type { Table } from '#protocol/schema.ts';
-import { physicalTable, quarantineName } from '../physical-names.ts';
+import { physicalTable, quarantineName } from '../model/physical-names.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { forgetQuarantine, quarantineRow, register } from '../sql/schema-quarantine.ts';
 import { createTransfer } from '../sql/schema-transfer.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
-import { duplicateMessage } from '../duplicate-message.ts';
-import { physicalIndexes } from '../physical-indexes.ts';
-import { physicalTable } from '../physical-names.ts';
+import { duplicateMessage } from '../model/duplicate-message.ts';
+import { physicalIndexes } from '../model/physical-indexes.ts';
+import { physicalTable } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 import type { CompiledStatement } from '../sql/compile-read.ts';
 import type { Session, SqlResult } from '../sql/session.ts';

@@ -1,4 +1,4 @@
-import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../schema-format.ts';
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
 import type { Session } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { quoted } from './names.ts';

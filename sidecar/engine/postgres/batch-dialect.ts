@@ -1,4 +1,4 @@
-import { rememberedAnswer } from '../remembered-answer.ts';
+import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { IdempotencySlot, TableTarget, Write } from '../rows.ts';
 import type { AlikeUpdates } from '../sql/alike-updates.ts';
 import { tableSql } from '../sql/compile-read.ts';

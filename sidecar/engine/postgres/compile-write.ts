@@ -1,12 +1,12 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
-import { filterSql } from '../filter-sql.ts';
-import { physicalGenerator, physicalTable } from '../physical-names.ts';
+import { filterSql } from '../model/filter-sql.ts';
+import { physicalGenerator, physicalTable } from '../model/physical-names.ts';
+import { affectedExisting, type UpsertChange, upsertChange } from '../model/upsert-change.ts';
 import type { IdempotencySlot, Row, TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, setSql } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
 import { SqlParams } from '../sql/dialect.ts';
-import { affectedExisting, type UpsertChange, upsertChange } from '../upsert-change.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { POSTGRES_DIALECT, paramType } from './dialect.ts';
 import { quoted } from './names.ts';

@@ -1,4 +1,4 @@
-import { reservedColumns } from '../physical-names.ts';
+import { reservedColumns } from '../model/physical-names.ts';
 
 /** Every table has these columns, whatever it declares. `oid` was one of them before PostgreSQL 12. */
 export const COLUMNS = reservedColumns(['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']);

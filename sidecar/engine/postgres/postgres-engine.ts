@@ -2,9 +2,9 @@ import type { Filter } from '#protocol/filter.ts';
 import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';
-import { PageBuilder } from '../page-builder.ts';
+import { PageBuilder } from '../model/page.ts';
+import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { QueueCalls } from '../queues.ts';
-import { rememberedAnswer } from '../remembered-answer.ts';
 import {
   type CallBounds,
   type FindQuery,

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { ApiError } from '#protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
 import type { Value } from '#protocol/values.ts';
-import { IdempotencyConflictError } from '../remembered-answer.ts';
+import { IdempotencyConflictError } from '../model/remembered-answer.ts';
 import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
 import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/compile-change.ts';
 import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';

@@ -1,5 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
-import { physicalTable } from '../physical-names.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
@@ -7,7 +8,6 @@ import { checkedTransitions, checkRevision } from '../sql/schema-fit.ts';
 import { followChange } from '../sql/schema-quarantine.ts';
 import { readStored, writeStored } from '../sql/schema-store.ts';
 import type { StoredSchema } from '../stored-schema.ts';
-import type { TableTransition } from '../table-transition.ts';
 import { sqlState } from './failures.ts';
 import { changeTable } from './schema-alter.ts';
 import { createTable, dropTable, keepColumn, keepTable } from './schema-tables.ts';

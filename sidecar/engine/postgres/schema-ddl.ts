@@ -1,8 +1,8 @@
 import createKnex from 'knex';
 import type { Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
-import { hasGenerator, identityOf, type PhysicalIndex } from '../physical-indexes.ts';
-import { HIDDEN_ID, physicalGenerator, physicalKey } from '../physical-names.ts';
+import { hasGenerator, identityOf, type PhysicalIndex } from '../model/physical-indexes.ts';
+import { HIDDEN_ID, physicalGenerator, physicalKey } from '../model/physical-names.ts';
 import { COLUMNS, quoted } from './names.ts';
 import { POSTGRES_SCHEMA } from './schema-dialect.ts';
 

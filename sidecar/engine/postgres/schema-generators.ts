@@ -1,6 +1,6 @@
 import type { Table } from '#protocol/schema.ts';
-import { hasGenerator } from '../physical-indexes.ts';
-import { physicalGenerator, physicalTable } from '../physical-names.ts';
+import { hasGenerator } from '../model/physical-indexes.ts';
+import { physicalGenerator, physicalTable } from '../model/physical-names.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { rememberLastId } from '../sql/schema-generators.ts';
 

@@ -1,9 +1,9 @@
 import type { Column, Table } from '#protocol/schema.ts';
-import { identityOf } from '../physical-indexes.ts';
-import { physicalTable } from '../physical-names.ts';
+import { identityOf } from '../model/physical-indexes.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { rememberedLastId } from '../sql/schema-generators.ts';
-import type { TableTransition } from '../table-transition.ts';
 import { generatedColumn, identitySql } from './schema-ddl.ts';
 import { POSTGRES_SCHEMA } from './schema-dialect.ts';
 import { lastId, raiseLastId } from './schema-generators.ts';

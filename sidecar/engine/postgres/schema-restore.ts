@@ -1,7 +1,7 @@
 import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
-import { fillOf } from '../column-fill.ts';
-import { keptOfText } from '../kept-column.ts';
-import { physicalTable } from '../physical-names.ts';
+import { fillOf } from '../model/column-fill.ts';
+import { keptOfText } from '../model/kept-column.ts';
+import { physicalTable } from '../model/physical-names.ts';
 import {
   emptyColumn,
   type Restored,
@@ -11,14 +11,14 @@ import {
   restoredNote,
   schemaWith,
   tableOfKept,
-} from '../restore-rules.ts';
+} from '../model/restore-rules.ts';
+import { transitionTo } from '../model/table-transition.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { nameFault } from '../sql/schema-fit.ts';
 import { sameRowSql } from '../sql/schema-keep.ts';
 import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema-quarantine.ts';
 import { readStored } from '../sql/schema-store.ts';
-import { transitionTo } from '../table-transition.ts';
 import { changeTable } from './schema-alter.ts';
 import { storeNext, withinLockWait } from './schema-apply.ts';
 import { dropTableSql } from './schema-ddl.ts';

@@ -1,8 +1,8 @@
 import type { Column, Table } from '#protocol/schema.ts';
-import { keptOf, textOfKept } from '../kept-column.ts';
-import { textOfKeptTable } from '../kept-table.ts';
-import { hasGenerator, physicalIndexes } from '../physical-indexes.ts';
-import { physicalTable } from '../physical-names.ts';
+import { keptOf, textOfKept } from '../model/kept-column.ts';
+import { textOfKeptTable } from '../model/kept-table.ts';
+import { hasGenerator, physicalIndexes } from '../model/physical-indexes.ts';
+import { physicalTable } from '../model/physical-names.ts';
 import type { SchemaConnection } from '../sql/schema-connection.ts';
 import { rememberedLastId } from '../sql/schema-generators.ts';
 import { copyKeptSql, createKeptSql } from '../sql/schema-keep.ts';

@@ -1,4 +1,4 @@
-import { physicalTable } from '../physical-names.ts';
+import { physicalTable } from '../model/physical-names.ts';
 import type { Session } from '../sql/session.ts';
 import { type TableSize, unknownSize } from '../table-size.ts';
 import { arrayLiteral } from './array-literal.ts';

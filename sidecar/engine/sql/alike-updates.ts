@@ -3,7 +3,7 @@ import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Value } from '#protocol/values.ts';
 import type { BatchOperation } from '../batch.ts';
-import { uniqueSets } from '../physical-indexes.ts';
+import { uniqueSets } from '../model/physical-indexes.ts';
 import type { TableTarget, Write } from '../rows.ts';
 
 /** Neighbouring updates that set the same columns of one row each, all of different rows: any order does. */

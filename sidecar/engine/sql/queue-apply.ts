@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import { retriedLetter, worksOf } from '../queued-batch.ts';
+import { retriedLetter, worksOf } from '../model/queued-batch.ts';
 import type { QueuedBatch, QueuedEntry, QueuedWork } from '../queued-entry.ts';
 import {
   type DeadLetter,

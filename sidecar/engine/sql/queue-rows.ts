@@ -1,4 +1,4 @@
-import { burial, givenUp, owned } from '../queue-ownership.ts';
+import { burial, givenUp, owned } from '../model/queue-ownership.ts';
 import type { Orphan, PastOwner, QueueOwner, QueueRow } from '../queues.ts';
 import type { QueueDialect } from './queue-dialect.ts';
 import { addLetter } from './queue-letters.ts';

@@ -1,9 +1,9 @@
 import { ApiError } from '#protocol/errors.ts';
-import { physicalTable } from '../physical-names.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import { type TableTransition, transitionsOf } from '../model/table-transition.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { SchemaChange } from '../schema-change.ts';
 import type { StoredSchema } from '../stored-schema.ts';
-import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import { misfits } from './schema-checks.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 

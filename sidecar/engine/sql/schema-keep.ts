@@ -1,6 +1,6 @@
 import type { Column, Table } from '#protocol/schema.ts';
-import type { KeptColumn } from '../kept-column.ts';
-import { identityOf } from '../physical-indexes.ts';
+import type { KeptColumn } from '../model/kept-column.ts';
+import { identityOf } from '../model/physical-indexes.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 
 /** A kept column's table has the columns `k0`, `k1`, … (the key of each row, or the hidden row id) and `value`. */

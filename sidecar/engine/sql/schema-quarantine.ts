@@ -1,8 +1,8 @@
 import { ApiError } from '#protocol/errors.ts';
-import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '../kept-column.ts';
-import { physicalTable, quarantineName } from '../physical-names.ts';
+import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '../model/kept-column.ts';
+import { physicalTable, quarantineName } from '../model/physical-names.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import type { QuarantinedObject } from '../schema-change.ts';
-import type { TableTransition } from '../table-transition.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 
 /** A row of `_quarantine`. */

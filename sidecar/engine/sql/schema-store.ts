@@ -1,7 +1,7 @@
 import type { Schema } from '#protocol/schema.ts';
+import { FIRST_FORMAT_VERSION, formatOf } from '../model/schema-format.ts';
+import { schemaOfText, textOfSchema } from '../model/schema-text.ts';
 import { StaleSchemaError } from '../rows.ts';
-import { FIRST_FORMAT_VERSION, formatOf } from '../schema-format.ts';
-import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { StoredSchema } from '../stored-schema.ts';
 import type { SchemaConnection } from './schema-connection.ts';
 

@@ -1,8 +1,8 @@
 import { findTable, type Table } from '#protocol/schema.ts';
-import { hasGenerator } from '../physical-indexes.ts';
-import { physicalTable } from '../physical-names.ts';
+import { hasGenerator } from '../model/physical-indexes.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import { schemaOfText } from '../model/schema-text.ts';
 import type { CallBounds } from '../rows.ts';
-import { schemaOfText } from '../schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { writeQueue } from './queue-rows.ts';
 import type { SchemaConnection } from './schema-connection.ts';

@@ -2,7 +2,7 @@ import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Table } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
-import { HIDDEN_ID } from '../physical-names.ts';
+import { HIDDEN_ID } from '../model/physical-names.ts';
 import type { FindQuery, SortKey, TableTarget } from '../rows.ts';
 import { filterSql } from './compile-filter.ts';
 import type { OutputColumn, OutputKind } from './messages.ts';

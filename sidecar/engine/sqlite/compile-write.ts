@@ -4,8 +4,8 @@ import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts'
 import type { Table } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { type Value, writeValue } from '#protocol/values.ts';
+import { affectedExisting, upsertChange } from '../model/upsert-change.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
-import { affectedExisting, upsertChange } from '../upsert-change.ts';
 import { whereSql } from './compile-read.ts';
 import type { Generator, InsertWork, WriteWork } from './messages.ts';
 import { physicalOf, quoted } from './names.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SQLite, { type Database, type Statement } from 'better-sqlite3';
 import { ApiError } from '#protocol/errors.ts';
-import type { RowWriter } from '../row-writer.ts';
+import type { RowWriter } from '../model/row-writer.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { DeadlineGuard, registerFunctions } from './functions.ts';

@@ -1,8 +1,8 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
-import { duplicateMessage } from '../duplicate-message.ts';
-import { faultPlace } from '../fault-place.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
+import { duplicateMessage } from '../model/duplicate-message.ts';
+import { faultPlace } from '../model/fault-place.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import type { Failure } from './messages.ts';

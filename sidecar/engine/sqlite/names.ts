@@ -1,4 +1,4 @@
-import { physicalTable as neutralName } from '../physical-names.ts';
+import { physicalTable as neutralName } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 
 /** SQLite keeps names that begin so for itself, and namespaces may be called `sqlite`. */

@@ -1,4 +1,4 @@
-import { retriedLetter, worksOf as worksOfBatch } from '../queued-batch.ts';
+import { retriedLetter, worksOf as worksOfBatch } from '../model/queued-batch.ts';
 import type { QueuedBatch, QueuedEntry, QueuedWork } from '../queued-entry.ts';
 import {
   type DeadLetter,

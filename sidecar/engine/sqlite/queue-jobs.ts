@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { burial, givenUp, owned } from '../queue-ownership.ts';
+import { burial, givenUp, owned } from '../model/queue-ownership.ts';
 import type { DeadLetter, Orphan, PastOwner, QueueOwner, QueueRow } from '../queues.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 

@@ -1,6 +1,6 @@
 import { scaledText } from '#protocol/decimal.ts';
 import { floatSumText } from '../aggregate.ts';
-import { type Encode, RowWriter } from '../row-writer.ts';
+import { type Encode, RowWriter } from '../model/row-writer.ts';
 import type { OutputColumn, OutputKind } from './messages.ts';
 import { scaledOfWide } from './storage.ts';
 

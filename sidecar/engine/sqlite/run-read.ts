@@ -1,5 +1,5 @@
 import SQLite from 'better-sqlite3';
-import { PageBuilder } from '../page-builder.ts';
+import { PageBuilder } from '../model/page.ts';
 import type { Page, RememberedResult } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import type { Job, JobRegistry } from './jobs.ts';

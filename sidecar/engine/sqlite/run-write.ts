@@ -1,4 +1,4 @@
-import { rememberedAnswer } from '../remembered-answer.ts';
+import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { Connection } from './connection.ts';
 import type { BatchQuestion, BatchReply, BatchWork, WriteCall, WriteWork } from './messages.ts';
 import { runBatch } from './run-batch.ts';

@@ -1,9 +1,9 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Schema } from '#protocol/schema.ts';
+import { schemaOfText } from '../model/schema-text.ts';
+import { type TableTransition, transitionsOf } from '../model/table-transition.ts';
 import type { PlanStep } from '../plan-step.ts';
 import { StaleSchemaError } from '../rows.ts';
-import { schemaOfText } from '../schema-text.ts';
-import { type TableTransition, transitionsOf } from '../table-transition.ts';
 import type { JobContext } from './jobs.ts';
 import { misfits } from './schema-checks.ts';
 import { detachColumns, followChange, keepColumn, keepTable } from './schema-keep.ts';

@@ -1,7 +1,7 @@
 import { type Writable, writeJson } from '#protocol/json.ts';
+import { schemaOfText, textOfSchema } from '../model/schema-text.ts';
 import type { SchemaCalls } from '../schema-calls.ts';
 import type { SchemaChange } from '../schema-change.ts';
-import { schemaOfText, textOfSchema } from '../schema-text.ts';
 import type { RunJob } from './jobs.ts';
 import type { SchemaJobName, SchemaJobTypes, SentChange } from './schema-jobs.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Column } from '#protocol/columns.ts';
-import { type ColumnCheck, columnChecks, repeatChecks } from '../row-checks.ts';
-import type { TableTransition } from '../table-transition.ts';
+import { type ColumnCheck, columnChecks, repeatChecks } from '../model/row-checks.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import type { JobContext } from './jobs.ts';
 import { physicalTable, quoted } from './names.ts';
 import { canConvert } from './schema-convert.ts';

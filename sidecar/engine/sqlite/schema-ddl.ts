@@ -1,7 +1,7 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
-import type { PhysicalIndex } from '../physical-indexes.ts';
-import { HIDDEN_ID } from '../physical-names.ts';
+import type { PhysicalIndex } from '../model/physical-indexes.ts';
+import { HIDDEN_ID } from '../model/physical-names.ts';
 import { quoted } from './names.ts';
 import { sqlType } from './storage.ts';
 

@@ -1,7 +1,7 @@
 import { parseJson } from '#protocol/json.ts';
+import { schemaOfText } from '../model/schema-text.ts';
 import type { PlanStep } from '../plan-step.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
-import { schemaOfText } from '../schema-text.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 import { applySchema, checkSchema, type ReceivedChange } from './schema-apply.ts';
 import { lockNamespace, unlockNamespace } from './schema-locks.ts';

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { Column, Table } from '#protocol/schema.ts';
-import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../kept-column.ts';
-import { textOfKeptTable } from '../kept-table.ts';
-import { identityOf } from '../physical-indexes.ts';
-import { quarantineName } from '../physical-names.ts';
-import type { TableTransition } from '../table-transition.ts';
+import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '../model/kept-column.ts';
+import { textOfKeptTable } from '../model/kept-table.ts';
+import { identityOf } from '../model/physical-indexes.ts';
+import { quarantineName } from '../model/physical-names.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import { physicalTable, quoted } from './names.ts';
 import { columnList } from './schema-ddl.ts';
 import { dropAllIndexes, rememberGenerator } from './schema-tables.ts';

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Column } from '#protocol/columns.ts';
-import { fillOf } from '../column-fill.ts';
-import { hasGenerator, identityOf } from '../physical-indexes.ts';
-import { HIDDEN_ID } from '../physical-names.ts';
-import type { TableTransition } from '../table-transition.ts';
+import { fillOf } from '../model/column-fill.ts';
+import { hasGenerator, identityOf } from '../model/physical-indexes.ts';
+import { HIDDEN_ID } from '../model/physical-names.ts';
+import type { TableTransition } from '../model/table-transition.ts';
 import { quoted } from './names.ts';
 import { converted, isSameStorage } from './schema-convert.ts';
 import { columnList, createTableSql } from './schema-ddl.ts';

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
-import { fillOf } from '../column-fill.ts';
-import { keptOfText } from '../kept-column.ts';
-import { hasGenerator, identityOf } from '../physical-indexes.ts';
+import { fillOf } from '../model/column-fill.ts';
+import { keptOfText } from '../model/kept-column.ts';
+import { hasGenerator, identityOf } from '../model/physical-indexes.ts';
 import {
   emptyColumn,
   type Restored,
@@ -11,10 +11,10 @@ import {
   restoredNote,
   schemaWith,
   tableOfKept,
-} from '../restore-rules.ts';
+} from '../model/restore-rules.ts';
+import { schemaOfText } from '../model/schema-text.ts';
+import { transitionTo } from '../model/table-transition.ts';
 import type { RestoredObject } from '../schema-change.ts';
-import { schemaOfText } from '../schema-text.ts';
-import { transitionTo } from '../table-transition.ts';
 import { physicalTable, quoted } from './names.ts';
 import { defineRandom, RANDOM } from './schema-fill.ts';
 import { rememberedLastId, setLastId } from './schema-generators.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Schema } from '#protocol/schema.ts';
-import { formatOf } from '../schema-format.ts';
-import { textOfSchema } from '../schema-text.ts';
+import { formatOf } from '../model/schema-format.ts';
+import { textOfSchema } from '../model/schema-text.ts';
 
 /** A row of `_schemas`. */
 export interface SchemaRow {

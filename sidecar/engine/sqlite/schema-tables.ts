@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Column, Table } from '#protocol/schema.ts';
-import { fillOf } from '../column-fill.ts';
-import { hasGenerator, indexText, type PhysicalIndex, physicalIndexes } from '../physical-indexes.ts';
-import { changesKey, type TableTransition } from '../table-transition.ts';
+import { fillOf } from '../model/column-fill.ts';
+import { hasGenerator, indexText, type PhysicalIndex, physicalIndexes } from '../model/physical-indexes.ts';
+import { changesKey, type TableTransition } from '../model/table-transition.ts';
 import { physicalTable, quoted } from './names.ts';
 import { isSameStorage } from './schema-convert.ts';
 import { columnSql, createIndexSql, createTableSql } from './schema-ddl.ts';

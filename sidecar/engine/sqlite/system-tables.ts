@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../schema-format.ts';
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 
 const SYSTEM_TABLES = `

@@ -1,4 +1,4 @@
-import { textOfSchema } from '../schema-text.ts';
+import { textOfSchema } from '../model/schema-text.ts';
 import type { Transfer } from '../transfer.ts';
 import type { RunJob } from './jobs.ts';
 import type { TransferJobName, TransferJobTypes } from './transfer-jobs.ts';

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { findTable, type Table } from '#protocol/schema.ts';
-import { hasGenerator } from '../physical-indexes.ts';
+import { hasGenerator } from '../model/physical-indexes.ts';
+import { schemaOfText } from '../model/schema-text.ts';
 import type { QueueRow } from '../queues.ts';
-import { schemaOfText } from '../schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject } from '../transfer.ts';
 import type { Job, JobContext, JobRegistry } from './jobs.ts';
 import { physicalTable } from './names.ts';

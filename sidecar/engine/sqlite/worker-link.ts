@@ -1,6 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
-import { faultPlace } from '../fault-place.ts';
 import type { EngineLog } from '../log.ts';
+import { faultPlace } from '../model/fault-place.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type {
   Answer,

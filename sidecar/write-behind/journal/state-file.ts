@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { schemaOfText, textOfSchema } from '#engine/schema-text.ts';
+import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import type { StoredSchema } from '#engine/stored-schema.ts';
 import type { Disk } from './disk.ts';
 import type { NamespaceState, SettledMark } from './entries.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
-import { partsOf } from '#engine/queued-batch.ts';
+import { partsOf } from '#engine/model/queued-batch.ts';
 import type { QueuedEntry } from '#engine/queued-entry.ts';
 import type { DeadLetter, QueueBatch } from '#engine/queues.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { partOfKeptTable, textOfKeptTable } from '#engine/kept-table.ts';
-import { formatOf } from '#engine/schema-format.ts';
-import { ownershipOf, settledSchema, withTables } from '#engine/schema-parts.ts';
-import { schemaOfText, textOfSchema } from '#engine/schema-text.ts';
+import { partOfKeptTable, textOfKeptTable } from '#engine/model/kept-table.ts';
+import { formatOf } from '#engine/model/schema-format.ts';
+import { ownershipOf, settledSchema, withTables } from '#engine/model/schema-parts.ts';
+import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import type { Part, Schema, Table } from '#protocol/schema.ts';
 
 function table(name: string, ...columns: string[]): Table {

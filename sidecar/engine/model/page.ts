@@ -1,4 +1,4 @@
-import type { Page } from './rows.ts';
+import type { Page } from '../rows.ts';
 
 /** Puts a page together from rows as JSON text, up to its limit and its bytes (`FindQuery.maxBytes`). */
 export class PageBuilder {

@@ -1,4 +1,4 @@
-import type { Row, Write } from './rows.ts';
+import type { Row, Write } from '../rows.ts';
 
 type Upsert = Write & { readonly op: 'upsert' };
 

@@ -3,8 +3,8 @@ import type { Filter } from '#protocol/filter.ts';
 import { isJsonObject, parseJson } from '#protocol/json.ts';
 import { columnOf } from '#protocol/schema.ts';
 import { parseValue, type Value } from '#protocol/values.ts';
-import type { Engine } from './engine.ts';
-import type { CallBounds, Row, SortKey, TableTarget } from './rows.ts';
+import type { Engine } from '../engine.ts';
+import type { CallBounds, Row, SortKey, TableTarget } from '../rows.ts';
 
 /** Rows in the order of a key, asked for page by page. */
 export interface KeyPage {

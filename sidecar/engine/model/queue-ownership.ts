@@ -5,7 +5,7 @@ import {
   type PastOwner,
   type QueueOwner,
   type QueueRow,
-} from './queues.ts';
+} from '../queues.ts';
 
 /**
  * The row of a queue after a journal asked for it: of one that belongs to `nobody`, or to `anybody`. The very same row

@@ -9,9 +9,9 @@ import {
   type Table,
 } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import type { QuarantinedObject } from '../schema-change.ts';
 import { type KeptColumn, keptOfText } from './kept-column.ts';
 import { partOfKeptTable } from './kept-table.ts';
-import type { QuarantinedObject } from './schema-change.ts';
 import { restoredSchema } from './schema-parts.ts';
 import { schemaOfText } from './schema-text.ts';
 

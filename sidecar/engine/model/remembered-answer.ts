@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import type { IdempotencySlot, RememberedResult } from './rows.ts';
+import type { IdempotencySlot, RememberedResult } from '../rows.ts';
 
 /** A key came again with another payload (contract section 5). */
 export class IdempotencyConflictError extends ApiError {
