@@ -1,9 +1,9 @@
 import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { TableTarget, Write } from '../rows.ts';
 import type { AlikeUpdates } from '../sql/alike-updates.ts';
-import { tableSql } from '../sql/compile-read.ts';
+import type { BatchDialect } from '../sql/batch.ts';
 import { SqlParams } from '../sql/dialect.ts';
-import type { BatchDialect } from '../sql/run-batch.ts';
+import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { currentSql } from './compile-write.ts';
 import { MYSQL_DIALECT } from './dialect.ts';

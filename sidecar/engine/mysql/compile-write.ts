@@ -6,9 +6,9 @@ import { filterSql } from '../model/filter-sql.ts';
 import { HIDDEN_ID } from '../model/physical-names.ts';
 import { upsertChange } from '../model/upsert-change.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
-import { setSql } from '../sql/compile-change.ts';
-import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
+import { setSql } from '../sql/change.ts';
 import { SqlParams } from '../sql/dialect.ts';
+import { type CompiledStatement, tableSql } from '../sql/read.ts';
 import type { SqlParam } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 

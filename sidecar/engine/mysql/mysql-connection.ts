@@ -1,5 +1,5 @@
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
-import { UnsentError } from '../sql/deadline-session.ts';
+import { UnsentError } from '../sql/pool/deadline-session.ts';
 import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
 import { classify } from './failures.ts';
 

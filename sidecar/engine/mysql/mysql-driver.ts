@@ -1,10 +1,10 @@
 import type { ConnectionOptions } from 'mysql2';
 import { ApiError } from '#protocol/errors.ts';
 import type { ServerSettings } from '../settings.ts';
-import { type ConnectionMaker, ConnectionPool } from '../sql/connection-pool.ts';
-import { DeadlineSession } from '../sql/deadline-session.ts';
+import { DeadlineSession } from '../sql/pool/deadline-session.ts';
+import type { SqlDriver } from '../sql/pool/driver.ts';
+import { type ConnectionMaker, ConnectionPool } from '../sql/pool/pool.ts';
 import type { SqlFailure, SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
-import type { SqlDriver } from '../sql/sql-driver.ts';
 import { CONNECT_TIMEOUT_MS, connectionOptions } from './connection-options.ts';
 import { inTime, killQuery } from './connection-steps.ts';
 import { classify, describe } from './failures.ts';

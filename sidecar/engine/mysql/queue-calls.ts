@@ -1,6 +1,6 @@
 import type { QueueCalls } from '../queues.ts';
-import { createQueueCalls } from '../sql/queue-calls.ts';
-import type { QueueDialect } from '../sql/queue-dialect.ts';
+import { createQueueCalls } from '../sql/queue/calls.ts';
+import type { QueueDialect } from '../sql/queue/dialect.ts';
 import type { Sessions } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify } from './failures.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Row, TableTarget } from '../rows.ts';
-import { generatedColumn, givenIds, insertResult } from '../sql/compile-change.ts';
+import { generatedColumn, givenIds, insertResult } from '../sql/change.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
 import { compileInsert, MAX_PARAMS, rowsAtOnce } from './compile-write.ts';
 import { duplicateKey, errnoOf, GENERATOR_AT_END } from './failures.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '#protocol/errors.ts';
 import { affectedExisting } from '../model/upsert-change.ts';
 import type { TableTarget, Write } from '../rows.ts';
-import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/compile-change.ts';
-import type { CompiledStatement } from '../sql/compile-read.ts';
+import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/change.ts';
+import type { CompiledStatement } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { compileDelete, compileUpdate, compileUpsertChange } from './compile-write.ts';
 import { MAX_KEPT_PARAMS } from './mysql-connection.ts';

@@ -1,8 +1,8 @@
 import type { Engine } from '../engine.ts';
 import type { CallBounds } from '../rows.ts';
 import type { SchemaCalls } from '../schema-calls.ts';
-import { SchemaConnection } from '../sql/schema-connection.ts';
-import { quarantineRows } from '../sql/schema-quarantine.ts';
+import { SchemaConnection } from '../sql/schema/connection.ts';
+import { quarantineRows } from '../sql/schema/quarantine.ts';
 import type { Session, Sessions } from '../sql/session.ts';
 import { applySchema, checkSchema, finishPending } from './schema-apply.ts';
 import type { SchemaTools } from './schema-carry-out.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { EngineLog } from '../log.ts';
-import { misfits } from '../sql/schema-checks.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import { misfits } from '../sql/schema/checks.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import type { ChangeContext } from './schema-context.ts';
 import { isRefused, schemaError } from './schema-errors.ts';
 import { finish, touchedTables } from './schema-finish.ts';

@@ -1,5 +1,5 @@
 import type { EngineLog } from '../log.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import type { Sessions } from '../sql/session.ts';
 import type { Flavour } from './schema-types.ts';
 

@@ -1,4 +1,4 @@
-import type { SchemaDialect } from '../sql/schema-connection.ts';
+import type { SchemaDialect } from '../sql/schema/connection.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { tableOptions } from './schema-ddl.ts';
 import { columnType, type Flavour } from './schema-types.ts';

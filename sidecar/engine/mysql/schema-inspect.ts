@@ -1,5 +1,5 @@
 import { INT64_MAX } from '#protocol/limits.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import { COLUMNS, quoted } from './names.ts';
 
 /**

@@ -10,8 +10,8 @@ import {
   tableOfKept,
 } from '../model/restore-rules.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
-import { nameFault } from '../sql/schema-fit.ts';
-import { forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema-quarantine.ts';
+import { nameFault } from '../sql/schema/fit.ts';
+import { forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema/quarantine.ts';
 import { quoted } from './names.ts';
 import { begin, finishPending } from './schema-apply.ts';
 import { carryOut, type SchemaTools } from './schema-carry-out.ts';

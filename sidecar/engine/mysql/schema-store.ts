@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import { schemaOfText } from '../model/schema-text.ts';
 import { StaleSchemaError } from '../rows.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import type { Session } from '../sql/session.ts';
 import type { StoredSchema } from '../stored-schema.ts';
 import { type Pending, pendingOfText } from './schema-pending.ts';

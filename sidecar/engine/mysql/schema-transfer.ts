@@ -1,9 +1,9 @@
 import type { Table } from '#protocol/schema.ts';
 import { physicalTable, quarantineName } from '../model/physical-names.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
-import { forgetQuarantine, quarantineRow, register } from '../sql/schema-quarantine.ts';
-import { createTransfer } from '../sql/schema-transfer.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
+import { forgetQuarantine, quarantineRow, register } from '../sql/schema/quarantine.ts';
 import type { Session } from '../sql/session.ts';
+import { createTransfer } from '../sql/transfer.ts';
 import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { quoted } from './names.ts';
 import type { SchemaTools } from './schema-carry-out.ts';

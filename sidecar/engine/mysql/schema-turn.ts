@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import { errnoOf } from './failures.ts';
 
 /** How long a change waits for another one of its namespace that runs in another process. */

@@ -3,7 +3,7 @@ import { duplicateMessage } from '../model/duplicate-message.ts';
 import { physicalIndexes } from '../model/physical-indexes.ts';
 import { physicalTable } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';
-import type { CompiledStatement } from '../sql/compile-read.ts';
+import type { CompiledStatement } from '../sql/read.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
 import { DUPLICATE_ENTRY, duplicateKey, errnoOf, GUARD_FAILURES, UNDEFINED } from './failures.ts';
 import { refuseStale } from './schema-store.ts';

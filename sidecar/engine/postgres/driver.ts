@@ -1,7 +1,7 @@
 import type { ServerSettings } from '../settings.ts';
-import { type ConnectionMaker, ConnectionPool } from '../sql/connection-pool.ts';
+import type { SqlDriver } from '../sql/pool/driver.ts';
+import { type ConnectionMaker, ConnectionPool } from '../sql/pool/pool.ts';
 import type { SqlFailure, SqlParam, SqlResult } from '../sql/session.ts';
-import type { SqlDriver } from '../sql/sql-driver.ts';
 import { PostgresConnection } from './connection.ts';
 import { classify, describeError } from './failures.ts';
 import { StatementNames } from './statement-names.ts';

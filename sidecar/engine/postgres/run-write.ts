@@ -4,8 +4,8 @@ import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
 import type { Value } from '#protocol/values.ts';
 import { IdempotencyConflictError } from '../model/remembered-answer.ts';
 import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
-import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/compile-change.ts';
-import { type CompiledStatement, tableSql } from '../sql/compile-read.ts';
+import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/change.ts';
+import { type CompiledStatement, tableSql } from '../sql/read.ts';
 
 import type { Session, SqlResult } from '../sql/session.ts';
 import { generatorSql, WriteCompiler } from './compile-write.ts';

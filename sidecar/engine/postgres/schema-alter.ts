@@ -3,7 +3,7 @@ import { fillOf } from '../model/column-fill.ts';
 import { identityOf, physicalIndexes } from '../model/physical-indexes.ts';
 import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
 import { changesKey, type TableTransition } from '../model/table-transition.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import { addKeySql, createIndexSql, dropKeySql, renameColumnSql } from './schema-ddl.ts';
 import { POSTGRES_SCHEMA } from './schema-dialect.ts';
 import { rememberGenerator } from './schema-generators.ts';

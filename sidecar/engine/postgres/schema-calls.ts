@@ -1,7 +1,7 @@
 import type { SchemaCalls } from '../schema-calls.ts';
-import { SchemaConnection } from '../sql/schema-connection.ts';
-import { quarantineRows } from '../sql/schema-quarantine.ts';
-import { readStored } from '../sql/schema-store.ts';
+import { SchemaConnection } from '../sql/schema/connection.ts';
+import { quarantineRows } from '../sql/schema/quarantine.ts';
+import { readStored } from '../sql/schema/store.ts';
 import type { Session, Sessions } from '../sql/session.ts';
 import { applySchema, checkSchema } from './schema-apply.ts';
 import { POSTGRES_SCHEMA } from './schema-dialect.ts';

@@ -2,7 +2,7 @@ import type { Table } from '#protocol/schema.ts';
 import { type PhysicalIndex, physicalIndexes } from '../model/physical-indexes.ts';
 import { physicalTable } from '../model/physical-names.ts';
 import type { TableTransition } from '../model/table-transition.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import { dropIndexSql, nullableColumns, renameIndexSql } from './schema-ddl.ts';
 
 /**

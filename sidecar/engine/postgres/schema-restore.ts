@@ -14,11 +14,11 @@ import {
 } from '../model/restore-rules.ts';
 import { transitionTo } from '../model/table-transition.ts';
 import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
-import { nameFault } from '../sql/schema-fit.ts';
-import { sameRowSql } from '../sql/schema-keep.ts';
-import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema-quarantine.ts';
-import { readStored } from '../sql/schema-store.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
+import { nameFault } from '../sql/schema/fit.ts';
+import { sameRowSql } from '../sql/schema/keep.ts';
+import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema/quarantine.ts';
+import { readStored } from '../sql/schema/store.ts';
 import { changeTable } from './schema-alter.ts';
 import { storeNext, withinLockWait } from './schema-apply.ts';
 import { dropTableSql } from './schema-ddl.ts';

@@ -1,7 +1,7 @@
 import { physicalIndexes } from '../model/physical-indexes.ts';
 import { physicalTable } from '../model/physical-names.ts';
 import type { TableTransition } from '../model/table-transition.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
 import { createIndexSql, createTableSql, dropTableSql, generatedColumn, physicalColumns } from './schema-ddl.ts';
 import { lastId, raiseLastId } from './schema-generators.ts';
 import { renameTable } from './schema-tables.ts';

@@ -3,10 +3,10 @@ import { keptOf, textOfKept } from '../model/kept-column.ts';
 import { textOfKeptTable } from '../model/kept-table.ts';
 import { hasGenerator, physicalIndexes } from '../model/physical-indexes.ts';
 import { physicalTable } from '../model/physical-names.ts';
-import type { SchemaConnection } from '../sql/schema-connection.ts';
-import { rememberedLastId } from '../sql/schema-generators.ts';
-import { copyKeptSql, createKeptSql } from '../sql/schema-keep.ts';
-import { detachColumns, register } from '../sql/schema-quarantine.ts';
+import type { SchemaConnection } from '../sql/schema/connection.ts';
+import { rememberedLastId } from '../sql/schema/generators.ts';
+import { copyKeptSql, createKeptSql } from '../sql/schema/keep.ts';
+import { detachColumns, register } from '../sql/schema/quarantine.ts';
 import { createIndexSql, createTableSql, dropIndexSql, dropTableSql, renameTableSql } from './schema-ddl.ts';
 import { raiseLastId, rememberGenerator } from './schema-generators.ts';
 

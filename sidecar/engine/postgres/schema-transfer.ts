@@ -1,8 +1,8 @@
 import type { Table } from '#protocol/schema.ts';
-import { SchemaConnection } from '../sql/schema-connection.ts';
-import { quarantineRow, register } from '../sql/schema-quarantine.ts';
-import { createTransfer } from '../sql/schema-transfer.ts';
+import { SchemaConnection } from '../sql/schema/connection.ts';
+import { quarantineRow, register } from '../sql/schema/quarantine.ts';
 import type { Sessions } from '../sql/session.ts';
+import { createTransfer } from '../sql/transfer.ts';
 import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { createTableSql } from './schema-ddl.ts';
 import { POSTGRES_SCHEMA } from './schema-dialect.ts';

@@ -1,4 +1,4 @@
-import type { SchemaConnection } from './schema-connection.ts';
+import type { SchemaConnection } from './connection.ts';
 
 /**
  * Generated ids are never given twice (contract section 5). While a table exists its own generator remembers the highest

@@ -1,11 +1,11 @@
+import { physicalTable } from '#engine/model/physical-names.ts';
+import { type TableTransition, transitionsOf } from '#engine/model/table-transition.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { SchemaChange } from '#engine/schema-change.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import { type TableTransition, transitionsOf } from '../model/table-transition.ts';
-import { StaleSchemaError } from '../rows.ts';
-import type { SchemaChange } from '../schema-change.ts';
-import type { StoredSchema } from '../stored-schema.ts';
-import { misfits } from './schema-checks.ts';
-import type { SchemaConnection } from './schema-connection.ts';
+import { misfits } from './checks.ts';
+import type { SchemaConnection } from './connection.ts';
 
 /** `StaleSchemaError` where the stored schema is another than the plan starts from. */
 export function checkRevision({ namespace, from }: SchemaChange, stored: StoredSchema | null): void {

@@ -12,7 +12,7 @@ import {
 } from '../batch.ts';
 import { type CallBounds, type IdempotencySlot, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
 import { type AlikeUpdates, alikeUpdates } from './alike-updates.ts';
-import { affectedResult } from './compile-change.ts';
+import { affectedResult } from './change.ts';
 import type { Session, Sessions, SqlFailure } from './session.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from './upsert-twin.ts';
 

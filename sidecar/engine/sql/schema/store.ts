@@ -1,9 +1,9 @@
+import { FIRST_FORMAT_VERSION, formatOf } from '#engine/model/schema-format.ts';
+import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import type { Schema } from '#protocol/schema.ts';
-import { FIRST_FORMAT_VERSION, formatOf } from '../model/schema-format.ts';
-import { schemaOfText, textOfSchema } from '../model/schema-text.ts';
-import { StaleSchemaError } from '../rows.ts';
-import type { StoredSchema } from '../stored-schema.ts';
-import type { SchemaConnection } from './schema-connection.ts';
+import type { SchemaConnection } from './connection.ts';
 
 /** The row of `_schemas`; `lock` keeps it as it is until the transaction ends. */
 export async function readStored(

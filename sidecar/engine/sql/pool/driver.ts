@@ -1,4 +1,4 @@
-import type { SqlFailure, SqlParam, SqlResult, TakeRow } from './session.ts';
+import type { SqlFailure, SqlParam, SqlResult, TakeRow } from '../session.ts';
 
 /**
  * What `PooledSessions` needs of a driver and its pool. `C` is a connection.

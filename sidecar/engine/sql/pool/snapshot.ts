@@ -1,5 +1,5 @@
-import type { SqlParam, SqlResult, TakeRow } from './session.ts';
-import type { SqlDriver } from './sql-driver.ts';
+import type { SqlParam, SqlResult, TakeRow } from '../session.ts';
+import type { SqlDriver } from './driver.ts';
 
 /**
  * One connection in one transaction that only reads, begun when the driver is used first: whatever is read through it is

@@ -1,10 +1,10 @@
+import { physicalTable } from '#engine/model/physical-names.ts';
+import { type ColumnCheck, columnChecks, repeatChecks } from '#engine/model/row-checks.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { Column } from '#protocol/columns.ts';
 import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import { type ColumnCheck, columnChecks, repeatChecks } from '../model/row-checks.ts';
-import type { TableTransition } from '../model/table-transition.ts';
-import type { SchemaConnection } from './schema-connection.ts';
+import type { SchemaConnection } from './connection.ts';
 
 /** Why rows that exist do not fit the declared table, in plain words; empty where all fit. Reads only. */
 export async function misfits(

@@ -1,6 +1,6 @@
 import type { Column } from '#protocol/columns.ts';
-import type { SqlDialect } from './dialect.ts';
-import type { Session, SqlParam } from './session.ts';
+import type { SqlDialect } from '../dialect.ts';
+import type { Session, SqlParam } from '../session.ts';
 
 /** What the statements of schema changes differ in between PostgreSQL and MySQL. */
 export interface SchemaDialect extends Pick<SqlDialect, 'quoted' | 'placeholder' | 'toParam' | 'typed'> {

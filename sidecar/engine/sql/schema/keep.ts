@@ -1,7 +1,7 @@
+import type { KeptColumn } from '#engine/model/kept-column.ts';
+import { identityOf } from '#engine/model/physical-indexes.ts';
 import type { Column, Table } from '#protocol/schema.ts';
-import type { KeptColumn } from '../model/kept-column.ts';
-import { identityOf } from '../model/physical-indexes.ts';
-import type { SchemaConnection } from './schema-connection.ts';
+import type { SchemaConnection } from './connection.ts';
 
 /** A kept column's table has the columns `k0`, `k1`, … (the key of each row, or the hidden row id) and `value`. */
 export function createKeptSql({ dialect }: SchemaConnection, physical: string, { column, key }: KeptColumn): string {

@@ -1,9 +1,9 @@
+import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept-column.ts';
+import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
+import type { QuarantinedObject } from '#engine/schema-change.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '../model/kept-column.ts';
-import { physicalTable, quarantineName } from '../model/physical-names.ts';
-import type { TableTransition } from '../model/table-transition.ts';
-import type { QuarantinedObject } from '../schema-change.ts';
-import type { SchemaConnection } from './schema-connection.ts';
+import type { SchemaConnection } from './connection.ts';
 
 /** A row of `_quarantine`. */
 export interface QuarantineRow {

@@ -7,7 +7,7 @@ import { filterSql } from '../model/filter-sql.ts';
 import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
 import { RowWriter } from '../model/row-writer.ts';
 import type { FindQuery, SortKey, TableTarget } from '../rows.ts';
-import { aggregateParts, outputEncoder } from './aggregate-sql.ts';
+import { aggregateParts, outputEncoder } from './aggregate.ts';
 import { type SqlDialect, SqlParams } from './dialect.ts';
 import type { SqlParam } from './session.ts';
 

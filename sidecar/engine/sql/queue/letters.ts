@@ -1,8 +1,8 @@
+import type { DeadLetter } from '#engine/queues.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
-import type { DeadLetter } from '../queues.ts';
-import type { QueueDialect } from './queue-dialect.ts';
-import type { SchemaConnection } from './schema-connection.ts';
-import type { SqlParam } from './session.ts';
+import type { SchemaConnection } from '../schema/connection.ts';
+import type { SqlParam } from '../session.ts';
+import type { QueueDialect } from './dialect.ts';
 
 const COLUMNS = ['id', 'namespace', 'kid', 'op', 'payload', 'code', 'message', 'time', 'is_retry_wanted'];
 

@@ -4,11 +4,11 @@ import { physicalTable } from '../model/physical-names.ts';
 import { schemaOfText } from '../model/schema-text.ts';
 import type { CallBounds } from '../rows.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
-import { writeQueue } from './queue-rows.ts';
-import type { SchemaConnection } from './schema-connection.ts';
-import { rememberedLastIds, rememberLastId } from './schema-generators.ts';
-import { quarantineRows } from './schema-quarantine.ts';
-import { readStored } from './schema-store.ts';
+import { writeQueue } from './queue/rows.ts';
+import type { SchemaConnection } from './schema/connection.ts';
+import { rememberedLastIds, rememberLastId } from './schema/generators.ts';
+import { quarantineRows } from './schema/quarantine.ts';
+import { readStored } from './schema/store.ts';
 import type { Session, Sessions } from './session.ts';
 
 /** What engines do in their own way. */

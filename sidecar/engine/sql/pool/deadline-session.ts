@@ -1,6 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
-import type { Session, SqlParam, SqlResult, TakeRow } from './session.ts';
-import type { SqlDriver } from './sql-driver.ts';
+import type { Session, SqlParam, SqlResult, TakeRow } from '../session.ts';
+import type { SqlDriver } from './driver.ts';
 
 /** How long a cancelled statement may take to end before its connection is given up. */
 const CANCEL_GRACE_MS = 250;

@@ -1,8 +1,8 @@
-import { burial, givenUp, owned } from '../model/queue-ownership.ts';
-import type { Orphan, PastOwner, QueueOwner, QueueRow } from '../queues.ts';
-import type { QueueDialect } from './queue-dialect.ts';
-import { addLetter } from './queue-letters.ts';
-import type { SchemaConnection } from './schema-connection.ts';
+import { burial, givenUp, owned } from '#engine/model/queue-ownership.ts';
+import type { Orphan, PastOwner, QueueOwner, QueueRow } from '#engine/queues.ts';
+import type { SchemaConnection } from '../schema/connection.ts';
+import type { QueueDialect } from './dialect.ts';
+import { addLetter } from './letters.ts';
 
 /** The row of `_queues`; `lock` keeps it as it is until the transaction ends. */
 export async function readQueue(

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { EngineStats } from '#engine/engine.ts';
+import { DETAILS_IN_LOG } from '#engine/log.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { TroubleLog } from '#engine/trouble-log.ts';
+import { UnusableDatabaseError } from '#engine/unusable-database-error.ts';
 import { ApiError } from '#protocol/errors.ts';
-import type { EngineStats } from '../engine.ts';
-import { DETAILS_IN_LOG } from '../log.ts';
-import { StaleSchemaError } from '../rows.ts';
-import type { TroubleLog } from '../trouble-log.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import type { Session, Sessions, SqlBounds, SqlFailure } from '../session.ts';
 import { AbandonedError, DeadlineSession, UnsentError } from './deadline-session.ts';
-import type { Session, Sessions, SqlBounds, SqlFailure } from './session.ts';
-import type { SqlDriver } from './sql-driver.ts';
+import type { SqlDriver } from './driver.ts';
 
 /** Contract section 5. */
 const MAX_CONFLICT_RETRIES = 5;

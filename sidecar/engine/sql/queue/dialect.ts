@@ -1,6 +1,6 @@
-import type { QueuedWork } from '../queued-entry.ts';
-import type { SchemaDialect } from './schema-connection.ts';
-import type { Session, SqlFailure } from './session.ts';
+import type { QueuedWork } from '#engine/queued-entry.ts';
+import type { SchemaDialect } from '../schema/connection.ts';
+import type { Session, SqlFailure } from '../session.ts';
 
 /** What the queues of PostgreSQL and MySQL differ in. */
 export interface QueueDialect {

@@ -1,6 +1,5 @@
-import { ApiError } from '#protocol/errors.ts';
-import { retriedLetter, worksOf } from '../model/queued-batch.ts';
-import type { QueuedBatch, QueuedEntry, QueuedWork } from '../queued-entry.ts';
+import { retriedLetter, worksOf } from '#engine/model/queued-batch.ts';
+import type { QueuedBatch, QueuedEntry, QueuedWork } from '#engine/queued-entry.ts';
 import {
   type DeadLetter,
   isCompiled,
@@ -9,14 +8,15 @@ import {
   QueueLostError,
   QueueMovedError,
   unitsOf,
-} from '../queues.ts';
-import type { CallBounds } from '../rows.ts';
-import type { QueueDialect } from './queue-dialect.ts';
-import { addLetter, removeLetter } from './queue-letters.ts';
-import { moveQueue, readQueue } from './queue-rows.ts';
-import { SchemaConnection } from './schema-connection.ts';
-import type { Sessions } from './session.ts';
-import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from './upsert-twin.ts';
+} from '#engine/queues.ts';
+import type { CallBounds } from '#engine/rows.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { SchemaConnection } from '../schema/connection.ts';
+import type { Sessions } from '../session.ts';
+import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../upsert-twin.ts';
+import type { QueueDialect } from './dialect.ts';
+import { addLetter, removeLetter } from './letters.ts';
+import { moveQueue, readQueue } from './rows.ts';
 
 /**
  * A batch and its position in one transaction. The lock on the queue's row keeps every other owner out until its end, and

@@ -1,11 +1,11 @@
-import type { QueueCalls, QueueRow } from '../queues.ts';
-import type { CallBounds } from '../rows.ts';
-import { applyQueue } from './queue-apply.ts';
-import type { QueueDialect } from './queue-dialect.ts';
-import { addLetter, lettersWhere, removeLetter, wantRetry } from './queue-letters.ts';
-import { buryOrphans, ownQueue, readQueue, releaseQueue } from './queue-rows.ts';
-import { SchemaConnection } from './schema-connection.ts';
-import type { Session, Sessions } from './session.ts';
+import type { QueueCalls, QueueRow } from '#engine/queues.ts';
+import type { CallBounds } from '#engine/rows.ts';
+import { SchemaConnection } from '../schema/connection.ts';
+import type { Session, Sessions } from '../session.ts';
+import { applyQueue } from './apply.ts';
+import type { QueueDialect } from './dialect.ts';
+import { addLetter, lettersWhere, removeLetter, wantRetry } from './letters.ts';
+import { buryOrphans, ownQueue, readQueue, releaseQueue } from './rows.ts';
 
 /** The part of a relational engine that write-behind needs. */
 export function createQueueCalls(sessions: Sessions, dialect: QueueDialect): QueueCalls {
