@@ -115,7 +115,7 @@ export async function bundlePrograms(root: string, target: string, version: stri
     sidecar: await bundle(
       root,
       sidecar,
-      { sidecar: 'sidecar/main.ts', 'sqlite-worker': 'sidecar/engine/sqlite/worker.ts' },
+      { sidecar: 'sidecar/main.ts', 'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts' },
       // A driver is read only where its database is configured. Beside the program: who starts a worker looks there.
       { splitting: true, chunkNames: '[name]-[hash]' },
     ),

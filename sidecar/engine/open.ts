@@ -11,7 +11,7 @@ export async function openEngine(settings: DatabaseSettings, options: EngineOpti
   const { provider } = settings;
   switch (provider) {
     case 'sqlite':
-      return (await import('./sqlite/sqlite-engine.ts')).SqliteEngine.open(settings, options);
+      return (await import('./sqlite/engine.ts')).SqliteEngine.open(settings, options);
     case 'postgres':
       return (await import('./postgres/postgres-engine.ts')).PostgresEngine.open(settings, options);
     case 'mysql':

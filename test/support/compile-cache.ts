@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('../../.cache/compile', import.meta.url));
-const WORKER = new URL('../../sidecar/engine/sqlite/worker.ts', import.meta.url).href;
+const WORKER = new URL('../../sidecar/engine/sqlite/worker/worker.ts', import.meta.url).href;
 
 /**
  * Node.js takes types out of sources with WebAssembly, which V8 must not run in several threads of one process: now and

@@ -1,10 +1,10 @@
 import { ApiError } from '#protocol/errors.ts';
 import { type Batch, type BatchOperation, idsIn, isDeferred, targetOf, writeIn } from '../batch.ts';
 import type { TableTarget, Write } from '../rows.ts';
-import { compileWrite } from './compile-write.ts';
-import type { BatchStep, BatchWork, Refusal } from './messages.ts';
-import type { TellSteps } from './pending-call.ts';
-import type { BookedStatement } from './statement-book.ts';
+import type { BatchStep, BatchWork, Refusal } from './worker/messages.ts';
+import type { TellSteps } from './worker/pending-call.ts';
+import type { BookedStatement } from './worker/statement-book.ts';
+import { compileWrite } from './write-sql.ts';
 
 export interface BatchCall {
   readonly target: TableTarget;

@@ -5,12 +5,12 @@ import { ApiError } from '#protocol/errors.ts';
 import type { RowWriter } from '../model/row-writer.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { DeadlineGuard, registerFunctions } from './functions.ts';
-import type { StatementDefinition } from './messages.ts';
+import type { Physical } from './dialect.ts';
 import { rowWriter } from './row-json.ts';
-import { expectedMs } from './run-time.ts';
-import type { Physical } from './storage.ts';
 import { prepareSystemTables } from './system-tables.ts';
+import { DeadlineGuard, registerFunctions } from './worker/functions.ts';
+import type { StatementDefinition } from './worker/messages.ts';
+import { expectedMs } from './worker/run-time.ts';
 
 export type Prepared = Statement<Physical[], Physical[]>;
 

@@ -5,7 +5,7 @@ import { duplicateMessage } from '../model/duplicate-message.ts';
 import { faultPlace } from '../model/fault-place.ts';
 import { StaleSchemaError } from '../rows.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import type { Failure } from './messages.ts';
+import type { Failure } from './worker/messages.ts';
 
 /** A failure as the caller may see it, and what it means for the connection. */
 export interface Diagnosis {

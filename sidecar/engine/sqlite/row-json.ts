@@ -1,8 +1,8 @@
 import { scaledText } from '#protocol/decimal.ts';
 import { floatSumText } from '../aggregate.ts';
 import { type Encode, RowWriter } from '../model/row-writer.ts';
-import type { OutputColumn, OutputKind } from './messages.ts';
-import { scaledOfWide } from './storage.ts';
+import { scaledOfWide } from './dialect.ts';
+import type { OutputColumn, OutputKind } from './worker/messages.ts';
 
 /** The writer of rows whose columns came as plain data from another thread. */
 export function rowWriter(columns: readonly OutputColumn[]): RowWriter {

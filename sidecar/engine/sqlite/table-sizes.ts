@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type TableSize, unknownSize } from '../table-size.ts';
-import type { JobContext, JobRegistry } from './jobs.ts';
-import { monotonicMs } from './monotonic.ts';
+import type { JobContext, JobRegistry } from './worker/jobs.ts';
+import { monotonicMs } from './worker/monotonic.ts';
 
 export interface TableSizesInput {
   /** Physical name of each declared one. */

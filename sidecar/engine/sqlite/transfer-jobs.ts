@@ -4,14 +4,14 @@ import { hasGenerator } from '../model/physical-indexes.ts';
 import { schemaOfText } from '../model/schema-text.ts';
 import type { QueueRow } from '../queues.ts';
 import type { GeneratorState, KeptObject, NewKeptObject } from '../transfer.ts';
-import type { Job, JobContext, JobRegistry } from './jobs.ts';
 import { physicalTable } from './names.ts';
-import { writeQueue } from './queue-jobs.ts';
-import { createTableSql } from './schema-ddl.ts';
-import { lastId, rememberLastId, setLastId } from './schema-generators.ts';
-import { register } from './schema-keep.ts';
-import { quarantineRow, quarantineRows } from './schema-quarantine.ts';
-import { readSchemaRow } from './schema-store.ts';
+import { writeQueue } from './queue/jobs.ts';
+import { createTableSql } from './schema/ddl.ts';
+import { lastId, rememberLastId, setLastId } from './schema/generators.ts';
+import { register } from './schema/keep.ts';
+import { quarantineRow, quarantineRows } from './schema/quarantine.ts';
+import { readSchemaRow } from './schema/store.ts';
+import type { Job, JobContext, JobRegistry } from './worker/jobs.ts';
 
 /** The jobs by name: what goes in and what comes out, both as structured clones; `shape` is JSON text of a schema. */
 export interface TransferJobTypes {

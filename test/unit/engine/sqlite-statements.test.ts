@@ -4,9 +4,9 @@ import { runInNewContext } from 'node:vm';
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Connection } from '#engine/sqlite/connection.ts';
-import type { WriteCall } from '#engine/sqlite/messages.ts';
-import { WorkerVoice } from '#engine/sqlite/worker-voice.ts';
-import { WriteGroup } from '#engine/sqlite/write-group.ts';
+import type { WriteCall } from '#engine/sqlite/worker/messages.ts';
+import { WorkerVoice } from '#engine/sqlite/worker/voice.ts';
+import { WriteGroup } from '#engine/sqlite/worker/write-group.ts';
 import { declareNotes, newFolder, openSqlite, removeFolder } from './sqlite-world.ts';
 
 const STATEMENTS = 60_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromPhysical, toPhysical } from '#engine/sqlite/storage.ts';
+import { fromPhysical, toPhysical } from '#engine/sqlite/dialect.ts';
 import type { Column } from '#protocol/columns.ts';
 
 const decimals = fc.integer({ min: 1, max: 34 }).chain((precision) =>

@@ -1,0 +1,83 @@
+import { decimalScale } from '#protocol/value-numbers.ts';
+import { type AggregateOutput, type AggregateQuery, type AggregateValue, outputsOf } from '../aggregate.ts';
+import type { TableTarget } from '../rows.ts';
+import { type Physical, storageKind, WIDE_SUM_PRECISION } from './dialect.ts';
+import { filterSql } from './filter-sql.ts';
+import { physicalOf, quoted } from './names.ts';
+import { type CompiledRead, outputKind, readSql } from './read-sql.ts';
+import type { OutputKind } from './worker/messages.ts';
+
+export interface CompiledAggregate extends CompiledRead {
+  /** The same for sums past 64 bits, where `sql` fails; null where there can be none. */
+  readonly exact: Pick<CompiledRead, 'sql' | 'columns'> | null;
+}
+
+/** How an output is computed, read, and sorted by. */
+interface Term {
+  readonly read: string;
+  readonly order: readonly string[];
+  readonly kind: OutputKind;
+}
+
+/** Numbers of rows are in no step that tables come in, so that rows are looked at now and then whatever is stored. */
+const GUARD = '((_rowid_ % 61 <> 7 AND _rowid_ % 67 <> 11) OR guard_now())';
+
+/**
+ * Every row costs a few instructions here, beside which a call of `guard()` for each would be dear: one in 32 is asked.
+ * Sums are SQLite's own, which fail past 64 bits; then the halves of the integers are summed.
+ */
+export function compileAggregate(target: TableTarget, query: AggregateQuery): CompiledAggregate {
+  const params: Physical[] = [];
+  const where = query.filter === null ? GUARD : `${GUARD} AND ${filterSql(query.filter, params)}`;
+  params.push(query.limit + 1, query.offset);
+  const written = (isExact: boolean) => {
+    const outputs = outputsOf(query);
+    const terms = outputs.map((output, i) => termOf(output, query.groupBy[i]?.name ?? '', isExact));
+    const groups = query.groupBy.map((column) => quoted(column.name)).join(', ');
+    const order = query.sort.flatMap(({ output, dir }) => terms[output]?.order.map((sql) => `${sql} ${dir}`) ?? []);
+    // Statements are known by their text: what is written under another name is another one. No column has such a name.
+    const list = outputs.map(({ name }, i) => `${terms[i]?.read} AS "=${name}"`).join(', ');
+    const grouped = `${groups === '' ? '' : ` GROUP BY ${groups}`}${order.length === 0 ? '' : ` ORDER BY ${order.join(', ')}`}`;
+    const sql = `SELECT ${list} FROM ${quoted(physicalOf(target))} WHERE ${where}${grouped} LIMIT ? OFFSET ?`;
+    return { sql, columns: outputs.map(({ name }, i) => ({ name, kind: (terms[i] as Term).kind })) };
+  };
+  return { ...written(false), params, exact: query.values.some(mayOverflow) ? written(true) : null };
+}
+
+function mayOverflow({ fn, column }: AggregateValue): boolean {
+  if (fn !== 'sum' || column === null) return false;
+  return column.type === 'int64' || storageKind(column) === 'scaled';
+}
+
+function termOf({ column, value }: AggregateOutput, group: string, isExact: boolean): Term {
+  if (value === null) return plainTerm(column, quoted(group));
+  const { fn } = value;
+  if (value.column === null) return numberTerm('count(*)');
+  const name = quoted(value.column.name);
+  if (fn === 'count') return numberTerm(`count(${name})`);
+  if (fn === 'countDistinct') return numberTerm(`count(DISTINCT ${name})`);
+  if (fn === 'sum') return sumTerm(value.column, isExact && mayOverflow(value));
+  return plainTerm(column, `${fn}(${name})`);
+}
+
+function plainTerm(column: AggregateOutput['column'], sql: string): Term {
+  return { read: readSql(column, sql), order: [sql], kind: outputKind(column) };
+}
+
+const numberTerm = (sql: string): Term => ({ read: sql, order: [sql], kind: { as: 'number' } });
+
+function sumTerm(column: NonNullable<AggregateValue['column']>, isExact: boolean): Term {
+  const name = quoted(column.name);
+  const sum = `sum(${name})`;
+  if (column.type === 'float64') return { read: sum, order: [sum], kind: { as: 'floatSum' } };
+  const scale = column.type === 'decimal' ? decimalScale(column) : 0;
+  if (storageKind(column) === 'wide') {
+    const wide = `sum_wide(${name})`;
+    return { read: wide, order: [wide], kind: { as: 'wide', precision: WIDE_SUM_PRECISION, scale } };
+  }
+  if (!isExact) return { read: `CAST(${sum} AS TEXT)`, order: [sum], kind: { as: 'scaled', scale } };
+  const low = `sum(${name} & 4294967295)`;
+  const high = `(sum(${name} >> 32) + (${low} >> 32))`;
+  const rest = `(${low} & 4294967295)`;
+  return { read: `${high} || ':' || ${rest}`, order: [high, rest], kind: { as: 'halves', scale } };
+}

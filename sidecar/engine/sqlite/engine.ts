@@ -1,0 +1,202 @@
+import type { Filter } from '#protocol/filter.ts';
+import type { AggregateQuery } from '../aggregate.ts';
+import type { Batch } from '../batch.ts';
+import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats } from '../engine.ts';
+import { physicalTable } from '../model/physical-names.ts';
+import type { QueueCalls } from '../queues.ts';
+import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from '../rows.ts';
+import type { SchemaCalls } from '../schema-calls.ts';
+import type { SqliteSettings } from '../settings.ts';
+import type { TableSize } from '../table-size.ts';
+import type { Transfer } from '../transfer.ts';
+import { compileAggregate } from './aggregate-sql.ts';
+import { batchCall } from './batch-call.ts';
+import { copyDatabase } from './copy-database.ts';
+import { createQueueCalls } from './queue/calls.ts';
+import { type CompiledRead, compileCount, compileFind } from './read-sql.ts';
+import { createSchemaCalls } from './schema/calls.ts';
+import type { TableSizesInput } from './table-sizes.ts';
+import { createTransfer } from './transfer.ts';
+import { JOBS } from './worker/job-registry.ts';
+import type { RunJob } from './worker/jobs.ts';
+import type { CallBody, PendingCall } from './worker/pending-call.ts';
+import { WorkerPool } from './worker/pool.ts';
+import { StatementBook } from './worker/statement-book.ts';
+import { compileWrite } from './write-sql.ts';
+
+const CAPABILITIES: Capabilities = {
+  transactionalSchema: true,
+  transactions: true,
+  filterableJson: true,
+  snapshots: true,
+};
+
+/** Jobs that take no longer than a find by key. */
+const QUICK_JOBS: ReadonlySet<string> = new Set([
+  'schema.read',
+  'transfer.readMark',
+  'queue.read',
+  'queue.countLetters',
+  'queue.lettersToRetry',
+]);
+
+/** For visiting the pages of tables. */
+const SIZES_MS = 1000;
+
+/** Embedded SQLite: statements are compiled here, on the API's thread, and run in worker threads. */
+export class SqliteEngine implements Engine {
+  readonly provider = 'sqlite';
+  readonly capabilities = CAPABILITIES;
+  readonly schemas: SchemaCalls;
+  readonly queues: QueueCalls;
+  readonly transfer: Transfer;
+  readonly #pool: WorkerPool;
+  readonly #book = new StatementBook();
+
+  constructor(pool: WorkerPool) {
+    this.#pool = pool;
+    const runJob: RunJob = (name, input, bounds) => this.#runJob(name, input, bounds);
+    const calls = createSchemaCalls(runJob);
+    this.transfer = createTransfer(runJob);
+    this.schemas = calls;
+    this.queues = createQueueCalls({
+      runJob,
+      statement: (target, sql) => this.#book.get(scopeOf(target), sql, []),
+      apply: (body, statements, { deadline }) => this.#pool.write(pendingCall(body, deadline, statements)),
+    });
+  }
+
+  /**
+   * Resolves also where the file cannot be opened now: calls fail with `database_error`, and it is tried again.
+   * @throws Error for a file that must not be used at all: of a newer format, or of another program.
+   */
+  static async open(settings: SqliteSettings, options: EngineOptions): Promise<SqliteEngine> {
+    const { snapshot } = options;
+    const file = snapshot === undefined ? settings.file : copyDatabase(settings.file, snapshot.folder);
+    const pool = new WorkerPool({ ...settings, file }, options);
+    const unusable = await pool.opened();
+    if (unusable === null) return new SqliteEngine(pool);
+    await pool.close();
+    throw new Error(`database ${settings.file}: ${unusable}`);
+  }
+
+  async ping({ deadline }: CallBounds): Promise<void> {
+    await this.#pool.read(pendingCall({ kind: 'ping' }, deadline));
+  }
+
+  async inspect(bounds: CallBounds): Promise<DatabaseFacts> {
+    return { version: `SQLite ${String(await this.#runJob('database.version', null, bounds))}`, time: null };
+  }
+
+  tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]> {
+    const budgetMs = Math.min(SIZES_MS, (bounds.deadline - performance.now()) / 2);
+    const named = tables.map((table) => [table, physicalTable(namespace, table)] as const);
+    const input: TableSizesInput = { tables: named, budgetMs };
+    return this.#runJob('tables.sizes', input, bounds) as Promise<TableSize[]>;
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  stats(): EngineStats {
+    return this.#pool.stats();
+  }
+
+  find(target: TableTarget, query: FindQuery, { deadline }: CallBounds): Promise<Page> {
+    const { limit, maxBytes } = query;
+    return this.#runRead(target, compileFind(target, query), deadline, (statement, params) => ({
+      kind: 'find',
+      statement,
+      params,
+      limit,
+      maxBytes,
+      namespace: target.namespace,
+      revision: target.revision,
+    })) as Promise<Page>;
+  }
+
+  aggregate(target: TableTarget, query: AggregateQuery, { deadline }: CallBounds): Promise<Page> {
+    const { limit, maxBytes } = query;
+    const { namespace, revision } = target;
+    const { sql, params, columns, exact } = compileAggregate(target, query);
+    const statement = this.#book.get(scopeOf(target), sql, columns);
+    const slower = exact === null ? null : this.#book.get(scopeOf(target), exact.sql, exact.columns);
+    const body: CallBody = {
+      ...{ kind: 'find', statement: statement.number, params, limit, maxBytes, namespace, revision },
+      ...(slower === null ? {} : { exact: slower.number }),
+    };
+    const statements = slower === null ? [statement] : [statement, slower];
+    return this.#pool.read(pendingCall(body, deadline, statements)) as Promise<Page>;
+  }
+
+  count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {
+    return this.#runRead(target, compileCount(target, filter), deadline, (statement, params) => ({
+      kind: 'count',
+      statement,
+      params,
+      namespace: target.namespace,
+      revision: target.revision,
+    })) as Promise<number>;
+  }
+
+  #runRead(
+    target: TableTarget,
+    { sql, params, columns }: CompiledRead,
+    deadline: number,
+    bodyOf: (statement: number, params: CompiledRead['params']) => CallBody,
+  ): Promise<unknown> {
+    const statement = this.#book.get(scopeOf(target), sql, columns);
+    return this.#pool.read(pendingCall(bodyOf(statement.number, params), deadline, [statement]));
+  }
+
+  write(target: TableTarget, write: Write, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
+    const { namespace, revision } = target;
+    const scope = scopeOf(target);
+    const statements: PendingCall['statements'][number][] = [];
+    const work = compileWrite(target, write, (sql) => {
+      const statement = this.#book.get(scope, sql, []);
+      statements.push(statement);
+      return statement.number;
+    });
+    const body: CallBody = { kind: 'write', work, slot, namespace, revision };
+    return this.#pool.write(pendingCall(body, deadline, statements)) as Promise<string>;
+  }
+
+  batch(batch: Batch, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
+    const { target, work, statements, tell } = batchCall(batch, (of, sql) => this.#book.get(scopeOf(of), sql, []));
+    const { namespace, revision } = target;
+    const body: CallBody = { kind: 'write', work, slot, namespace, revision };
+    return this.#pool.write({ ...pendingCall(body, deadline, statements), tell }) as Promise<string>;
+  }
+
+  recall(
+    kid: string,
+    namespace: string,
+    key: string,
+    now: number,
+    { deadline }: CallBounds,
+  ): Promise<RememberedResult | null> {
+    const body: CallBody = { kind: 'recall', params: [kid, namespace, key, now] };
+    return this.#pool.read(pendingCall(body, deadline)) as Promise<RememberedResult | null>;
+  }
+
+  #runJob(name: string, input: unknown, { deadline }: CallBounds): Promise<unknown> {
+    const call = { ...pendingCall({ kind: 'job', name, input }, deadline), isLong: !QUICK_JOBS.has(name) };
+    const jobs: Readonly<Record<string, { readonly on: 'reader' | 'writer' }>> = JOBS;
+    return jobs[name]?.on === 'reader' ? this.#pool.read(call) : this.#pool.write(call);
+  }
+}
+
+/** A statement text may stand for other columns after the schema has changed. */
+function scopeOf({ namespace, revision }: TableTarget): string {
+  return `${namespace}:${revision}:`;
+}
+
+function pendingCall(
+  body: CallBody,
+  deadline: number,
+  statements: PendingCall['statements'] = [],
+): Omit<PendingCall, 'resolve' | 'reject'> {
+  return { body, statements, deadline, isLong: false };
+}

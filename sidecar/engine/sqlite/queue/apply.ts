@@ -1,0 +1,137 @@
+import SQLite from 'better-sqlite3';
+import { type DeadLetter, isLasting } from '#engine/queues.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { Connection } from '../connection.ts';
+import { diagnose } from '../failures.ts';
+import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork, Refusal } from '../worker/messages.ts';
+import { needsSavepoint, runQueued } from '../write.ts';
+
+const OWNER = 'SELECT journal, token, position FROM _queues WHERE namespace = ?';
+const MOVE = 'UPDATE _queues SET position = ? WHERE namespace = ?';
+const FORGET_LETTER = 'DELETE FROM _dead_letters WHERE id = ?';
+const ADD_LETTER = `
+  INSERT INTO _dead_letters (id, namespace, kid, op, payload, code, message, time, is_retry_wanted)
+  VALUES (@id, @namespace, @kid, @op, @payload, @code, @message, @time, 0)
+  ON CONFLICT (id) DO NOTHING`;
+
+/** A batch and its position in one transaction; `BEGIN IMMEDIATE` keeps every other owner out until its end. */
+export function applyQueue(connection: Connection, call: ApplyCall): ApplyAnswer {
+  const refusals = new Map<number, Refusal>();
+  for (;;) {
+    const attempt = new ApplyAttempt(connection, call, refusals);
+    try {
+      return attempt.run();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      connection.rollBack();
+      if (refusal === null || refusals.has(attempt.at))
+        throw isMissing(error) ? new StaleSchemaError(call.owner.namespace) : error;
+      if (call.batch.mode === 'whole') return { outcome: 'refused' };
+      // A generator at its end, which takes the whole transaction with it: once more, without that entry.
+      refusals.set(attempt.at, refusal);
+    }
+  }
+}
+
+class ApplyAttempt {
+  readonly #connection: Connection;
+  readonly #call: ApplyCall;
+  readonly #refusals: ReadonlyMap<number, Refusal>;
+  readonly #letters: DeadLetter[] = [];
+  readonly #ended = new Set<string>();
+  #checkedRevision: number | null = null;
+  /** Letters that were tried again in this attempt, and whether they were there. */
+  readonly #retried = new Map<string, boolean>();
+  /** The step it was at. */
+  at = 0;
+
+  /** @param refusals what is known before, by step */
+  constructor(connection: Connection, call: ApplyCall, refusals: ReadonlyMap<number, Refusal>) {
+    this.#connection = connection;
+    this.#call = call;
+    this.#refusals = refusals;
+  }
+
+  run(): ApplyAnswer {
+    const { owner, batch, first, last, knownTo } = this.#call;
+    const db = this.#connection.open();
+    db.exec('BEGIN IMMEDIATE');
+    const applied = this.#appliedPosition();
+    if (applied === null) return { outcome: 'lost' };
+    if (applied > knownTo) return { outcome: 'moved' };
+    if (batch.mode === 'whole') {
+      if (applied >= first) return { outcome: 'refused' };
+      for (const work of batch.works) this.#runWork(work);
+    } else {
+      for (const [at, step] of batch.steps.entries()) if (step.position > applied) this.#runStep(step, at);
+    }
+    if (last > applied) this.#connection.own(MOVE).run(last, owner.namespace);
+    db.exec('COMMIT');
+    return { outcome: 'applied', letters: this.#letters };
+  }
+
+  /** Null where the queue is another's. */
+  #appliedPosition(): number | null {
+    const { namespace, journal, token } = this.#call.owner;
+    const row = this.#connection.own(OWNER).get(namespace) as
+      | { readonly journal: string | null; readonly token: number; readonly position: number }
+      | undefined;
+    return row?.journal === journal && row.token === token ? row.position : null;
+  }
+
+  #runStep(step: QueueStep, at: number): void {
+    this.at = at;
+    if (step.retried !== null && !this.#takeLetter(step.retried)) return;
+    const refusal = this.#refusals.get(at) ?? this.#attempt(step.work);
+    if (refusal === null) return;
+    const letter = { ...step.letter, code: refusal.code, message: refusal.message, isRetryWanted: false };
+    const { isRetryWanted: _, ...row } = letter;
+    this.#connection.own(ADD_LETTER).run(row);
+    this.#letters.push(letter);
+  }
+
+  /** The letter is the proof that the write was not done: another attempt, or somebody who gave it up, has removed it. */
+  #takeLetter(id: string): boolean {
+    const isThere = this.#retried.get(id) ?? this.#connection.own(FORGET_LETTER).run(id).changes > 0;
+    this.#retried.set(id, isThere);
+    return isThere;
+  }
+
+  #attempt(work: QueueWork | Refusal): Refusal | null {
+    if (!('work' in work)) return work;
+    const db = this.#connection.open();
+    const hasSavepoint = needsSavepoint({ work: work.work, slot: null });
+    if (hasSavepoint) db.exec('SAVEPOINT one');
+    try {
+      this.#runWork(work);
+      if (hasSavepoint) db.exec('RELEASE one');
+      return null;
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === null || !this.#connection.isInTransaction) throw error;
+      if (hasSavepoint) db.exec('ROLLBACK TO one; RELEASE one');
+      return refusal;
+    }
+  }
+
+  /** What the first check says holds to the end of the transaction. */
+  #runWork({ namespace, revision, work }: QueueWork): void {
+    if (this.#checkedRevision !== revision) this.#connection.checkRevision(namespace, revision);
+    this.#checkedRevision = revision;
+    runQueued(this.#connection, work, this.#ended);
+  }
+}
+
+/** Why a write can never be done; null where it may be later. */
+function refusalOf(error: unknown): Refusal | null {
+  const { failure } = diagnose(error);
+  if (failure.kind !== 'api') return null;
+  return isLasting(new ApiError(failure.code, failure.message)) ? failure : null;
+}
+
+/** The schema says that it is there: it was dropped by hand. */
+function isMissing(error: unknown): boolean {
+  if (!(error instanceof SQLite.SqliteError) || error.code !== 'SQLITE_ERROR') return false;
+  return /^no such (table|column)|has no column named/.test(error.message);
+}

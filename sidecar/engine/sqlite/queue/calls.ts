@@ -1,0 +1,131 @@
+import { retriedLetter, worksOf as worksOfBatch } from '#engine/model/queued-batch.ts';
+import type { QueuedBatch, QueuedEntry, QueuedWork } from '#engine/queued-entry.ts';
+import {
+  type DeadLetter,
+  isCompiled,
+  type QueueBatch,
+  type QueueCalls,
+  QueueLostError,
+  QueueMovedError,
+  unitsOf,
+} from '#engine/queues.ts';
+import type { CallBounds } from '#engine/rows.ts';
+import type { RunJob } from '../worker/jobs.ts';
+import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from '../worker/messages.ts';
+import type { BookedStatement } from '../worker/statement-book.ts';
+import { compileQueued, compileWrite, type NumberOf } from '../write-sql.ts';
+import type { QueueJobName, QueueJobTypes } from './jobs.ts';
+
+export type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'knownTo' | 'batch'>;
+
+export interface QueuePort {
+  readonly runJob: RunJob;
+  /** The statement of a text for a revision of a namespace's schema. */
+  statement(work: QueuedWork['target'], sql: string): BookedStatement;
+  apply(body: ApplyBody, statements: readonly BookedStatement[], bounds: CallBounds): Promise<unknown>;
+}
+
+/** The part of the engine that write-behind needs. */
+export function createQueueCalls(port: QueuePort): QueueCalls {
+  const run = async <Name extends QueueJobName>(
+    name: Name,
+    input: QueueJobTypes[Name]['input'],
+    bounds: CallBounds,
+  ): Promise<QueueJobTypes[Name]['output']> =>
+    (await port.runJob(name, input, bounds)) as QueueJobTypes[Name]['output'];
+  return {
+    readQueue: (namespace, bounds) => run('queue.read', { namespace }, bounds),
+    claimQueue: (namespace, journal, bounds) => run('queue.claim', { namespace, journal }, bounds),
+    takeOverQueue: (namespace, journal, bounds) => run('queue.takeOver', { namespace, journal }, bounds),
+    async releaseQueue({ namespace, journal, token }, bounds) {
+      await run('queue.release', { namespace, journal, token }, bounds);
+    },
+    applyQueue: (batch, bounds) => applyQueue(port, batch, bounds),
+    listLetters: (namespace, bounds, limit = -1) => run('queue.letters', { namespace, limit }, bounds),
+    countLetters: (bounds) => run('queue.countLetters', null, bounds),
+    lettersToRetry: (namespace, limit, bounds) => run('queue.lettersToRetry', { namespace, limit }, bounds),
+    wantRetry: (id, bounds) => run('queue.wantRetry', { id }, bounds),
+    discardLetter: (id, bounds) => run('queue.discardLetter', { id }, bounds),
+    async addLetters(letters, bounds) {
+      await run('queue.addLetters', { letters }, bounds);
+    },
+    async buryOrphans({ namespace, journal, token }, orphans, bounds) {
+      await run('queue.bury', { owner: { namespace, journal, token }, orphans }, bounds);
+    },
+  };
+}
+
+/** As a whole where that may do: then the payloads stay here, and neighbouring inserts are one statement. */
+async function applyQueue(port: QueuePort, batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
+  const works = worksOf(batch.entries);
+  if (works !== null) {
+    const answer = await send(port, batch, bounds, (compile) => ({ mode: 'whole', works: works.map(compile) }));
+    if (answer.outcome === 'applied') return answer.letters;
+  }
+  const answer = await send(port, batch, bounds, (compile) => ({
+    mode: 'each',
+    steps: batch.entries.map((entry) => stepOf(batch.namespace, entry, compile)),
+  }));
+  if (answer.outcome !== 'applied') throw new Error('a batch that is done entry by entry was refused');
+  return answer.letters;
+}
+
+/** Null where the entries must be looked at one by one. */
+function worksOf(entries: readonly QueuedEntry[]): (QueuedWork | QueuedBatch)[] | null {
+  if (entries.some(({ isRetry, work }) => isRetry || !isCompiled(work))) return null;
+  return unitsOf(entries).flatMap(({ work }) => (isCompiled(work) ? [work] : []));
+}
+
+type Compile = (work: QueuedWork | QueuedBatch) => QueueWork;
+
+async function send(
+  port: QueuePort,
+  { namespace, journal, token, entries, knownTo }: QueueBatch,
+  bounds: CallBounds,
+  batchOf: (compile: Compile) => ApplyBody['batch'],
+): Promise<Exclude<ApplyAnswer, { outcome: 'lost' | 'moved' }>> {
+  const statements = new Set<BookedStatement>();
+  const numbersOf = (target: QueuedWork['target']): NumberOf => {
+    return (sql) => {
+      const statement = port.statement(target, sql);
+      statements.add(statement);
+      return statement.number;
+    };
+  };
+  const compile: Compile = (work) => {
+    if (!('write' in work)) return compileBatch(worksOfBatch(work), numbersOf);
+    const { target, write } = work;
+    const compiled = compileQueued(target, write, numbersOf(target));
+    return { namespace: target.namespace, revision: target.revision, work: compiled };
+  };
+  const body: ApplyBody = {
+    kind: 'apply',
+    owner: { namespace, journal, token },
+    first: entries[0]?.position ?? 0,
+    last: entries.at(-1)?.position ?? 0,
+    knownTo: knownTo ?? Number.POSITIVE_INFINITY,
+    batch: batchOf(compile),
+  };
+  const answer = (await port.apply(body, [...statements], bounds)) as ApplyAnswer;
+  if (answer.outcome === 'lost') throw new QueueLostError(namespace);
+  if (answer.outcome === 'moved') throw new QueueMovedError(namespace);
+  return answer;
+}
+
+function stepOf(namespace: string, entry: QueuedEntry, compile: Compile): QueueStep {
+  const { position, letterId: id, kid, op, payload, time, work } = entry;
+  const letter = { id, namespace, kid, op, payload, time };
+  const step = isCompiled(work) ? compile(work) : { code: work.code, message: work.message };
+  return { position, letter, retried: retriedLetter(entry), work: step };
+}
+
+function compileBatch(works: readonly QueuedWork[], numbersOf: (target: QueuedWork['target']) => NumberOf): QueueWork {
+  const [first] = works;
+  if (first === undefined) throw new Error('a batch without operations');
+  const steps = works.map(({ target, write }) => ({
+    work: compileWrite(target, write, numbersOf(target)),
+    expected: null,
+  }));
+  const { namespace, revision } = first.target;
+  return { namespace, revision, work: { do: 'batch', isAtomic: true, steps } };
+}

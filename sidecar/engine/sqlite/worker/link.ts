@@ -1,0 +1,265 @@
+import type { EngineLog } from '#engine/log.ts';
+import { faultPlace } from '#engine/model/fault-place.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type {
+  Answer,
+  BatchQuestion,
+  Failure,
+  FromWorker,
+  StatementDefinition,
+  Told,
+  WorkerSettings,
+} from './messages.ts';
+import { sharedDeadline } from './monotonic.ts';
+import { OutstandingCalls } from './outstanding-calls.ts';
+import type { PendingCall } from './pending-call.ts';
+import { expectedMs } from './run-time.ts';
+import type { BookedStatement } from './statement-book.ts';
+import { WorkerThread } from './thread.ts';
+
+/** Transactions of data, and the writes that were answered after them. */
+export interface Commits {
+  readonly groups: number;
+  readonly writes: number;
+}
+
+export interface LinkEvents {
+  /** After every message of answers; calls are settled already, but for those that went over their budget. */
+  readonly onAnswers: (overBudget: readonly PendingCall[], commits: Commits) => void;
+  readonly onTimeout: () => void;
+  readonly log: EngineLog;
+}
+
+/** A worker that does not come back by itself is given up this long after a call's deadline. */
+const GRACE_MS = 400;
+const RESTART_MS = 200;
+/** A reader that has not come back this long after a call's deadline is replaced. */
+const STUCK_MS = 2000;
+/** Threads of one link that were replaced and have not ended; beyond them none is replaced. */
+const MAX_REPLACED = 2;
+/** Reads wait no longer than this behind one that runs: another reader takes them. */
+const MAX_WAIT_BEHIND_MS = 100;
+/** A reader without a call that may still answer has this long to close. */
+const CLOSE_IDLE_MS = 3000;
+
+/** One worker thread as the API's thread sees it: calls go in batches, answers settle them, deadlines hold in any case. */
+export class WorkerLink {
+  readonly #settings: Omit<WorkerSettings, 'started'>;
+  readonly #events: LinkEvents;
+  readonly #outstanding = new OutstandingCalls();
+  /** Threads that were replaced and have not ended. */
+  readonly #replaced = new Set<WorkerThread>();
+  #thread: WorkerThread;
+  #sequence = 0;
+  /** Call that the thread began last, as the sweeps have seen it, and since when. */
+  #running = { sequence: 0, sinceMs: 0 };
+  #isClosing = false;
+  #hasEnded = false;
+  /** `close` did not wait for the thread. */
+  #isGivenUp = false;
+  #opened = Promise.withResolvers<string | null>();
+  #closed = Promise.withResolvers<void>();
+
+  constructor(settings: Omit<WorkerSettings, 'started'>, events: LinkEvents) {
+    this.#settings = settings;
+    this.#events = events;
+    this.#thread = this.#newThread();
+  }
+
+  #newThread(): WorkerThread {
+    return new WorkerThread(this.#settings, {
+      onMessage: (message) => this.#receive(message),
+      onError: (error) => this.#events.log('error', 'database worker failed', { problem: faultPlace(error) }),
+      onExit: () => this.#onExit(),
+    });
+  }
+
+  /** Null, or why the file must not be used; after the first attempt to open it. */
+  get opened(): Promise<string | null> {
+    return this.#opened.promise;
+  }
+
+  /** Calls that the worker has, given up or not. */
+  get outstanding(): number {
+    return this.#outstanding.size;
+  }
+
+  send(calls: readonly PendingCall[], budgetMs: number | null): void {
+    const definitions: StatementDefinition[] = [];
+    const numbered = calls.map((pending) => {
+      // A batch may have more different statements than the worker keeps, so it brings all of them along.
+      const isWhole =
+        pending.body.kind === 'apply' || (pending.body.kind === 'write' && pending.body.work.do === 'batch');
+      for (const statement of pending.statements) this.#define(statement, definitions, isWhole);
+      const sequence = ++this.#sequence;
+      this.#outstanding.add(sequence, pending);
+      return { ...pending.body, sequence, deadline: sharedDeadline(pending.deadline), budgetMs };
+    });
+    this.#thread.post({ type: 'batch', definitions, calls: numbered });
+  }
+
+  #define(statement: BookedStatement, definitions: StatementDefinition[], isAgain: boolean): void {
+    if (statement.knownBy.has(this.#thread.number) && !isAgain) return;
+    statement.knownBy.add(this.#thread.number);
+    definitions.push({ number: statement.number, sql: statement.sql, columns: statement.columns });
+  }
+
+  #receive(message: FromWorker): void {
+    switch (message.type) {
+      case 'answers':
+        this.#settle(message.answers, message.commits);
+        break;
+      case 'ask':
+        this.#tell(message.sequence, message);
+        break;
+      case 'log':
+        this.#events.log(message.log.level, message.log.message, message.log.fields);
+        break;
+      case 'opened':
+        this.#opened.resolve(message.unusable);
+        break;
+      case 'closed':
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #tell(sequence: number, question: BatchQuestion): void {
+    const told = this.#outstanding.get(sequence)?.pending.tell?.(question);
+    const definitions: StatementDefinition[] = [];
+    for (const statement of told?.statements ?? []) this.#define(statement, definitions, true);
+    const reply: Told = { type: 'told', sequence, definitions, steps: told?.steps ?? [] };
+    this.#thread.post(reply);
+  }
+
+  #settle(answers: readonly Answer[], commits: number): void {
+    const overBudget: PendingCall[] = [];
+    for (const { sequence, value, failure, ranMs } of answers) {
+      const outstanding = this.#outstanding.take(sequence);
+      if (outstanding === undefined) continue;
+      const { pending } = outstanding;
+      for (const statement of pending.statements) statement.costMs = expectedMs(ranMs, statement.costMs);
+      if (outstanding.isGivenUp) continue;
+      if (failure === null) pending.resolve(value);
+      else if (failure.kind === 'overBudget') overBudget.push(pending);
+      else this.#fail(pending, failure);
+    }
+    const writes = commits === 0 ? 0 : answers.filter(({ failure }) => failure === null).length;
+    this.#events.onAnswers(overBudget, { groups: commits, writes });
+  }
+
+  #fail(pending: PendingCall, failure: Exclude<Failure, { kind: 'overBudget' }>): void {
+    if (failure.kind === 'stale') {
+      pending.reject(new StaleSchemaError(failure.namespace));
+      return;
+    }
+    if (failure.code === 'database_timeout') this.#events.onTimeout();
+    pending.reject(new ApiError(failure.code, failure.message, { index: failure.index }));
+  }
+
+  /** To be called now and then: answers those whose worker does not come back, which a wedged disk may cause. */
+  sweep(now: number): void {
+    for (const { sequence, pending } of this.#outstanding.giveUp(now - GRACE_MS)) {
+      this.#events.onTimeout();
+      pending.reject(this.#lost(sequence, 'database_timeout'));
+    }
+    if (this.#isStuck(now)) this.#replace();
+  }
+
+  #isStuck(now: number): boolean {
+    const { role } = this.#settings;
+    // A writer that is stuck holds the lock of the database: another one could do nothing.
+    if (role === 'writer' || this.#isClosing || this.#replaced.size >= MAX_REPLACED) return false;
+    return this.#outstanding.hasGivenUp(now - STUCK_MS);
+  }
+
+  #replace(): void {
+    const thread = this.#thread;
+    const { log, onAnswers } = this.#events;
+    const waiting = this.#outstanding.takeAll().filter(({ isGivenUp }) => !isGivenUp);
+    this.#replaced.add(thread);
+    thread.abandon(() => {
+      this.#replaced.delete(thread);
+      log('info', 'replaced database reader has ended', {});
+    });
+    log('warn', 'database reader is replaced', { problem: 'it did not come back from a statement at its deadline' });
+    this.#thread = this.#newThread();
+    onAnswers(
+      waiting.map(({ pending }) => pending),
+      { groups: 0, writes: 0 },
+    );
+  }
+
+  /** Reads that wait behind one that runs for too long are returned, and no longer this worker's. */
+  takeWaiting(now: number): PendingCall[] {
+    const sequence = this.#thread.lastStarted;
+    if (sequence !== this.#running.sequence) this.#running = { sequence, sinceMs: now };
+    const isLong = now - this.#running.sinceMs >= MAX_WAIT_BEHIND_MS && this.#outstanding.get(sequence) !== undefined;
+    return isLong ? this.#outstanding.takeLive(sequence) : [];
+  }
+
+  /** A thread that nothing can end: the process does not end in order as long as there is one. */
+  get hasStuckThread(): boolean {
+    if (this.#replaced.size > 0) return true;
+    return !this.#hasEnded && (this.#isGivenUp || this.#outstanding.hasGivenUp());
+  }
+
+  #lost(sequence: number, code: 'database_timeout' | 'database_error'): ApiError {
+    const mayHaveRun = this.#thread.lastStarted >= sequence;
+    if (mayHaveRun && this.#settings.role === 'writer') {
+      return new ApiError(code, 'the database does not answer: the outcome is unknown');
+    }
+    return new ApiError(code, 'the database does not answer; nothing was changed');
+  }
+
+  #onExit(): void {
+    if (this.#isClosing) {
+      this.#noteEnd();
+      return;
+    }
+    for (const { sequence, pending, isGivenUp } of this.#outstanding.takeAll()) {
+      if (!isGivenUp) pending.reject(this.#lost(sequence, 'database_error'));
+    }
+    this.#events.log('warn', 'database worker is started again', { role: this.#settings.role });
+    setTimeout(() => this.#restart(), RESTART_MS).unref();
+  }
+
+  #restart(): void {
+    if (this.#isClosing) {
+      this.#noteEnd();
+      return;
+    }
+    this.#thread = this.#newThread();
+    const calls = this.#outstanding.takeAll().map(({ pending }) => pending);
+    if (calls.length > 0) this.send(calls, null);
+    this.#events.onAnswers([], { groups: 0, writes: 0 });
+  }
+
+  #noteEnd(): void {
+    this.#hasEnded = true;
+    this.#closed.resolve();
+  }
+
+  /** Ends what waits and runs by its deadline at the latest. */
+  async close(withinMs: number): Promise<void> {
+    this.#isClosing = true;
+    this.#thread.post({ type: 'close' });
+    const timer = setTimeout(() => this.#giveUp(), Math.min(withinMs, this.#longestAnswerMs()));
+    await this.#closed.promise;
+    clearTimeout(timer);
+  }
+
+  /** A thread that hangs in the system does not even end by force; `close` does not wait for it. */
+  #giveUp(): void {
+    this.#isGivenUp = true;
+    this.#thread.abandon(() => this.#noteEnd());
+    this.#closed.resolve();
+  }
+
+  #longestAnswerMs(): number {
+    if (this.#settings.role === 'writer') return Number.POSITIVE_INFINITY;
+    return Math.max(CLOSE_IDLE_MS, this.#outstanding.lastDeadline + GRACE_MS - performance.now());
+  }
+}

@@ -1,0 +1,263 @@
+import type { LogLevel } from '#engine/log.ts';
+import type { DeadLetter, QueueOwner } from '#engine/queues.ts';
+import type { IdempotencySlot } from '#engine/rows.ts';
+import type { ApiErrorCode } from '#protocol/errors.ts';
+import type { Physical } from '../dialect.ts';
+
+/** How the text of one result column becomes JSON. */
+export type OutputKind =
+  /** int32, float64. */
+  | { readonly as: 'number' }
+  /** Text that is JSON as it is: json columns, and int64 read as text. */
+  | { readonly as: 'raw' }
+  | { readonly as: 'bool' }
+  | { readonly as: 'string' }
+  /** Text that needs no escapes: times and uuids. */
+  | { readonly as: 'plain' }
+  | { readonly as: 'base64' }
+  | { readonly as: 'scaled'; readonly scale: number }
+  | { readonly as: 'wide'; readonly precision: number; readonly scale: number }
+  /** "high:low", a high half times 2^32 and a low one, of an integer of any size. */
+  | { readonly as: 'halves'; readonly scale: number }
+  /** A sum of doubles, which may be too large for one. */
+  | { readonly as: 'floatSum' };
+
+export interface OutputColumn {
+  readonly name: string;
+  readonly kind: OutputKind;
+}
+
+/** A statement text that calls refer to by number, sent to a worker once. */
+export interface StatementDefinition {
+  readonly number: number;
+  readonly sql: string;
+  /** Of a find; empty for others. */
+  readonly columns: readonly OutputColumn[];
+}
+
+interface CallBase {
+  /** Grows with every call to one worker. */
+  readonly sequence: number;
+  /** A read that takes longer than this is ended and answered `overBudget`; null for no such limit. */
+  readonly budgetMs: number | null;
+  /** Of `monotonicMs`. */
+  readonly deadline: number;
+}
+
+interface CompiledFor {
+  readonly namespace: string;
+  readonly revision: number;
+}
+
+export interface FindCall extends CallBase, CompiledFor {
+  readonly kind: 'find';
+  readonly statement: number;
+  /** Takes the place of the statement where a sum in that overflows. */
+  readonly exact?: number;
+  readonly params: readonly Physical[];
+  /** One row more than this was asked for, to know whether there are more. */
+  readonly limit: number;
+  readonly maxBytes: number;
+}
+
+export interface CountCall extends CallBase, CompiledFor {
+  readonly kind: 'count';
+  readonly statement: number;
+  readonly params: readonly Physical[];
+}
+
+export interface RecallCall extends CallBase {
+  readonly kind: 'recall';
+  readonly params: readonly [kid: string, namespace: string, key: string, now: number];
+}
+
+export interface PingCall extends CallBase {
+  readonly kind: 'ping';
+}
+
+export interface JobCall extends CallBase {
+  readonly kind: 'job';
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** What gives the ids of a table with an autoIncrement column. */
+export interface Generator {
+  /** Physical name. */
+  readonly table: string;
+  readonly maxId: bigint;
+  /** Of the generated column in a row. */
+  readonly position: number;
+}
+
+export interface InsertWork {
+  readonly do: 'insert';
+  readonly statement: number;
+  /** Of all rows, one after another: a flat list travels faster. */
+  readonly values: readonly Physical[];
+  /** Values of one row. */
+  readonly width: number;
+  /** JSON texts of the ids where the caller gave them all; null where the table has a generator, or nobody asks. */
+  readonly ids: readonly string[] | null;
+  readonly generator: Generator | null;
+}
+
+/** What a write does, in statements. */
+export type WriteWork =
+  | InsertWork
+  | {
+      readonly do: 'change';
+      readonly statement: number;
+      readonly params: readonly Physical[];
+      /** More than one matching row is a violation: an `inc` of a unique column. */
+      readonly isSingleRow: boolean;
+    }
+  | {
+      readonly do: 'upsert';
+      /** Updates the row with these keys, or looks for it where nothing is to be updated. */
+      readonly statement: number;
+      readonly params: readonly Physical[];
+      readonly insert: number;
+      readonly row: readonly Physical[];
+      readonly generator: Generator | null;
+      /** Rows that count as affected where the row existed. */
+      readonly affectedExisting: 0 | 1;
+      /** Why the row cannot be inserted, if so. */
+      readonly insertFault: Refusal | null;
+    };
+
+/** One operation of a batch. */
+export interface BatchStep {
+  readonly work: WriteWork;
+  /** Rows that it must match, or insert; null where any number will do. */
+  readonly expected: number | null;
+}
+
+export interface BatchWork {
+  readonly do: 'batch';
+  readonly isAtomic: boolean;
+  /** Null: it needs ids of earlier ones, and is asked for when it comes to that. */
+  readonly steps: readonly (BatchStep | Refusal | null)[];
+}
+
+/** What a worker asks in the middle of a batch: the operation it is at, and the results of those before it. */
+export interface BatchQuestion {
+  readonly operation: number;
+  /** JSON texts. */
+  readonly results: readonly string[];
+}
+
+/** Steps by their places; that of the operation asked about among them. */
+export type BatchReply = readonly (readonly [place: number, step: BatchStep | Refusal])[];
+
+export interface WriteCall extends CallBase, CompiledFor {
+  readonly kind: 'write';
+  readonly work: WriteWork | BatchWork;
+  readonly slot: IdempotencySlot | null;
+}
+
+/** A write of a queue, compiled for a revision of its namespace's schema. */
+export interface QueueWork {
+  readonly namespace: string;
+  readonly revision: number;
+  readonly work: WriteWork | BatchWork;
+}
+
+/** An entry of a queue with all that may be needed if it can never be done. */
+export interface QueueStep {
+  readonly position: number;
+  readonly letter: Omit<DeadLetter, 'code' | 'message' | 'isRetryWanted'>;
+  /** The dead letter of which it is another attempt; null for none. */
+  readonly retried: string | null;
+  readonly work: QueueWork | Refusal;
+}
+
+export interface Refusal {
+  readonly code: ApiErrorCode;
+  readonly message: string;
+}
+
+/** A batch of a queue, in one transaction with the position of its last entry. */
+export interface ApplyCall extends CallBase {
+  readonly kind: 'apply';
+  readonly owner: QueueOwner;
+  readonly first: number;
+  readonly last: number;
+  readonly knownTo: number;
+  readonly batch: /** Nothing is applied where one of them is refused, or has been applied before. */
+    | { readonly mode: 'whole'; readonly works: readonly QueueWork[] }
+    | { readonly mode: 'each'; readonly steps: readonly QueueStep[] };
+}
+
+export type ApplyAnswer =
+  /** What became a dead letter. */
+  | { readonly outcome: 'applied'; readonly letters: readonly DeadLetter[] }
+  /** The queue has another owner. */
+  | { readonly outcome: 'lost' }
+  /** It is beyond `knownTo`. */
+  | { readonly outcome: 'moved' }
+  /** Nothing was applied: it must be done entry by entry. */
+  | { readonly outcome: 'refused' };
+
+/** Forgets idempotency records that expired before `now`, epoch milliseconds. */
+export interface PurgeCall extends CallBase {
+  readonly kind: 'purge';
+  readonly now: number;
+}
+
+export type ReadCall = FindCall | CountCall | RecallCall | PingCall | JobCall;
+export type WriterCall = WriteCall | ApplyCall | PurgeCall | PingCall | JobCall;
+export type Call = ReadCall | WriterCall;
+
+export interface Batch {
+  readonly definitions: readonly StatementDefinition[];
+  readonly calls: readonly Call[];
+}
+
+export type Failure =
+  | { readonly kind: 'api'; readonly code: ApiErrorCode; readonly message: string; readonly index?: number | undefined }
+  | { readonly kind: 'stale'; readonly namespace: string }
+  /** Ended so as not to hold up others; it may be run again where nobody waits. */
+  | { readonly kind: 'overBudget' };
+
+export interface Answer {
+  readonly sequence: number;
+  readonly value: unknown;
+  readonly failure: Failure | null;
+  readonly ranMs: number;
+}
+
+export interface WorkerLog {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, string | number>>;
+}
+
+export type FromWorker =
+  /** In the middle of a batch; the worker waits for the reply. */
+  | ({ readonly type: 'ask'; readonly sequence: number } & BatchQuestion)
+  /** `commits` says how many transactions of data made them. */
+  | { readonly type: 'answers'; readonly answers: readonly Answer[]; readonly commits: number }
+  | { readonly type: 'log'; readonly log: WorkerLog }
+  /** First attempt to open the file is over. `unusable` says why the file must not be used at all. */
+  | { readonly type: 'opened'; readonly unusable: string | null }
+  | { readonly type: 'closed' };
+
+export interface Told {
+  readonly type: 'told';
+  readonly sequence: number;
+  readonly definitions: readonly StatementDefinition[];
+  readonly steps: BatchReply;
+}
+
+export type ToWorker = ({ readonly type: 'batch' } & Batch) | Told | { readonly type: 'close' };
+
+/** `workerData` of a worker. */
+export interface WorkerSettings {
+  readonly role: 'writer' | 'reader';
+  readonly file: string;
+  /** Runs beside everything else: takes the processor only when nobody else wants it. */
+  readonly isBackground: boolean;
+  /** One 64-bit integer: sequence of the call that the worker began last, published before it looks at the deadline. */
+  readonly started: SharedArrayBuffer;
+}

@@ -1,0 +1,157 @@
+import type { EngineOptions, EngineStats } from '#engine/engine.ts';
+import type { EngineLog, LogLevel } from '#engine/log.ts';
+import type { SqliteSettings } from '#engine/settings.ts';
+import { ExitGuard } from './exit-guard.ts';
+import { WorkerLink } from './link.ts';
+import type { PendingCall } from './pending-call.ts';
+import { ReadLanes } from './read-lanes.ts';
+
+type NewCall = Omit<PendingCall, 'resolve' | 'reject'>;
+
+/** Precision of deadlines of calls whose worker does not answer. */
+const SWEEP_MS = 50;
+const PURGE_MS = 30_000;
+/** How often a writer whose file broke tries to open it, while nobody writes. */
+const REOPEN_MS = 1000;
+const MAINTENANCE_TIMEOUT_MS = 10_000;
+const CLOSE_MS = 10_000;
+/** How long the start waits for the first look at the file. */
+const OPEN_MS = 5000;
+
+/** One writer and some readers, each in a thread of its own, with their timers. */
+export class WorkerPool {
+  readonly #options: EngineOptions;
+  readonly #writer: WorkerLink;
+  readonly #readers: readonly WorkerLink[];
+  readonly #lanes: ReadLanes;
+  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #exitGuard = new ExitGuard(() => this.#hasStuckThread);
+  #writeQueue: PendingCall[] = [];
+  #isWriterBroken = false;
+  #isClosing = false;
+  #commits = 0;
+  #committedWrites = 0;
+  #timeouts = 0;
+
+  constructor({ file, poolSize }: SqliteSettings, options: EngineOptions) {
+    this.#options = options;
+    const onTimeout = (): void => {
+      this.#timeouts += 1;
+    };
+    const { log } = options;
+    this.#writer = new WorkerLink(
+      { role: 'writer', file, isBackground: false },
+      {
+        log: (...line) => this.#logOfWriter(...line),
+        onTimeout,
+        onAnswers: (_, commits) => this.#noteCommits(commits),
+      },
+    );
+    const readerEvents = {
+      log,
+      onTimeout,
+      onAnswers: (overBudget: readonly PendingCall[]): void => {
+        this.#lanes.moveToSlow(overBudget);
+        this.#lanes.flush();
+      },
+    };
+    const readers = Array.from({ length: Math.max(1, poolSize - 1) });
+    this.#readers = readers.map((_, i) => new WorkerLink({ role: 'reader', file, isBackground: i > 0 }, readerEvents));
+    this.#lanes = new ReadLanes(this.#readers[0] as WorkerLink, this.#readers.slice(1), onTimeout);
+    this.#timers = [
+      setInterval(() => this.#sweep(), SWEEP_MS).unref(),
+      setInterval(() => void this.#purge(), options.purgeIntervalMs ?? PURGE_MS).unref(),
+      setInterval(() => this.#reopen(), REOPEN_MS).unref(),
+    ];
+  }
+
+  /** Null, or why the file must not be used. A disk that does not answer is no reason to wait for ever. */
+  opened(): Promise<string | null> {
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const timer = setTimeout(() => {
+      this.#options.log('error', 'database does not open', { seconds: OPEN_MS / 1000 });
+      resolve(null);
+    }, OPEN_MS);
+    return Promise.race([this.#writer.opened, promise]).finally(() => clearTimeout(timer));
+  }
+
+  read(call: NewCall): Promise<unknown> {
+    return new Promise((resolve, reject) => this.#lanes.add({ ...call, resolve, reject }));
+  }
+
+  /** Writes of one turn of the event loop go out together, and share a commit. */
+  write(call: NewCall): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#writeQueue.push({ ...call, resolve, reject });
+      if (this.#writeQueue.length > 1) return;
+      setImmediate(() => {
+        const calls = this.#writeQueue;
+        this.#writeQueue = [];
+        this.#writer.send(calls, null);
+      });
+    });
+  }
+
+  stats(): EngineStats {
+    return {
+      waitingReads: this.#lanes.waiting,
+      runningReads: this.#lanes.running,
+      waitingWrites: this.#writeQueue.length + this.#writer.outstanding,
+      commits: this.#commits,
+      committedWrites: this.#committedWrites,
+      timeouts: this.#timeouts,
+    };
+  }
+
+  #noteCommits(commits: { readonly groups: number; readonly writes: number }): void {
+    this.#commits += commits.groups;
+    this.#committedWrites += commits.writes;
+  }
+
+  #logOfWriter(level: LogLevel, message: string, fields: Parameters<EngineLog>[2]): void {
+    this.#isWriterBroken = level === 'error';
+    this.#options.log(level, message, fields);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    this.#writer.sweep(now);
+    for (const reader of this.#readers) reader.sweep(now);
+    this.#lanes.sweep(now);
+  }
+
+  /** As long as there is more: each step is short, and writes go between them. */
+  async #purge(): Promise<void> {
+    while (!this.#isClosing && (await this.#maintain({ kind: 'purge', now: this.#options.now() })) === true);
+  }
+
+  #reopen(): void {
+    if (this.#isWriterBroken && this.#writer.outstanding === 0) void this.#maintain({ kind: 'ping' });
+  }
+
+  /** Its failures are in the log already, by the worker. */
+  async #maintain(body: NewCall['body']): Promise<unknown> {
+    const deadline = performance.now() + MAINTENANCE_TIMEOUT_MS;
+    try {
+      return await this.write({ body, statements: [], isLong: true, deadline });
+    } catch {
+      return null;
+    }
+  }
+
+  /** What was accepted before is still run. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(this.#readers.map((reader) => reader.close(CLOSE_MS)));
+    // Last, so that its connection is the one that folds the log into the file.
+    await this.#writer.close(CLOSE_MS);
+    if (!this.#hasStuckThread) this.#exitGuard.release();
+    else this.#options.log('error', 'database thread does not end: the process will be ended by force', {});
+  }
+
+  get #hasStuckThread(): boolean {
+    return [this.#writer, ...this.#readers].some((link) => link.hasStuckThread);
+  }
+}

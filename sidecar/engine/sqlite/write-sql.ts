@@ -1,0 +1,163 @@
+import type { Column } from '#protocol/columns.ts';
+import { decimalOf, floorToScale } from '#protocol/decimal.ts';
+import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts';
+import type { Table } from '#protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import { type Value, writeValue } from '#protocol/values.ts';
+import { affectedExisting, upsertChange } from '../model/upsert-change.ts';
+import type { Row, TableTarget, Write } from '../rows.ts';
+import { type Physical, storageKind, toPhysical } from './dialect.ts';
+import { physicalOf, quoted } from './names.ts';
+import { whereSql } from './read-sql.ts';
+import type { Generator, InsertWork, WriteWork } from './worker/messages.ts';
+
+/** Gives a statement text its number. */
+export type NumberOf = (sql: string) => number;
+
+export function compileWrite(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
+  switch (write.op) {
+    case 'insert':
+      return compileInsert(target, write.rows, numberOf);
+    case 'update':
+      return compileUpdate(target, write, numberOf);
+    case 'upsert':
+      return compileUpsert(target, write, numberOf);
+    case 'delete': {
+      const params: Physical[] = [];
+      const sql = `DELETE FROM ${tableSql(target)} ${whereSql(write.filter, params)}`;
+      return { do: 'change', statement: numberOf(sql), params, isSingleRow: false };
+    }
+    default:
+      return write satisfies never;
+  }
+}
+
+/** The same for nobody who waits for ids. */
+export function compileQueued(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
+  return write.op === 'insert' ? insertWork(target, write.rows, numberOf) : compileWrite(target, write, numberOf);
+}
+
+function tableSql(target: TableTarget): string {
+  return quoted(physicalOf(target));
+}
+
+function compileInsert(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork {
+  const work = insertWork(target, rows, numberOf);
+  return work.generator === null ? { ...work, ids: givenIds(target.table, rows) } : work;
+}
+
+function insertWork(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): InsertWork {
+  const { columns } = target.table;
+  const values: Physical[] = [];
+  for (const row of rows) for (const column of columns) values.push(rowParam(column, row));
+  const statement = numberOf(insertSql(target));
+  return { do: 'insert', statement, values, width: columns.length, ids: null, generator: generatorOf(target) };
+}
+
+function insertSql(target: TableTarget): string {
+  const names = target.table.columns.map((column) => quoted(column.name)).join(', ');
+  const places = target.table.columns.map(() => '?').join(', ');
+  return `INSERT INTO ${tableSql(target)} (${names}) VALUES (${places})`;
+}
+
+/** A column that is absent is generated: SQLite does so for NULL in the row id. */
+function rowParam(column: Column, row: Row): Physical {
+  const value = toPhysical(column, row.get(column.name) ?? null);
+  // A number travels to the writer's thread faster than a bigint.
+  return typeof value === 'bigint' && value >= INT32_MIN && value <= INT32_MAX ? Number(value) : value;
+}
+
+function generatorOf(target: TableTarget): Generator | null {
+  const position = target.table.columns.findIndex((column) => column.autoIncrement);
+  const generated = target.table.columns[position];
+  if (generated === undefined) return null;
+  const maxId = generated.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
+  return { table: physicalOf(target), maxId, position };
+}
+
+/** `ids` of an insert is for keys of a single column (the specification's InsertResult). */
+function givenIds(table: Table, rows: readonly Row[]): string[] {
+  const [name, ...others] = table.primaryKey ?? [];
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (column === undefined || others.length > 0) return [];
+  return rows.map((row) => writeValue(column, row.get(column.name) ?? null));
+}
+
+function compileUpdate(target: TableTarget, write: Write & { op: 'update' }, numberOf: NumberOf): WriteWork {
+  const params: Physical[] = [];
+  const changes = changesSql(target.table, write, params);
+  const sql = `UPDATE ${tableSql(target)} SET ${changes} ${whereSql(write.filter, params)}`;
+  const isSingleRow = [...write.inc.keys()].some((name) => isUnique(target.table, name));
+  return { do: 'change', statement: numberOf(sql), params, isSingleRow };
+}
+
+/** What stands after SET. */
+function changesSql(table: Table, { set, inc }: { readonly set: Row; readonly inc: Row }, params: Physical[]): string {
+  const changes = table.columns.flatMap((column) => {
+    const value = set.get(column.name);
+    if (value !== undefined) return [setSql(column, value, params)];
+    const amount = inc.get(column.name);
+    return amount === undefined ? [] : [incSql(column, amount, params)];
+  });
+  return changes.join(', ');
+}
+
+/** SQLite collects the rows first and changes them in a second pass, which only a guard here can end. */
+function setSql(column: Column, value: Value, params: Physical[]): string {
+  params.push(toPhysical(column, value));
+  return `${quoted(column.name)} = iif(guard(), ?, NULL)`;
+}
+
+function incSql(column: Column, amount: Value, params: Physical[]): string {
+  const name = quoted(column.name);
+  if (typeof amount === 'number' && column.type === 'float64') {
+    params.push(amount);
+    return `${name} = inc_float(${name}, ?)`;
+  }
+  if (column.type !== 'decimal') {
+    const [min, max] = column.type === 'int32' ? [INT32_MIN, INT32_MAX] : [INT64_MIN, INT64_MAX];
+    params.push(String(amount), String(min), String(max));
+    return `${name} = inc_int(${name}, ?, ?, ?)`;
+  }
+  const precision = decimalPrecision(column);
+  const { scaled } = floorToScale(decimalOf(String(amount)), decimalScale(column));
+  if (storageKind(column) === 'wide') {
+    params.push(scaled.toString(), BigInt(precision));
+    return `${name} = inc_wide(${name}, ?, ?)`;
+  }
+  const limit = 10n ** BigInt(precision) - 1n;
+  params.push(scaled.toString(), (-limit).toString(), limit.toString());
+  return `${name} = inc_int(${name}, ?, ?, ?)`;
+}
+
+function isUnique(table: Table, name: string): boolean {
+  const isDeclaredUnique = table.columns.some((column) => column.name === name && column.unique);
+  return isDeclaredUnique || table.indexes.some((index) => index.unique && index.columns.includes(name));
+}
+
+function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, numberOf: NumberOf): WriteWork {
+  const { table } = target;
+  const { insertFault } = write;
+  const params: Physical[] = [];
+  const changes = changesSql(table, upsertChange(write), params);
+  const keys = table.columns.filter((column) => write.keys.includes(column.name));
+  const where = keys.map((column) => {
+    params.push(toPhysical(column, write.row.get(column.name) ?? null));
+    return `${quoted(column.name)} = ?`;
+  });
+  const selector = `WHERE ${where.join(' AND ')}`;
+  const sql =
+    changes !== ''
+      ? `UPDATE ${tableSql(target)} SET ${changes} ${selector}`
+      : `SELECT 1 FROM ${tableSql(target)} ${selector}`;
+  return {
+    do: 'upsert',
+    statement: numberOf(sql),
+    params,
+    insert: numberOf(insertSql(target)),
+    row: table.columns.map((column) => rowParam(column, write.row)),
+    generator: generatorOf(target),
+    affectedExisting: affectedExisting(write),
+    insertFault: insertFault === undefined ? null : { code: insertFault.code, message: insertFault.message },
+  };
+}
