@@ -15,7 +15,7 @@ export async function openEngine(settings: DatabaseSettings, options: EngineOpti
     case 'postgres':
       return (await import('./postgres/postgres-engine.ts')).PostgresEngine.open(settings, options);
     case 'mysql':
-      return (await import('./mysql/mysql-engine.ts')).MysqlEngine.open(settings, options);
+      return (await import('./mysql/engine.ts')).MysqlEngine.open(settings, options);
     case 'mongodb':
       return (await import('./mongo/mongo-engine.ts')).MongoEngine.open(settings, options);
     default:

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'mysql2';
+import { MysqlConnection } from './connection.ts';
 import { CONNECT_TIMEOUT_MS } from './connection-options.ts';
-import { MysqlConnection } from './mysql-connection.ts';
 
 /** Within `ms`, or rejects and destroys it: for the steps between its making and its use. */
 export async function inTime<T>(connection: MysqlConnection, ms: number, step: Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import type { SqlParam } from '../sql/session.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 import { literalSql } from './literals.ts';
 import { quoted } from './names.ts';
-import type { Flavour } from './schema-types.ts';
+import type { Flavour } from './schema/types.ts';
 
 /** The protocol counts parameters in 16 bits. What is left serves the rest of the statement. */
 const MAX_LISTED_PARAMS = 50_000;

@@ -4,8 +4,8 @@ import type { QueueDialect } from '../sql/queue/dialect.ts';
 import type { Sessions } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify } from './failures.ts';
-import { runQueued } from './run-write.ts';
-import { schemaDialect } from './schema-dialect.ts';
+import { schemaDialect } from './schema/dialect.ts';
+import { runQueued } from './write.ts';
 
 const MYSQL_QUEUES: QueueDialect = {
   // What the two flavours differ in is their types of columns, of which queues make none.

@@ -6,7 +6,7 @@ import type { TableTarget } from '../rows.ts';
 import type { CompiledStatement } from '../sql/read.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
 import { DUPLICATE_ENTRY, duplicateKey, errnoOf, GUARD_FAILURES, UNDEFINED } from './failures.ts';
-import { refuseStale } from './schema-store.ts';
+import { refuseStale } from './schema/store.ts';
 
 /** Runs a statement, and translates what it says about the schema or about a duplicate key. */
 export async function send(

@@ -1,5 +1,5 @@
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import type { Flavour } from './schema-types.ts';
+import type { Flavour } from './schema/types.ts';
 
 /** Enough for an insert or a row of the largest request (`limits.maxBodyBytes` and `limits.maxAnswerBytes`). */
 const MIN_PACKET_BYTES = 16 * 1024 * 1024;

@@ -2,8 +2,8 @@ import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts'
 import type { Session } from '../sql/session.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { quoted } from './names.ts';
-import { tableOptions } from './schema-ddl.ts';
-import type { Flavour } from './schema-types.ts';
+import { tableOptions } from './schema/ddl.ts';
+import type { Flavour } from './schema/types.ts';
 
 /** By which a table of ours is told from one of another program that has the same name. */
 const MARK = 'sidecar system table';

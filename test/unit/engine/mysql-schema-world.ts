@@ -1,5 +1,5 @@
 import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/promise';
-import { createSchemaCalls } from '#engine/mysql/schema-calls.ts';
+import { createSchemaCalls } from '#engine/mysql/schema/calls.ts';
 import { prepareSystemTables } from '#engine/mysql/system-tables.ts';
 import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';

@@ -5,11 +5,11 @@ import { DeadlineSession } from '../sql/pool/deadline-session.ts';
 import type { SqlDriver } from '../sql/pool/driver.ts';
 import { type ConnectionMaker, ConnectionPool } from '../sql/pool/pool.ts';
 import type { SqlFailure, SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
+import { MysqlConnection } from './connection.ts';
 import { CONNECT_TIMEOUT_MS, connectionOptions } from './connection-options.ts';
 import { inTime, killQuery } from './connection-steps.ts';
 import { classify, describe } from './failures.ts';
-import { MysqlConnection } from './mysql-connection.ts';
-import type { Flavour } from './schema-types.ts';
+import type { Flavour } from './schema/types.ts';
 import { checkServer, SERVER_FACTS, type ServerFacts, setUpSql } from './session-setup.ts';
 import { prepareSystemTables } from './system-tables.ts';
 

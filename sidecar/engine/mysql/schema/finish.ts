@@ -1,15 +1,15 @@
+import { physicalTable } from '#engine/model/physical-names.ts';
+import { restoredColumn } from '#engine/model/restore-rules.ts';
+import { restoredSchema, settledSchema, withTables } from '#engine/model/schema-parts.ts';
+import { attachColumns, detachColumns, followChange, forgetQuarantine } from '#engine/sql/schema/quarantine.ts';
+import { writeStored } from '#engine/sql/schema/store.ts';
 import { type Schema, schemaHash, type Table } from '#protocol/schema.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import { restoredColumn } from '../model/restore-rules.ts';
-import { restoredSchema, settledSchema, withTables } from '../model/schema-parts.ts';
-import { attachColumns, detachColumns, followChange, forgetQuarantine } from '../sql/schema/quarantine.ts';
-import { writeStored } from '../sql/schema/store.ts';
-import type { ChangeContext } from './schema-context.ts';
-import { countRows } from './schema-inspect.ts';
-import type { Pending, Unit } from './schema-pending.ts';
-import { isFirst, type StoredRow } from './schema-store.ts';
-import { inTransaction } from './schema-turn.ts';
-import { lackingRows } from './schema-units.ts';
+import type { ChangeContext } from './context.ts';
+import { countRows } from './inspect.ts';
+import type { Pending, Unit } from './pending.ts';
+import { isFirst, type StoredRow } from './store.ts';
+import { inTransaction } from './turn.ts';
+import { lackingRows } from './units.ts';
 
 /**
  * Writes down what has become of a change, all at once, and ends it: the stored schema is what the tables are, also

@@ -4,10 +4,10 @@ import type { TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/change.ts';
 import type { CompiledStatement } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
-import { compileDelete, compileUpdate, compileUpsertChange } from './compile-write.ts';
-import { MAX_KEPT_PARAMS } from './mysql-connection.ts';
-import { insertRows, planInsert, type WritePlan } from './run-insert.ts';
+import { MAX_KEPT_PARAMS } from './connection.ts';
+import { insertRows, planInsert, type WritePlan } from './insert.ts';
 import { checkCurrent, DuplicateError, send } from './send-statement.ts';
+import { compileDelete, compileUpdate, compileUpsertChange } from './write-sql.ts';
 
 export function planWrite(target: TableTarget, write: Write): WritePlan {
   switch (write.op) {

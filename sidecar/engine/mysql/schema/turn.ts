@@ -1,6 +1,6 @@
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { ApiError } from '#protocol/errors.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { errnoOf } from './failures.ts';
+import { errnoOf } from '../failures.ts';
 
 /** How long a change waits for another one of its namespace that runs in another process. */
 const TURN_WAIT_SECONDS = 3;

@@ -1,16 +1,16 @@
+import type { EngineLog } from '#engine/log.ts';
+import { misfits } from '#engine/sql/schema/checks.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { ApiError } from '#protocol/errors.ts';
-import type { EngineLog } from '../log.ts';
-import { misfits } from '../sql/schema/checks.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import type { ChangeContext } from './schema-context.ts';
-import { isRefused, schemaError } from './schema-errors.ts';
-import { finish, touchedTables } from './schema-finish.ts';
-import { tableMarks } from './schema-inspect.ts';
-import type { Pending, Unit } from './schema-pending.ts';
-import type { StoredRow } from './schema-store.ts';
-import { waitForTables } from './schema-turn.ts';
-import type { Flavour } from './schema-types.ts';
-import { isDone, runUnit, undoUnit } from './schema-units.ts';
+import type { ChangeContext } from './context.ts';
+import { isRefused, schemaError } from './errors.ts';
+import { finish, touchedTables } from './finish.ts';
+import { tableMarks } from './inspect.ts';
+import type { Pending, Unit } from './pending.ts';
+import type { StoredRow } from './store.ts';
+import { waitForTables } from './turn.ts';
+import type { Flavour } from './types.ts';
+import { isDone, runUnit, undoUnit } from './units.ts';
 
 /** With what a change runs. */
 export interface SchemaTools {

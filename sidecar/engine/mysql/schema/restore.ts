@@ -1,6 +1,5 @@
-import type { Schema } from '#protocol/schema.ts';
-import { keptOfText } from '../model/kept-column.ts';
-import { partOfKeptTable } from '../model/kept-table.ts';
+import { keptOfText } from '#engine/model/kept-column.ts';
+import { partOfKeptTable } from '#engine/model/kept-table.ts';
 import {
   refusal,
   restorableTable,
@@ -8,18 +7,19 @@ import {
   restoredNote,
   schemaWith,
   tableOfKept,
-} from '../model/restore-rules.ts';
-import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
-import { nameFault } from '../sql/schema/fit.ts';
-import { forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema/quarantine.ts';
-import { quoted } from './names.ts';
-import { begin, finishPending } from './schema-apply.ts';
-import { carryOut, type SchemaTools } from './schema-carry-out.ts';
-import { tableMarks } from './schema-inspect.ts';
-import type { Unit } from './schema-pending.ts';
-import { readRow } from './schema-store.ts';
-import { inTurn } from './schema-turn.ts';
-import { lackingRows } from './schema-units.ts';
+} from '#engine/model/restore-rules.ts';
+import type { QuarantinedObject, RestoredObject } from '#engine/schema-change.ts';
+import { nameFault } from '#engine/sql/schema/fit.ts';
+import { forgetQuarantine, type QuarantineRow, quarantineRow } from '#engine/sql/schema/quarantine.ts';
+import type { Schema } from '#protocol/schema.ts';
+import { quoted } from '../names.ts';
+import { begin, finishPending } from './apply.ts';
+import { carryOut, type SchemaTools } from './carry-out.ts';
+import { tableMarks } from './inspect.ts';
+import type { Unit } from './pending.ts';
+import { readRow } from './store.ts';
+import { inTurn } from './turn.ts';
+import { lackingRows } from './units.ts';
 
 /** Puts a kept table or column back into the stored schema, whose revision grows, in the way of every other change. */
 export async function restoreQuarantine(tools: SchemaTools, id: number, now: number): Promise<RestoredObject> {

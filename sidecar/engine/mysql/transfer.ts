@@ -6,11 +6,11 @@ import type { Session } from '../sql/session.ts';
 import { createTransfer } from '../sql/transfer.ts';
 import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { quoted } from './names.ts';
-import type { SchemaTools } from './schema-carry-out.ts';
-import type { SchemaCallOptions } from './schema-context.ts';
-import { createTableSql } from './schema-ddl.ts';
-import { lastId, nextId } from './schema-inspect.ts';
-import { inTransaction } from './schema-turn.ts';
+import type { SchemaTools } from './schema/carry-out.ts';
+import type { SchemaCallOptions } from './schema/context.ts';
+import { createTableSql } from './schema/ddl.ts';
+import { lastId, nextId } from './schema/inspect.ts';
+import { inTransaction } from './schema/turn.ts';
 
 /** The part of the engine that moves whole namespaces. */
 export function createMysqlTransfer(

@@ -22,18 +22,18 @@ import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { MYSQL_BATCH } from './batch-dialect.ts';
+import { MYSQL_BATCH } from './batch.ts';
+import type { MysqlConnection } from './connection.ts';
 import { LONG_SORT_ROWS, longSortSql, MYSQL_DIALECT } from './dialect.ts';
-import type { MysqlConnection } from './mysql-connection.ts';
-import { MysqlDriver } from './mysql-driver.ts';
+import { MysqlDriver } from './driver.ts';
 import { createMysqlQueues } from './queue-calls.ts';
-import { planWrite } from './run-write.ts';
-import { createSchemaCalls } from './schema-calls.ts';
-import { refuseStale } from './schema-store.ts';
+import { createSchemaCalls } from './schema/calls.ts';
+import { refuseStale } from './schema/store.ts';
 import { explained, send } from './send-statement.ts';
 import { recall, remember, SlotTakenError } from './slots.ts';
 import { purgeExpired } from './system-tables.ts';
 import { tableSizes } from './table-sizes.ts';
+import { planWrite } from './write.ts';
 
 const CAPABILITIES: Capabilities = {
   transactionalSchema: false,

@@ -1,9 +1,9 @@
+import { identityOf, type PhysicalIndex, physicalIndexes } from '#engine/model/physical-indexes.ts';
+import { HIDDEN_ID } from '#engine/model/physical-names.ts';
+import { changesKey, type TableTransition } from '#engine/model/table-transition.ts';
 import { type Column, columnOf, type Table } from '#protocol/schema.ts';
-import { identityOf, type PhysicalIndex, physicalIndexes } from '../model/physical-indexes.ts';
-import { HIDDEN_ID } from '../model/physical-names.ts';
-import { changesKey, type TableTransition } from '../model/table-transition.ts';
-import { quoted } from './names.ts';
-import { columnType, type Flavour, stringCharacters, textCharset } from './schema-types.ts';
+import { quoted } from '../names.ts';
+import { columnType, type Flavour, stringCharacters, textCharset } from './types.ts';
 
 /** Of an index of InnoDB. */
 const MAX_KEY_BYTES = 3072;

@@ -2,9 +2,9 @@ import { ApiError } from '#protocol/errors.ts';
 import type { Row, TableTarget } from '../rows.ts';
 import { generatedColumn, givenIds, insertResult } from '../sql/change.ts';
 import type { Session, SqlResult } from '../sql/session.ts';
-import { compileInsert, MAX_PARAMS, rowsAtOnce } from './compile-write.ts';
 import { duplicateKey, errnoOf, GENERATOR_AT_END } from './failures.ts';
 import { explained } from './send-statement.ts';
+import { compileInsert, MAX_PARAMS, rowsAtOnce } from './write-sql.ts';
 
 /** How a write is run: as one statement that commits by itself, or in a transaction because it takes several. */
 export interface WritePlan {

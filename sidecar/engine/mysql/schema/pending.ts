@@ -1,9 +1,9 @@
+import { type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept-column.ts';
+import { schemaOfText, storedSchemaOf, storedSchemaToJson, textOfSchema } from '#engine/model/schema-text.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
 import { parseJson, writeJson } from '#protocol/json.ts';
 import { isJsonObject, type Json, type JsonObject } from '#protocol/json-value.ts';
 import { columnOf, type Schema, type Table } from '#protocol/schema.ts';
-import { type KeptColumn, keptOfText, textOfKept } from '../model/kept-column.ts';
-import { schemaOfText, storedSchemaOf, storedSchemaToJson, textOfSchema } from '../model/schema-text.ts';
-import type { TableTransition } from '../model/table-transition.ts';
 
 /** A column that is copied before its table loses it. */
 export interface Keep {

@@ -1,7 +1,7 @@
-import type { SchemaDialect } from '../sql/schema/connection.ts';
-import { MYSQL_DIALECT } from './dialect.ts';
-import { tableOptions } from './schema-ddl.ts';
-import { columnType, type Flavour } from './schema-types.ts';
+import type { SchemaDialect } from '#engine/sql/schema/connection.ts';
+import { MYSQL_DIALECT } from '../dialect.ts';
+import { tableOptions } from './ddl.ts';
+import { columnType, type Flavour } from './types.ts';
 
 export function schemaDialect(flavour: Flavour): SchemaDialect {
   return {

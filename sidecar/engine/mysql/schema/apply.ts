@@ -1,21 +1,21 @@
+import { keptOf, textOfKept } from '#engine/model/kept-column.ts';
+import { textOfKeptTable } from '#engine/model/kept-table.ts';
+import { textOfSchema } from '#engine/model/schema-text.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { SchemaChange } from '#engine/schema-change.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { checkedTransitions, checkRevision } from '#engine/sql/schema/fit.ts';
+import { register } from '#engine/sql/schema/quarantine.ts';
+import { raiseFormat } from '#engine/sql/schema/store.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Table } from '#protocol/schema.ts';
-import { keptOf, textOfKept } from '../model/kept-column.ts';
-import { textOfKeptTable } from '../model/kept-table.ts';
-import { textOfSchema } from '../model/schema-text.ts';
-import type { TableTransition } from '../model/table-transition.ts';
-import { StaleSchemaError } from '../rows.ts';
-import type { SchemaChange } from '../schema-change.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { checkedTransitions, checkRevision } from '../sql/schema/fit.ts';
-import { register } from '../sql/schema/quarantine.ts';
-import { raiseFormat } from '../sql/schema/store.ts';
-import { carryOut, type SchemaTools } from './schema-carry-out.ts';
-import { schemaError } from './schema-errors.ts';
-import { tableMarks } from './schema-inspect.ts';
-import { type Keep, type Pending, textOfPending, type Unit } from './schema-pending.ts';
-import { readRow, type StoredRow } from './schema-store.ts';
-import { inTransaction, inTurn } from './schema-turn.ts';
+import { carryOut, type SchemaTools } from './carry-out.ts';
+import { schemaError } from './errors.ts';
+import { tableMarks } from './inspect.ts';
+import { type Keep, type Pending, textOfPending, type Unit } from './pending.ts';
+import { readRow, type StoredRow } from './store.ts';
+import { inTransaction, inTurn } from './turn.ts';
 
 /** Checks that every row fits, and changes nothing; gives what the tables that stay become. */
 export async function checkSchema(connection: SchemaConnection, change: SchemaChange): Promise<TableTransition[]> {

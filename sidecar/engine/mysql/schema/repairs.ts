@@ -1,4 +1,4 @@
-import type { CallBounds } from '../rows.ts';
+import type { CallBounds } from '#engine/rows.ts';
 
 /** What a change that was cut off may take to its end, like a sync whose caller is gone. */
 const REPAIR_TIMEOUT_MS = 3_600_000;

@@ -5,12 +5,12 @@ import type { BatchDialect } from '../sql/batch.ts';
 import { SqlParams } from '../sql/dialect.ts';
 import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
-import { currentSql } from './compile-write.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify } from './failures.ts';
-import { planWrite } from './run-write.ts';
 import { checkCurrent, send } from './send-statement.ts';
 import { recall, remember, SlotTakenError } from './slots.ts';
+import { planWrite } from './write.ts';
+import { currentSql } from './write-sql.ts';
 
 export const MYSQL_BATCH: BatchDialect = {
   runWrite: (session: Session, target: TableTarget, write: Write) => planWrite(target, write).run(session),

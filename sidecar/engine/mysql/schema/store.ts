@@ -1,10 +1,10 @@
+import { schemaOfText } from '#engine/model/schema-text.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import type { Session } from '#engine/sql/session.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { schemaOfText } from '../model/schema-text.ts';
-import { StaleSchemaError } from '../rows.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import type { Session } from '../sql/session.ts';
-import type { StoredSchema } from '../stored-schema.ts';
-import { type Pending, pendingOfText } from './schema-pending.ts';
+import { type Pending, pendingOfText } from './pending.ts';
 
 /** A row of `_schemas`. */
 export interface StoredRow {

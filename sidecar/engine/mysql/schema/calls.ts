@@ -1,19 +1,19 @@
-import type { Engine } from '../engine.ts';
-import type { CallBounds } from '../rows.ts';
-import type { SchemaCalls } from '../schema-calls.ts';
-import { SchemaConnection } from '../sql/schema/connection.ts';
-import { quarantineRows } from '../sql/schema/quarantine.ts';
-import type { Session, Sessions } from '../sql/session.ts';
-import { applySchema, checkSchema, finishPending } from './schema-apply.ts';
-import type { SchemaTools } from './schema-carry-out.ts';
-import type { SchemaCallOptions } from './schema-context.ts';
-import { schemaDialect } from './schema-dialect.ts';
-import { lockNamespace, unlockNamespace } from './schema-locks.ts';
-import { Repairs } from './schema-repairs.ts';
-import { purgeQuarantine, restoreQuarantine } from './schema-restore.ts';
-import { readRow, unfinished } from './schema-store.ts';
-import { createMysqlTransfer } from './schema-transfer.ts';
-import { inTurn } from './schema-turn.ts';
+import type { Engine } from '#engine/engine.ts';
+import type { CallBounds } from '#engine/rows.ts';
+import type { SchemaCalls } from '#engine/schema-calls.ts';
+import { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { quarantineRows } from '#engine/sql/schema/quarantine.ts';
+import type { Session, Sessions } from '#engine/sql/session.ts';
+import { createMysqlTransfer } from '../transfer.ts';
+import { applySchema, checkSchema, finishPending } from './apply.ts';
+import type { SchemaTools } from './carry-out.ts';
+import type { SchemaCallOptions } from './context.ts';
+import { schemaDialect } from './dialect.ts';
+import { lockNamespace, unlockNamespace } from './locks.ts';
+import { Repairs } from './repairs.ts';
+import { purgeQuarantine, restoreQuarantine } from './restore.ts';
+import { readRow, unfinished } from './store.ts';
+import { inTurn } from './turn.ts';
 
 /** Before its own deadline a reader of the schema stops waiting for that. */
 const READER_MARGIN_MS = 500;

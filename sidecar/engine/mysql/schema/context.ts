@@ -1,7 +1,7 @@
-import type { EngineLog } from '../log.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import type { Sessions } from '../sql/session.ts';
-import type { Flavour } from './schema-types.ts';
+import type { EngineLog } from '#engine/log.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import type { Sessions } from '#engine/sql/session.ts';
+import type { Flavour } from './types.ts';
 
 /** Where and as what a change runs. */
 export interface ChangeContext {

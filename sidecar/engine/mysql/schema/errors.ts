@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import { classify, errnoOf } from './failures.ts';
+import { classify, errnoOf } from '../failures.ts';
 
 /** Whether the statement surely did not happen, and the connection goes on. */
 export function isRefused(error: unknown): boolean {

@@ -1,12 +1,12 @@
+import { fillOf } from '#engine/model/column-fill.ts';
+import { physicalTable } from '#engine/model/physical-names.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
+import type { SqlParam } from '#engine/sql/session.ts';
 import type { Column } from '#protocol/columns.ts';
-import { fillOf } from '../model/column-fill.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import type { TableTransition } from '../model/table-transition.ts';
-import type { SqlParam } from '../sql/session.ts';
-import { quoted } from './names.ts';
-import type { ChangeContext } from './schema-context.ts';
-import { columnSql } from './schema-ddl.ts';
-import { columnNames, isEmpty } from './schema-inspect.ts';
+import { quoted } from '../names.ts';
+import type { ChangeContext } from './context.ts';
+import { columnSql } from './ddl.ts';
+import { columnNames, isEmpty } from './inspect.ts';
 
 /** New columns that rows get a value in are made nullable and filled before the table becomes what is declared. */
 export async function addFilled(context: ChangeContext, change: TableTransition): Promise<Set<string>> {
