@@ -13,7 +13,7 @@ export async function openEngine(settings: DatabaseSettings, options: EngineOpti
     case 'sqlite':
       return (await import('./sqlite/engine.ts')).SqliteEngine.open(settings, options);
     case 'postgres':
-      return (await import('./postgres/postgres-engine.ts')).PostgresEngine.open(settings, options);
+      return (await import('./postgres/engine.ts')).PostgresEngine.open(settings, options);
     case 'mysql':
       return (await import('./mysql/engine.ts')).MysqlEngine.open(settings, options);
     case 'mongodb':

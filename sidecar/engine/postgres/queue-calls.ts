@@ -3,8 +3,8 @@ import { createQueueCalls } from '../sql/queue/calls.ts';
 import type { QueueDialect } from '../sql/queue/dialect.ts';
 import type { Sessions } from '../sql/session.ts';
 import { classify } from './failures.ts';
-import { runQueued } from './run-write.ts';
-import { POSTGRES_SCHEMA } from './schema-dialect.ts';
+import { POSTGRES_SCHEMA } from './schema/dialect.ts';
+import { runQueued } from './write.ts';
 
 const POSTGRES_QUEUES: QueueDialect = {
   schema: POSTGRES_SCHEMA,

@@ -1,16 +1,16 @@
+import { physicalTable } from '#engine/model/physical-names.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
+import { StaleSchemaError } from '#engine/rows.ts';
+import type { SchemaChange } from '#engine/schema-change.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { checkedTransitions, checkRevision } from '#engine/sql/schema/fit.ts';
+import { followChange } from '#engine/sql/schema/quarantine.ts';
+import { readStored, writeStored } from '#engine/sql/schema/store.ts';
+import type { StoredSchema } from '#engine/stored-schema.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import type { TableTransition } from '../model/table-transition.ts';
-import { StaleSchemaError } from '../rows.ts';
-import type { SchemaChange } from '../schema-change.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { checkedTransitions, checkRevision } from '../sql/schema/fit.ts';
-import { followChange } from '../sql/schema/quarantine.ts';
-import { readStored, writeStored } from '../sql/schema/store.ts';
-import type { StoredSchema } from '../stored-schema.ts';
-import { sqlState } from './failures.ts';
-import { changeTable } from './schema-alter.ts';
-import { createTable, dropTable, keepColumn, keepTable } from './schema-tables.ts';
+import { sqlState } from '../failures.ts';
+import { changeTable } from './alter.ts';
+import { createTable, dropTable, keepColumn, keepTable } from './tables.ts';
 
 /** So long a change waits for others' transactions; statements on the same tables wait behind it meanwhile. */
 const LOCK_WAIT_MS = 2000;

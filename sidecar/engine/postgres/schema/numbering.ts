@@ -1,12 +1,12 @@
+import { identityOf } from '#engine/model/physical-indexes.ts';
+import { physicalTable } from '#engine/model/physical-names.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { rememberedLastId } from '#engine/sql/schema/generators.ts';
 import type { Column, Table } from '#protocol/schema.ts';
-import { identityOf } from '../model/physical-indexes.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import type { TableTransition } from '../model/table-transition.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { rememberedLastId } from '../sql/schema/generators.ts';
-import { generatedColumn, identitySql } from './schema-ddl.ts';
-import { POSTGRES_SCHEMA } from './schema-dialect.ts';
-import { lastId, raiseLastId } from './schema-generators.ts';
+import { generatedColumn, identitySql } from './ddl.ts';
+import { POSTGRES_SCHEMA } from './dialect.ts';
+import { lastId, raiseLastId } from './generators.ts';
 
 /** What happens to the generated column of a table, hidden ones too. */
 export interface GeneratorChange {

@@ -4,9 +4,9 @@ import { quarantineRow, register } from '../sql/schema/quarantine.ts';
 import type { Sessions } from '../sql/session.ts';
 import { createTransfer } from '../sql/transfer.ts';
 import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
-import { createTableSql } from './schema-ddl.ts';
-import { POSTGRES_SCHEMA } from './schema-dialect.ts';
-import { lastId, raiseLastId } from './schema-generators.ts';
+import { createTableSql } from './schema/ddl.ts';
+import { POSTGRES_SCHEMA } from './schema/dialect.ts';
+import { lastId, raiseLastId } from './schema/generators.ts';
 
 /** The part of the engine that moves whole namespaces. */
 export function createPostgresTransfer(sessions: Sessions): Transfer {

@@ -9,7 +9,7 @@ import { arrayLiteral } from './array-literal.ts';
 import { POSTGRES_DIALECT, paramType } from './dialect.ts';
 import { classify } from './failures.ts';
 import { quoted } from './names.ts';
-import { checkCurrent, planMove, planWrite, SlotTakenError } from './run-write.ts';
+import { checkCurrent, planMove, planWrite, SlotTakenError } from './write.ts';
 
 export const POSTGRES_BATCH: BatchDialect = {
   runWrite,

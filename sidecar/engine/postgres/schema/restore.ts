@@ -1,7 +1,6 @@
-import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
-import { fillOf } from '../model/column-fill.ts';
-import { keptOfText } from '../model/kept-column.ts';
-import { physicalTable } from '../model/physical-names.ts';
+import { fillOf } from '#engine/model/column-fill.ts';
+import { keptOfText } from '#engine/model/kept-column.ts';
+import { physicalTable } from '#engine/model/physical-names.ts';
 import {
   emptyColumn,
   type Restored,
@@ -11,18 +10,19 @@ import {
   restoredNote,
   schemaWith,
   tableOfKept,
-} from '../model/restore-rules.ts';
-import { transitionTo } from '../model/table-transition.ts';
-import type { QuarantinedObject, RestoredObject } from '../schema-change.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { nameFault } from '../sql/schema/fit.ts';
-import { sameRowSql } from '../sql/schema/keep.ts';
-import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '../sql/schema/quarantine.ts';
-import { readStored } from '../sql/schema/store.ts';
-import { changeTable } from './schema-alter.ts';
-import { storeNext, withinLockWait } from './schema-apply.ts';
-import { dropTableSql } from './schema-ddl.ts';
-import { makeIndexes, raiseRemembered, renameTable } from './schema-tables.ts';
+} from '#engine/model/restore-rules.ts';
+import { transitionTo } from '#engine/model/table-transition.ts';
+import type { QuarantinedObject, RestoredObject } from '#engine/schema-change.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { nameFault } from '#engine/sql/schema/fit.ts';
+import { sameRowSql } from '#engine/sql/schema/keep.ts';
+import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '#engine/sql/schema/quarantine.ts';
+import { readStored } from '#engine/sql/schema/store.ts';
+import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
+import { changeTable } from './alter.ts';
+import { storeNext, withinLockWait } from './apply.ts';
+import { dropTableSql } from './ddl.ts';
+import { makeIndexes, raiseRemembered, renameTable } from './tables.ts';
 
 /**
  * Puts a kept table or column back into the stored schema, whose revision grows; in the caller's transaction. Throws

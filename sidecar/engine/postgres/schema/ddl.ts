@@ -1,10 +1,10 @@
 import createKnex from 'knex';
+import { hasGenerator, identityOf, type PhysicalIndex } from '#engine/model/physical-indexes.ts';
+import { HIDDEN_ID, physicalGenerator, physicalKey } from '#engine/model/physical-names.ts';
 import type { Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
-import { hasGenerator, identityOf, type PhysicalIndex } from '../model/physical-indexes.ts';
-import { HIDDEN_ID, physicalGenerator, physicalKey } from '../model/physical-names.ts';
-import { COLUMNS, quoted } from './names.ts';
-import { POSTGRES_SCHEMA } from './schema-dialect.ts';
+import { COLUMNS, quoted } from '../names.ts';
+import { POSTGRES_SCHEMA } from './dialect.ts';
 
 /** Only writes statements: it has no connection. */
 const knex = createKnex({ client: 'pg' });

@@ -1,16 +1,16 @@
+import { fillOf } from '#engine/model/column-fill.ts';
+import { identityOf, physicalIndexes } from '#engine/model/physical-indexes.ts';
+import { HIDDEN_ID, physicalTable } from '#engine/model/physical-names.ts';
+import { changesKey, type TableTransition } from '#engine/model/table-transition.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import type { Column } from '#protocol/schema.ts';
-import { fillOf } from '../model/column-fill.ts';
-import { identityOf, physicalIndexes } from '../model/physical-indexes.ts';
-import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
-import { changesKey, type TableTransition } from '../model/table-transition.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { addKeySql, createIndexSql, dropKeySql, renameColumnSql } from './schema-ddl.ts';
-import { POSTGRES_SCHEMA } from './schema-dialect.ts';
-import { rememberGenerator } from './schema-generators.ts';
-import { carryIndexes } from './schema-index-change.ts';
-import { addNumbers, dropGenerator, generatorChange, makeGenerator } from './schema-numbering.ts';
-import { rewriteWornOut } from './schema-rewrite.ts';
-import { raiseRemembered, renameTable } from './schema-tables.ts';
+import { addKeySql, createIndexSql, dropKeySql, renameColumnSql } from './ddl.ts';
+import { POSTGRES_SCHEMA } from './dialect.ts';
+import { rememberGenerator } from './generators.ts';
+import { carryIndexes } from './index-change.ts';
+import { addNumbers, dropGenerator, generatorChange, makeGenerator } from './numbering.ts';
+import { rewriteWornOut } from './rewrite.ts';
+import { raiseRemembered, renameTable } from './tables.ts';
 
 /** Brings a table that stays, and whose rows are known to fit, to its declared form; inside a transaction. */
 export async function changeTable(

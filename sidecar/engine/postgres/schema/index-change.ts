@@ -1,9 +1,9 @@
+import { type PhysicalIndex, physicalIndexes } from '#engine/model/physical-indexes.ts';
+import { physicalTable } from '#engine/model/physical-names.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import type { Table } from '#protocol/schema.ts';
-import { type PhysicalIndex, physicalIndexes } from '../model/physical-indexes.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import type { TableTransition } from '../model/table-transition.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { dropIndexSql, nullableColumns, renameIndexSql } from './schema-ddl.ts';
+import { dropIndexSql, nullableColumns, renameIndexSql } from './ddl.ts';
 
 /**
  * Drops the indexes that the declared table does not have, and gives the others their new names; theirs is what it

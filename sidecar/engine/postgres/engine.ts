@@ -30,16 +30,16 @@ import type { TableSize } from '../table-size.ts';
 import type { Transfer } from '../transfer.ts';
 import { TroubleLog } from '../trouble-log.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { POSTGRES_BATCH } from './batch-dialect.ts';
+import { POSTGRES_BATCH } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 import { PostgresDriver } from './driver.ts';
 import { createPostgresQueues } from './queue-calls.ts';
-import { planMove, planWrite, SlotTakenError } from './run-write.ts';
-import { createSchemaCalls } from './schema-calls.ts';
-import { createPostgresTransfer } from './schema-transfer.ts';
+import { createSchemaCalls } from './schema/calls.ts';
 import { prepareSystemTables, purgeExpired } from './system-tables.ts';
 import { tableSizes } from './table-sizes.ts';
+import { createPostgresTransfer } from './transfer.ts';
+import { planMove, planWrite, SlotTakenError } from './write.ts';
 
 const CAPABILITIES: Capabilities = {
   transactionalSchema: true,

@@ -1,12 +1,12 @@
-import type { SchemaCalls } from '../schema-calls.ts';
-import { SchemaConnection } from '../sql/schema/connection.ts';
-import { quarantineRows } from '../sql/schema/quarantine.ts';
-import { readStored } from '../sql/schema/store.ts';
-import type { Session, Sessions } from '../sql/session.ts';
-import { applySchema, checkSchema } from './schema-apply.ts';
-import { POSTGRES_SCHEMA } from './schema-dialect.ts';
-import { lockNamespace, unlockNamespace } from './schema-locks.ts';
-import { purgeQuarantine, restoreQuarantine } from './schema-restore.ts';
+import type { SchemaCalls } from '#engine/schema-calls.ts';
+import { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { quarantineRows } from '#engine/sql/schema/quarantine.ts';
+import { readStored } from '#engine/sql/schema/store.ts';
+import type { Session, Sessions } from '#engine/sql/session.ts';
+import { applySchema, checkSchema } from './apply.ts';
+import { POSTGRES_SCHEMA } from './dialect.ts';
+import { lockNamespace, unlockNamespace } from './locks.ts';
+import { purgeQuarantine, restoreQuarantine } from './restore.ts';
 
 export function createSchemaCalls(sessions: Sessions): SchemaCalls {
   const of = (session: Session): SchemaConnection => new SchemaConnection(session, POSTGRES_SCHEMA);

@@ -1,7 +1,7 @@
+import type { SchemaDialect } from '#engine/sql/schema/connection.ts';
 import type { Column } from '#protocol/columns.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
-import type { SchemaDialect } from '../sql/schema/connection.ts';
-import { POSTGRES_DIALECT } from './dialect.ts';
+import { POSTGRES_DIALECT } from '../dialect.ts';
 
 /** Contract section 6: the same least size as on the engine with the narrowest rows. */
 const MIN_STRING_LENGTH = 64;

@@ -1,5 +1,5 @@
-import { LOCK_LIFETIME_MS } from '../model/lock-rule.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
+import { LOCK_LIFETIME_MS } from '#engine/model/lock-rule.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 
 /**
  * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of

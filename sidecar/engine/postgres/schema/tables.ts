@@ -1,14 +1,14 @@
+import { keptOf, textOfKept } from '#engine/model/kept-column.ts';
+import { textOfKeptTable } from '#engine/model/kept-table.ts';
+import { hasGenerator, physicalIndexes } from '#engine/model/physical-indexes.ts';
+import { physicalTable } from '#engine/model/physical-names.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { rememberedLastId } from '#engine/sql/schema/generators.ts';
+import { copyKeptSql, createKeptSql } from '#engine/sql/schema/keep.ts';
+import { detachColumns, register } from '#engine/sql/schema/quarantine.ts';
 import type { Column, Table } from '#protocol/schema.ts';
-import { keptOf, textOfKept } from '../model/kept-column.ts';
-import { textOfKeptTable } from '../model/kept-table.ts';
-import { hasGenerator, physicalIndexes } from '../model/physical-indexes.ts';
-import { physicalTable } from '../model/physical-names.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { rememberedLastId } from '../sql/schema/generators.ts';
-import { copyKeptSql, createKeptSql } from '../sql/schema/keep.ts';
-import { detachColumns, register } from '../sql/schema/quarantine.ts';
-import { createIndexSql, createTableSql, dropIndexSql, dropTableSql, renameTableSql } from './schema-ddl.ts';
-import { raiseLastId, rememberGenerator } from './schema-generators.ts';
+import { createIndexSql, createTableSql, dropIndexSql, dropTableSql, renameTableSql } from './ddl.ts';
+import { raiseLastId, rememberGenerator } from './generators.ts';
 
 export async function createTable(connection: SchemaConnection, namespace: string, table: Table): Promise<void> {
   const physical = physicalTable(namespace, table.name);

@@ -1,8 +1,8 @@
+import { hasGenerator } from '#engine/model/physical-indexes.ts';
+import { physicalGenerator, physicalTable } from '#engine/model/physical-names.ts';
+import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { rememberLastId } from '#engine/sql/schema/generators.ts';
 import type { Table } from '#protocol/schema.ts';
-import { hasGenerator } from '../model/physical-indexes.ts';
-import { physicalGenerator, physicalTable } from '../model/physical-names.ts';
-import type { SchemaConnection } from '../sql/schema/connection.ts';
-import { rememberLastId } from '../sql/schema/generators.ts';
 
 /** The highest id that the table's generator ever gave, 0 for none. */
 export async function lastId(connection: SchemaConnection, physical: string): Promise<bigint> {

@@ -8,8 +8,8 @@ import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnl
 import { type CompiledStatement, tableSql } from '../sql/read.ts';
 
 import type { Session, SqlResult } from '../sql/session.ts';
-import { generatorSql, WriteCompiler } from './compile-write.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
+import { generatorSql, WriteCompiler } from './write-sql.ts';
 
 /** How a write is run: by itself, or in a transaction because it takes more than one statement. */
 export interface WritePlan {
