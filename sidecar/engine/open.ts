@@ -17,7 +17,7 @@ export async function openEngine(settings: DatabaseSettings, options: EngineOpti
     case 'mysql':
       return (await import('./mysql/engine.ts')).MysqlEngine.open(settings, options);
     case 'mongodb':
-      return (await import('./mongo/mongo-engine.ts')).MongoEngine.open(settings, options);
+      return (await import('./mongo/engine.ts')).MongoEngine.open(settings, options);
     default:
       return provider satisfies never;
   }

@@ -13,8 +13,8 @@ import {
 import { PageBuilder } from '../model/page.ts';
 import { RowWriter } from '../model/row-writer.ts';
 import type { Page, TableTarget } from '../rows.ts';
-import { matchOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, fromBson } from './documents.ts';
+import { matchOf } from './filter.ts';
 import { MAX_SKIP } from './read.ts';
 import type { MongoSession } from './session.ts';
 

@@ -7,8 +7,8 @@ import { PageBuilder } from '../model/page.ts';
 import { HIDDEN_ID } from '../model/physical-names.ts';
 import { RowWriter } from '../model/row-writer.ts';
 import type { FindQuery, Page, SortKey, TableTarget } from '../rows.ts';
-import { matchOf } from './compile-filter.ts';
 import { collectionOf, fieldOf, fromBson } from './documents.ts';
+import { matchOf } from './filter.ts';
 import type { MongoSession } from './session.ts';
 
 /** More than any collection holds, and not more than every server takes. */

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import type { CallBounds, IdempotencySlot } from '#engine/rows.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { MARKS_FIELD } from '../documents.ts';
+import { failureOf } from '../failures.ts';
+import type { MongoSession } from '../session.ts';
+import type { DeletePlan, KeyedOperation, WriteOutcome } from '../write/call.ts';
+import { PartialInsertError } from '../write/insert.ts';
+import { type OperationDocument, operationsOf, recordId, remembered } from './records.ts';
+import type { MarkSweep } from './sweep.ts';
+
+/** How much longer than its own time an operation belongs to its sidecar. */
+const LEASE_SLACK_MS = 1000;
+const ASK_AGAIN_MS = 25;
+
+export interface OperationsOptions {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly sweep: MarkSweep;
+}
+
+/** The write that a key stands for, and where it works. */
+export interface KeyedWrite {
+  readonly slot: IdempotencySlot;
+  readonly collection: string;
+  /** It marks the documents that it changes. */
+  readonly marks: boolean;
+  /** Of several writes: one may be done when the next one fails. */
+  readonly isBatch?: boolean;
+  run(operation: KeyedOperation): Promise<WriteOutcome>;
+}
+
+interface Begun {
+  readonly operation: KeyedOperation;
+  /**
+   * What its record is like as long as it is this attempt's. A statement of an attempt that is dead may come late: it must
+   * not touch what the next attempt has made of the record.
+   */
+  readonly claim: Pick<OperationDocument, '_id' | 'operation' | 'owner' | 'until'> & { readonly state: 'begun' };
+}
+
+/**
+ * Idempotency without transactions (contract section 5). What a crash leaves between two steps:
+ *
+ * 1. before the record is there: nothing;
+ * 2. a record `begun`: any part of the write may be done. The next attempt goes on with the same operation id, and what
+ *    is done already it passes by: changed documents bear the id as a mark, inserted ones have an `_id` made of it,
+ *    deleted ones stand in the record;
+ * 3. a record `done` with its result, and marks: harmless, removed when the record expires.
+ *
+ * An attempt takes over at once what its own sidecar has left, else when the lease of the other is over.
+ */
+export class Operations {
+  readonly #owner = randomUUID();
+  readonly #options: OperationsOptions;
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError `idempotency_conflict`, and what the write throws */
+  async run(session: MongoSession, write: KeyedWrite, bounds: CallBounds): Promise<string> {
+    const leftMs = Math.max(0, bounds.deadline - performance.now());
+    const begun = await this.#begin(session, write, this.#options.now() + leftMs + LEASE_SLACK_MS);
+    if (typeof begun === 'string') return begun;
+    const { operation, claim } = begun;
+    let outcome: WriteOutcome;
+    try {
+      outcome = await write.run(operation);
+    } catch (error) {
+      await settleFailure(session, write, begun, error);
+      throw error;
+    }
+    const done = { $set: { state: 'done', result: outcome.result }, $unset: { plan: '' } } as const;
+    const { matchedCount } = await session.send((db, time) => operationsOf(db).updateOne(claim, done, time));
+    // Whoever has taken it over tells the result, so that there is one; only a record that has expired meanwhile is gone.
+    if (matchedCount === 0 && (await isKnown(session, claim))) return this.run(session, write, bounds);
+    this.#sweepLater(write, operation, outcome);
+    return outcome.result;
+  }
+
+  #sweepLater(
+    { slot, collection, marks }: KeyedWrite,
+    { id, isResumed }: KeyedOperation,
+    { marked }: WriteOutcome,
+  ): void {
+    if (!marks) return;
+    this.#options.sweep.add({ record: recordId(slot), collection, operation: id, among: marked }, isResumed);
+  }
+
+  /** The purge will not see marks of a record that is replaced. */
+  #sweepForgotten({ _id, marked, operation }: OperationDocument): void {
+    if (marked !== undefined) this.#options.sweep.add({ record: _id, collection: marked, operation, among: {} }, false);
+  }
+
+  /** The operation to work on, or the result where it is done. */
+  async #begin(session: MongoSession, write: KeyedWrite, until: number): Promise<Begun | string> {
+    const { slot } = write;
+    const record = this.#newRecord(write, until);
+    for (;;) {
+      if (await inserted(session, record)) return operationOf(session, record, false);
+      const known = await session.look((db, time) => operationsOf(db).findOne({ _id: record._id }, time));
+      if (known === null) continue;
+      if (known.expiresAt <= slot.now) {
+        if (!(await replaced(session, known, record))) continue;
+        this.#sweepForgotten(known);
+        return operationOf(session, record, false);
+      }
+      const result = remembered(known, slot.fingerprint);
+      if (result !== null) return result;
+      const isFree = known.owner === this.#owner || known.until <= this.#options.now();
+      const taken = { ...known, owner: this.#owner, until };
+      if (isFree && (await replaced(session, known, taken))) return operationOf(session, taken, true);
+      await delay(ASK_AGAIN_MS);
+    }
+  }
+
+  #newRecord({ slot, collection, marks }: KeyedWrite, until: number): OperationDocument {
+    const { kid, namespace, key, fingerprint, expiresAt } = slot;
+    return {
+      _id: recordId(slot),
+      kid,
+      namespace,
+      key,
+      fingerprint,
+      operation: new ObjectId(),
+      owner: this.#owner,
+      until,
+      expiresAt,
+      state: 'begun',
+      ...(marks ? { marked: collection } : {}),
+    };
+  }
+}
+
+async function inserted(session: MongoSession, record: OperationDocument): Promise<boolean> {
+  try {
+    await session.send((db, time) => operationsOf(db).insertOne(record, time));
+    return true;
+  } catch (error) {
+    if (failureOf(error).kind === 'duplicate') return false;
+    throw error;
+  }
+}
+
+/** False where another attempt came first. */
+async function replaced(session: MongoSession, known: OperationDocument, next: OperationDocument): Promise<boolean> {
+  const unchanged = { _id: known._id, operation: known.operation, owner: known.owner, until: known.until };
+  const { _id, ...fields } = next;
+  const { matchedCount } = await session.send((db, time) =>
+    operationsOf(db).replaceOne({ ...unchanged, state: known.state }, fields, time),
+  );
+  return matchedCount > 0;
+}
+
+function operationOf(session: MongoSession, record: OperationDocument, isResumed: boolean): Begun {
+  const { _id, operation: id, owner, until } = record;
+  const claim = { _id, operation: id, owner, until, state: 'begun' } as const;
+  const savePlan = async (plan: DeletePlan): Promise<void> => {
+    const { matchedCount } = await session.send((db, time) =>
+      operationsOf(db).updateOne(claim, { $set: { plan } }, time),
+    );
+    if (matchedCount === 0) throw new ApiError('conflict_retry', 'another sidecar goes on with this very write');
+  };
+  return { operation: { kind: 'keyed', id, isResumed, plan: record.plan ?? null, savePlan }, claim };
+}
+
+async function isKnown(session: MongoSession, { _id, operation }: Begun['claim']): Promise<boolean> {
+  return (await session.look((db, time) => operationsOf(db).findOne({ _id, operation }, time))) !== null;
+}
+
+/**
+ * Failures are not remembered but for a partial insert. A write whose outcome is unknown, or that has changed some rows
+ * before it failed, stays begun: the next attempt passes those by.
+ */
+async function settleFailure(
+  session: MongoSession,
+  { collection, marks, isBatch }: KeyedWrite,
+  { operation: { id, isResumed }, claim }: Begun,
+  error: unknown,
+): Promise<void> {
+  const refusal = refusalOf(error);
+  if (refusal === null || isBatch === true) return;
+  if (refusal instanceof PartialInsertError) {
+    const failure = { code: refusal.code, message: refusal.message };
+    await session.send((db, time) => operationsOf(db).updateOne(claim, { $set: { state: 'done', failure } }, time));
+    return;
+  }
+  if (marks) {
+    const mark = { [MARKS_FIELD]: id };
+    if ((await session.look((db, time) => db.collection(collection).findOne(mark, time))) !== null) return;
+  }
+  if (isResumed && !marks) return;
+  await session.send((db, time) => operationsOf(db).deleteOne(claim, time));
+}
+
+/** What the database surely did not do. */
+function refusalOf(error: unknown): ApiError | null {
+  return error instanceof ApiError && error.status < 500 ? error : null;
+}

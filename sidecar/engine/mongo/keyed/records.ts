@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { Collection, Db, ObjectId } from 'mongodb';
+import { IdempotencyConflictError } from '#engine/model/remembered-answer.ts';
+import type { IdempotencySlot, RememberedResult } from '#engine/rows.ts';
+import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
+import type { MongoSession } from '../session.ts';
+import type { DeletePlan } from '../write/call.ts';
+
+/** `_idempotency`: one document a key. */
+export interface OperationDocument {
+  readonly _id: string;
+  readonly kid: string;
+  readonly namespace: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  /** Its id in marks and in `_id`s of what it inserts. */
+  readonly operation: ObjectId;
+  /** The sidecar at work. */
+  readonly owner: string;
+  /** Epoch milliseconds: another sidecar may go on with it then. */
+  readonly until: number;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  readonly state: 'begun' | 'done';
+  /** Collection whose documents may bear its mark. */
+  readonly marked?: string;
+  readonly plan?: DeletePlan;
+  readonly result?: string;
+  /** Of an insert that stopped in the middle. */
+  readonly failure?: { readonly code: ApiErrorCode; readonly message: string };
+}
+
+export function operationsOf(db: Db): Collection<OperationDocument> {
+  return db.collection('_idempotency');
+}
+
+/** What is remembered of a key; null where nothing is done yet. */
+export async function recall(
+  session: MongoSession,
+  slot: Pick<IdempotencySlot, 'kid' | 'namespace' | 'key' | 'now'>,
+): Promise<RememberedResult | null> {
+  const known = await session.look((db, time) => operationsOf(db).findOne({ _id: recordId(slot) }, time));
+  if (known === null || known.expiresAt <= slot.now) return null;
+  const { fingerprint, failure, state, result } = known;
+  if (failure !== undefined) return { fingerprint, result: '', failure: new ApiError(failure.code, failure.message) };
+  return state === 'done' && result !== undefined ? { fingerprint, result } : null;
+}
+
+/** Null where the write is not done. @throws ApiError `idempotency_conflict`, and the failure of a partial insert */
+export function remembered({ state, fingerprint, result, failure }: OperationDocument, asked: string): string | null {
+  if (fingerprint !== asked) throw new IdempotencyConflictError();
+  if (failure !== undefined) throw new ApiError(failure.code, failure.message);
+  return state === 'done' && result !== undefined ? result : null;
+}
+
+/** Of bounded length whatever the key is. */
+export function recordId({ kid, namespace, key }: Pick<IdempotencySlot, 'kid' | 'namespace' | 'key'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([kid, namespace, key]))
+    .digest('base64url');
+}

@@ -1,0 +1,110 @@
+import type { AnyBulkWriteOperation, Document, ObjectId } from 'mongodb';
+import type { MongoDatabase } from '../connection.ts';
+import { MARKS_FIELD } from '../documents.ts';
+import type { MongoSession } from '../session.ts';
+import { operationsOf } from './records.ts';
+
+/** An operation that is done, and whose marks are of no use any more. */
+export interface Swept {
+  /** `_id` of its record. */
+  readonly record: string;
+  readonly collection: string;
+  readonly operation: ObjectId;
+  /** Documents among which are those with the mark; `{}` means looking at all; null where there are none. */
+  readonly among: Document | null;
+}
+
+interface Waiting extends Swept {
+  /** `performance.now()` milliseconds. */
+  readonly notBefore: number;
+}
+
+const SWEEP_MS = 1000;
+const SWEEP_TIMEOUT_MS = 5000;
+const MAX_AT_ONCE = 500;
+/** What a broken-off attempt has sent may still run on the server for so long, and must meet the mark. */
+const STRAGGLER_MS = 10_000;
+/** In a process that is stopping. */
+const LAST_SWEEP_MS = 1000;
+
+/**
+ * Takes marks off documents after the result of their write is remembered, some at a time. It may be left undone: what
+ * a process that ends leaves behind is found by the purge of expired records.
+ */
+export class MarkSweep {
+  readonly #database: MongoDatabase;
+  #waiting: Waiting[] = [];
+  #sweeping: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(database: MongoDatabase) {
+    this.#database = database;
+  }
+
+  add(swept: Swept, hadStragglers: boolean): void {
+    this.#waiting.push({ ...swept, notBefore: performance.now() + (hadStragglers ? STRAGGLER_MS : 0) });
+    this.#timer ??= setTimeout(() => this.#start(), SWEEP_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#sweeping;
+    if (this.#waiting.length > 0) await this.#sweep(this.#waiting.splice(0), LAST_SWEEP_MS);
+  }
+
+  #start(): void {
+    this.#timer = null;
+    const now = performance.now();
+    const due = this.#waiting.filter(({ notBefore }) => notBefore <= now).slice(0, MAX_AT_ONCE);
+    const taken = new Set(due);
+    this.#waiting = this.#waiting.filter((each) => !taken.has(each));
+    this.#sweeping = this.#sweep(due, SWEEP_TIMEOUT_MS).finally(() => {
+      this.#sweeping = null;
+      // With a full load there are more, and they must not become ever more.
+      const pauseMs = due.length < MAX_AT_ONCE ? SWEEP_MS : 0;
+      if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#start(), pauseMs).unref();
+    });
+  }
+
+  async #sweep(due: readonly Swept[], ms: number): Promise<void> {
+    if (due.length === 0) return;
+    try {
+      await this.#database.run({ deadline: performance.now() + ms }, 'read', (session) => sweep(session, due));
+    } catch {
+      // The log has it; the records still say that there are marks.
+    }
+  }
+}
+
+/** Marks first: a record that says nothing of marks has none. */
+export async function sweep(session: MongoSession, due: readonly Swept[]): Promise<void> {
+  for (const [collection, changes] of changesOf(due)) {
+    await session.send((db, time) => db.collection(collection).bulkWrite(changes, { ordered: false, ...time }));
+  }
+  // Of these very operations: a key that was forgotten meanwhile may stand for another one by now, which has marks.
+  const records = {
+    _id: { $in: due.map(({ record }) => record) },
+    operation: { $in: due.map(({ operation }) => operation) },
+  };
+  await session.send((db, time) => operationsOf(db).updateMany(records, { $unset: { marked: '' } }, time));
+}
+
+/** One change for all operations that have marked the same documents. */
+function changesOf(due: readonly Swept[]): Map<string, AnyBulkWriteOperation[]> {
+  const groups = new Map<string, { collection: string; among: Document; operations: ObjectId[] }>();
+  for (const { collection, among, operation } of due) {
+    if (among === null) continue;
+    const key = JSON.stringify([collection, among]);
+    const group = groups.get(key) ?? { collection, among, operations: [] };
+    group.operations.push(operation);
+    groups.set(key, group);
+  }
+  const changes = new Map<string, AnyBulkWriteOperation[]>();
+  for (const { collection, among, operations } of groups.values()) {
+    const marks = { [MARKS_FIELD]: { $in: operations } };
+    const filter = Object.keys(among).length === 0 ? marks : { $and: [among, marks] };
+    const update: Document = { $pull: marks };
+    changes.set(collection, [...(changes.get(collection) ?? []), { updateMany: { filter, update } }]);
+  }
+  return changes;
+}

@@ -1,0 +1,115 @@
+import type { AnyBulkWriteOperation, Document, ObjectId } from 'mongodb';
+import type { Row } from '#engine/rows.ts';
+import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD } from '../documents.ts';
+import { allOf } from '../filter.ts';
+import { columnNamed } from '../read.ts';
+import type { WriteCall } from '../write/call.ts';
+import { insertAll, newDocuments, plannedRows } from '../write/insert.ts';
+import { type KeyedChange, keyText } from './changes.ts';
+
+/** By key of the rows that are there: the last write of a queue that was applied to it. */
+type Marks = ReadonlyMap<string, ObjectId | null>;
+
+/**
+ * Makes changes of rows by one key in one statement. Of several of one row each wants to find the mark of the one before
+ * it: where one does nothing, those after it do nothing either, and the row tells how far it came.
+ *
+ * Resolves with the changes that are left, in their order: what is refused, or waits for another, or is to be inserted and
+ * cannot be with others. They go one by one.
+ * @throws ApiError where one is refused and the server does not tell which; any of them may be done then
+ */
+export async function changeTogether(call: WriteCall, changes: readonly KeyedChange[]): Promise<KeyedChange[]> {
+  const statements = statementsOf(changes);
+  const { matchedCount } = await call.session.send((db, time) =>
+    db.collection(collectionOf(call.target)).bulkWrite(statements, { ordered: true, ...time }),
+  );
+  // Long counts come back as objects.
+  if (Number(matchedCount) === changes.length) return [];
+  const marks = await marksOf(call, changes);
+  const left = leftOf(changes, marks);
+  const isInserted = await insertHeads(call, left, marks);
+  return left.filter((change) => !isInserted.has(change));
+}
+
+function statementsOf(changes: readonly KeyedChange[]): AnyBulkWriteOperation[] {
+  const before = new Map<string, ObjectId>();
+  return changes.map(({ key, selection, update, operation }) => {
+    const last = before.get(key);
+    before.set(key, operation.id);
+    const filter = last === undefined ? selection : allOf([selection, { [LAST_QUEUED_FIELD]: last }]);
+    return { updateOne: { filter, update } };
+  });
+}
+
+/** Keys in one question: a list of alternatives makes some servers slow. */
+const KEYS_AT_ONCE = 200;
+
+async function marksOf({ session, target }: WriteCall, changes: readonly KeyedChange[]): Promise<Marks> {
+  const columns = changes[0]?.columns ?? [];
+  const fields = [...columns.map(fieldOf), LAST_QUEUED_FIELD];
+  const projection = Object.fromEntries([['_id', 0], ...fields.map((field) => [field, 1])]);
+  const wanted = [...new Map(changes.map(({ key, match }) => [key, match])).values()];
+  const marks = new Map<string, ObjectId | null>();
+  for (let from = 0; from < wanted.length; from += KEYS_AT_ONCE) {
+    const selection = { $or: wanted.slice(from, from + KEYS_AT_ONCE) };
+    const found = await session.look((db, time) =>
+      db
+        .collection(collectionOf(target))
+        .find(selection, { projection, ...time })
+        .toArray(),
+    );
+    for (const document of found) {
+      const values: Row = new Map(
+        columns.map((name) => [name, fromBson(columnNamed(target.table, name), document[fieldOf(name)])]),
+      );
+      marks.set(keyText(columns, values), (document as Document)[LAST_QUEUED_FIELD] ?? null);
+    }
+  }
+  return marks;
+}
+
+/**
+ * Neither done, nor surely nothing to do. What comes after a change of the same row that did nothing was not tried; of a
+ * row that is not there only what comes after it is inserted.
+ */
+function leftOf(changes: readonly KeyedChange[], marks: Marks): KeyedChange[] {
+  const isOpen = new Set<string>();
+  return changes.filter(({ key, operation, row, isGuarded }) => {
+    const mark = marks.get(key);
+    if (mark !== undefined && isAtLeast(mark, operation)) return false;
+    const isTried = !isOpen.has(key);
+    const didNothing = isTried && row === null && (mark === undefined || !isGuarded);
+    if (mark !== undefined || !didNothing) isOpen.add(key);
+    return !didNothing;
+  });
+}
+
+function isAtLeast(mark: ObjectId | null, { id, last }: KeyedChange['operation']): boolean {
+  if (mark === null) return false;
+  const text = mark.toHexString();
+  return text >= id.toHexString() && text <= last.toHexString();
+}
+
+/**
+ * Rows that are not there, in one statement: those whose first change inserts them, as long as no other one inserts. In
+ * order, as two of them may want the same value of another unique column.
+ */
+async function insertHeads(
+  call: WriteCall,
+  left: readonly KeyedChange[],
+  marks: Marks,
+): Promise<ReadonlySet<KeyedChange>> {
+  const heads: KeyedChange[] = [];
+  const seen = new Set<string>();
+  for (const change of left) {
+    const isFirst = !seen.has(change.key);
+    seen.add(change.key);
+    if (change.row === null || marks.has(change.key)) continue;
+    if (!isFirst) break;
+    heads.push(change);
+  }
+  const planned = heads.flatMap(({ operation, row }) => plannedRows(operation, row === null ? [] : [row]));
+  const documents = await newDocuments(call, planned);
+  const stop = await insertAll(call, documents);
+  return new Set(heads.slice(0, stop?.inserted ?? documents.length));
+}

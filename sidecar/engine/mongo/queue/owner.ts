@@ -1,0 +1,89 @@
+import { type Filter, Long } from 'mongodb';
+import { givenUp, owned } from '#engine/model/queue-ownership.ts';
+import type { QueueOwner, QueueRow } from '#engine/queues.ts';
+import { failureOf } from '../failures.ts';
+import type { MongoSession } from '../session.ts';
+import { type QueueDocument, queueDocument, queuesOf, rowOf } from './collections.ts';
+
+/** Each change names the row that it was made for, so that one that comes late finds another row and changes nothing. */
+
+export async function readQueue(session: MongoSession, namespace: string): Promise<QueueRow | null> {
+  const found = await session.look((db, time) => queuesOf(db).findOne({ _id: namespace }, time));
+  return found === null ? null : rowOf(found);
+}
+
+/** How far a queue is: `parts` operations of the entry behind the position are done, too. */
+export interface QueuePlace {
+  readonly position: number;
+  readonly parts: number;
+}
+
+/** The row, and how far it is within the next entry. */
+export async function readPlace(session: MongoSession, namespace: string): Promise<readonly [QueueRow | null, number]> {
+  const found = await session.look((db, time) => queuesOf(db).findOne({ _id: namespace }, time));
+  return found === null ? [null, 0] : [rowOf(found), found.parts ?? 0];
+}
+
+export async function ownQueue(
+  session: MongoSession,
+  namespace: string,
+  journal: string,
+  from: 'nobody' | 'anybody',
+): Promise<QueueRow> {
+  for (;;) {
+    const known = await readQueue(session, namespace);
+    const next = owned(known, namespace, journal, from);
+    if (next === known || (await changed(session, known, next))) return next;
+  }
+}
+
+export async function releaseQueue(session: MongoSession, owner: QueueOwner): Promise<void> {
+  for (;;) {
+    const known = await readQueue(session, owner.namespace);
+    if (known === null) return;
+    const next = givenUp(known, owner);
+    if (next === known || (await changed(session, known, next))) return;
+  }
+}
+
+/** False where somebody else has moved it, or owns the queue. */
+export async function movePlace(
+  session: MongoSession,
+  { namespace: _id, journal, token }: QueueOwner,
+  from: QueuePlace,
+  to: QueuePlace,
+): Promise<boolean> {
+  const position = Long.fromNumber(from.position);
+  const parts = from.parts === 0 ? { $in: [null, 0] } : from.parts;
+  const unmoved = { _id, journal, token: Long.fromNumber(token), position, parts };
+  const moved = { position: Long.fromNumber(to.position), ...(to.parts === from.parts ? {} : { parts: to.parts }) };
+  const { matchedCount } = await session.send((db, time) =>
+    queuesOf(db).updateOne(unmoved as Filter<QueueDocument>, { $set: moved }, time),
+  );
+  return matchedCount > 0;
+}
+
+export function isOwner(row: QueueRow | null, { journal, token }: QueueOwner): row is QueueRow {
+  return row !== null && row.journal === journal && row.token === token;
+}
+
+/** False where the row is another one by now. */
+export async function changed(session: MongoSession, known: QueueRow | null, next: QueueRow): Promise<boolean> {
+  const { _id, ...fields } = queueDocument(next);
+  if (known === null) return inserted(session, next);
+  const { journal, token, position, past } = queueDocument(known);
+  const { matchedCount } = await session.send((db, time) =>
+    queuesOf(db).replaceOne({ _id, journal, token, position, past }, fields, time),
+  );
+  return matchedCount > 0;
+}
+
+async function inserted(session: MongoSession, row: QueueRow): Promise<boolean> {
+  try {
+    await session.send((db, time) => queuesOf(db).insertOne(queueDocument(row), time));
+    return true;
+  } catch (error) {
+    if (failureOf(error).kind === 'duplicate') return false;
+    throw error;
+  }
+}

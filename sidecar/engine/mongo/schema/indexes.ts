@@ -1,0 +1,85 @@
+import { type IndexDescriptionInfo, MongoServerError } from 'mongodb';
+import { physicalIndexes } from '#engine/model/physical-indexes.ts';
+import type { Table } from '#protocol/schema.ts';
+import { ORDER_FIELD } from '../documents.ts';
+import type { SchemaWork } from './collections.ts';
+
+/** MongoDB's own index over `_id`. */
+const OWN_INDEX = '_id_';
+const NAMESPACE_NOT_FOUND = 26;
+
+/** An index of a collection. All that makes it what it is is in it. */
+export interface CollectionIndex {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly unique: boolean;
+  /** Only documents that have these count: NULL is an absent field, and equals nothing. */
+  readonly present: readonly string[];
+}
+
+/** The key or the order of insertion first, then what `physicalIndexes` names. */
+export function indexesOf(physical: string, table: Table): CollectionIndex[] {
+  const { primaryKey } = table;
+  const first: CollectionIndex =
+    primaryKey === undefined
+      ? { name: ORDER_FIELD, columns: [ORDER_FIELD], unique: false, present: [] }
+      : { name: '_key', columns: primaryKey, unique: true, present: [] };
+  const nullable = new Set(table.columns.filter((column) => column.nullable).map(({ name }) => name));
+  const others = physicalIndexes(physical, table).map((index) => ({
+    ...index,
+    // Without a nullable column every document counts, and the index serves more queries.
+    present: index.unique ? index.columns.filter((name) => nullable.has(name)) : [],
+  }));
+  return [first, ...others];
+}
+
+/** Drops what the table does not want any more. Done again it does nothing. */
+export async function dropIndexes(work: SchemaWork, physical: string, wanted: readonly CollectionIndex[]) {
+  const staying = new Set(wanted.map(indexText));
+  for (const index of await madeIndexes(work, physical)) {
+    if (!staying.has(indexText(index))) await work.db.collection(physical).dropIndex(index.name, work.time());
+  }
+}
+
+/** Makes what is missing. Done again it does nothing. The rows are known to be unique where they must be. */
+export async function makeIndexes(work: SchemaWork, physical: string, wanted: readonly CollectionIndex[]) {
+  const made = new Set((await madeIndexes(work, physical)).map(indexText));
+  const missing = wanted.filter((index) => !made.has(indexText(index)));
+  if (missing.length === 0) return;
+  await work.db.collection(physical).createIndexes(missing.map(description), work.time());
+}
+
+function description({ name, columns, unique, present }: CollectionIndex) {
+  return {
+    name,
+    key: new Map(columns.map((column) => [column, 1 as const])),
+    ...(unique ? { unique } : {}),
+    ...(present.length === 0
+      ? {}
+      : { partialFilterExpression: Object.fromEntries(present.map((column) => [column, { $exists: true }])) }),
+  };
+}
+
+/** None for a collection that is not there. */
+async function madeIndexes(work: SchemaWork, physical: string): Promise<CollectionIndex[]> {
+  try {
+    const found = await work.db.collection(physical).indexes(work.time());
+    return found.filter(({ name }) => name !== OWN_INDEX).map(readIndex);
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
+    throw error;
+  }
+}
+
+function readIndex({ name, key, unique, partialFilterExpression }: IndexDescriptionInfo): CollectionIndex {
+  return {
+    name: String(name),
+    columns: Object.keys(key),
+    unique: unique === true,
+    present: Object.keys(partialFilterExpression ?? {}),
+  };
+}
+
+function indexText({ name, columns, unique, present }: CollectionIndex): string {
+  return [name, unique, columns.join(' '), present.join(' ')].join(', ');
+}

@@ -1,0 +1,293 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CallBounds, StaleSchemaError, type TableTarget } from '#engine/rows.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
+import { within } from '../within-time.ts';
+import { type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './collections.ts';
+import type { Others } from './other-sidecars.ts';
+import { repairNamespace } from './repair.ts';
+
+/**
+ * MongoDB cannot check in a write which schema it was meant for, so sidecars keep out of each other's way in time:
+ *
+ * - A sidecar begins an operation on rows only where it has seen, at most `LEASE_MS` ago, that the schema is the one it
+ *   knows and that no change is announced. While it is in use it looks every `POLL_MS`, for all namespaces at once, so
+ *   that no operation pays for it.
+ * - It is registered in `_sidecars` as long as it does, by the clock of the server.
+ * - A change is announced in `_schemas` first. Each sidecar that sees this lets its operations end, begins none, and
+ *   acknowledges. Whoever makes the change waits for all that are registered, at most until the lease and the longest
+ *   operation of one that does not answer must be over.
+ */
+const LEASE_MS = 1000;
+const POLL_MS = 250;
+/** Registration is renewed when it is this old, and without success no operation begins after twice that time. */
+const BEAT_MS = 2000;
+/** A registration outlives its last operation by this. */
+const BEAT_SLACK_MS = 3000;
+/** Without operations for so long a sidecar leaves the list, so that no change waits for it. */
+const IDLE_MS = 30_000;
+const REFRESH_TIMEOUT_MS = 2000;
+/** A change that is announced for so long, without a lock, is nobody's any more. */
+const REPAIR_AFTER_MS = 2000;
+const REPAIR_TIMEOUT_MS = 3_600_000;
+const ASK_AGAIN_MS = 25;
+/** What an operation that was cut off at its end may still do on the server. */
+const GRACE_MS = 250;
+
+export interface LeaseOptions {
+  readonly run: RunSchemaWork;
+  /** How long an operation on rows may take. */
+  readonly callMs: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+interface Seen {
+  readonly revision: number;
+  readonly changing: string | null;
+  /** When that was seen first, `performance.now()` milliseconds. */
+  readonly since: number;
+}
+
+export class SchemaLease implements Others {
+  readonly #id = randomUUID();
+  readonly #options: LeaseOptions;
+  #seen: ReadonlyMap<string, Seen> = new Map();
+  /** When the reading began that `#seen` is from, and the last renewal; `performance.now()` milliseconds. */
+  #seenAt = -Infinity;
+  #beatAt = -Infinity;
+  #usedAt = -Infinity;
+  /** How long an operation may take, as others were told. */
+  #toldMs: number;
+  /** Of those that may take longer than usual. */
+  readonly #long: number[] = [];
+  #refreshing: Promise<void> | null = null;
+  readonly #running = new Map<string, number>();
+  readonly #acknowledged = new Map<string, string>();
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+  readonly #repairing = new Set<string>();
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#toldMs = options.callMs;
+  }
+
+  /**
+   * Runs an operation on rows of a table as long as its schema is the stored one. The bounds that it gets end within
+   * the time that a schema change would wait for it; nothing of the work may go on after it has settled. One that `isLong`
+   * has all of its bounds, and a schema change is told to wait for that.
+   * @throws StaleSchemaError, or ApiError `sync_in_progress` where a change takes longer than 3 s.
+   */
+  async run<T>(
+    target: TableTarget,
+    bounds: CallBounds,
+    work: (bounds: CallBounds) => Promise<T>,
+    { isLong = false } = {},
+  ): Promise<T> {
+    this.#usedAt = performance.now();
+    const usualMs = this.#options.callMs;
+    if (!isLong) return this.#run(target, bounds, work, usualMs);
+    const callMs = Math.max(usualMs, bounds.deadline - performance.now());
+    this.#long.push(callMs);
+    try {
+      return await this.#run(target, bounds, work, callMs);
+    } finally {
+      this.#long.splice(this.#long.indexOf(callMs), 1);
+    }
+  }
+
+  async #run<T>(
+    target: TableTarget,
+    bounds: CallBounds,
+    work: (bounds: CallBounds) => Promise<T>,
+    callMs: number,
+  ): Promise<T> {
+    const { namespace } = target;
+    for (;;) {
+      if (callMs > this.#toldMs) this.#beatAt = -Infinity;
+      if (this.#isCurrent(target)) break;
+      await this.#become(target, bounds);
+    }
+    this.#running.set(namespace, (this.#running.get(namespace) ?? 0) + 1);
+    try {
+      return await work({ deadline: Math.min(bounds.deadline, performance.now() + callMs) });
+    } finally {
+      const left = (this.#running.get(namespace) ?? 1) - 1;
+      if (left > 0) this.#running.set(namespace, left);
+      else this.#running.delete(namespace);
+    }
+  }
+
+  async wait(work: SchemaWork, namespace: string, token: string): Promise<void> {
+    const since = performance.now();
+    await sidecarsOf(work.db).deleteMany({ $expr: { $lte: ['$until', '$$NOW'] } }, work.time());
+    for (;;) {
+      const others = await sidecarsOf(work.db)
+        .find({ _id: { $ne: this.#id } }, work.time())
+        .toArray();
+      const waitedMs = performance.now() - since;
+      const isOver = others.every(
+        ({ acks, callMs }) => acks?.[namespace] === token || waitedMs > LEASE_MS + callMs + GRACE_MS,
+      );
+      // Its own too: whoever repairs a change may still have operations under way that began before it was announced.
+      if (isOver && !this.#running.has(namespace)) return;
+      await delay(ASK_AGAIN_MS);
+    }
+  }
+
+  /** Leaves the list of sidecars. Operations must have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopPolling();
+    await this.#refreshing?.catch(() => {});
+    if (this.#beatAt === -Infinity) return;
+    this.#beatAt = -Infinity;
+    const bounds = { deadline: performance.now() + REFRESH_TIMEOUT_MS };
+    await this.#options.run(bounds, async (work) => {
+      await sidecarsOf(work.db).deleteOne({ _id: this.#id }, work.time());
+    });
+  }
+
+  #isCurrent({ namespace, revision }: TableTarget): boolean {
+    const now = performance.now();
+    if (this.#seenAt < now - LEASE_MS || this.#beatAt < now - 2 * BEAT_MS) return false;
+    const seen = this.#seen.get(namespace);
+    return seen !== undefined && seen.revision === revision && seen.changing === null;
+  }
+
+  /** Looks until the schema is the target's, is another one, or a change takes too long. */
+  async #become(target: TableTarget, bounds: CallBounds): Promise<void> {
+    const until = Math.min(bounds.deadline, performance.now() + MAX_SYNC_WAIT_MS);
+    for (;;) {
+      const begunAt = performance.now();
+      // One that is under way may have begun before the change that the caller knows of.
+      while (this.#seenAt < begunAt || this.#beatAt < begunAt - 2 * BEAT_MS) await within(this.#refresh(), bounds);
+      if (this.#isCurrent(target)) return;
+      const seen = this.#seen.get(target.namespace);
+      if (seen === undefined || (seen.changing === null && seen.revision !== target.revision)) {
+        throw new StaleSchemaError(target.namespace);
+      }
+      if (seen.changing === null) {
+        // The schema is the same, but looking took longer than the lease is.
+        if (performance.now() > until) throw new ApiError('database_timeout', 'the database answers too slowly');
+        continue;
+      }
+      if (seen.since < performance.now() - REPAIR_AFTER_MS) this.#repair(target.namespace);
+      if (performance.now() + ASK_AGAIN_MS > until) {
+        const reason = `a schema change of namespace ${target.namespace} is running or was cut off`;
+        throw new ApiError('sync_in_progress', `${reason}; try again`);
+      }
+      await delay(ASK_AGAIN_MS);
+    }
+  }
+
+  #refresh(): Promise<void> {
+    this.#startPolling();
+    this.#refreshing ??= this.#look().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  /** Registers first, so that whoever announces a change after this reading waits for this sidecar. */
+  #look(): Promise<void> {
+    const bounds = { deadline: performance.now() + REFRESH_TIMEOUT_MS };
+    return this.#options.run(bounds, async (work) => {
+      if (this.#beatAt < performance.now() - BEAT_MS) await work.look(() => this.#beat(work));
+      const begunAt = performance.now();
+      const projection = { revision: 1, 'changing.token': 1 };
+      const found = await work.look((db, time) =>
+        schemasOf(db)
+          .find({}, { projection, ...time })
+          .toArray(),
+      );
+      this.#seen = new Map(
+        found.map(({ _id, revision, changing }) => [
+          _id,
+          this.#noticed(_id, revision, changing?.token ?? null, begunAt),
+        ]),
+      );
+      this.#seenAt = begunAt;
+      await this.#acknowledge(work);
+    });
+  }
+
+  #noticed(namespace: string, revision: number, changing: string | null, at: number): Seen {
+    const before = this.#seen.get(namespace);
+    return { revision, changing, since: before?.changing === changing ? before.since : at };
+  }
+
+  /** In the background, however long it takes; operations wait for it as for any change. */
+  #repair(namespace: string): void {
+    if (this.#repairing.has(namespace) || this.#isClosed) return;
+    this.#repairing.add(namespace);
+    const bounds = { deadline: performance.now() + REPAIR_TIMEOUT_MS };
+    this.#options
+      .run(bounds, (work) => repairNamespace(work, this, namespace, this.#options.now()))
+      // The next operation that waits tries again.
+      .catch(() => {})
+      .finally(() => this.#repairing.delete(namespace));
+  }
+
+  async #beat(work: SchemaWork): Promise<void> {
+    const begunAt = performance.now();
+    const callMs = Math.ceil(Math.max(this.#options.callMs, ...this.#long));
+    const lifetime = 2 * BEAT_MS + LEASE_MS + callMs + BEAT_SLACK_MS;
+    await sidecarsOf(work.db).updateOne(
+      { _id: this.#id },
+      [{ $set: { until: { $add: ['$$NOW', lifetime] }, callMs } }],
+      { upsert: true, ...work.time() },
+    );
+    this.#beatAt = begunAt;
+    this.#toldMs = callMs;
+  }
+
+  /** From here on nothing begins in these namespaces until a later look finds the change done. */
+  async #acknowledge(work: SchemaWork): Promise<void> {
+    for (const [namespace, { changing }] of this.#seen) {
+      if (changing === null || this.#running.has(namespace) || this.#acknowledged.get(namespace) === changing) continue;
+      await sidecarsOf(work.db).updateOne(
+        { _id: this.#id },
+        { $set: { [`acks.${namespace}`]: changing } },
+        work.time(),
+      );
+      this.#acknowledged.set(namespace, changing);
+    }
+  }
+
+  #startPolling(): void {
+    if (this.#timer !== null || this.#isClosed) return;
+    this.#timer = setInterval(() => {
+      if (this.#usedAt < performance.now() - IDLE_MS) this.#leave();
+      // An operation that comes meanwhile looks by itself and tells its caller what is wrong.
+      else this.#refresh().catch(() => {});
+    }, POLL_MS);
+    this.#timer.unref();
+  }
+
+  #stopPolling(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Nothing begins before the next look, and that registers again. */
+  #leave(): void {
+    if (this.#running.size > 0 || this.#refreshing !== null) return;
+    this.#stopPolling();
+    this.#seenAt = -Infinity;
+    this.#beatAt = -Infinity;
+    this.#acknowledged.clear();
+    const bounds = { deadline: performance.now() + REFRESH_TIMEOUT_MS };
+    this.#refreshing = this.#options
+      .run(bounds, async (work) => {
+        await sidecarsOf(work.db).deleteOne({ _id: this.#id }, work.time());
+      })
+      // It is forgotten by itself when its time is over.
+      .catch(() => {})
+      .finally(() => {
+        this.#refreshing = null;
+      });
+  }
+}

@@ -1,0 +1,53 @@
+import { type Document, MongoServerError } from 'mongodb';
+import type { SchemaWork } from './collections.ts';
+
+/** Steps over whole collections, each of which may be done again. */
+
+const NAMESPACE_NOT_FOUND = 26;
+const NAMESPACE_EXISTS = 48;
+
+export async function createCollection(work: SchemaWork, name: string): Promise<void> {
+  try {
+    const { maxTimeMS, signal } = work.time();
+    // `createCollection` of the driver would send the signal to the server, and MongoDB refuses what it does not know.
+    await work.db.command({ create: name, maxTimeMS }, { signal });
+  } catch (error) {
+    if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
+  }
+}
+
+/** Where the old collection is not there it is renamed already, or its owner has dropped it by hand. */
+export async function renameCollection(work: SchemaWork, from: string, to: string): Promise<void> {
+  const rename = () => work.db.collection(from).rename(to, work.time());
+  try {
+    await rename();
+  } catch (error) {
+    if (hasCode(error, NAMESPACE_NOT_FOUND)) return createCollection(work, to);
+    if (!hasCode(error, NAMESPACE_EXISTS) || (await isTaken(work, to))) throw error;
+    await dropCollection(work, to);
+    await rename();
+  }
+}
+
+/** Long counts come back as objects. */
+export async function countRows(work: SchemaWork, name: string, condition: Document, limit?: number): Promise<number> {
+  const options = { ...work.time(), ...(limit === undefined ? {} : { limit }) };
+  return Number(await work.db.collection(name).countDocuments(condition, options));
+}
+
+/** Whether documents lie where no declared table has put them. */
+export async function isTaken(work: SchemaWork, name: string): Promise<boolean> {
+  return (await work.db.collection(name).findOne({}, { ...work.time(), projection: { _id: 1 } })) !== null;
+}
+
+export async function dropCollection(work: SchemaWork, name: string): Promise<void> {
+  try {
+    await work.db.collection(name).drop(work.time());
+  } catch (error) {
+    if (!hasCode(error, NAMESPACE_NOT_FOUND)) throw error;
+  }
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof MongoServerError && error.code === code;
+}

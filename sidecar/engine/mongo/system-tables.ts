@@ -1,0 +1,58 @@
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { metaOf, quarantineOf, type SchemaWork } from './schema/collections.ts';
+import { isTaken } from './schema/whole.ts';
+
+const SYSTEM_COLLECTIONS = [
+  '_meta',
+  '_schemas',
+  '_idempotency',
+  '_quarantine',
+  '_locks',
+  '_generators',
+  '_sidecars',
+  '_queues',
+  '_dead_letters',
+];
+
+/**
+ * Creates the system collections where they are missing, or checks that those that are there are known.
+ * @throws UnusableDatabaseError where another program has documents under one of the names, or for a newer format;
+ * nothing is changed then.
+ */
+export async function prepareSystemCollections(work: SchemaWork): Promise<void> {
+  if (await isPrepared(work)) return;
+  for (const name of SYSTEM_COLLECTIONS) {
+    // Another sidecar may have come first meanwhile.
+    if (!(await isTaken(work, name)) || (await isPrepared(work))) continue;
+    throw new UnusableDatabaseError(
+      `the database has a collection ${name} of another program, a name that the sidecar needs: rename it, or give the sidecar a database of its own; nothing was changed`,
+    );
+  }
+  await work.db.collection('_idempotency').createIndex({ expiresAt: 1 }, { name: 'by_expiry', ...work.time() });
+  await quarantineOf(work.db).createIndex({ namespace: 1 }, { name: 'by_namespace', ...work.time() });
+  // Last of all, so that a database that has it has everything; of two sidecars that start at once the first one wins.
+  await metaOf(work.db).updateOne(
+    { _id: 'format' },
+    { $setOnInsert: { value: FIRST_FORMAT_VERSION } },
+    { upsert: true, ...work.time() },
+  );
+}
+
+async function isPrepared(work: SchemaWork): Promise<boolean> {
+  const known = await metaOf(work.db).findOne({ _id: 'format' }, work.time());
+  if (known === null) return false;
+  checkFormatVersion(known.value);
+  return true;
+}
+
+function checkFormatVersion(version: number | string): void {
+  if (!Number.isSafeInteger(version) || Number(version) < 1) {
+    throw new UnusableDatabaseError('the database has no readable format version; nothing was changed');
+  }
+  if (Number(version) > FORMAT_VERSION) {
+    throw new UnusableDatabaseError(
+      `the database has format version ${version}, and this program knows ${FORMAT_VERSION}: use a newer sidecar; nothing was changed`,
+    );
+  }
+}
