@@ -131,7 +131,7 @@ export class ActiveRun {
     });
     if (process.pid !== null) {
       // It runs all the same; only after a kill of the panel nobody would know of it.
-      memory.note(process.pid, run).catch(() => say('Its process could not be written down'));
+      memory.note(process.pid, run).catch(() => say('The process id of the server could not be saved'));
       say(`The server runs as process ${process.pid}`);
     }
     return process;

@@ -1,11 +1,11 @@
 import type { PlanStep } from '../shapes/server.ts';
 import type { RunEnd } from './server-run.ts';
 
-/** What the console says of the server's comings and goings. */
+/** The panel's console line about the end of a run. */
 export function describeExit({ code, signal, failure, isAsked }: Omit<RunEnd, 'isLeftOver'>): string {
   if (failure !== null) return `The server could not start: ${failure}`;
   const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-  return isAsked ? `The server has stopped (${how})` : `The server has CRASHED (${how})`;
+  return isAsked ? `The server stopped (${how})` : `The server crashed (${how})`;
 }
 
 /** Follows "max stops the server": `. If it does not end: terminate in 20 s, kill in 30 s.` */

@@ -13,14 +13,14 @@ export interface EndReaders {
 export function reportEnd(run: ActiveRun, end: RunEnd, { say, crashes }: EndReaders): void {
   if (!run.isLeft) say(describeExit(end));
   if (end.isLeftOver)
-    say('Some processes of the server do not end, not even by force; the system has to be asked about them');
+    say('Some processes of the server did not end, even after a kill; look at them with the tools of the system');
   if (run.isLeft || end.isAsked) return;
   const { isUp, bundles } = run.condition;
   try {
     crashes.add({ exit: exitOf(end), failure: end.failure, startedAt: run.startedAt, isUp, bundles });
   } catch (error) {
     // A disk that is full must not keep the server down.
-    say(`There is no record of this crash: ${error instanceof Error ? error.message : String(error)}`);
+    say(`This crash could not be recorded: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

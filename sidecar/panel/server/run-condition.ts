@@ -46,7 +46,7 @@ export class RunCondition {
   hang(silentMs: number): void {
     const { now, say, settings, onChange, onRestartDue } = this.#options;
     this.hungSince = new Date(now() - silentMs).toISOString();
-    say(`The server HANGS: no line and no answer for ${Math.round(silentMs / 1000)} s`);
+    say(`The server is frozen: no output and no answer for ${Math.round(silentMs / 1000)} s`);
     if (settings.values.restartHungServer) onRestartDue();
     onChange();
   }

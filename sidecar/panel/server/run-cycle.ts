@@ -76,7 +76,7 @@ export class RunCycle {
       return;
     }
     this.#isToStart = starts;
-    this.#say(`A server that an earlier run of the panel has left behind (process ${left}) is ended`);
+    this.#say(`Ending a server that an earlier run of the panel left running (process ${left})`);
     this.#follow(ActiveRun.ofLeftGroup(left, this.#runOptions()));
   }
 
@@ -102,7 +102,7 @@ export class RunCycle {
     this.#isToStart = false;
     this.#isRestarting = false;
     if (this.#run !== null) {
-      this.#say(`${actor} ends the server by force`);
+      this.#say(`${actor} stops the server by force`);
       this.#run.forceStop();
       this.#options.onChange();
     } else if (this.#rest === 'crashed') this.#settle(actor);
@@ -182,7 +182,7 @@ export class RunCycle {
     this.#failure = end.failure;
     reportEnd(run, end, { say: (text) => this.#say(text), crashes: this.#options.crashes });
     this.#options.onBundles();
-    if (this.#isToStart && !this.#isClosing) this.#launch('The server is started again');
+    if (this.#isToStart && !this.#isClosing) this.#launch('The server starts again');
     else if (run.isUnwanted || end.isAsked) this.#comeToRest('stopped');
     else {
       if (!this.#isClosing) this.#selfStart.afterCrash(run.ranMs);
@@ -205,7 +205,7 @@ export class RunCycle {
   }
 
   #sayNotAgain(actor: string): void {
-    this.#say(`${actor} stops the server; it is not started again`);
+    this.#say(`${actor} stops the server; it does not start again`);
   }
 
   #say(text: string): void {

@@ -46,22 +46,22 @@ export class SelfStart {
     const waitMs = this.#guard.afterCrash(performance.now(), ranMs);
     if (waitMs === null) {
       this.gaveUp = 'crashes';
-      say('The server has crashed too often: 5 starts in 10 minutes. It stays down until somebody starts it by hand');
+      say('The server crashed too often: 5 starts in 10 minutes. It stays down until you start it');
       return;
     }
     const timer = setTimeout(() => {
       this.#pending = null;
       this.#guard.noteStart(performance.now());
-      start('The server is started again after a crash');
+      start('The server starts again after a crash');
     }, waitMs);
     this.#pending = { timer, at: new Date(now() + waitMs).toISOString() };
-    say(`The server is started again in ${seconds(waitMs)}`);
+    say(`The server starts again in ${seconds(waitMs)}`);
   }
 
   /** Whether a server that hangs may be restarted now: that counts as a start after a crash. */
   mayRestartHung(): boolean {
     if (this.#guard.afterCrash(performance.now(), 0) === null) {
-      this.#options.say('The server has been started too often in 10 minutes; it is left as it is');
+      this.#options.say('The server was started too often in 10 minutes, so it is not restarted');
       return false;
     }
     this.#guard.noteStart(performance.now());

@@ -3,10 +3,13 @@ import type { DiagnosticLevel } from './diagnostics.ts';
 
 const ERROR = /\b(?:error|exception|fatal)\b/i;
 const WARNING = /\bwarn(?:ing)?\b/i;
-/** Lines of the panel itself (`panel/server`): the server is down or about to be, or something was done to it. */
+/**
+ * The panel's own lines (`panel/server`). Errors: the server is down or frozen. They begin with fixed words, so that the name
+ * of an account, with which other lines begin, never counts.
+ */
 const PANEL_ERROR =
-  /\b(?:crashed|hangs|(?:cannot|could not) (?:be )?start(?:ed)?|do(?:es)? not end|no record of this crash|too often)\b/i;
-const PANEL_WARNING = /\b(?:by force|left behind|could not|started again)\b/i;
+  /^(?:The server (?:crashed|is frozen|could not start|was started too often)|This crash could not|Some processes)\b/;
+const PANEL_WARNING = /^(?:The server starts again|Ending a server|The process id)\b|stops the server by force$/;
 /** Where a line says what it is, it says so at its beginning. */
 const TELLING_CHARS = 200;
 

@@ -41,11 +41,11 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
   it('refuse at the field what cannot be', async () => {
     await open('/config');
     await page.getByLabel('Start command').fill('"never closed');
-    await page.getByLabel('Line that starts a bundle').fill('ensure');
-    await page.getByLabel('Seconds until it is killed').fill('601');
+    await page.getByLabel('Command to start a bundle').fill('ensure');
+    await page.getByLabel('Kill after (seconds)').fill('601');
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('A quotation mark is not closed.').waitFor();
-    await page.getByText('The line must contain {name}.').waitFor();
+    await page.getByText('The command must contain {name}.').waitFor();
     await page.getByText('Enter a whole number from 0 to 600.').waitFor();
     expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Start command');
     expect(await page.getByLabel('Start command').getAttribute('aria-invalid')).toBe('true');
@@ -59,6 +59,12 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await open('/config', editor);
     expect(await editor.getByLabel('Start command').getAttribute('readonly')).not.toBeNull();
     expect(await cfg(editor).getAttribute('readonly')).not.toBeNull();
+    await open('', editor);
+    for (const label of ['Restart a frozen server', 'Treat as frozen after (seconds)']) {
+      expect(await editor.getByLabel(label).isDisabled(), label).toBe(true);
+      expect(await editor.getByLabel(label).getAttribute('aria-describedby')).not.toBeNull();
+    }
+    expect(await editor.getByText('you also need the permission: Restart the server').count()).toBe(2);
     await expectAccessible(editor);
     const guest = await browser.visit(panel.address);
     await signIn(guest, 'guest', PASSWORD);

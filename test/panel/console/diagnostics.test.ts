@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeExit } from '#panel/server/describe-run.ts';
 import type { DiagnosticEntry, DiagnosticPage } from '#panel/shapes/diagnostics.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let panel: TestPanel;
@@ -85,16 +86,16 @@ describe('what diagnostics tell', () => {
     const crash = { code: 134, signal: null, failure: null, isAsked: false };
     own(describeExit(crash));
     own(describeExit({ ...crash, failure: 'no such file' }));
-    own('The server HANGS: no line and no answer for 60 s');
-    own('The server cannot be started: no such file');
-    own('The server has crashed too often: 5 starts in 10 minutes. It stays down until somebody starts it by hand');
-    own('max ends the server by force');
-    own('The server is started again after a crash');
+    own('The server is frozen: no output and no answer for 60 s');
+    own('The server crashed too often: 5 starts in 10 minutes. It stays down until you start it');
+    own('max stops the server by force');
+    own('The server starts again after a crash');
+    own('frozen starts the server');
     own(describeExit({ ...crash, code: 0, isAsked: true }));
     own('The server runs as process 12');
     const { entries } = await query('source=server&limit=9');
     const levels = entries.map(({ level }) => level).reverse();
-    expect(levels).toEqual(['error', 'error', 'error', 'error', 'error', 'warn', 'warn', 'info', 'info']);
+    expect(levels).toEqual(['error', 'error', 'error', 'error', 'warn', 'warn', 'info', 'info', 'info']);
   });
 
   it('leaves out levels and ordinary requests on request', async () => {
@@ -108,10 +109,10 @@ describe('what diagnostics tell', () => {
       'chosen by level: nothing',
       'chosen by level: an error',
     ]);
-    log.info('panel request', { method: 'POST', route: '/api/marked', status: 200 });
-    log.info('panel request', { method: 'POST', route: '/api/marked', status: 403 });
-    log.error('panel request', { method: 'POST', route: '/api/marked', status: 500 });
-    log.info('request', { op: 'find', kid: '/api/marked', status: 200 });
+    log.info('panel request', { event: LOG_EVENT.request, method: 'POST', route: '/api/marked', status: 200 });
+    log.info('panel request', { event: LOG_EVENT.request, method: 'POST', route: '/api/marked', status: 403 });
+    log.error('panel request', { event: LOG_EVENT.request, method: 'POST', route: '/api/marked', status: 500 });
+    log.info('request', { event: LOG_EVENT.request, op: 'find', kid: '/api/marked', status: 200 });
     expect((await query('source=panel&search=/api/marked')).entries).toHaveLength(4);
     const { entries } = await query('source=panel&search=/api/marked&requests=false');
     expect(entries.map(({ level, text }) => [level, /status=(\d+)/.exec(text)?.[1]])).toEqual([

@@ -68,7 +68,7 @@ it('a server that a killed sidecar has left behind is ended with all it has star
   const second = (await pids(2)).find((pid) => pid !== first) ?? 0;
   expect([first, grandchild].map(isGone)).toEqual([true, true]);
   expect(isGone(second)).toBe(false);
-  expect(consoleText()).toMatch(/panel A server that an earlier run of the panel has left behind/);
+  expect(consoleText()).toMatch(/panel Ending a server that an earlier run of the panel left running/);
 
   // A clean stop takes the server along.
   next.kill('SIGTERM');

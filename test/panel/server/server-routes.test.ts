@@ -161,7 +161,7 @@ describe('a crash', () => {
     const file = await owner.get(`${path}?download=true`);
     expect(file.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(file.headers['content-disposition']).toBe(`attachment; filename="crash-${crash.id}.txt"`);
-    expect(file.text).toMatch(/The server has CRASHED \(exit code 7\)/);
+    expect(file.text).toMatch(/The server crashed \(exit code 7\)/);
     expect(file.text).toMatch(/owner> crash 7/);
   });
 });

@@ -69,6 +69,9 @@ function RunningForm({ settings, onSaved }: GeneralViewProps) {
   }));
   const isCommand = useStore(live, (value) => value.status?.backend === 'command');
   const can = useCan();
+  // Either of them can restart the server.
+  const mayRestart = can('server.restart');
+  const needed = t('settings.needsPermission', { permission: t('permissions.server.restart') });
   const { values, set } = form;
   return (
     <Section title={t('settings.running')}>
@@ -89,14 +92,17 @@ function RunningForm({ settings, onSaved }: GeneralViewProps) {
         />
         <Checkbox
           label={t('settings.restartHungServer')}
-          hint={t('settings.restartHungServerHint')}
+          hint={mayRestart ? t('settings.restartHungServerHint') : needed}
           checked={values.restartHungServer}
+          disabled={!mayRestart}
           onChange={(checked) => set({ restartHungServer: checked })}
         />
         <NumberField
           label={t('settings.hangSeconds')}
+          hint={mayRestart ? undefined : needed}
           {...HANG_SECONDS}
           value={values.hangSeconds}
+          disabled={!mayRestart}
           error={form.faultOf('hangSeconds')}
           onInput={(seconds) => set({ hangSeconds: seconds })}
         />

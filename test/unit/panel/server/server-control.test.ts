@@ -213,7 +213,7 @@ describe('a crash', () => {
     expect(summary).toMatchObject({ exit: status.exit, wasUp: true, failure: null });
     const record = rig.crashes.get(String(summary?.id));
     const texts = record.lines.map(({ text }) => text);
-    expect(texts).toEqual(expect.arrayContaining(['anna> crash 7', 'The server has CRASHED (exit code 7)']));
+    expect(texts).toEqual(expect.arrayContaining(['anna> crash 7', 'The server crashed (exit code 7)']));
     expect(record.actions).toHaveLength(1);
     expect(keyOf(() => rig.crashes.get('999'))).toBe('crashes.unknown');
     expect(keyOf(() => rig.crashes.get('1 OR 1=1'))).toBe('crashes.unknown');
