@@ -32,7 +32,7 @@ export function buildDocument(): Node {
     openapi: '3.1.0',
     info: {
       title: 'Signed database API',
-      version: '0.1.1',
+      version: '0.2.0',
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
