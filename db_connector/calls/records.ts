@@ -24,7 +24,7 @@ export interface Question {
 
 /** Three bytes a UTF-16 code unit at most, and room for the operation and the frame. */
 const MAX_QUESTION_BYTES = 3_000_000 + 65_536;
-/** Records have few fields; more would only cost memory. Texts stay bytes, since the decoder would mend broken ones. */
+/** Records have few fields; more would only cost memory. Texts stay bytes, since the decoder would replace broken characters. */
 const decoder = new Decoder({ maxArrayLength: 16, maxMapLength: 16, maxExtLength: 256, rawStrings: true });
 const encoder = new Encoder();
 

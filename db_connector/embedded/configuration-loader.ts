@@ -50,7 +50,7 @@ export class ConfigurationLoader {
       connector.refuseCalls(reason);
       say(
         connector.settings === undefined
-          ? `not configured: ${reason}; mend that, then type db-reload`
+          ? `not configured: ${reason}; fix that, then type db-reload`
           : `the running configuration stays: ${reason}`,
         'bad',
       );

@@ -119,7 +119,7 @@ export class SidecarKeeper {
     const { timers, log } = this.#options;
     const pauseMs = this.#rule.next(timers.elapsed());
     if (pauseMs === null) {
-      const reason = `the sidecar ended with ${how}, for the sixth time within 10 minutes, and is not started again: look into ${this.folder}/logs/sidecar.log, mend what it says, then type db-reload`;
+      const reason = `the sidecar ended with ${how}, for the sixth time within 10 minutes, and is not started again: look into ${this.folder}/logs/sidecar.log, fix what it says, then type db-reload`;
       log(reason, 'bad');
       this.#events.onGivenUp(reason);
       return;

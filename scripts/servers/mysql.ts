@@ -77,7 +77,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 // Each commit still reaches the system before it is answered, so that a killed server loses nothing, only a machine would. What
-// mends pages that were half written stays on: kill -9 ends a write between the pages of the system, which are smaller.
+// repairs pages that were half written stays on: kill -9 ends a write between the pages of the system, which are smaller.
 const FAST = { innodb_flush_log_at_trx_commit: '2', sync_binlog: '0' };
 
 function serverArgv(place: Place): string[] {

@@ -67,7 +67,7 @@ const HOSTILE_ROLE_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 // Each commit still reaches the system before it is answered, so that a killed server loses nothing, only a machine would. What
-// mends pages that were half written stays on: kill -9 ends a write between the pages of the system, which are smaller.
+// repairs pages that were half written stays on: kill -9 ends a write between the pages of the system, which are smaller.
 const FAST = { fsync: 'off' };
 
 export function serverArgv(place: Place, settings: Readonly<Record<string, string>>): string[] {

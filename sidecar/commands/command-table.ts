@@ -35,10 +35,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: runKeys,
   },
   doctor: {
-    about: 'looks at everything that the sidecar stands on, and says what to mend',
+    about: 'checks everything that the sidecar needs, and says what to fix',
     usage: ['[--config FILE] [--json]'],
     options: DOCTOR_OPTIONS,
-    notes: ['Beside a running sidecar. Exit code 1 where something must be mended.'],
+    notes: ['Beside a running sidecar. Exit code 1 if something must be fixed.'],
     run: runDoctor,
   },
   backup: {

@@ -37,7 +37,7 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
   } catch (error) {
     const found = `${name}: ${reasons[0] ?? (error as Error).message}`;
     const advice =
-      error instanceof ApiError ? 'start the database, or mend `database` of the configuration' : 'docs/databases.md';
+      error instanceof ApiError ? 'start the database, or fix `database` of the configuration' : 'docs/databases.md';
     yield { verdict: 'fail', what, found, advice };
   } finally {
     await engine?.close();

@@ -44,7 +44,7 @@ export async function runImport(args: readonly string[], io: MoveIo): Promise<bo
     if (wanted.isDryRun) return misfits.length === 0;
     if (misfits.length > 0 && !wanted.withoutMisfits) {
       io.report.say(
-        'nothing was imported: mend these rows, change schema.json (--proposal), or leave them out (--without-misfits)',
+        'nothing was imported: fix these rows, change schema.json (--proposal), or leave them out (--without-misfits)',
       );
       return false;
     }
@@ -116,7 +116,7 @@ async function looseReferences(
     );
     const rows = Number(row?.[0] ?? 0);
     if (rows === 0) continue;
-    const text = `${grouped(rows)} ${rows === 1 ? 'row names its' : 'rows name their'} row of ${otherTable} in another spelling (case, accents, spaces), and will not find it; mend that before`;
+    const text = `${grouped(rows)} ${rows === 1 ? 'row names its' : 'rows name their'} row of ${otherTable} in another spelling (case, accents, spaces), and will not find it; fix that before`;
     notes.push({ table, column: name, text });
   }
   return notes;

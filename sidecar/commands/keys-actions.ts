@@ -93,7 +93,7 @@ export function rotateKey(file: KeyFile, kid: string, { hours, isAgain, isShown 
   }
   if (!isAgain && key.previousUntil !== undefined && Date.parse(key.previousUntil) > Date.now()) {
     throw new ConfigError(
-      `key ${kid} is being rotated: the secret before is good until ${key.previousUntil}, and another rotation would end that now; --again does it`,
+      `key ${kid} is being rotated: the previous secret is valid until ${key.previousUntil}, and another rotation would end that now; --again does it`,
     );
   }
   const secretFile = key.secretFile ?? `secrets/${kid}.secret`;
@@ -106,7 +106,7 @@ export function rotateKey(file: KeyFile, kid: string, { hours, isAgain, isShown 
   file.save();
   if (key.secret === undefined) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
   const path = file.at(secretFile);
-  io.print(`key ${kid} has a new secret in ${path}; the one before is good until ${previousUntil}`);
+  io.print(`key ${kid} has a new secret in ${path}; the previous secret is valid until ${previousUntil}`);
   io.print(`1. ${RESTART}`);
   io.print('2. give the game server the new secret, then db-reload there:');
   for (const line of secretLines(path, isShown ? secretIn(path) : null)) io.print(line);

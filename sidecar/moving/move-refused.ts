@@ -1,4 +1,4 @@
-/** What the owner has to decide or to mend; the message is one line for them. Nothing was changed. */
+/** Refusal of a move: one line that names what the owner must decide or fix. Nothing was changed. */
 export class MoveRefused extends Error {
   constructor(message: string) {
     super(message);

@@ -31,7 +31,7 @@ async function doctor(file: string, environment: Record<string, string> = {}) {
   return { isWell, all, of: (what: string) => all.filter((one) => one.what === what), text: lines.join('\n') };
 }
 
-it('a box that was just made has nothing to mend', async () => {
+it('a box that was just made has nothing to fix', async () => {
   const file = join(folder, 'vfs/sidecar.json');
   await runInit(['--config', file], { environment: {} }, { print: () => undefined });
   const { all, isWell } = await doctor(file, {
@@ -70,7 +70,7 @@ it('knows a sidecar that runs, and looks at its database, journal and backups', 
   await sidecar.stop();
 });
 
-describe('says what to mend', () => {
+describe('says what to fix', () => {
   const lineOf = async (file: string, verdict: string, what: string): Promise<Found | undefined> => {
     const { all, isWell } = await doctor(file);
     expect(isWell).toBe(verdict !== 'fail');

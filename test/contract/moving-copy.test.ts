@@ -121,7 +121,7 @@ describe('the target', () => {
 });
 
 describe('a copy that was ended', () => {
-  it('stays closed, and is mended where the source has changed since', async () => {
+  it('stays closed, and is brought up to date where the source has changed since', async () => {
     const target = await emptyTarget();
     const ended = copyIo();
     ended.onBegin((label) => label.startsWith('compares') && ended.ending.abort(new Error('ended by the test')));

@@ -304,10 +304,10 @@ describe('writes that wait in the journal', () => {
     expect((await mistaken.client.must<{ writeBuffer: object }>('health')).writeBuffer).toMatchObject({ pending: 1 });
     await mistaken.stop();
 
-    const mended = await start(right);
-    expect(await callsOf(mended, namespace).rows()).toEqual([{ id: 1, amount: 0 }]);
-    await callsOf(mended, namespace).insert(2);
-    await mended.stop();
+    const fixed = await start(right);
+    expect(await callsOf(fixed, namespace).rows()).toEqual([{ id: 1, amount: 0 }]);
+    await callsOf(fixed, namespace).insert(2);
+    await fixed.stop();
 
     const meant = await start(wrong, { flushIntervalMs: 50 });
     const run = { print: () => undefined, printError: () => undefined, isForPeople: false };

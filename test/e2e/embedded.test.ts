@@ -189,7 +189,7 @@ describe('a sidecar that cannot start', { timeout: SLOW_MS }, () => {
     expect(existsSync(join(server.root, 'bundles/db_connector/data'))).toBe(false);
   });
 
-  it('says what its file lacks, and comes up with db-reload once that is mended', async () => {
+  it('says what its file lacks, and comes up with db-reload once that is fixed', async () => {
     const server = newServer();
     server.file('vfs/sidecar.json', '{"keys":[],"colour":1}');
     await server.start();

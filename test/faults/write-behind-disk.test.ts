@@ -41,7 +41,7 @@ function probe(note = ''): Promise<{ ok: boolean; code: string; message: string 
 async function whileFailing(
   hurt: () => Promise<unknown>,
   check: () => Promise<void>,
-  mend: () => Promise<void>,
+  heal: () => Promise<void>,
 ): Promise<void> {
   let isOver = false;
   const running = world.load.run(world.sidecar.client, () => isOver);
@@ -50,7 +50,7 @@ async function whileFailing(
   try {
     await check();
   } finally {
-    await mend();
+    await heal();
   }
   await vi.waitFor(async () => expect(await probe()).toMatchObject({ ok: true }), { timeout: RECOVERY_MS });
   await world.load.acknowledgements(50);
@@ -59,11 +59,11 @@ async function whileFailing(
 }
 
 async function whileInjecting(fault: string, check: () => Promise<void>): Promise<void> {
-  let mend = async (): Promise<void> => {};
+  let heal = async (): Promise<void> => {};
   const hurt = async () => {
-    mend = await world.inject(fault);
+    heal = await world.inject(fault);
   };
-  await whileFailing(hurt, check, () => mend());
+  await whileFailing(hurt, check, () => heal());
 }
 
 describe('system calls on the journal that fail', () => {
@@ -104,10 +104,10 @@ describe('system calls on the journal that fail', () => {
       const gone = once(world.sidecar.child, 'exit');
       const running = world.load.run(world.sidecar.client, () => false);
       await world.load.acknowledgements(20);
-      const mend = await world.inject(fault);
+      const heal = await world.inject(fault);
       await gone;
       await running;
-      await mend();
+      await heal();
       await world.start();
       await world.load.repeatKeys(world.sidecar.client);
       await expectAllRight(world, SEED);
@@ -132,9 +132,9 @@ describe('a journal on a disk', () => {
       return tags;
     };
     const kept = await insert('before');
-    const mend = await world.inject('pwrite64:retval=512', 'fdatasync:retval=0');
+    const heal = await world.inject('pwrite64:retval=512', 'fdatasync:retval=0');
     const lied = await insert('lied');
-    await mend();
+    await heal();
     kept.push(...(await insert('after')));
     await endProcess(world.sidecar, 'SIGKILL');
     await world.start();

@@ -39,7 +39,7 @@ const WARNED = [
   'log_lines.level: unsigned: int64, which takes negative numbers too',
   'owned_vehicles: index vehicle over the first characters of a text: left out',
   'owned_vehicles.owner: 1 spelling beyond the first that only case, accents or trailing spaces tell from another: one and the same value to MySQL, different ones here',
-  'owned_vehicles.owner: 1 row names its row of users in another spelling (case, accents, spaces), and will not find it; mend that before',
+  'owned_vehicles.owner: 1 row names its row of users in another spelling (case, accents, spaces), and will not find it; fix that before',
   'owned_vehicles: foreign key owner → users (identifier): not checked any more; nor does ON DELETE CASCADE or ON UPDATE CASCADE happen: scripts do it',
   'players.id: AUTO_INCREMENT, so it becomes the primary key; citizenid, the old one, stays unique',
   'player_vehicles.status: 1 text of JSON, and 1 text that is none or not valid: stays text',
@@ -346,7 +346,7 @@ describe('rows that do not fit', () => {
       const { isDone, lines } = await run('--tables', 'notes');
       expect(isDone).toBe(false);
       expect(lines.at(-1)).toBe(
-        'nothing was imported: mend these rows, change schema.json (--proposal), or leave them out (--without-misfits)',
+        'nothing was imported: fix these rows, change schema.json (--proposal), or leave them out (--without-misfits)',
       );
       expect(existsSync(join(folder, 'data'))).toBe(false);
       expect(read('report.txt')).toContain('notes (id = 2): title: expected at most 1000000 characters, got more');

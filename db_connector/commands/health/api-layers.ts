@@ -66,7 +66,7 @@ function signatureFault(result: Result, keyId: string): Finding {
         `key ${keyId} and the secret here must be those of one key in the sidecar's sidecar.json (main.js keys list), and its "addresses" must let this machine in`,
       );
     case 'rate_limited':
-      return broken(said, 'after many failures an address is locked out for a minute: mend the secret, then wait');
+      return broken(said, 'after many failures an address is locked out for a minute: fix the secret, then wait');
     case 'bad_signature':
       return broken(
         said,

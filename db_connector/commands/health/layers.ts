@@ -10,7 +10,7 @@ import { addressOf, failureOf, type ProbeFailure, probeTcp, probeTls } from './s
 const SECRET = /^(secretFile|DB_CONNECTOR_SECRET|db_connector_secret)\b/;
 const OWN_SIDECAR =
   'the lines above on this console and the log in the data folder tell more; db-reload starts it again';
-const RELOAD = 'mend that, then type db-reload';
+const RELOAD = 'fix that, then type db-reload';
 
 /** All layers, from the file here to the write buffer there (contract section 8, "Commands"). */
 export function layersOf(connector: Connector, timers: Timers): Layer[] {

@@ -99,7 +99,7 @@ export class Bridge {
       log.info('listening', { service: 'bridge', address: `http://${host}:${this.#port}` });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      const why = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? 'it cannot be listened on');
+      const why = code === 'EADDRINUSE' ? 'the port is in use' : (code ?? 'the port cannot be opened');
       this.#problem = `${host}:${port}: ${why}`;
       log.error('the bridge does not listen; choose another port in the settings of the panel', { port, why });
     }

@@ -65,7 +65,7 @@ describe('db-status', () => {
     expect(await broken.command('db-status')).toEqual(['not configured  url: expected a text, got nothing']);
     expect(await broken.status()).toMatchObject({ url: null, notConfigured: 'url: expected a text, got nothing' });
     expect(broken.server.lines).toEqual([
-      'not configured: url: expected a text, got nothing; mend that, then type db-reload',
+      'not configured: url: expected a text, got nothing; fix that, then type db-reload',
     ]);
     await broken.stop();
   });

@@ -73,7 +73,7 @@ describe('db-health', () => {
   it('tells what a configuration lacks', async () => {
     expect(await healthWith('{}')).toEqual([
       'FAIL configuration  not configured: url: expected a text, got nothing',
-      '                    -> mend that, then type db-reload',
+      '                    -> fix that, then type db-reload',
       'not looked at: secret',
     ]);
     const lines = await healthWith({ url: api.url, secretFile: 'nothing.secret' });
