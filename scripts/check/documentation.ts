@@ -68,3 +68,13 @@ export function oldWords({ path, text }: Page): string[] {
   }
   return found;
 }
+
+/** `page: file` of each file that the page names, with its folder, and that is none of `files`. */
+export function missingFiles({ path, text }: Page, files: readonly string[]): string[] {
+  const named = [...withoutCode(text).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:ts|tsx|cjs))`/g)].map(
+    ([, file = '']) => file,
+  );
+  return named
+    .filter((file) => !files.some((known) => `/${known}`.endsWith(`/${file}`)))
+    .map((file) => `${path}: ${file}`);
+}

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { API_ERRORS, type ErrorRow } from '#protocol/errors.ts';
 import { OPERATIONS } from '#protocol/operations.ts';
-import { brokenLinks, documentationPages, oldWords } from '#scripts/check/documentation.ts';
+import { brokenLinks, documentationPages, missingFiles, oldWords } from '#scripts/check/documentation.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const pages = documentationPages(ROOT);
@@ -23,6 +23,19 @@ describe('the documentation', () => {
     const text = '[a](docs/api.md#errors) [b](docs/nothing.md) [c](docs/api.md#nothing) [d](#nothing)';
     const found = brokenLinks({ path: 'README.md', text }, ROOT);
     expect(found).toEqual(['README.md: docs/nothing.md', 'README.md: docs/api.md#nothing', 'README.md: #nothing']);
+  });
+
+  it('names source files that are there', () => {
+    const folders = ['bench', 'bundles', 'db_connector', 'scripts', 'sidecar', 'standalone', 'test'];
+    const files = folders.flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(
+        (file) => `${folder}/${file.replaceAll('\\', '/')}`,
+      ),
+    );
+    const house = pages.filter(({ path }) => /^(ARCHITECTURE|CONTRIBUTING|README|docs\/testing)\.md$/.test(path));
+    expect(house.flatMap((page) => missingFiles(page, files))).toEqual([]);
+    const text = '`api/app.ts` and `api/moved.ts`';
+    expect(missingFiles({ path: 'a.md', text }, ['sidecar/api/app.ts'])).toEqual(['a.md: api/moved.ts']);
   });
 
   it('is written in plain technical English', () => {
