@@ -42,6 +42,7 @@ const PANEL_PARTS = [
 ];
 const SIDECAR_PARTS = [
   'sidecar/api/',
+  'sidecar/operations/',
   'sidecar/data/',
   'sidecar/schema/',
   'sidecar/write-behind/',
@@ -134,9 +135,17 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: [],
   },
+  // Envelope in, signed answer out: no transport.
+  {
+    path: 'sidecar/operations/',
+    zones: ['sidecar/data/', 'sidecar/security/', 'sidecar/log.ts', PROTOCOL],
+    packages: [],
+    node: ['node:perf_hooks'],
+  },
   {
     path: 'sidecar/api/',
     zones: [
+      'sidecar/operations/',
       'sidecar/data/',
       'sidecar/schema/',
       'sidecar/security/',

@@ -4,6 +4,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { OPERATION_NAMES, OPERATIONS } from '#protocol/operations.ts';
 import type { DatabaseCheck } from '../data/database-check.ts';
 import { type Client, ClientReader } from '../security/client.ts';
+import type { Metrics } from './metrics.ts';
 import { OperationRoute, type OperationRouteOptions } from './operation-route.ts';
 import {
   canSeeMetrics,
@@ -18,6 +19,7 @@ import {
 import { replyError } from './reply.ts';
 
 export interface AppOptions extends OperationRouteOptions {
+  readonly metrics: Metrics;
   readonly trustedProxies: readonly string[];
   /** It listens on a Unix socket, where clients have no address. */
   readonly isUnixSocket: boolean;
@@ -70,7 +72,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     const isHidden =
       request.raw.url === '/metrics' && !canSeeMetrics(options.metricsVisibility, clients.read(request.raw));
     if (allowed === undefined || isHidden) replyError(reply.raw, noSuchPath());
-    else replyError(reply.raw, wrongMethod(), null, { allow: allowed.join(', ') });
+    else replyError(reply.raw, wrongMethod(), { allow: allowed.join(', ') });
   });
   app.setErrorHandler((error, _request, reply) => {
     reply.hijack();

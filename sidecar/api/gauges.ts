@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
+import type { Authenticator } from '../operations/authenticate.ts';
 import type { NonceStore } from '../security/nonce-store.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
-import type { Authenticator } from './authenticate.ts';
 import type { Gauge } from './metrics.ts';
 
 export interface GaugeSources {

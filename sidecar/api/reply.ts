@@ -1,15 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { writeResponseEnvelope } from '#protocol/envelope.ts';
-import { ApiError } from '#protocol/errors.ts';
-import { signResponse } from '#protocol/signing.ts';
-import type { SigningKey } from '#protocol/signing-key.ts';
-import { RateLimited } from './rate-limited.ts';
-
-/** What an authenticated answer is signed with. */
-export interface ReplySeal {
-  readonly secret: SigningKey;
-  readonly nonce: string;
-}
+import type { ApiError } from '#protocol/errors.ts';
+import { writeServerTiming } from '#protocol/server-timing.ts';
+import { type Answer, errorAnswer } from '../operations/answer.ts';
 
 const JSON_HEADERS = 'application/json; charset=utf-8';
 
@@ -29,37 +21,24 @@ export function sendJson(response: ServerResponse, status: number, body: string,
   send(response, status, JSON_HEADERS, body, headers);
 }
 
-export function replyResult(
-  response: ServerResponse,
-  seal: ReplySeal,
-  payload: string,
-  headers: Record<string, string> = {},
-): void {
-  const sig = signResponse(seal.secret, seal.nonce, 200, payload);
-  sendJson(response, 200, writeResponseEnvelope({ v: 1, ok: true, status: 200, payload, sig }), headers);
+/** Writes the answer of an operation. */
+export function replyAnswer(response: ServerResponse, answer: Answer, headers: Record<string, string> = {}): void {
+  const { status, envelope, retryAfterSeconds, timing } = answer;
+  sendJson(response, status, envelope, {
+    ...(retryAfterSeconds === null ? {} : { 'retry-after': retryAfterSeconds }),
+    ...(timing === null ? {} : { 'server-timing': writeServerTiming(timing) }),
+    ...headers,
+  });
 }
 
-/** The only place where an error becomes an envelope; unsigned without a seal. */
-export function replyError(
-  response: ServerResponse,
-  error: ApiError,
-  seal: ReplySeal | null = null,
-  headers: Record<string, string | number> = {},
-): void {
-  const retry = error instanceof RateLimited ? { 'retry-after': error.retryAfterSeconds } : {};
-  sendJson(response, error.status, errorEnvelope(error, seal), { ...retry, ...headers });
-}
-
-export function errorEnvelope(error: ApiError, seal: ReplySeal | null = null): string {
-  const { code, status, message, index } = error;
-  const payload = JSON.stringify({ error: { code, message, index } });
-  const sig = seal === null ? undefined : signResponse(seal.secret, seal.nonce, status, payload);
-  return writeResponseEnvelope({ v: 1, ok: false, status, code, payload, ...(sig === undefined ? {} : { sig }) });
+/** Unsigned: for a request that reached no operation. */
+export function replyError(response: ServerResponse, error: ApiError, headers: Record<string, string> = {}): void {
+  replyAnswer(response, errorAnswer(error), headers);
 }
 
 /** An answer for a connection that never became a request. */
 export function rawErrorAnswer(error: ApiError): string {
-  const body = errorEnvelope(error);
+  const { envelope: body } = errorAnswer(error);
   const head = [
     `HTTP/1.1 ${error.status} Bad Request`,
     `Content-Type: ${JSON_HEADERS}`,
@@ -67,10 +46,4 @@ export function rawErrorAnswer(error: ApiError): string {
     'Connection: close',
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
-}
-
-/** Whatever was thrown, as an error of the table. Details of a fault stay in the log. */
-export function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  return new ApiError('internal_error', 'the service failed; details are in its log', { cause: error });
 }

@@ -2,24 +2,25 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { MAX_ENVELOPE_CHARS } from '#protocol/limits.ts';
-import { CallWatch } from '../data/call-watch.ts';
+import type { CallWatch } from '../data/call-watch.ts';
 import { DatabaseCheck } from '../data/database-check.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
+import { Authenticator } from '../operations/authenticate.ts';
+import type { OperationHandlers } from '../operations/handlers.ts';
+import type { AnsweredCall } from '../operations/run.ts';
 import { readBootId } from '../security/boot-id.ts';
 import { type KeyRow, Keyring } from '../security/keyring.ts';
 import { LockOut } from '../security/lock-out.ts';
 import { NonceStore } from '../security/nonce-store.ts';
 import { RateLimit } from '../security/rate-limit.ts';
 import { createApp } from './app.ts';
-import { Authenticator } from './authenticate.ts';
 import { Connections, maxConnections } from './connections.ts';
 import { gaugesOf } from './gauges.ts';
 import { createHealthHandler } from './health.ts';
 import { listen } from './listen.ts';
 import { type Gauge, Metrics } from './metrics.ts';
-import type { OperationHandlers } from './operation-route.ts';
 import type { MetricsVisibility } from './probes.ts';
 import { BodyReader } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
@@ -148,14 +149,26 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
       ...options.handlers,
       health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health(), parts.now),
     },
-    requestLog: new RequestLog(options.log, parts.monotonicNow),
-    watch: options.watch ?? new CallWatch(),
+    onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
     requestTimeoutMs: api.requestTimeoutMs,
     trustedProxies: api.trustedProxies,
     isUnixSocket: api.socketPath !== null,
     metricsVisibility: api.metrics,
   });
   return { app, metrics, connections };
+}
+
+/** Tells figures, log and listeners about each answered request. */
+function reporterOf(metrics: Metrics, requestLog: RequestLog, watch: CallWatch | undefined) {
+  return ({ operation, kid, client, payload, status, code, ms, databaseMs }: AnsweredCall): void => {
+    const outcome = code === '' ? 'ok' : code;
+    const { address } = client;
+    metrics.count(operation, outcome, ms);
+    if (kid !== '' && watch?.hasListeners === true) {
+      watch.tell({ operation, kid, address, payload, code: outcome, ms, databaseMs });
+    }
+    requestLog.write({ op: operation, kid, address, status, code, ms: Math.round(ms * 10) / 10 });
+  };
 }
 
 /** A body holds one payload: at most six bytes a character (`\u00e9`), and the rest of the envelope. */

@@ -1,0 +1,48 @@
+import { writeResponseEnvelope } from '#protocol/envelope.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { ServerTiming } from '#protocol/server-timing.ts';
+import { signResponse } from '#protocol/signing.ts';
+import type { SigningKey } from '#protocol/signing-key.ts';
+import { RateLimited } from './rate-limited.ts';
+
+/** Secret and nonce that an authenticated answer is signed with. */
+export interface Seal {
+  readonly secret: SigningKey;
+  readonly nonce: string;
+}
+
+/** The one answer to a request, ready for any transport. */
+export interface Answer {
+  readonly status: number;
+  /** JSON text of the envelope. */
+  readonly envelope: string;
+  /** Null unless the request was refused for a limit. */
+  readonly retryAfterSeconds: number | null;
+  /** Signed answers only: an unauthenticated caller must not learn timings. */
+  readonly timing: ServerTiming | null;
+}
+
+export function resultAnswer(seal: Seal, payload: string, timing: ServerTiming): Answer {
+  const sig = signResponse(seal.secret, seal.nonce, 200, payload);
+  const envelope = writeResponseEnvelope({ v: 1, ok: true, status: 200, payload, sig });
+  return { status: 200, envelope, retryAfterSeconds: null, timing };
+}
+
+/** The only place where an error becomes an envelope; unsigned without a seal. */
+export function errorAnswer(error: ApiError, seal: Seal | null = null, timing: ServerTiming | null = null): Answer {
+  const { code, status, message, index } = error;
+  const payload = JSON.stringify({ error: { code, message, index } });
+  const sig = seal === null ? undefined : signResponse(seal.secret, seal.nonce, status, payload);
+  return {
+    status,
+    envelope: writeResponseEnvelope({ v: 1, ok: false, status, code, payload, ...(sig === undefined ? {} : { sig }) }),
+    retryAfterSeconds: error instanceof RateLimited ? error.retryAfterSeconds : null,
+    timing: seal === null ? null : timing,
+  };
+}
+
+/** Any thrown value as an error of the table. Details of a fault stay in the log. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError('internal_error', 'the service failed; details are in its log', { cause: error });
+}
