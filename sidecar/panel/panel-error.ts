@@ -1,11 +1,14 @@
 import { ERROR_STATUS, type ErrorKey } from './shapes/error-keys.ts';
+import type { FolderProblem } from './shapes/folder-problems.ts';
 
 export interface ErrorDetails {
   /** Which field of the document is at fault. */
   readonly field?: string;
   /** What exactly, in English, for fields whose key says too little: never a secret. */
   readonly detail?: string;
-  /** A folder that does not exist: the page says so in its language. */
+  /** Code of `detail`, for which pages have a text in each language. */
+  readonly reason?: FolderProblem;
+  /** The folder that the text of `reason` names. */
   readonly folder?: string;
   readonly retryAfterSeconds?: number;
   /** Methods that the path has. */

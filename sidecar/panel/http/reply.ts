@@ -41,7 +41,7 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
 
 /** The only place where an error becomes an answer. */
 export function sendError(response: ServerResponse, error: PanelError): void {
-  const { field, detail, folder, retryAfterSeconds, allow } = error.details;
+  const { field, detail, reason, folder, retryAfterSeconds, allow } = error.details;
   if (response.headersSent) {
     response.destroy();
     return;
@@ -53,6 +53,7 @@ export function sendError(response: ServerResponse, error: PanelError): void {
     error: error.key,
     ...(field === undefined ? {} : { field }),
     ...(detail === undefined ? {} : { detail }),
+    ...(reason === undefined ? {} : { reason }),
     ...(folder === undefined ? {} : { folder }),
   });
 }

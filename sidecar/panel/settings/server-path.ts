@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
+import type { FolderProblem, RefusedFolder } from '../shapes/folder-problems.ts';
 import { BACKENDS, type Backend, type ServerStatus } from '../shapes/server.ts';
 import type { PanelSettings } from './panel-settings.ts';
-import { missingFolder, readServerRoot } from './server-root.ts';
+import { folderDetails, readServerRoot } from './server-root.ts';
 
 export interface ServerPathOptions {
   readonly settings: PanelSettings;
@@ -12,10 +13,17 @@ export interface ServerPathOptions {
   readonly reserved: readonly string[];
 }
 
+interface Needed {
+  readonly name: string;
+  readonly isFolder: boolean;
+  /** Refusal of a folder without it. */
+  readonly problem: FolderProblem;
+}
+
 /** What a folder must hold for this kind of server to start in it. */
-const NEEDED: Readonly<Record<Backend, { readonly name: string; readonly isFolder: boolean } | null>> = {
-  standalone: { name: 'bundles', isFolder: true },
-  fxserver: { name: 'server.cfg', isFolder: false },
+const NEEDED: Readonly<Record<Backend, Needed | null>> = {
+  standalone: { name: 'bundles', isFolder: true, problem: 'folder-noBundles' },
+  fxserver: { name: 'server.cfg', isFolder: false, problem: 'folder-noConfig' },
   command: null,
   none: null,
 };
@@ -58,23 +66,21 @@ export class ServerPath {
   }
 }
 
-type Problem = { readonly problem: string; readonly folder?: string };
-
-function problemIn(path: string, backend: Backend): Problem | null {
+function problemIn(path: string, backend: Backend): RefusedFolder | null {
   const needed = NEEDED[backend];
   if (needed === null) return null;
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return missingFolder(path);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    return { problem: 'folder-missing', folder: path };
+  }
   const found = statSync(join(path, needed.name), { throwIfNoEntry: false });
   const isThere = needed.isFolder ? found?.isDirectory() : found?.isFile();
-  if (isThere === true) return null;
-  return { problem: `there is no ${needed.isFolder ? 'folder' : 'file'} ${needed.name} in it` };
+  return isThere === true ? null : { problem: needed.problem, folder: path };
 }
 
 function isBackend(given: unknown): given is Backend {
   return (BACKENDS as readonly unknown[]).includes(given);
 }
 
-function refused({ problem, folder }: Problem): PanelError {
-  const details = { field: 'serverRoot', detail: problem };
-  return new PanelError('settings.serverRoot', folder === undefined ? details : { ...details, folder });
+function refused(root: RefusedFolder): PanelError {
+  return new PanelError('settings.serverRoot', { field: 'serverRoot', ...folderDetails(root) });
 }

@@ -1,11 +1,14 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
+import type { ErrorDetails } from '../panel-error.ts';
+import { FOLDER_PROBLEMS, type FolderProblem, type RefusedFolder } from '../shapes/folder-problems.ts';
 import type { Backend } from '../shapes/server.ts';
 
 const LONGEST_PATH = 1024;
+const EXAMPLE = process.platform === 'win32' ? 'C:\\game' : '/srv/game';
 
-/** A folder for a game server, or why it is none: English, for the owner. */
-export type ServerRoot = { readonly path: string } | { readonly problem: string; readonly folder?: string };
+/** A folder for a game server, or why it is refused. */
+export type ServerRoot = { readonly path: string } | RefusedFolder;
 
 /**
  * Checks what somebody wrote as the folder of the game server. Links on the way are resolved here, so that what is shown,
@@ -17,21 +20,23 @@ export type ServerRoot = { readonly path: string } | { readonly problem: string;
 export function readServerRoot(given: unknown, backend: Backend | null, reserved: readonly string[]): ServerRoot {
   if (given === '' && backend === 'none') return { path: '' };
   const problem = problemOfText(given);
-  if (problem !== null) return { problem };
-  const path = resolveLinks(resolve(given as string));
-  if (path === null) return { problem: 'the folder cannot be read' };
-  if (parse(path).root === path) return { problem: 'expected a folder of its own, not the root of the disk' };
-  const owner = reserved.find((folder) => isWithin(resolveLinks(folder) ?? folder, path));
-  if (owner !== undefined) return { problem: `the sidecar keeps its own files in ${owner}` };
+  if (problem !== null) return { problem, folder: problem === 'folder-relative' ? EXAMPLE : '' };
+  const folder = resolve(given as string);
+  const path = resolveLinks(folder);
+  if (path === null) return { problem: 'folder-unreadable', folder };
+  if (parse(path).root === path) return { problem: 'folder-root', folder: path };
+  const owner = reserved.find((own) => isWithin(resolveLinks(own) ?? own, path));
+  if (owner !== undefined) return { problem: 'folder-reserved', folder: owner };
   const kind = statSync(path, { throwIfNoEntry: false });
-  if (kind !== undefined && !kind.isDirectory()) return { problem: 'there is a file of that name, and no folder' };
+  if (kind !== undefined && !kind.isDirectory()) return { problem: 'folder-file', folder: path };
   // A standalone server is made by setup; every other is there already.
   const mayBeMissing = backend === null || backend === 'standalone' || backend === 'none';
-  return kind === undefined && !mayBeMissing ? missingFolder(path) : { path };
+  return kind === undefined && !mayBeMissing ? { problem: 'folder-missing', folder: path } : { path };
 }
 
-export function missingFolder(folder: string): { readonly problem: string; readonly folder: string } {
-  return { problem: `the folder ${folder} does not exist`, folder };
+/** Details of a refusal: English for the API, code and folder for pages in other languages. */
+export function folderDetails({ problem, folder }: RefusedFolder): Pick<ErrorDetails, 'detail' | 'reason' | 'folder'> {
+  return { detail: FOLDER_PROBLEMS[problem].replace('{folder}', () => folder), reason: problem, folder };
 }
 
 /** Where the sidecar keeps what no game server may touch, as absolute paths. */
@@ -44,14 +49,12 @@ export function isWithin(folder: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-function problemOfText(given: unknown): string | null {
-  if (typeof given !== 'string' || given === '') return 'expected the path of a folder';
-  if (given.length > LONGEST_PATH) return `expected at most ${LONGEST_PATH} characters`;
-  if (!given.isWellFormed() || /\p{Cc}/u.test(given)) return 'expected a path without control characters';
-  if (!isAbsolute(given))
-    return `expected a whole path, such as ${process.platform === 'win32' ? 'C:\\game' : '/srv/game'}`;
-  if (given.split(/[\\/]/).includes('..')) return 'expected a path without ".."';
-  return null;
+function problemOfText(given: unknown): FolderProblem | null {
+  if (typeof given !== 'string' || given === '') return 'folder-empty';
+  const isText = given.length <= LONGEST_PATH && given.isWellFormed() && !/\p{Cc}/u.test(given);
+  if (!isText) return 'folder-invalid';
+  if (!isAbsolute(given)) return 'folder-relative';
+  return given.split(/[\\/]/).includes('..') ? 'folder-invalid' : null;
 }
 
 /** Of the part that exists; the rest is joined to it. Null where a part of it cannot be looked at. */

@@ -1,7 +1,7 @@
 import { readPassword, readUsername } from '../accounts/credentials.ts';
-import { PanelError } from '../panel-error.ts';
+import { type ErrorDetails, PanelError } from '../panel-error.ts';
 import { readDashboardName } from '../settings/dashboard-name.ts';
-import { readServerRoot } from '../settings/server-root.ts';
+import { folderDetails, readServerRoot } from '../settings/server-root.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isLocale, type Locale } from '../shapes/locales.ts';
 import { BACKENDS, type Backend } from '../shapes/server.ts';
@@ -63,7 +63,7 @@ const READERS: Readonly<Record<SetupField, Reader>> = {
   locale: (given) => (isLocale(given) ? given : refuse('locale')),
   serverRoot: (given, { backend }, reserved) => {
     const root = readServerRoot(given, isBackend(backend) ? backend : null, reserved);
-    return 'path' in root ? root.path : refuse('serverRoot', root.problem, root.folder);
+    return 'path' in root ? root.path : refuse('serverRoot', folderDetails(root));
   },
   backend: (given) => (isBackend(given) ? given : refuse('backend')),
 };
@@ -83,11 +83,7 @@ function isBackend(given: unknown): given is Backend {
   return (BACKENDS as readonly unknown[]).includes(given);
 }
 
-function refuse(field: SetupField, detail?: string, folder?: string): never {
+function refuse(field: SetupField, details: ErrorDetails = {}): never {
   const key: ErrorKey = `setup.${field}`;
-  throw new PanelError(key, {
-    field,
-    ...(detail === undefined ? {} : { detail }),
-    ...(folder === undefined ? {} : { folder }),
-  });
+  throw new PanelError(key, { field, ...details });
 }

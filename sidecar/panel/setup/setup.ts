@@ -88,7 +88,7 @@ export class Setup {
    * A right key passes always: it cannot be guessed at any rate, and another program of this box, which has the owner's
    * address, must not be able to lock the owner out by guessing.
    *
-   * @throws PanelError `route.unknown` after setup, `setup.key`, `rate.limited`
+   * @throws PanelError `route.unknown` after setup, `setup.key`, `setup.keyMissing`, `rate.limited`
    */
   authorize(key: unknown, address: string): void {
     if (!this.isOpen) throw new PanelError('route.unknown');
@@ -96,7 +96,8 @@ export class Setup {
     const retryAfterSeconds = this.#wrongKeys.blockedSeconds(address);
     if (retryAfterSeconds > 0) throw new PanelError('rate.limited', { retryAfterSeconds });
     this.#wrongKeys.count(address);
-    throw new PanelError('setup.key', { field: 'key' });
+    const isMissing = key === undefined || key === '';
+    throw new PanelError(isMissing ? 'setup.keyMissing' : 'setup.key', { field: 'key' });
   }
 
   /** Any subset of the fields. @throws PanelError `setup.<field>` */

@@ -28,6 +28,7 @@ export const ERROR_STATUS = {
   'users.permissions': 400,
 
   'setup.key': 403,
+  'setup.keyMissing': 403,
   'setup.dashboardName': 400,
   'setup.username': 400,
   'setup.password': 400,

@@ -185,7 +185,7 @@ describe('its settings', () => {
     await other.change({ enabled: true, port: (await bridge.status()).port });
     expect(await other.status()).toMatchObject({
       listening: false,
-      problem: expect.stringContaining('another program'),
+      problem: expect.stringContaining('the port is in use'),
     });
     expect(logged.join('\n')).toContain('the bridge does not listen');
     await other.close();

@@ -76,7 +76,7 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     await page.getByText('The two passwords are different.').waitFor();
     await page.getByLabel('Confirm password').fill(PASSWORD);
     await finish();
-    await page.getByText('The server cannot use this folder').waitFor();
+    await page.getByText(/^Enter the full path, such as /).waitFor();
     expect(await page.getByLabel('Server folder').getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);
   });

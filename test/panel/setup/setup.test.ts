@@ -130,7 +130,9 @@ describe('before the account is there', () => {
       answers.push(status === 403 ? String(body.error) : status);
       if (status === 429) expect(Number(headers['retry-after'])).toBeGreaterThan(800);
     }
-    expect(answers).toEqual([...Array(10).fill('setup.key'), ...Array(4).fill(429)]);
+    const [wrong, missing] = ['setup.key', 'setup.keyMissing'];
+    const five = [missing, missing, wrong, wrong, wrong];
+    expect(answers).toEqual([...five, ...five, ...Array(4).fill(429)]);
     expect((await post('validate', { key })).status).toBe(200);
     noAccountYet();
   });

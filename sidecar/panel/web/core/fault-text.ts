@@ -6,7 +6,8 @@ import { PanelFault } from './panel-fault.ts';
 export function faultText(error: unknown): string {
   if (!(error instanceof PanelFault)) return t('common.failed');
   if (error.key === 'network') return t('common.unreachable');
-  if (error.folder !== null) return t('errors.folder-missing', { folder: error.folder });
+  const reason = error.reason === null ? null : textFor(`errors.${error.reason}`, { folder: error.folder });
+  if (reason !== null) return reason;
   const text = textFor(`errors.${error.key}`) ?? t('common.failed');
   const wait = error.retryAfterSeconds;
   const until = wait === null ? '' : ` ${t('common.tryAgainIn', { wait: duration(wait * 1000) })}`;

@@ -5,8 +5,10 @@ export class PanelFault extends Error {
   readonly field: string | null;
   /** What exactly, in English; empty where the key says it all. */
   readonly detail: string;
-  /** A folder that does not exist; null if the refusal is of another kind. */
-  readonly folder: string | null;
+  /** Code of `detail` that has a text of its own (`errors.<reason>`), or null. */
+  readonly reason: string | null;
+  /** The folder that this text names. */
+  readonly folder: string;
   readonly retryAfterSeconds: number | null;
 
   constructor(key: string, status: number, reply: Readonly<Record<string, unknown>> = {}, retryAfter?: number | null) {
@@ -15,7 +17,8 @@ export class PanelFault extends Error {
     this.status = status;
     this.field = typeof reply.field === 'string' ? reply.field : null;
     this.detail = typeof reply.detail === 'string' ? reply.detail : '';
-    this.folder = typeof reply.folder === 'string' ? reply.folder : null;
+    this.reason = typeof reply.reason === 'string' ? reply.reason : null;
+    this.folder = typeof reply.folder === 'string' ? reply.folder : '';
     this.retryAfterSeconds = retryAfter ?? null;
   }
 }

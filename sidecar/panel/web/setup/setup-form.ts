@@ -36,12 +36,12 @@ export function setupFaults(values: SetupValues, preset: Preset | null): Faults<
   const { key, dashboardName, username, password, confirmation, backend, serverRoot } = values;
   const needsRoot = preset === null && backend !== 'none';
   return {
-    key: key.trim() === '' ? t('setup.enterKey') : null,
+    key: key.trim() === '' ? t('errors.setup.keyMissing') : null,
     dashboardName: panelNameFault(dashboardName),
     username: usernameFault(username),
     password: passwordFault(password),
     confirmation: confirmationFault(password, confirmation),
-    serverRoot: needsRoot && serverRoot.trim() === '' ? t('setup.enterRoot') : null,
+    serverRoot: needsRoot && serverRoot.trim() === '' ? t('errors.folder-empty') : null,
   };
 }
 

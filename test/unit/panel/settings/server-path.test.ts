@@ -46,7 +46,7 @@ describe('the folder of the server', () => {
 
   it('of a standalone server holds its bundles', () => {
     const path = pathWhile('stopped', null, 'standalone');
-    expect(() => path.change({ serverRoot: home })).toThrow('there is no folder bundles in it');
+    expect(() => path.change({ serverRoot: home })).toThrow(`there is no folder bundles in ${home}`);
     mkdirSync(join(home, 'bundles'));
     expect(path.change({ serverRoot: home })).toBe(`standalone ${home}`);
   });
@@ -59,7 +59,7 @@ describe('the folder of the server', () => {
     const path = pathWhile('stopped', null, 'none');
     path.change({ serverRoot: home });
     expect(() => path.change({ backend: 'txadmin' })).toThrow(expect.objectContaining({ key: 'settings.backend' }));
-    expect(() => path.change({ backend: 'fxserver' })).toThrow('there is no file server.cfg in it');
+    expect(() => path.change({ backend: 'fxserver' })).toThrow(`there is no file server.cfg in ${home}`);
     expect(() => path.change({})).toThrow(expect.objectContaining({ key: 'settings.serverRoot' }));
     expect(settings.values).toMatchObject({ backend: 'none', serverRoot: home });
     expect(path.change({ backend: 'command' })).toBe(`command ${home}`);

@@ -22,29 +22,29 @@ const read = (path: unknown, backend: Parameters<typeof readServerRoot>[1] = 'st
 
 describe('a folder for a server', () => {
   it.each([
-    ['nothing', () => ''],
-    ['no text', () => 7],
-    ['a relative path', () => 'games/town'],
-    ['a home that no shell fills in', () => '~/town'],
-    ['a way up', () => `${home}/real/../../../etc`],
-    ['a control character', () => `${home}/a\nb`],
-    ['a zero byte', () => `${home}/a\u0000`],
-    ['half a character', () => `${home}/\ud800`],
-    ['too much', () => `/${'x'.repeat(1024)}`],
-    ['the root of the disk', () => '/'],
-    ['a link to the root of the disk', () => `${home}/slash`],
-    ['a link to itself', () => `${home}/loop`],
-    ['a file', () => `${home}/file`],
-    ['the secrets of the sidecar', () => `${home}/sidecar/secrets`],
-    ['a folder to be made in them', () => `${home}/sidecar/secrets/new`],
-    ['a link into them', () => `${home}/trap/new`],
-  ])('is not %s', (_name, path) => {
-    expect(read(path())).toEqual({ problem: expect.any(String) });
+    ['nothing', () => '', 'folder-empty'],
+    ['no text', () => 7, 'folder-empty'],
+    ['a relative path', () => 'games/town', 'folder-relative'],
+    ['a home that no shell fills in', () => '~/town', 'folder-relative'],
+    ['a way up', () => `${home}/real/../../../etc`, 'folder-invalid'],
+    ['a control character', () => `${home}/a\nb`, 'folder-invalid'],
+    ['a zero byte', () => `${home}/a\u0000`, 'folder-invalid'],
+    ['half a character', () => `${home}/\ud800`, 'folder-invalid'],
+    ['too much', () => `/${'x'.repeat(1024)}`, 'folder-invalid'],
+    ['the root of the disk', () => '/', 'folder-root'],
+    ['a link to the root of the disk', () => `${home}/slash`, 'folder-root'],
+    ['a link to itself', () => `${home}/loop`, 'folder-unreadable'],
+    ['a file', () => `${home}/file`, 'folder-file'],
+    ['the secrets of the sidecar', () => `${home}/sidecar/secrets`, 'folder-reserved'],
+    ['a folder to be made in them', () => `${home}/sidecar/secrets/new`, 'folder-reserved'],
+    ['a link into them', () => `${home}/trap/new`, 'folder-reserved'],
+  ])('is not %s', (_name, path, problem) => {
+    expect(read(path())).toEqual({ problem, folder: expect.any(String) });
   });
 
   it.each(['fxserver', 'command'] as const)('of %s is there already', (backend) => {
     const folder = join(home, 'new');
-    expect(read(folder, backend)).toEqual({ problem: `the folder ${folder} does not exist`, folder });
+    expect(read(folder, backend)).toEqual({ problem: 'folder-missing', folder });
     expect(read(join(home, 'real'), backend)).toEqual({ path: join(home, 'real') });
   });
 

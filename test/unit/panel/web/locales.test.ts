@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ERROR_STATUS } from '#panel/shapes/error-keys.ts';
+import { FOLDER_PROBLEMS } from '#panel/shapes/folder-problems.ts';
 import { LOCALES } from '#panel/shapes/locales.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { mergedLocales } from '#scripts/build/panel-pages.ts';
@@ -84,7 +85,9 @@ describe('what the panel itself names', () => {
   it('has a text for every error and every permission, in the one file of each locale', () => {
     for (const locale of LOCALES) {
       const { errors, permissions } = JSON.parse(mergedLocales(ROOT).get(locale) as string) as Record<string, Texts>;
-      expect(Object.keys(errors ?? {})).toEqual(expect.arrayContaining(Object.keys(ERROR_STATUS)));
+      expect(Object.keys(errors ?? {})).toEqual(
+        expect.arrayContaining(Object.keys({ ...ERROR_STATUS, ...FOLDER_PROBLEMS })),
+      );
       expect(Object.keys(permissions ?? {}).sort()).toEqual([...PERMISSIONS].sort());
     }
   });
