@@ -69,6 +69,16 @@ async function rows(body: object): Promise<RowsAnswer> {
 }
 
 describe('rows of a table', () => {
+  it('are counted, all of them or those of a filter', async () => {
+    const namespace = await characters();
+    const count = async (body: object) =>
+      (await owner.post('/api/database/count', { namespace, table: 'characters', ...body })).body;
+    expect(await count({})).toMatchObject({ rows: 3, isEstimate: false });
+    expect(await count({ filter: '{"field":"id","op":"lt","value":3}' })).toMatchObject({ rows: 1, isEstimate: false });
+    expect(await count({ filter: '{"field":"age","op":"eq","value":1}' })).toMatchObject({ error: 'database.request' });
+    expect(await count({ table: 'houses' })).toMatchObject({ error: 'database.unknown' });
+  });
+
   it('a filter, a name or a sort that does not fit is refused with what is wrong with it', async () => {
     const namespace = await characters();
     const refusal = async (body: object) => {
@@ -81,7 +91,7 @@ describe('rows of a table', () => {
     };
     expect(await refusal({ filter: '{"field":' })).toMatch(/^400 database.request filter: /);
     expect(await refusal({ filter: '{"field":"age","op":"eq","value":1}' })).toMatch(
-      /^400 database.request .*no column/,
+      /^400 database.request .*unknown column/,
     );
     expect(await refusal({ filter: '[1]' })).toMatch(/^400 database.request .*filter/);
     expect(await refusal({ sort: [{ field: 'data', dir: 'asc' }] })).toMatch(/^400 database.request .*sort/);
@@ -129,10 +139,12 @@ describe('one row', () => {
     expect(await refusal({ key: { name: '"Bob"' } })).toMatch(/^400 database.request key: expected id/);
     expect(await refusal({ key: { id: '77' } })).toMatch(/^404 database.unknown /);
     expect(await refusal({ set: {} })).toMatch(/^400 database.request set: /);
-    expect(await refusal({ set: { id: '5' } })).toMatch(/^400 database.request set.id: .*primary key/);
-    expect(await refusal({ set: { folded: '"x"' } })).toMatch(/^400 database.request set.folded: .*derived/);
+    expect(await refusal({ set: { id: '5' } })).toMatch(/^400 database.request id: .*primary key/);
+    expect(await refusal({ set: { folded: '"x"' } })).toMatch(/^400 database.request folded: .*derived/);
     expect(await refusal({ set: { note: 'x' } })).toMatch(/^400 database.request set: /);
-    expect(await refusal({ set: { money: '0.123' } })).toMatch(/^400 database.request set.money: /);
+    expect(await refusal({ set: { money: '0.123' } })).toBe(
+      '400 database.request money: use at most 2 digits after the point.',
+    );
     expect(await refusal({ seen: {} })).toMatch(/^400 database.request seen: expected what note was/);
     expect(await refusal({ set: { name: '"Cy"' } })).toMatch(/^409 database.refused /);
     expect(await refusal({ seen: { ...seen, note: '"y"' } })).toMatch(/^409 database.conflict/);

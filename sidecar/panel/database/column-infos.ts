@@ -1,6 +1,7 @@
 import type { Capabilities } from '#engine/engine.ts';
 import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { columnsOf } from '#sidecar/data/table-columns.ts';
 import type { ColumnInfo } from '../shapes/database.ts';
 
@@ -11,13 +12,12 @@ export function columnInfos(table: Table, capabilities: Capabilities): ColumnInf
 }
 
 function infoOf(column: Column, isKey: boolean, { filterableJson }: Capabilities): ColumnInfo {
-  const { name, type, nullable, length, precision, scale, oneOf } = column;
+  const { name, type, nullable, length, oneOf } = column;
   const facts = COLUMN_TYPES[type];
   return {
     ...{ name, type, nullable },
     ...(length === undefined ? {} : { length }),
-    ...(precision === undefined ? {} : { precision }),
-    ...(scale === undefined ? {} : { scale }),
+    ...(type === 'decimal' ? { precision: decimalPrecision(column), scale: decimalScale(column) } : {}),
     ...(oneOf === undefined ? {} : { oneOf }),
     isKey,
     isUnique: column.unique,

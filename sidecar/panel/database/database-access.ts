@@ -18,7 +18,7 @@ export interface DatabaseParts {
   readonly now: () => number;
 }
 
-type DataHandlers = ReturnType<typeof createDataHandlers>;
+export type DataHandlers = ReturnType<typeof createDataHandlers>;
 
 /** Somebody waits for a page. */
 const CALL_MS = 10_000;
@@ -50,12 +50,12 @@ export class DatabaseAccess {
   }
 
   /** No write of the panel is keyed or queued, so nothing is remembered under a key or kept as text. */
-  context(): CallContext {
+  context(ms = CALL_MS): CallContext {
     return {
       text: '',
       kid: '',
       allowUnfilteredWrites: false,
-      deadline: performance.now() + CALL_MS,
+      deadline: performance.now() + ms,
       now: this.parts.now(),
       timing: new CallTiming(),
     };

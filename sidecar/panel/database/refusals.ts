@@ -29,7 +29,13 @@ function detailsOf(message: string): ErrorDetails {
   if (filter !== undefined) return { field: filter, detail: message };
   return column === undefined
     ? { detail: message }
-    : { field: column, detail: `${column}: ${message.slice(all.length)}` };
+    : { field: column, detail: `${column}: ${plainReason(message.slice(all.length))}` };
+}
+
+/** `expected at most 2 digits, got more` of the API; a person reads what to write. */
+function plainReason(reason: string): string {
+  const [, wanted] = /^expected (.+?)(?:, got [^,]*)?$/.exec(reason) ?? [];
+  return wanted === undefined ? reason : `use ${wanted}.`;
 }
 
 /** Runs work on the database; its failures are refusals of the panel. */

@@ -1,13 +1,15 @@
 import { ApiError } from '#protocol/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
-import { type PayloadOf, parsePayload } from '#protocol/payloads.ts';
-import type { RowsAnswer, RowsRequest } from '../shapes/database.ts';
+import { parsePayload } from '#protocol/payloads.ts';
+import type { CountAnswer, RowsAnswer, RowsRequest } from '../shapes/database.ts';
 import { jsonOf } from './cell-text.ts';
 import { columnInfos } from './column-infos.ts';
-import type { DatabaseAccess } from './database-access.ts';
+import type { DatabaseAccess, DataHandlers } from './database-access.ts';
 import { onDatabase } from './refusals.ts';
 
 const DEFAULT_LIMIT = 50;
+/** Limit of one count; a table that takes longer gets an estimate. */
+const COUNT_MS = 1000;
 
 /** Pages of a table, by the filter language of the API. */
 export class TableRows {
@@ -28,20 +30,47 @@ export class TableRows {
       const target = await catalog.table(namespace, table, this.#access.bounds(), 'read');
       const columns = columnInfos(target.table, engine.capabilities);
       const names = columns.map(({ name }) => name);
-      const { page, isBehind } = await this.#find({ ...payload, fields: names });
-      const { rows, hasMore } = readPage(page);
+      const { text, isBehind } = await this.#reading((data) =>
+        data.find({ ...payload, fields: names }, this.#access.context()),
+      );
+      const { rows, hasMore } = readPage(text);
       const texts = rows.map((row) => names.map((name) => writeJson(row[name] ?? null)));
       return { columns, key: target.table.primaryKey ?? [], rows: texts, hasMore, isBehind };
     });
   }
 
-  /** A queue that stands still is no reason to show nothing: whoever looks then may look for why. */
-  async #find(payload: PayloadOf<'find'>): Promise<{ readonly page: string; readonly isBehind: boolean }> {
+  /** Number of rows that a filter finds: counted in bounded time, else the estimate of the whole table. */
+  count({ namespace, table, filter = '' }: Pick<RowsRequest, 'namespace' | 'table' | 'filter'>): Promise<CountAnswer> {
+    return onDatabase(async () => {
+      const isFiltered = filter.trim() !== '';
+      const payload = parsePayload('count', {
+        ...{ namespace, table },
+        ...(isFiltered ? { filter: jsonOf(filter, 'filter') } : {}),
+      });
+      try {
+        const { text } = await this.#reading((data) => data.count(payload, this.#access.context(COUNT_MS)));
+        return { rows: readCount(text), isEstimate: false };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'database_timeout') throw error;
+        return isFiltered ? { rows: null, isEstimate: false } : this.#estimate(namespace, table);
+      }
+    });
+  }
+
+  async #estimate(namespace: string, table: string): Promise<CountAnswer> {
+    const [size] = await this.#access.parts.engine.tableSizes(namespace, [table], this.#access.bounds(COUNT_MS));
+    return { rows: size?.rows ?? null, isEstimate: size?.isEstimate ?? false };
+  }
+
+  /** A halted queue must not hide the rows: read without its writes then. */
+  async #reading(
+    read: (data: DataHandlers) => Promise<string>,
+  ): Promise<{ readonly text: string; readonly isBehind: boolean }> {
     try {
-      return { page: await this.#access.data.find(payload, this.#access.context()), isBehind: false };
+      return { text: await read(this.#access.data), isBehind: false };
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'write_buffer_halted') throw error;
-      return { page: await this.#access.behind.find(payload, this.#access.context()), isBehind: true };
+      return { text: await read(this.#access.behind), isBehind: true };
     }
   }
 }
@@ -51,4 +80,10 @@ export function readPage(text: string): { readonly rows: readonly JsonObject[]; 
   const page = parseJson(text);
   if (!isJsonObject(page) || !Array.isArray(page.rows)) throw new Error('a page without rows');
   return { rows: page.rows.filter((row: Json) => isJsonObject(row)), hasMore: page.hasMore === true };
+}
+
+function readCount(text: string): number {
+  const answer = parseJson(text);
+  if (!isJsonObject(answer) || typeof answer.count !== 'number') throw new Error('a count without its number');
+  return answer.count;
 }

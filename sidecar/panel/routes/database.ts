@@ -29,6 +29,7 @@ const rows = z.strictObject({
   limit: z.int().min(1).max(MAX_PAGE_ROWS).optional(),
   offset: z.int().min(0).optional(),
 });
+const count = z.strictObject({ namespace: z.string(), table: z.string(), filter: z.string().optional() });
 const row = z.strictObject({
   namespace: z.string(),
   table: z.string(),
@@ -57,6 +58,13 @@ function readingRoutes(services: DatabaseServices): PanelRoute[] {
       access: READ,
       body: rows,
       handle: async (request) => ({ ...(await tableRows.read(given(request.body))) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/database/count',
+      access: READ,
+      body: count,
+      handle: async (request) => ({ ...(await tableRows.count(given(request.body))) }),
     }),
     get('/api/database/queue', async () => ({ ...(await queueDesk.read()) })),
     get('/api/database/quarantine', async () => ({ ...(await quarantineDesk.read()) })),

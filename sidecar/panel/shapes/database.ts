@@ -57,6 +57,14 @@ export interface RowsAnswer {
   readonly isBehind: boolean;
 }
 
+/** `POST /api/database/count`: namespace, table and filter of a `RowsRequest`. */
+export interface CountAnswer {
+  /** Null if not counted in time and there is no estimate. */
+  readonly rows: number | null;
+  /** The database's own estimate; counted if false. */
+  readonly isEstimate: boolean;
+}
+
 export interface ColumnInfo {
   readonly name: string;
   readonly type: string;

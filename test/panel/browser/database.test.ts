@@ -91,17 +91,21 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await page.getByLabel('Comparison').selectOption('is at least');
     await page.getByLabel('Value').fill('1475');
     await page.getByRole('button', { name: 'Show these rows' }).click();
-    await page.getByText('Rows 1 to 2').waitFor();
+    await page.getByText('Rows 1 to 2 of 2').waitFor();
     await page.reload();
     await page.getByText('Rows 1 to 2').waitFor();
     expect(await page.getByLabel('Value').inputValue()).toBe('1475');
     await page.getByRole('button', { name: 'Show all rows' }).click();
-    await page.getByText('Rows 1 to 50').waitFor();
+    await page.getByText('Rows 1 to 50 of 121').waitFor();
     await page.getByRole('button', { name: 'Next rows' }).click();
-    await page.getByText('Rows 51 to 100').waitFor();
+    await page.getByText('Rows 51 to 100 of 121').waitFor();
     await page.getByRole('button', { name: 'money' }).click();
     await page.getByRole('button', { name: 'money' }).click();
-    await expect.poll(() => page.getByRole('row').nth(1).textContent()).toContain('1487.5');
+    await expect.poll(() => page.getByRole('row').nth(1).textContent()).toContain('1487.50');
+    const header = page.getByRole('columnheader', { name: 'money' });
+    const before = await header.boundingBox();
+    await page.locator('.rows-frame').evaluate((frame) => frame.scrollTo(0, 500));
+    expect(await header.boundingBox()).toEqual(before);
   });
 
   it('show every digit of a number, and a hostile name as the text that it is', async () => {
@@ -131,6 +135,23 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await page.getByText('Saved.').waitFor();
     await expect.poll(() => stored(BIG_ID)).toContain('"money":9999999999999999.25');
     expect(await stored(BIG_ID)).toContain(`"inventory":{"serial":${BIG_ID}}`);
+  });
+
+  it('say at its field what a column cannot hold, and warn while the server runs', async () => {
+    await open(only('8'));
+    await row('8').click();
+    const warning = dialog().getByText('The server is running.');
+    await dialog().getByLabel('money').fill('1.234');
+    await dialog().getByRole('button', { name: 'Preview' }).click();
+    await dialog().getByText('Use at most 2 digits after the point.').waitFor();
+    expect(await dialog().getByLabel('money').getAttribute('aria-invalid')).toBe('true');
+    expect(await warning.count()).toBe(0);
+    const owner = await panel.owner();
+    await owner.post('/api/server/start');
+    await warning.waitFor();
+    await expectAccessible(page);
+    await owner.post('/api/server/stop');
+    await warning.waitFor({ state: 'detached' });
   });
 
   it('do not write over what another has changed meanwhile', async () => {

@@ -66,6 +66,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /api/charts': 'account',
   'GET /api/database/namespaces': all('database.read'),
   'POST /api/database/rows': all('database.read'),
+  'POST /api/database/count': all('database.read'),
   'POST /api/database/row': all('database.write'),
   'GET /api/database/queue': all('database.read'),
   'POST /api/database/dead-letters/retry': all('database.write'),

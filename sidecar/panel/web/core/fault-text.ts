@@ -11,5 +11,7 @@ export function faultText(error: unknown): string {
   const text = textFor(`errors.${error.key}`) ?? t('common.failed');
   const wait = error.retryAfterSeconds;
   const until = wait === null ? '' : ` ${t('common.tryAgainIn', { wait: duration(wait * 1000) })}`;
+  // The reason of a refused value names its column and says what to write.
+  if (error.key === 'database.request' && error.detail !== '') return error.detail;
   return error.detail === '' ? `${text}${until}` : `${text}${until} (${error.detail})`;
 }

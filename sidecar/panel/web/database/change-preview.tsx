@@ -1,9 +1,13 @@
-import type { RowAnswer } from '#panel/shapes/database.ts';
+import type { ColumnInfo, RowAnswer } from '#panel/shapes/database.ts';
 import { t } from '../core/i18n.ts';
-import { indentedJson, kindOf, shownText } from './json-text.ts';
+import { columnText, indentedJson, kindOf } from './json-text.ts';
 
-/** What is, and what will be; also what follows from it by itself. */
-export function ChangePreview({ answer }: { answer: RowAnswer }) {
+/** Values before and after, also of columns that follow from the changed ones. */
+export function ChangePreview({ answer, columns }: { answer: RowAnswer; columns: readonly ColumnInfo[] }) {
+  const valueText = (name: string, json = 'null') =>
+    kindOf(json) === 'json'
+      ? indentedJson(json)
+      : columnText(columns.find((column) => column.name === name) ?? { type: 'text' }, json);
   return (
     <table class="table changes" aria-label={t('database.changes')}>
       <thead>
@@ -18,18 +22,14 @@ export function ChangePreview({ answer }: { answer: RowAnswer }) {
           <tr key={name}>
             <th scope="row">{name}</th>
             <td data-title={t('database.before')}>
-              <del>{valueText(answer.before[name])}</del>
+              <del>{valueText(name, answer.before[name])}</del>
             </td>
             <td data-title={t('database.after')}>
-              <ins>{valueText(answer.after[name])}</ins>
+              <ins>{valueText(name, answer.after[name])}</ins>
             </td>
           </tr>
         ))}
       </tbody>
     </table>
   );
-}
-
-function valueText(json = 'null'): string {
-  return kindOf(json) === 'json' ? indentedJson(json) : shownText(json);
 }

@@ -35,6 +35,19 @@ export function shownText(text: string): string {
   return kindOf(text) === 'string' ? (JSON.parse(text) as string) : text;
 }
 
+const PLAIN_DECIMAL = /^-?\d+(?:\.(\d+))?$/;
+
+/** As `shownText`, decimals with all digits of their scale: `1487.5` is `1487.50`. */
+export function columnText(
+  { type, scale = 0 }: { readonly type: string; readonly scale?: number },
+  json: string,
+): string {
+  const digits = PLAIN_DECIMAL.exec(json);
+  if (type !== 'decimal' || scale === 0 || digits === null) return shownText(json);
+  const fraction = digits[1] ?? '';
+  return `${fraction === '' ? `${json}.` : json}${'0'.repeat(Math.max(0, scale - fraction.length))}`;
+}
+
 /** In lines, indented; numbers and the order of properties stay. The text has to be JSON. */
 export function indentedJson(text: string): string {
   const tokens = text.match(TOKENS) ?? [];

@@ -5,9 +5,11 @@ import { Dialog } from '../components/dialog.tsx';
 import { Fault, Notice } from '../components/states.tsx';
 import { tellDone } from '../components/toast.tsx';
 import { api } from '../core/api.ts';
+import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
 import { PanelFault } from '../core/panel-fault.ts';
 import { useCan } from '../core/session.ts';
+import { useStore } from '../core/store.ts';
 import { ChangePreview } from './change-preview.tsx';
 import { changesOf, draftOfRow, type RowDraft, rowRequest, valuesOf } from './row-draft.ts';
 import { RowFields } from './row-fields.tsx';
@@ -21,12 +23,13 @@ interface RowDialogProps {
   readonly onSaved: () => void;
 }
 
-/** The whole row. Whoever may change it sees what will be another before it is. */
+/** The whole row. A change is previewed before it is saved. */
 export function RowDialog({ place, answer, cells, onClose, onSaved }: RowDialogProps) {
   const can = useCan();
   const isEditable = can('database.write') && answer.key.length > 0;
   const edit = useRowEdit({ place, answer, cells, onClose, onSaved });
   const { preview, error, isBusy } = edit;
+  const isRunning = useStore(live, ({ status }) => status !== null && !['stopped', 'crashed'].includes(status.state));
   return (
     <Dialog
       title={t(preview === null ? 'database.rowOf' : 'database.checkChange', { table: place.table })}
@@ -47,6 +50,7 @@ export function RowDialog({ place, answer, cells, onClose, onSaved }: RowDialogP
         )
       }
     >
+      {isEditable && isRunning && <Notice kind="warn">{t('database.serverRuns')}</Notice>}
       {error !== null && <Fault error={error} />}
       {error instanceof PanelFault && error.key === 'database.conflict' && (
         <div class="row">
@@ -63,13 +67,21 @@ export function RowDialog({ place, answer, cells, onClose, onSaved }: RowDialogP
           values={edit.values}
           draft={isEditable ? edit.draft : {}}
           faults={edit.faults}
+          refusal={refusalOf(error)}
           onChange={edit.change}
         />
       ) : (
-        <ChangePreview answer={preview} />
+        <ChangePreview answer={preview} columns={answer.columns} />
       )}
     </Dialog>
   );
+}
+
+/** A refused value is shown at its field too, without the name of the column. */
+function refusalOf(error: unknown): { readonly field: string; readonly reason: string } | null {
+  if (!(error instanceof PanelFault) || error.field === null || error.key !== 'database.request') return null;
+  const { field, detail } = error;
+  return { field, reason: detail.startsWith(`${field}: `) ? detail.slice(field.length + 2) : detail };
 }
 
 function useRowEdit({ place, answer, cells, onClose, onSaved }: RowDialogProps) {

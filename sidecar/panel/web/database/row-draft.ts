@@ -1,8 +1,9 @@
 import type { ColumnInfo, JsonText, RowRequest, RowsAnswer } from '#panel/shapes/database.ts';
 import { compactJson } from './json-text.ts';
 import { fieldText, type TypedFault, typedText } from './typed-text.ts';
+import { type LimitFault, limitFault } from './value-limits.ts';
 
-/** One field of a row as somebody edits it. */
+/** One field of a row in the edit dialog. */
 export interface FieldDraft {
   readonly isNull: boolean;
   readonly text: string;
@@ -27,17 +28,19 @@ export function draftOfRow(columns: readonly ColumnInfo[], values: RowValues): R
   );
 }
 
+export type FieldFault = TypedFault | LimitFault | 'fault-null';
+
 export interface RowChanges {
   /** New values; only of columns that differ from what was seen. */
   readonly set: Readonly<Record<string, JsonText>>;
-  readonly faults: Readonly<Record<string, TypedFault | 'fault-null'>>;
+  readonly faults: Readonly<Record<string, FieldFault>>;
 }
 
 /** A field that nobody touched is never sent, whatever its text would be read as. */
 export function changesOf(columns: readonly ColumnInfo[], values: RowValues, draft: RowDraft): RowChanges {
   const untouched = draftOfRow(columns, values);
   const set: Record<string, JsonText> = {};
-  const faults: Record<string, TypedFault | 'fault-null'> = {};
+  const faults: Record<string, FieldFault> = {};
   for (const column of columns) {
     const field = draft[column.name];
     const before = untouched[column.name];
@@ -48,8 +51,10 @@ export function changesOf(columns: readonly ColumnInfo[], values: RowValues, dra
       continue;
     }
     const value = typedText(column, field.text);
-    if ('fault' in value) faults[column.name] = value.fault;
-    else if (value.json !== compactJson(values[column.name] ?? 'null')) set[column.name] = value.json;
+    const fault = 'fault' in value ? value.fault : limitFault(column, value.json);
+    if (fault !== null) faults[column.name] = fault;
+    else if ('json' in value && value.json !== compactJson(values[column.name] ?? 'null'))
+      set[column.name] = value.json;
   }
   return { set, faults };
 }

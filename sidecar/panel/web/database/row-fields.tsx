@@ -1,8 +1,9 @@
 import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { Checkbox, SelectField, TextArea, TextField } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';
-import { indentedJson, kindOf, shownText } from './json-text.ts';
+import { columnText, indentedJson, kindOf } from './json-text.ts';
 import type { FieldDraft, RowChanges, RowDraft, RowValues } from './row-draft.ts';
+import { limitsOf } from './value-limits.ts';
 
 interface RowFieldsProps {
   readonly columns: readonly ColumnInfo[];
@@ -10,10 +11,17 @@ interface RowFieldsProps {
   /** Of the fields that can be changed; the others are only shown. */
   readonly draft: RowDraft;
   readonly faults: RowChanges['faults'];
+  /** Column and reason of the last refusal. */
+  readonly refusal: { readonly field: string; readonly reason: string } | null;
   readonly onChange: (draft: RowDraft) => void;
 }
 
-export function RowFields({ columns, values, draft, faults, onChange }: RowFieldsProps) {
+export function RowFields({ columns, values, draft, faults, refusal, onChange }: RowFieldsProps) {
+  const faultOf = (column: ColumnInfo) => {
+    const fault = faults[column.name];
+    if (fault !== undefined) return t(`database.${fault}`, limitsOf(column));
+    return refusal?.field === column.name ? refusal.reason : null;
+  };
   return (
     <div class="row-fields">
       {columns.map((column) => {
@@ -21,13 +29,12 @@ export function RowFields({ columns, values, draft, faults, onChange }: RowField
         if (field === undefined) {
           return <ShownValue key={column.name} column={column} json={values[column.name] ?? 'null'} />;
         }
-        const fault = faults[column.name];
         return (
           <ValueEditor
             key={column.name}
             column={column}
             field={field}
-            error={fault === undefined ? null : t(`database.${fault}`)}
+            error={faultOf(column)}
             onChange={(changed) => onChange({ ...draft, [column.name]: changed })}
           />
         );
@@ -46,7 +53,7 @@ function ShownValue({ column, json }: { column: ColumnInfo; json: JsonText }) {
       {kind === 'json' ? (
         <pre class="shown">{indentedJson(json)}</pre>
       ) : (
-        <span class={kind === 'null' ? 'shown value null' : 'shown'}>{shownText(json)}</span>
+        <span class={kind === 'null' ? 'shown value null' : 'shown'}>{columnText(column, json)}</span>
       )}
     </div>
   );

@@ -2,7 +2,7 @@ import type { ColumnInfo, JsonText, RowsAnswer } from '#panel/shapes/database.ts
 import { Icon } from '../components/icon.tsx';
 import { t } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
-import { kindOf, shownText } from './json-text.ts';
+import { columnText, kindOf, shownText } from './json-text.ts';
 
 interface RowsTableProps {
   readonly answer: RowsAnswer;
@@ -17,7 +17,7 @@ export function RowsTable({ answer, sort, onSort, onOpen }: RowsTableProps) {
   const { columns, rows } = answer;
   const isWriter = useCan()('database.write') && answer.key.length > 0;
   return (
-    <div class="table-frame">
+    <div class="table-frame rows-frame">
       <table class="table rows" aria-label={t('database.rows')}>
         <thead>
           <tr>
@@ -101,7 +101,7 @@ const LONGEST_SHOWN = 120;
 
 function Cell({ column, text }: { column: ColumnInfo; text: JsonText }) {
   const kind = kindOf(text);
-  const shown = shownText(text);
+  const shown = columnText(column, text);
   const short = shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}…` : shown;
   const look = kind === 'null' ? 'value null' : kind === 'json' ? 'value mono' : 'value';
   return (

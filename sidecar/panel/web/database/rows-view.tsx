@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JsonText, RowsAnswer, RowsRequest } from '#panel/shapes/database.ts';
+import type { CountAnswer, JsonText, RowsAnswer, RowsRequest } from '#panel/shapes/database.ts';
 import { Button } from '../components/button.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Empty, Fault, Loading, Notice } from '../components/states.tsx';
@@ -63,10 +63,35 @@ function useRows(place: RowsViewProps, question: Question) {
   return { ...state, reload: () => setTurn((value) => value + 1) };
 }
 
+/** Number of rows that the filter finds; read beside the rows, because it may take longer. Null until it is known. */
+function useCount({ namespace, table }: RowsViewProps, filter: JsonText, answer: RowsAnswer | null) {
+  const [count, setCount] = useState<{ readonly of: string; readonly answer: CountAnswer } | null>(null);
+  const text = JSON.stringify({ namespace, table, ...(filter === '' ? {} : { filter }) });
+  const [turn, setTurn] = useState(0);
+  const isRead = answer !== null;
+  useEffect(() => {
+    if (!isRead) return;
+    const abort = new AbortController();
+    api.post<CountAnswer>('/api/database/count', JSON.parse(text), abort.signal).then(
+      (found) => setCount({ of: text, answer: found }),
+      () => {
+        if (!abort.signal.aborted) setCount(null);
+      },
+    );
+    return () => abort.abort();
+  }, [text, turn, isRead]);
+  return { count: count?.of === text ? count.answer : null, recount: () => setTurn((value) => value + 1) };
+}
+
 export function RowsView(props: RowsViewProps) {
   const { namespace, table } = props;
   const question = questionOf(usePlace().query);
-  const { answer, error, reload } = useRows(props, question);
+  const { answer, error, reload: readRows } = useRows(props, question);
+  const { count, recount } = useCount(props, question.filter, answer);
+  const reload = () => {
+    readRows();
+    recount();
+  };
   const [open, setOpen] = useState<number | null>(null);
   const top = useRef<HTMLDivElement>(null);
   const ask = (changes: Partial<Question>) => {
@@ -101,7 +126,7 @@ export function RowsView(props: RowsViewProps) {
           <RowsTable answer={answer} sort={question.sort} onSort={(sort) => ask({ sort })} onOpen={setOpen} />
         )}
       </div>
-      {answer !== null && <Pages answer={answer} offset={question.offset} onTurn={turnTo} />}
+      {answer !== null && <Pages answer={answer} count={count} offset={question.offset} onTurn={turnTo} />}
       {answer !== null && row !== undefined && (
         <RowDialog
           place={{ namespace, table }}
@@ -130,17 +155,18 @@ function Actions({ onReload }: { onReload: () => void }) {
 
 interface PagesProps {
   readonly answer: RowsAnswer;
+  readonly count: CountAnswer | null;
   readonly offset: number;
   readonly onTurn: (offset: number) => void;
 }
 
-function Pages({ answer, offset, onTurn }: PagesProps) {
+function Pages({ answer, count, offset, onTurn }: PagesProps) {
   const { rows, hasMore } = answer;
   const last = offset + rows.length;
   return (
     <nav class="pages" aria-label={t('database.pages')}>
       <p class="soft" role="status">
-        {rows.length === 0 ? '' : t('database.range', { from: number(offset + 1), to: number(last) })}
+        {rows.length === 0 ? '' : rangeText(offset + 1, last, count)}
       </p>
       <Button disabled={offset === 0} onClick={() => onTurn(Math.max(0, offset - PAGE_ROWS))}>
         {t('database.previous')}
@@ -150,4 +176,11 @@ function Pages({ answer, offset, onTurn }: PagesProps) {
       </Button>
     </nav>
   );
+}
+
+function rangeText(first: number, last: number, count: CountAnswer | null): string {
+  const [from, to] = [number(first), number(last)];
+  if (count === null || count.rows === null) return t('database.range', { from, to });
+  const total = number(Math.max(count.rows, last));
+  return t('database.rangeOf', { from, to, total: count.isEstimate ? t('database.about', { count: total }) : total });
 }

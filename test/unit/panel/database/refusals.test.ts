@@ -28,8 +28,8 @@ function access(code: ApiErrorCode | null, estimate: number | null = null): Data
   const catalog = { table: async () => ({ namespace: 'game', revision: 1, table: TABLE }) };
   return {
     parts: { engine, catalog, writeBuffer: null },
-    data: { find: code === null ? page : fail },
-    behind: { find: page },
+    data: { find: code === null ? page : fail, count: code === null ? async () => '{"count":2}' : fail },
+    behind: { find: page, count: async () => '{"count":2}' },
     bounds: () => ({ deadline: performance.now() + 1000 }),
     context: () => ({}),
   } as unknown as DatabaseAccess;
@@ -54,6 +54,20 @@ describe('rows', () => {
   it('behind a queue that has halted are shown as they are, and said to be so', async () => {
     expect(await read('write_buffer_halted')).toMatchObject({ rows: [['1'], ['2']], isBehind: true });
     expect(await read(null)).toMatchObject({ rows: [['1'], ['2']], isBehind: false });
+  });
+});
+
+describe('the number of rows', () => {
+  const count = (code: ApiErrorCode | null, filter = '', estimate: number | null = 3_000_000) =>
+    new TableRows(access(code, estimate)).count({ namespace: 'game', table: 't', filter });
+
+  it('is counted; a table that takes too long has the estimate of the database, a filter has none', async () => {
+    expect(await count(null)).toEqual({ rows: 2, isEstimate: false });
+    expect(await count('database_timeout')).toEqual({ rows: 3_000_000, isEstimate: true });
+    const filter = '{"field":"id","op":"gt","value":1}';
+    expect(await count('database_timeout', filter)).toEqual({ rows: null, isEstimate: false });
+    expect(await count('write_buffer_halted')).toEqual({ rows: 2, isEstimate: false });
+    await expect(count('database_error')).rejects.toMatchObject({ key: 'database.failed' });
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  columnText,
   compactJson,
   ExactNumber,
   indentedJson,
@@ -13,6 +14,16 @@ describe('JSON text of the database pages', () => {
   it('refuses what is no JSON', () => {
     expect(() => parseExact('{"a":01}')).toThrow(SyntaxError);
     expect(() => parseExact('[1,')).toThrow(SyntaxError);
+  });
+
+  it('shows all digits of the scale of a decimal, and nothing more', () => {
+    const money = { type: 'decimal', scale: 2 };
+    expect(['5', '1487.5', '-0.25', 'null'].map((json) => columnText(money, json))).toEqual([
+      ...['5.00', '1487.50', '-0.25', 'null'],
+    ]);
+    expect(columnText({ type: 'decimal', scale: 0 }, '5')).toBe('5');
+    expect(columnText({ type: 'float64' }, '1.5')).toBe('1.5');
+    expect(columnText({ type: 'string' }, '"5"')).toBe('5');
   });
 
   it('keeps every digit of a number', () => {

@@ -12,8 +12,19 @@ const COLUMNS = [
   column('name', 'string', { nullable: true }),
   column('money', 'int64'),
   column('extra', 'json', { nullable: true }),
+  column('price', 'decimal', { precision: 6, scale: 2 }),
+  column('plate', 'string', { length: 3 }),
+  column('level', 'int32'),
 ];
-const VALUES = valuesOf({ columns: COLUMNS }, ['9007199254740993', '"Kim"', '9223372036854775807', '{"b":1,"a":[]}']);
+const VALUES = valuesOf({ columns: COLUMNS }, [
+  '9007199254740993',
+  '"Kim"',
+  '9223372036854775807',
+  '{"b":1,"a":[]}',
+  '1',
+  '"A"',
+  '1',
+]);
 
 /** What is sent where one field is written over. */
 function written(name: string, field: RowDraft[string]) {
@@ -25,6 +36,19 @@ describe('editing a row', () => {
     expect(written('money', { isNull: false, text: 'much' }).faults).toEqual({ money: 'fault-int' });
     expect(written('money', { isNull: true, text: '' }).faults).toEqual({ money: 'fault-null' });
     expect(written('extra', { isNull: false, text: '{"a":' }).faults).toEqual({ extra: 'fault-json' });
+  });
+
+  it.each([
+    ['price', '0.123', 'fault-scale'],
+    ['price', '12345', 'fault-digits'],
+    ['price', '-9999.990', null],
+    ['plate', '𝒜𝒜𝒜', null],
+    ['plate', '𝒜𝒜𝒜𝒜', 'fault-length'],
+    ['level', '2147483648', 'fault-range'],
+    ['level', '-2147483648', null],
+    ['money', '9223372036854775808', 'fault-range'],
+  ])('refuses what a column cannot hold before it is sent: %s %s', (name, text, fault) => {
+    expect(written(name, { isNull: false, text }).faults).toEqual(fault === null ? {} : { [name]: fault });
   });
 
   it('sends nothing of what nobody touched', () => {
