@@ -5,8 +5,21 @@ import { TEST_SEED } from './test/support/test-seed.ts';
 
 /** Once on every engine. */
 const CONTRACT_TESTS = ['test/contract/**/*.test.ts', 'test/e2e/write-behind-kill.test.ts'];
-/** Tests of one engine each, against its server, whose names begin with the engine's; and those that move rows. */
-const ENGINE_TESTS = ['test/unit/engine/{postgres,mysql,mongo}*.test.ts', 'test/moving/*.test.ts'];
+/** Tests that wait for time limits, restarts and child processes on most of their way: more of them than processors at a time. */
+const WAITING_TESTS = ['test/{e2e,faults}/**/*.test.ts', 'test/unit/**/connections.test.ts'];
+const WAITING_ENGINE_TESTS = ['test/moving/*.test.ts', 'test/unit/engine/*-connections.test.ts'];
+/** Tests of one engine each, against its server, whose names begin with the engine's. */
+const ENGINE_TESTS = ['test/unit/engine/{postgres,mysql,mongo}*.test.ts'];
+/** Tests that judge how long an answer takes. */
+const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
+/** Tests that replace modules, or change the process or modules that others share. */
+const ISOLATED_TESTS = [
+  'test/house/**/*.test.ts',
+  'test/unit/{connector,helper,sample}/**/*.test.ts',
+  'test/unit/owner-only.test.ts',
+  'test/unit/security/nonce-store.test.ts',
+  'test/unit/panel/setup/install-standalone.test.ts',
+];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 const COMPILE_CACHE = './test/support/compile-cache.ts';
 
@@ -24,6 +37,9 @@ const differential = {
   path: path.join(':'),
 };
 
+/** Projects of one group run side by side, the groups one after another. */
+const WAITING = { maxWorkers: 5, sequence: { groupOrder: 1 } };
+
 /** The contract suite on one engine. */
 function contractOn(engine: TestedEngine) {
   return {
@@ -32,6 +48,7 @@ function contractOn(engine: TestedEngine) {
       name: `contract:${engine}`,
       include: CONTRACT_TESTS,
       provide: { engine, differential },
+      isolate: false,
       // Four servers share the processors with the tests.
       testTimeout: 90_000,
       hookTimeout: 120_000,
@@ -60,7 +77,20 @@ export default defineConfig({
         test: {
           name: 'sidecar',
           include: ['test/**/*.test.ts'],
-          exclude: [...CONTRACT_TESTS, ...ENGINE_TESTS, ...excludedTests],
+          exclude: [
+            ...[...CONTRACT_TESTS, ...ENGINE_TESTS, ...WAITING_TESTS, ...WAITING_ENGINE_TESTS],
+            ...[...TIMED_TESTS, ...ISOLATED_TESTS, ...excludedTests],
+          ],
+          isolate: false,
+          globalSetup: [COMPILE_CACHE],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'isolated',
+          include: ISOLATED_TESTS,
+          exclude: [...WAITING_TESTS, ...excludedTests],
           globalSetup: [COMPILE_CACHE],
         },
       },
@@ -69,11 +99,42 @@ export default defineConfig({
         test: {
           name: 'engines',
           include: ENGINE_TESTS,
-          exclude: excludedTests,
+          exclude: [...WAITING_ENGINE_TESTS, ...excludedTests],
+          isolate: false,
           globalSetup: [COMPILE_CACHE, PROVIDE_SERVERS],
         },
       },
       ...chosenEngines(process.env).map(contractOn),
+      {
+        extends: true,
+        test: {
+          ...WAITING,
+          name: 'waiting',
+          include: WAITING_TESTS,
+          exclude: [...CONTRACT_TESTS, ...excludedTests],
+          globalSetup: [COMPILE_CACHE],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...WAITING,
+          name: 'waiting:engines',
+          include: WAITING_ENGINE_TESTS,
+          exclude: excludedTests,
+          globalSetup: [COMPILE_CACHE, PROVIDE_SERVERS],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'timed',
+          include: TIMED_TESTS,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          globalSetup: [COMPILE_CACHE],
+        },
+      },
     ],
   },
 });

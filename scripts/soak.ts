@@ -58,7 +58,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     amount: 180,
     amountVariable: 'WRITE_BEHIND_DOWN_SECONDS',
     seedVariable: 'WRITE_BEHIND_SEED',
-    project: () => 'sidecar',
+    project: () => 'waiting',
     file: (engine) => `test/faults/write-behind-${engine}.test.ts`,
     what: (amount) => `${amount} s away`,
     found: 'a broken promise',

@@ -28,6 +28,8 @@ import { untestedKinds, untestedPrograms } from './servers/untested-kinds.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GAME_SERVER_NODE = 22;
 const GAME_SERVER_TESTS = [
+  '--project=isolated',
+  '--project=waiting',
   'test/unit/connector',
   'test/unit/helper',
   'test/e2e/host-contract.test.ts',
@@ -97,7 +99,7 @@ async function testOnGameServerNode(untested: Map<string, string>): Promise<Coun
   try {
     const node = nodeRuntime.fetchOther(ROOT, GAME_SERVER_NODE);
     console.log(`Tests of what runs inside of game servers, on Node.js ${GAME_SERVER_NODE}:`);
-    const { counts, report } = await runTests(['--project', 'sidecar', ...GAME_SERVER_TESTS], {}, node);
+    const { counts, report } = await runTests(GAME_SERVER_TESTS, {}, node);
     showRepeated(report);
     return counts;
   } catch (error) {

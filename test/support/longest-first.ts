@@ -2,15 +2,25 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, so that no worker is left alone with one at the end. Where a file stands is a hint and no more. */
 const LONGEST = [
-  'test/e2e/package.test.ts',
   'test/faults/write-behind-mongodb.test.ts',
-  'test/contract/differential.test.ts',
+  'test/e2e/embedded.test.ts',
+  'test/e2e/sample-crash.test.ts',
+  'test/e2e/package.test.ts',
   'test/faults/',
+  'test/contract/differential.test.ts',
   'test/e2e/write-behind-kill.test.ts',
-  'test/api/backup.test.ts',
   'test/unit/engine/mongo',
+  'test/api/backup.test.ts',
+  'test/unit/write-behind/simulation.test.ts',
+  'test/house/servers.test.ts',
+  'test/panel/accounts/sign-in.test.ts',
   'test/contract/derived',
   'test/contract/moving',
+  'test/contract/frameworks.test.ts',
+  'test/contract/odd-names.test.ts',
+  'test/unit/panel/server/server-',
+  'test/panel/browser/',
+  'test/api/',
   'test/e2e/',
   'test/moving/',
 ];
