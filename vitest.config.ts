@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
@@ -67,8 +68,8 @@ export default defineConfig({
     // The default, one second, is less than a busy machine stalls.
     expect: { poll: { timeout: 30_000 } },
     // Of programs that tests start with a configuration of their own making: no two want the same port, none the network.
-    env: { SIDECAR_PANEL_PORT: '0', SIDECAR_PANEL_BRIDGE_HOST: '127.0.0.1' },
-    setupFiles: ['./test/support/test-seed.ts'],
+    env: { SIDECAR_PANEL_PORT: '0', SIDECAR_PANEL_BRIDGE_HOST: '127.0.0.1', TEST_DISK_FOLDER: tmpdir() },
+    setupFiles: ['./test/support/test-seed.ts', './test/support/memory-folder.ts'],
     // Machines stall. What needed its second attempt is named at the end of the run (scripts/check/counts.ts).
     retry: process.env.CI ? 1 : 0,
     projects: [
