@@ -64,6 +64,16 @@ describe.skipIf(why !== null || isExcluded)(`the database is away${why === null 
     await expectAccessible(page);
   });
 
+  it('leaves a phone most of its screen', async () => {
+    const phone = await browser.visit(panel.address, { width: 390 });
+    await signIn(phone, 'owner', PASSWORD);
+    const banner = phone.getByRole('alert').filter({ hasText: 'Database: unreachable since' });
+    await banner.getByText(/^Cause: the database failed/).waitFor();
+    await banner.getByRole('link', { name: 'Write queue' }).waitFor();
+    expect((await banner.boundingBox())?.height).toBeLessThanOrEqual(130);
+    await expectAccessible(phone);
+  });
+
   it('shows the failed calls of the API in red', async () => {
     await api.call('find', { namespace: 'stats', table: 'kills' });
     await panel.services.charts.sample();
