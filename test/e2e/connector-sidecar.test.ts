@@ -86,7 +86,7 @@ describe('the connector and a real sidecar', () => {
   });
 
   it('tell a wrong secret from a wrong program, and are locked out in the end', async () => {
-    const sidecar = await startSidecar({ config: { limits: { authFailuresPerMinute: 4 } } });
+    const sidecar = await startSidecar({ config: { limits: { authFailuresPerMinute: 6 } } });
     closing.push(() => sidecar.stop());
     const rig = startRig(sidecar.address, SECRET);
     expect(await rig.run('health', {})).toMatchObject({ Status: 0, Code: 'unauthorized' });

@@ -45,6 +45,10 @@ async function fill(url: string, tables: readonly FrameworkTable[]): Promise<voi
   const connection = await createConnection({ uri: url, charset: 'utf8mb4' });
   try {
     await connection.query('ALTER DATABASE CHARACTER SET utf8mb4');
+    // As a game server sets its session: rows that stay, ids from 1.
+    await connection.query(
+      'SET SESSION autocommit = 1, SESSION auto_increment_increment = 1, SESSION auto_increment_offset = 1',
+    );
     for (const { declared: table, mysql, rows } of tables) {
       await connection.query(`CREATE TABLE \`${table.name}\` (${mysql}) CHARACTER SET utf8mb4`);
       for (const row of rows) {
