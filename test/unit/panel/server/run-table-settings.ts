@@ -4,7 +4,7 @@ export const TABLE_SETTINGS: Readonly<Record<string, unknown>> = {
   serverRoot: '/',
   startLine: 'server',
   stopLine: 'quit',
-  hangCommand: '',
+  hangCommand: 'status',
   hangSeconds: 60,
   stopWaitSeconds: 20,
   killWaitSeconds: 10,

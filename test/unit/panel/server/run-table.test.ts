@@ -82,6 +82,7 @@ const EVENTS: Readonly<Record<string, Act>> = {
   '30 s pass': waits(30_000),
   'autostart off': ({ change }) => change({ autoStartServer: false }),
   'immediate stops': ({ change }) => change({ shutdownMode: 'immediate' }),
+  'hung servers restart': ({ change }) => change({ restartHungServer: true }),
   open: ({ control }) => control.open(),
   close: ({ control }) => void control.close(),
 };
@@ -113,6 +114,7 @@ const STATES: Readonly<Record<string, readonly Act[]>> = {
     ...again,
     waits(0),
   ],
+  hung: pick('start', '1 s passes', '30 s pass', '30 s pass', '20 s pass'),
   closing: pick('start', '1 s passes', 'close'),
   closed: pick('close'),
 };
