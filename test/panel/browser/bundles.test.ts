@@ -22,7 +22,7 @@ describe.skipIf(why !== null)(`the page of bundles${why === null ? '' : ` (${why
     watcher = await browser.visit(panel.address, { width: 390 });
     await signIn(watcher, 'watcher', PASSWORD);
     await watcher.goto(`${panel.address}/#/bundles`);
-    await page.getByText('The server does not run.').waitFor();
+    await page.getByText('The server is not running.').waitFor();
     expect(await page.getByRole('button', { name: 'Start' }).first().isDisabled()).toBe(true);
     await owner.post('/api/server/start');
   });
