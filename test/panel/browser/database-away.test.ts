@@ -71,6 +71,7 @@ describe.skipIf(why !== null || isExcluded)(`the database is away${why === null 
     await banner.getByText(/^Cause: the database failed/).waitFor();
     await banner.getByRole('link', { name: 'Write queue' }).waitFor();
     expect((await banner.boundingBox())?.height).toBeLessThanOrEqual(130);
+    expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
     await expectAccessible(phone);
   });
 
