@@ -2,7 +2,7 @@ import type { Database, DbResult, Host } from '../db_connector/helper.js';
 import type { Gate } from './gate.ts';
 import type { Tally } from './tally.ts';
 
-/** What every part of this bundle works with. Made once, in server.ts. */
+/** Tools that every part of this bundle uses. Made once, in server.ts. */
 export interface Basics {
   readonly db: Database;
   /** Asks the database until it has answered: see ask.ts. */

@@ -3,7 +3,7 @@ import type { CheckedCall } from './call-checks.ts';
 
 /** A call with a ticket. */
 export interface AcceptedCall {
-  /** Of the ticket. */
+  /** Id of the ticket. */
   readonly id: string;
   readonly call: CheckedCall;
   /** Null where the host does not tell. */

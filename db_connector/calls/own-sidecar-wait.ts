@@ -57,7 +57,7 @@ export class OwnSidecarWait {
     this.#hold = { settings, end, over: null };
   }
 
-  /** What waits ends, and nothing more waits, until `release`. */
+  /** End all waiting calls, and let no other call wait until `release`. */
   giveUp(reason: string): void {
     if (this.#hold === null) return;
     this.#hold.end();

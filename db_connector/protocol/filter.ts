@@ -156,7 +156,7 @@ function readText(column: Column, op: 'startsWith' | 'contains', value: Json | u
   if (typeof value !== 'string' || value === '') throw filterFault(path, 'expected a string that is not empty');
   if (!isAtMostLong(value, MAX_FILTER_TEXT_LENGTH)) throw textTooLong(column, op, path);
   const text = searchedText(column, value);
-  // One character may fold to eighteen.
+  // A single character may fold to eighteen.
   if (!isAtMostLong(text, MAX_FILTER_TEXT_LENGTH)) throw textTooLong(column, op, path);
   // Folding has left nothing of it, and every text begins with nothing.
   if (text === '') return { kind: 'constant', column, value: true };

@@ -9,7 +9,7 @@ export const MAX_COLUMN_LENGTH = 48;
 /** Of the name of a part (`schema.extend`). */
 export const MAX_PART_LENGTH = 48;
 
-/** Of an envelope beside its payload. */
+/** Most characters of an envelope beside its payload. */
 export const MAX_ENVELOPE_CHARS = 65_536;
 export const MAX_KID_LENGTH = 64;
 export const MAX_NONCE_LENGTH = 64;

@@ -96,6 +96,21 @@ describe('a column of every odd name', () => {
   );
 });
 
+it.each(parts(ODD_NAMES, COLUMNS_AT_ONCE))(
+  'a column without a value is NULL, also $0 and its kin',
+  async (...names) => {
+    const { must, sync, rows } = space();
+    await sync({ name: 'things', primaryKey: ['number_of_row'], columns: [ID, ...names.map((name) => number(name))] });
+    await must('insert', { table: 'things', rows: [{ number_of_row: 1 }] });
+    const empty = Object.fromEntries(names.map((name) => [name, null]));
+    expect(await rows('things')).toEqual([{ number_of_row: 1, ...empty }]);
+    const values = [{ as: names[0] as string, fn: 'max', field: names[0] }];
+    expect(await must('aggregate', { table: 'things', values })).toMatchObject({
+      rows: [{ [names[0] as string]: null }],
+    });
+  },
+);
+
 describe('a table of every odd name', () => {
   it.each(parts(ODD_NAMES, TABLES_AT_ONCE).map((names) => [names[0], names] as const))(
     'from %s on holds rows',

@@ -13,7 +13,7 @@ import {
 import { PageBuilder } from '../model/page.ts';
 import { RowWriter } from '../model/row-writer.ts';
 import type { Page, TableTarget } from '../rows.ts';
-import { collectionOf, fieldOf, fromBson } from './documents.ts';
+import { collectionOf, fieldOf, fromBson, valueIn } from './documents.ts';
 import { matchOf } from './filter.ts';
 import { MAX_SKIP } from './read.ts';
 import type { MongoSession } from './session.ts';
@@ -34,7 +34,7 @@ export function aggregate(session: MongoSession, target: TableTarget, query: Agg
       for (let found = await cursor.next(); found !== null; found = await cursor.next()) {
         const group = found;
         isEmpty = false;
-        if (!page.add(() => writer.write(outputs.map(({ column }) => group[column.name] ?? null)))) break;
+        if (!page.add(() => writer.write(outputs.map(({ column }) => valueIn(group, column.name) ?? null)))) break;
       }
     } finally {
       // Only tells the server to forget it; nobody waits for that.

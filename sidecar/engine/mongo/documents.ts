@@ -1,3 +1,4 @@
+import type { Document } from 'mongodb';
 import { Decimal128, Double, Int32, Long } from 'mongodb';
 import type { Column } from '#protocol/columns.ts';
 import { decimalOf, plainText } from '#protocol/decimal.ts';
@@ -56,6 +57,11 @@ export function toBson(column: Column, value: NonNullable<Value>): FieldValue {
     default:
       return type satisfies never;
   }
+}
+
+/** Own value of a field: a document of the driver inherits `constructor`, which is a legal name of a column. */
+export function valueIn(document: Document, field: string): unknown {
+  return Object.hasOwn(document, field) ? document[field] : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { PageBuilder } from '../model/page.ts';
 import { HIDDEN_ID } from '../model/physical-names.ts';
 import { RowWriter } from '../model/row-writer.ts';
 import type { FindQuery, Page, SortKey, TableTarget } from '../rows.ts';
-import { collectionOf, fieldOf, fromBson } from './documents.ts';
+import { collectionOf, fieldOf, fromBson, valueIn } from './documents.ts';
 import { matchOf } from './filter.ts';
 import type { MongoSession } from './session.ts';
 
@@ -32,7 +32,7 @@ export function find(session: MongoSession, target: TableTarget, query: FindQuer
     try {
       for (let document = await cursor.next(); document !== null; document = await cursor.next()) {
         const found = document;
-        if (!page.add(() => writer.write(fields.map((field) => found[field] ?? null)))) break;
+        if (!page.add(() => writer.write(fields.map((field) => valueIn(found, field) ?? null)))) break;
       }
     } finally {
       // Only tells the server to forget it; nobody waits for that.

@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Document, ObjectId } from 'mongodb';
 import type { Row } from '#engine/rows.ts';
-import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD } from '../documents.ts';
+import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD, valueIn } from '../documents.ts';
 import { allOf } from '../filter.ts';
 import { columnNamed } from '../read.ts';
 import type { WriteCall } from '../write/call.ts';
@@ -60,7 +60,7 @@ async function marksOf({ session, target }: WriteCall, changes: readonly KeyedCh
     );
     for (const document of found) {
       const values: Row = new Map(
-        columns.map((name) => [name, fromBson(columnNamed(target.table, name), document[fieldOf(name)])]),
+        columns.map((name) => [name, fromBson(columnNamed(target.table, name), valueIn(document, fieldOf(name)))]),
       );
       marks.set(keyText(columns, values), (document as Document)[LAST_QUEUED_FIELD] ?? null);
     }

@@ -4,7 +4,16 @@ import type { Row } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Column, Table } from '#protocol/schema.ts';
 import { writeValue } from '#protocol/values.ts';
-import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD, MARKS_FIELD, ORDER_FIELD, toBson } from '../documents.ts';
+import {
+  collectionOf,
+  fieldOf,
+  fromBson,
+  LAST_QUEUED_FIELD,
+  MARKS_FIELD,
+  ORDER_FIELD,
+  toBson,
+  valueIn,
+} from '../documents.ts';
 import { failureOf, insertedBefore } from '../failures.ts';
 import { queuedRowId } from '../queue/marks.ts';
 import { columnNamed } from '../read.ts';
@@ -185,5 +194,5 @@ function idsText(table: Table, documents: readonly Document[]): string {
   const [name, ...others] = table.primaryKey ?? [];
   if (name === undefined || others.length > 0) return '';
   const column: Column = columnNamed(table, name);
-  return documents.map((document) => writeValue(column, fromBson(column, document[fieldOf(name)]))).join(',');
+  return documents.map((document) => writeValue(column, fromBson(column, valueIn(document, fieldOf(name))))).join(',');
 }
