@@ -22,6 +22,8 @@ export async function loadDump(engine: ServerEngine, url: string, dump: readonly
   if (engine === 'mysql') {
     const connection = await createConnection(url);
     try {
+      // The server of the tests does not commit by itself.
+      await connection.query('SET SESSION autocommit = 1');
       for (const statement of dump) await connection.query(statement);
     } finally {
       await connection.end();
