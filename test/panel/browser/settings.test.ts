@@ -47,7 +47,7 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await page.getByText('A quotation mark is not closed.').waitFor();
     await page.getByText('The command must contain {name}.').waitFor();
     await page.getByText('Enter a whole number from 0 to 600.').waitFor();
-    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Start command');
+    await expect.poll(() => page.evaluate('document.activeElement.labels?.[0]?.textContent')).toBe('Start command');
     expect(await page.getByLabel('Start command').getAttribute('aria-invalid')).toBe('true');
     expect(panel.services.settings.values.startLine).toBe('');
     await expectAccessible(page);

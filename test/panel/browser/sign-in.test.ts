@@ -26,7 +26,7 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('Enter your user name.').waitFor();
     await page.getByText('Enter your password.').waitFor();
-    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('User name');
+    await expect.poll(() => page.evaluate('document.activeElement.labels?.[0]?.textContent')).toBe('User name');
     await expectAccessible(page);
   });
 
