@@ -111,7 +111,7 @@ describe('POST /lines', () => {
         .resume(),
     );
     await Promise.all(idle.map((socket) => once(socket, 'connect')));
-    const closed = idle.map((socket) => once(socket, 'close'));
+    const closed = idle.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
     expect((await send(line('x'))).status).toBe(200);
     // Also those within the bound.
     await Promise.all(closed);
