@@ -15,7 +15,7 @@ export function configurationText(): string {
     .replace('{{connector}}', () => table(connectorFields()));
 }
 
-/** One table for each section of the file. */
+/** Tables of the page: a table for each section of the file. */
 function sidecarTables(fields: readonly Field[]): string {
   const sections = Map.groupBy(fields, ({ path }) => /^\w+/.exec(path)?.[0] ?? '');
   return [...sections].map(([name, rows]) => `### ${name}\n\n${table(rows)}`).join('\n\n');

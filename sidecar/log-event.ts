@@ -13,6 +13,4 @@ export const LOG_EVENT = {
   request: 'request',
   /** A count of requests that have no line of their own. */
   requestsCounted: 'requests-counted',
-  /** The stop of the sidecar has begun. */
-  stopping: 'stopping',
 } as const;

@@ -85,7 +85,7 @@ function stopOnSignal(starting: Promise<RunningSidecar>, output: StandardOutput)
   const stop = (signal: string) => {
     if (isStopping) process.exit(1);
     isStopping = true;
-    new Log(output).info('stopping', { event: LOG_EVENT.stopping, signal });
+    new Log(output).info('stopping', { signal });
     stopAndEnd(starting, output);
   };
   for (const signal of STOP_SIGNALS) process.on(signal, stop);

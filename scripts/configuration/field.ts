@@ -1,4 +1,4 @@
-/** One row of docs/configuration.md. */
+/** Row of docs/configuration.md. */
 export interface Field {
   /** Path in the file (`api.port`, `keys[].kid`). */
   readonly path: string;

@@ -5,7 +5,7 @@ const FAULTS: Readonly<Record<string, (file: string) => string>> = {
   EISDIR: (file) => `${file} is a folder, not a file`,
 };
 
-/** One sentence for a file that could not be read. */
+/** Sentence about a file that could not be read. */
 export function fileFault(file: string, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const known = FAULTS[code ?? ''];

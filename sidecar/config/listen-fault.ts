@@ -9,7 +9,7 @@ export interface ListenPlace {
   readonly also?: string;
 }
 
-/** One line for the owner: why the port cannot be used, and which setting to change. */
+/** Line for the owner: why the port cannot be used, and which setting to change. */
 export function listenFault({ field, host, port, file, also = '' }: ListenPlace, error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
   const where = `${field} in ${file}${also}`;
