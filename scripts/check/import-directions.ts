@@ -81,8 +81,9 @@ export function findViolations(files: readonly SourceFile[]): Violation[] {
   });
 }
 
-export function readSources(root: string): SourceFile[] {
-  return FOLDERS.filter((folder) => existsSync(join(root, folder)))
+export function readSources(root: string, folders: readonly string[] = FOLDERS): SourceFile[] {
+  return folders
+    .filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && /\.(tsx?|cjs|mjs|js)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import english from '#panel/web/locales/logs/en.json' with { type: 'json' };
 import { exitSignal, KNOWN_SIGNALS } from '#panel/web/logs/exit-signal.ts';
-import english from '../../../../sidecar/panel/web/locales/logs/en.json' with { type: 'json' };
 
 describe('the end of a crashed server', () => {
   it.each([

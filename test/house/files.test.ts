@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { SOURCE_FOLDERS } from '#scripts/check/comment-words.ts';
+import { readSources, type SourceFile, specifiersOf } from '#scripts/check/import-directions.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAX_LINES = 300;
+/** Tables, which stay readable at any length. */
+const LONG_TABLES = ['db_connector/protocol/payloads.ts', 'scripts/check/import-rules.ts'];
+const files = readSources(ROOT, SOURCE_FOLDERS);
+
+/** Files with more than 300 lines; suites of tests are lists of cases and may be longer. */
+function longFiles(sources: readonly SourceFile[]): string[] {
+  const long = sources.filter(({ path, text }) => !path.startsWith('test/') && text.split('\n').length - 1 > MAX_LINES);
+  return long.map(({ path }) => path);
+}
+
+/** `file: specifier` of each import that climbs three folders or more, where package.json has a `#` name. */
+function climbs(sources: readonly SourceFile[]): string[] {
+  return sources.flatMap((file) =>
+    specifiersOf(file)
+      .filter((specifier) => specifier.startsWith('../../../'))
+      .map((specifier) => `${file.path}: ${specifier}`),
+  );
+}
+
+describe('the files', () => {
+  it('have at most 300 lines, but for named tables', () => {
+    expect(longFiles(files)).toEqual(LONG_TABLES);
+    const planted = { path: 'sidecar/long.ts', text: 'x;\n'.repeat(MAX_LINES + 1) };
+    expect(longFiles([planted, { path: 'sidecar/short.ts', text: 'x;\n'.repeat(MAX_LINES) }])).toEqual([planted.path]);
+  });
+
+  it('never import through three folders above', () => {
+    expect(climbs(files)).toEqual([]);
+    const text = "import { a } from '../../../a.ts';\nimport { b } from '../../b.ts';";
+    expect(climbs([{ path: 'test/a.ts', text }])).toEqual(['test/a.ts: ../../../a.ts']);
+  });
+});
