@@ -9,19 +9,6 @@ const WEB = 'sidecar/panel/web';
 /** Browsers of 2024 and newer: the style sheet has `light-dark()`. */
 const TARGET = ['chrome123', 'firefox121', 'safari17.5', 'edge123'];
 
-/** One file a locale, with the texts of all areas: `{"area":{"key":"text"}}`. A test holds every locale to all keys of English. */
-export function mergedLocales(root: string): Map<string, string> {
-  const folder = join(root, WEB, 'locales');
-  const merged: Record<string, Record<string, unknown>> = {};
-  for (const area of readdirSync(folder).sort()) {
-    for (const file of readdirSync(join(folder, area))) {
-      const locale = basename(file, '.json');
-      merged[locale] = { ...merged[locale], [area]: JSON.parse(readFileSync(join(folder, area, file), 'utf8')) };
-    }
-  }
-  return new Map(Object.entries(merged).map(([locale, texts]) => [locale, JSON.stringify(texts)]));
-}
-
 /** Whoever serves them hands out what the browser can read; better compressed once here than at each visit. */
 function place(folder: string, name: string, contents: string | Uint8Array): void {
   const bytes = Buffer.from(contents);
@@ -33,7 +20,10 @@ function place(folder: string, name: string, contents: string | Uint8Array): voi
 
 function placeLocales(root: string, folder: string): Record<string, string> {
   const places: Record<string, string> = {};
-  for (const [locale, text] of mergedLocales(root)) {
+  const sources = join(root, WEB, 'locales');
+  for (const file of readdirSync(sources)) {
+    const locale = basename(file, '.json');
+    const text = JSON.stringify(JSON.parse(readFileSync(join(sources, file), 'utf8')));
     const hash = createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase();
     const name = `locale-${locale}-${hash}.json`;
     place(folder, name, text);

@@ -1,6 +1,6 @@
 /**
  * Every refusal of the panel: its localization key and its HTTP status. Each key has a text in every locale
- * (`web/locales/errors/`). Keys of one field are `setup.<field>` and `settings.<field>`.
+ * (`errors` in `web/locales/`). Keys of one field are `setup.<field>` and `settings.<field>`.
  */
 export const ERROR_STATUS = {
   'host.invalid': 400,

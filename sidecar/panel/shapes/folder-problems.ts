@@ -1,4 +1,4 @@
-/** Reasons to refuse a server folder, in English for the API; pages have a text for each code (`web/locales/errors/`). */
+/** Reasons to refuse a server folder, in English for the API; pages have a text for each code (`errors` in `web/locales/`). */
 export const FOLDER_PROBLEMS = {
   'folder-empty': 'expected the full path of a folder',
   'folder-relative': 'expected a full path, such as {folder}',

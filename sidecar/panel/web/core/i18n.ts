@@ -1,33 +1,9 @@
-import type accounts from '../locales/accounts/en.json';
-import type bundles from '../locales/bundles/en.json';
-import type common from '../locales/common/en.json';
-import type consolePage from '../locales/console/en.json';
-import type database from '../locales/database/en.json';
-import type errors from '../locales/errors/en.json';
-import type logs from '../locales/logs/en.json';
-import type overview from '../locales/overview/en.json';
-import type permissions from '../locales/permissions/en.json';
-import type settings from '../locales/settings/en.json';
-import type setup from '../locales/setup/en.json';
-import type signIn from '../locales/sign-in/en.json';
+import type english from '../locales/en.json';
 import { createStore, useStore } from './store.ts';
 
-interface Areas {
-  accounts: typeof accounts;
-  bundles: typeof bundles;
-  common: typeof common;
-  console: typeof consolePage;
-  database: typeof database;
-  errors: typeof errors;
-  logs: typeof logs;
-  overview: typeof overview;
-  permissions: typeof permissions;
-  settings: typeof settings;
-  setup: typeof setup;
-  'sign-in': typeof signIn;
-}
+type Areas = typeof english;
 
-/** `area.key`, each checked by the compiler against the English files. */
+/** `area.key`, each checked by the compiler against the English file. */
 export type TextKey = { [Area in keyof Areas]: `${Area}.${keyof Areas[Area] & string}` }[keyof Areas];
 
 type Message = string | Readonly<Record<string, string>>;

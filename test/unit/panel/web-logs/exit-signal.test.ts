@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import english from '#panel/web/locales/logs/en.json' with { type: 'json' };
+import english from '#panel/web/locales/en.json' with { type: 'json' };
 import { exitSignal, KNOWN_SIGNALS } from '#panel/web/logs/exit-signal.ts';
 
 describe('the end of a crashed server', () => {
@@ -17,7 +17,7 @@ describe('the end of a crashed server', () => {
   });
 
   it('has one sentence for each signal', () => {
-    const sentences = KNOWN_SIGNALS.map((signal) => english[`signal-${signal}`]);
+    const sentences = KNOWN_SIGNALS.map((signal) => english.logs[`signal-${signal}`]);
     expect(sentences.every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);
     expect(new Set(sentences).size).toBe(KNOWN_SIGNALS.length);
   });

@@ -6,21 +6,25 @@ import { ERROR_STATUS } from '#panel/shapes/error-keys.ts';
 import { FOLDER_PROBLEMS } from '#panel/shapes/folder-problems.ts';
 import { LOCALES } from '#panel/shapes/locales.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
-import { mergedLocales } from '#scripts/build/panel-pages.ts';
 
 type Message = string | Readonly<Record<string, string>>;
 type Texts = Readonly<Record<string, Message>>;
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FOLDER = join(ROOT, 'sidecar/panel/web/locales');
-const AREAS = readdirSync(FOLDER).sort();
 const OTHERS = LOCALES.filter((locale) => locale !== 'en');
 /** Longer texts that happen to be the same in another language say so here. */
 const SAME_IN: Readonly<Record<string, readonly string[]>> = {};
 const A_SENTENCE = 18;
 
+function areasOf(locale: string): Readonly<Record<string, Texts>> {
+  return JSON.parse(readFileSync(join(FOLDER, `${locale}.json`), 'utf8')) as Record<string, Texts>;
+}
+
+const TEXTS = new Map<string, Readonly<Record<string, Texts>>>(LOCALES.map((locale) => [locale, areasOf(locale)]));
+
 function textsOf(area: string, locale: string): Texts {
-  return JSON.parse(readFileSync(join(FOLDER, area, `${locale}.json`), 'utf8')) as Texts;
+  return TEXTS.get(locale)?.[area] ?? {};
 }
 
 function formsOf(message: Message): string[] {
@@ -43,12 +47,16 @@ function pluralForms(locale: string): string[] {
   return [...new Set(Array.from({ length: 201 }, (_, count) => rules.select(count)))].sort();
 }
 
-describe.each(AREAS)('the texts of %s', (area) => {
-  const english = textsOf(area, 'en');
+it('have a file for each locale and no other', () => {
+  expect(readdirSync(FOLDER).sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
+});
 
-  it('have a file for each locale and no other', () => {
-    expect(readdirSync(join(FOLDER, area)).sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
-  });
+it.each(OTHERS)('have the same areas in %s', (locale) => {
+  expect(Object.keys(TEXTS.get(locale) ?? {}).sort()).toEqual(Object.keys(areasOf('en')).sort());
+});
+
+describe.each(Object.keys(areasOf('en')))('the texts of %s', (area) => {
+  const english = textsOf(area, 'en');
 
   it.each(OTHERS)('have every key in %s, with the same placeholders', (locale) => {
     const texts = textsOf(area, locale);
@@ -82,9 +90,9 @@ describe.each(AREAS)('the texts of %s', (area) => {
 });
 
 describe('what the panel itself names', () => {
-  it('has a text for every error and every permission, in the one file of each locale', () => {
+  it('has a text for every error and every permission, in each locale', () => {
     for (const locale of LOCALES) {
-      const { errors, permissions } = JSON.parse(mergedLocales(ROOT).get(locale) as string) as Record<string, Texts>;
+      const { errors, permissions } = areasOf(locale);
       expect(Object.keys(errors ?? {})).toEqual(
         expect.arrayContaining(Object.keys({ ...ERROR_STATUS, ...FOLDER_PROBLEMS })),
       );
