@@ -5,7 +5,7 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { openEngine } from '../engine/open.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { isEqualPlace, tellCompared } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';
 import { MoveRefused } from '../moving/move-refused.ts';

@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { openEngine } from '../engine/open.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { DatabaseSettings } from '../engine/settings.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
 import { refuseHalfApplied } from '../moving/copy-queue.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';

@@ -3,7 +3,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import { openEngine } from '../engine/open.ts';
-import type { QuarantinedObject } from '../engine/schema-change.ts';
+import type { QuarantinedObject } from '../engine/schema-calls.ts';
 import { Quarantine, tablesFirst } from '../schema/quarantine.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { type Writable, writeJson } from '#protocol/json.ts';
 import type { PayloadOf } from '#protocol/payloads.ts';
 import { isDeferred } from '../engine/batch.ts';
-import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
+import type { QueuedBatch, QueuedWork } from '../engine/queues.ts';
 import { type BatchTables, batchOf } from './batch-of.ts';
 import type { WriteContext } from './write-of.ts';
 

@@ -1,4 +1,4 @@
-import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
+import type { QueuedBatch, QueuedWork } from '../engine/queues.ts';
 import type { IdempotencySlot } from '../engine/rows.ts';
 import type { WriteName } from './write-of.ts';
 

@@ -5,7 +5,6 @@ import type { EngineLog } from './log.ts';
 import type { QueueCalls } from './queues.ts';
 import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from './rows.ts';
 import type { SchemaCalls } from './schema-calls.ts';
-import type { TableSize } from './table-size.ts';
 import type { Transfer } from './transfer.ts';
 
 /** What engines do differently. Shared code reads these flags, never a provider's name. */
@@ -98,4 +97,19 @@ export interface Engine {
   readonly queues: QueueCalls;
   /** For `copy` and `import`. */
   readonly transfer: Transfer;
+}
+
+/** How large a table is, as far as the database can tell without reading all of it. Null is what it does not tell in time. */
+export interface TableSize {
+  /** Declared name. */
+  readonly table: string;
+  readonly rows: number | null;
+  /** The database's own estimate, which may be old. */
+  readonly isEstimate: boolean;
+  /** With its indexes. */
+  readonly bytes: number | null;
+}
+
+export function unknownSize(table: string): TableSize {
+  return { table, rows: null, isEstimate: false, bytes: null };
 }

@@ -1,6 +1,5 @@
+import type { Column, Index, Schema, Table } from '#protocol/schema.ts';
 import type { CallBounds } from './rows.ts';
-import type { QuarantinedObject, RestoredObject, SchemaChange } from './schema-change.ts';
-import type { StoredSchema } from './stored-schema.ts';
 
 /** The part of an engine that is about schemas and what they have left behind. */
 export interface SchemaCalls {
@@ -19,3 +18,83 @@ export interface SchemaCalls {
   restoreQuarantine(id: number, now: number, bounds: CallBounds): Promise<RestoredObject>;
   purgeQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
 }
+
+/** A planned change of one namespace, as the engine gets it. */
+export interface SchemaChange {
+  readonly namespace: string;
+  readonly from: StoredSchema | null;
+  readonly to: Schema;
+  readonly hash: string;
+  readonly steps: readonly PlanStep[];
+  /** Only check that the rows fit. */
+  readonly dryRun: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A table or column that was taken out of a schema and kept. */
+export interface QuarantinedObject {
+  readonly id: number;
+  readonly namespace: string;
+  readonly kind: 'table' | 'column';
+  readonly table: string;
+  readonly column: string | null;
+  readonly rows: number;
+  /** ISO 8601 UTC. */
+  readonly quarantinedAt: string;
+}
+
+export interface RestoredObject extends QuarantinedObject {
+  /** What the owner should know of how it came back, in plain words. */
+  readonly note: string | null;
+}
+
+/**
+ * One step from the stored schema to the declared one, with all that an engine needs to do it.
+ * Steps come in the order in which they are to be done.
+ */
+export type PlanStep =
+  | { readonly kind: 'createTable'; readonly table: Table }
+  | { readonly kind: 'renameTable'; readonly from: string; readonly to: string }
+  | {
+      readonly kind: 'dropTable' | 'quarantineTable';
+      readonly table: Table;
+      /** Whose it was; absent for the main part. */
+      readonly part?: string;
+    }
+  | { readonly kind: 'addColumn'; readonly table: string; readonly column: Column }
+  | { readonly kind: 'renameColumn'; readonly table: string; readonly from: string; readonly to: string }
+  | { readonly kind: 'alterColumn'; readonly table: string; readonly from: Column; readonly to: Column }
+  | {
+      readonly kind: 'dropColumn' | 'quarantineColumn';
+      readonly table: string;
+      readonly column: Column;
+      /** As for a table. */
+      readonly part?: string;
+    }
+  | {
+      readonly kind: 'changePrimaryKey';
+      readonly table: string;
+      readonly from: readonly string[] | null;
+      readonly to: readonly string[] | null;
+    }
+  | { readonly kind: 'addIndex' | 'dropIndex'; readonly table: string; readonly index: Index };
+
+/** The declared schema of a namespace as the database remembers it. */
+export interface StoredSchema {
+  readonly namespace: string;
+  /** Grows by one with every change of the physical schema; a statement compiled for another revision is refused. */
+  readonly revision: number;
+  readonly hash: string;
+  readonly schema: Schema;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly updatedAt: string;
+  /**
+   * The tables are on their way to another schema: a change runs in another process, or was cut off and is finished by
+   * the next sync, whatever that declares. Only without `transactionalSchema`.
+   */
+  readonly isUnfinished?: boolean;
+}
+
+/** A lock that was not renewed for so long belongs to a sidecar that is gone (contract section 6). */
+export const LOCK_LIFETIME_MS = 10_000;

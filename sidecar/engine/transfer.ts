@@ -1,7 +1,7 @@
 import type { Table } from '#protocol/schema.ts';
 import type { QueueRow } from './queues.ts';
 import type { CallBounds } from './rows.ts';
-import type { QuarantinedObject } from './schema-change.ts';
+import type { QuarantinedObject } from './schema-calls.ts';
 
 /**
  * What moving whole namespaces needs beyond the ordinary calls (`sidecar/moving/`). Rows themselves go through `find`,

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { withTables } from '../engine/model/schema-parts.ts';
 import type { Row } from '../engine/rows.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { grouped } from '../moving/grouped.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
 import { lastRow, readPages } from '../moving/pages.ts';

@@ -1,5 +1,5 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
-import { type MysqlPlace, mysqlPlace } from '../engine/mysql-place.ts';
+import { type MysqlPlace, mysqlPlace } from '../engine/settings.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
 
 /** Every value as its text; null for NULL. */

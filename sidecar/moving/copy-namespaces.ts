@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { comparePairs, isEqualPlace, tellCompared } from './compare.ts';
 import { listKept } from './copy-kept.ts';
 import { copyContents, keptPairs, tablePairs } from './copy-namespace.ts';

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { DeadLetter, QueueRow } from '../engine/queues.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { CopyEngines } from './copy-work.ts';
 import { mergedQueue, ownerships } from './merged-queue.ts';
 import { MoveRefused } from './move-refused.ts';

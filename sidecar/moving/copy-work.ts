@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { MoveReport } from './report.ts';
 
 export interface CopyEngines {

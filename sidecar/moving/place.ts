@@ -4,7 +4,7 @@ import { keyColumnsOf } from '../engine/model/key-order.ts';
 import { schemaOfText } from '../engine/model/schema-text.ts';
 import { keptColumnForm, storageForm } from '../engine/model/storage-form.ts';
 import type { TableTarget } from '../engine/rows.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { KeptObject } from '../engine/transfer.ts';
 
 /** Rows that move together: those of a table, or of an object in quarantine. They are read and written in key order. */

@@ -2,7 +2,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { type Schema, schemaHash } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { StaleSchemaError } from '../engine/rows.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { planSchema } from '../schema/plan.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
 

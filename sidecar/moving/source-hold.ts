@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { writeMoveMark } from '../schema/move-mark.ts';
 import { NamespaceLock } from '../schema/namespace-lock.ts';
 import { MoveRefused } from './move-refused.ts';

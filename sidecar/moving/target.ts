@@ -1,7 +1,7 @@
 import { type Schema, schemaHash } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withTables } from '../engine/model/schema-parts.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
 import { letterCount } from './copy-queue.ts';
 import { MoveRefused } from './move-refused.ts';

@@ -5,7 +5,7 @@ import { type Renames, type Schema, schemaHash, schemaToJson } from '#protocol/s
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import type { CallBounds } from '../engine/rows.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { DerivedStages } from './derived-stages.ts';
 import { fillDerived } from './fill-derived.ts';
 import { clearFillMark } from './fill-mark.ts';

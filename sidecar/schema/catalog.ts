@@ -2,8 +2,7 @@ import { ApiError } from '#protocol/errors.ts';
 import type { Table } from '#protocol/schema.ts';
 import { unknownTable } from '#protocol/unknown-names.ts';
 import type { CallBounds, TableTarget } from '../engine/rows.ts';
-import type { SchemaCalls } from '../engine/schema-calls.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { SchemaCalls, StoredSchema } from '../engine/schema-calls.ts';
 import { checkMoveMark, type MarkReader, type MoveMark, readMoveMark } from './move-mark.ts';
 
 interface Entry {

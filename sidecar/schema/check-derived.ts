@@ -8,7 +8,7 @@ import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { uniqueSets } from '../engine/model/physical-indexes.ts';
 import { storageForm } from '../engine/model/storage-form.ts';
 import type { CallBounds, Row } from '../engine/rows.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { DerivedStages } from './derived-stages.ts';
 
 const PAGE = { dir: 'asc', limit: 1000, maxBytes: 4_194_304 } as const;

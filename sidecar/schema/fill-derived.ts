@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { storageForm } from '../engine/model/storage-form.ts';
 import type { CallBounds, Row, TableTarget, Write } from '../engine/rows.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { readFillMark, writeFillMark } from './fill-mark.ts';
 
 const PAGE_ROWS = 1000;

@@ -1,6 +1,6 @@
 import type { Column, Index, Table } from '#protocol/schema.ts';
 import { type ColumnChange, compareColumns, isDerivedAlike } from '../engine/model/column-change.ts';
-import type { PlanStep } from '../engine/plan-step.ts';
+import type { PlanStep } from '../engine/schema-calls.ts';
 
 /** A step as the caller of a sync reads it (contract section 6). */
 export interface PlanEntry {

@@ -1,7 +1,7 @@
 import { byName, type Column, type Index, MAIN_PART, type Renames, type Schema, type Table } from '#protocol/schema.ts';
 import { compareColumns } from '../engine/model/column-change.ts';
 import { type Ownership, ownershipOf } from '../engine/model/schema-parts.ts';
-import type { PlanStep } from '../engine/plan-step.ts';
+import type { PlanStep } from '../engine/schema-calls.ts';
 import { entryOf, type PlanEntry, typeName } from './plan-entry.ts';
 
 /** What becomes of tables and columns that are no longer declared; `schema.removed` of the configuration. */

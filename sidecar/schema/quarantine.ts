@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '#protocol/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
-import type { QuarantinedObject, RestoredObject } from '../engine/schema-change.ts';
+import type { QuarantinedObject, RestoredObject } from '../engine/schema-calls.ts';
 import { NamespaceLock } from './namespace-lock.ts';
 
 /** Copying a large column back takes its time. */

@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { JsonObject } from '#protocol/json-value.ts';
 import { type DeclaredSchema, hasFilling, MAIN_PART, schemaHash } from '#protocol/schema.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { declarePart } from './declare-part.ts';
 import { declarationOf } from './parts.ts';
 

@@ -14,7 +14,7 @@ import {
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { StaleSchemaError } from '../engine/rows.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { applyDerived } from './apply-derived.ts';
 import type { SchemaCatalog } from './catalog.ts';
 import { checkDerivedUnique } from './check-derived.ts';

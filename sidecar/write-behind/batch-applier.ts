@@ -1,6 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import type { QueuedEntry } from '../engine/queued-entry.ts';
-import { type DeadLetter, isCompiled, QueueMovedError } from '../engine/queues.ts';
+import { type DeadLetter, isCompiled, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/rows.ts';
 import { BatchSize } from './batch-size.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { AcceptedWrite } from '../data/write-queue.ts';
 import { type DeadLetter, QueueLostError } from '../engine/queues.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { BatchApplier } from './batch-applier.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import type { QueuedBatch, QueuedWork } from '../engine/queued-entry.ts';
+import type { QueuedBatch, QueuedWork } from '../engine/queues.ts';
 import type { NewEntry, PendingEntry } from './journal/entries.ts';
 import type { QueueOwnership } from './queue-ownership.ts';
 import type { QueueWorld } from './queue-world.ts';

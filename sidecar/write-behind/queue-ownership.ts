@@ -1,6 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { QueueRow } from '../engine/queues.ts';
-import type { StoredSchema } from '../engine/stored-schema.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
 import { LOG_EVENT } from '../log-event.ts';
 import type { NamespaceState } from './journal/entries.ts';
 import type { QueueWorld } from './queue-world.ts';

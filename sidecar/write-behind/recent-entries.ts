@@ -1,4 +1,4 @@
-import type { QueuedEntry } from '../engine/queued-entry.ts';
+import type { QueuedEntry } from '../engine/queues.ts';
 
 const MAX_ENTRIES = 100_000;
 const MAX_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QueuedEntry } from '#engine/queued-entry.ts';
-import { MAX_PAST_OWNERS, QueueLostError, QueueMovedError } from '#engine/queues.ts';
+import { MAX_PAST_OWNERS, type QueuedEntry, QueueLostError, QueueMovedError } from '#engine/queues.ts';
 import { StaleSchemaError, type Write } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Value } from '#protocol/values.ts';

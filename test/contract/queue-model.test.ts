@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { QueuedEntry } from '#engine/queues.ts';
 import type { TableTarget } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { QueueModel, type Step, writeOfStep } from './queue-model.ts';

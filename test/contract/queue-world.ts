@@ -1,8 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
-import type { QueuedEntry } from '#engine/queued-entry.ts';
-import type { QueueBatch, QueueRow } from '#engine/queues.ts';
+import type { QueueBatch, QueuedEntry, QueueRow } from '#engine/queues.ts';
 import type { CallBounds, Row, TableTarget, Write } from '#engine/rows.ts';
 import type { DatabaseSettings } from '#engine/settings.ts';
 import { ApiError } from '#protocol/errors.ts';

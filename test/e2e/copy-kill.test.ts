@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { TableTarget } from '#engine/rows.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import { parseSchema, schemaHash } from '#protocol/schema.ts';
 import { newFolder, startSidecar, writeConfig } from '../support/sidecar.ts';
 

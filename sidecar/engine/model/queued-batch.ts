@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork } from '../queued-entry.ts';
+import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork } from '../queues.ts';
 
 /** Digits of the highest index of an operation, so that letters of one batch sort as its operations do. */
 const INDEX_DIGITS = 3;

@@ -9,7 +9,7 @@ import {
   type Table,
 } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
-import type { QuarantinedObject } from '../schema-change.ts';
+import type { QuarantinedObject } from '../schema-calls.ts';
 import { type KeptColumn, keptOfText } from './kept-column.ts';
 import { partOfKeptTable } from './kept-table.ts';
 import { restoredSchema } from './schema-parts.ts';

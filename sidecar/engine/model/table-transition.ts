@@ -1,6 +1,6 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Schema, Table } from '#protocol/schema.ts';
-import type { PlanStep } from '../plan-step.ts';
+import type { PlanStep } from '../schema-calls.ts';
 
 /** All steps of a plan for one table that stays, in one: engines often have to write such a table anew, and only once. */
 export interface TableTransition {

@@ -11,8 +11,7 @@ import {
 } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
-import { duplicateMessage } from '../model/duplicate-message.ts';
-import type { TroubleScope } from '../trouble-log.ts';
+import { duplicateMessage, type TroubleScope } from '../model/failures.ts';
 
 /** Of the driver's `signal`: the time of the call is over. */
 export class DeadlineError extends Error {

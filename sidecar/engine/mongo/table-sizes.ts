@@ -1,5 +1,5 @@
+import { type TableSize, unknownSize } from '../engine.ts';
 import { physicalTable } from '../model/physical-names.ts';
-import { type TableSize, unknownSize } from '../table-size.ts';
 import type { MongoSession } from './session.ts';
 
 /** A collection nobody has written to yet may not exist. */

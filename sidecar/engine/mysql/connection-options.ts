@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'mysql2';
-import { mysqlPlace } from '../mysql-place.ts';
+import { mysqlPlace } from '../settings.ts';
 
 /** Statements that each connection keeps prepared. The server counts them over all programs (max_prepared_stmt_count). */
 const MAX_PREPARED = 128;

@@ -1,7 +1,5 @@
-import { duplicateMessage } from '../model/duplicate-message.ts';
-import { faultPlace } from '../model/fault-place.ts';
+import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
 import type { SqlFailure } from '../sql/session.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
 
 /** What is read of the driver's errors. */
 interface ServerError extends Error {

@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import { duplicateMessage } from '../model/duplicate-message.ts';
+import { duplicateMessage } from '../model/failures.ts';
 import { physicalIndexes } from '../model/physical-indexes.ts';
 import { physicalTable } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { UnusableDatabaseError } from '../model/failures.ts';
 import type { Flavour } from './schema/types.ts';
 
 /** Enough for an insert or a row of the largest request (`limits.maxBodyBytes` and `limits.maxAnswerBytes`). */

@@ -1,6 +1,6 @@
+import { UnusableDatabaseError } from '../model/failures.ts';
 import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
 import type { Session } from '../sql/session.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { quoted } from './names.ts';
 import { tableOptions } from './schema/ddl.ts';
 import type { Flavour } from './schema/types.ts';

@@ -1,6 +1,6 @@
+import { type TableSize, unknownSize } from '../engine.ts';
 import { physicalTable } from '../model/physical-names.ts';
 import type { Session } from '../sql/session.ts';
-import { type TableSize, unknownSize } from '../table-size.ts';
 
 /** Names of the information schema come in the letter case that the server likes: columns are taken by place. */
 export async function tableSizes(session: Session, namespace: string, tables: readonly string[]): Promise<TableSize[]> {

@@ -1,7 +1,7 @@
 import pg from 'pg';
+import { UnusableDatabaseError } from '../model/failures.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { SqlParam, SqlResult } from '../sql/session.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { isUnprepared } from './failures.ts';
 import type { StatementNames } from './statement-names.ts';
 

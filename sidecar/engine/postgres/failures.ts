@@ -1,8 +1,6 @@
 import pg from 'pg';
-import { duplicateMessage } from '../model/duplicate-message.ts';
-import { faultPlace } from '../model/fault-place.ts';
+import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
 import type { SqlFailure } from '../sql/session.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { COLUMNS } from './names.ts';
 
 const REFUSED: ReadonlyMap<string, SqlFailure> = new Map(

@@ -1,6 +1,6 @@
+import { UnusableDatabaseError } from '../model/failures.ts';
 import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
 import type { Session } from '../sql/session.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
 
 /** Texts compare by bytes, whatever the database's own collation is. */
 const SYSTEM_TABLES = `

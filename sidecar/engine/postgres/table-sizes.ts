@@ -1,6 +1,6 @@
+import { type TableSize, unknownSize } from '../engine.ts';
 import { physicalTable } from '../model/physical-names.ts';
 import type { Session } from '../sql/session.ts';
-import { type TableSize, unknownSize } from '../table-size.ts';
 import { arrayLiteral } from './array-literal.ts';
 
 /** `reltuples` is -1 where the table was never analysed. */

@@ -1,10 +1,8 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
-import { duplicateMessage } from '../model/duplicate-message.ts';
-import { faultPlace } from '../model/fault-place.ts';
+import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
 import { StaleSchemaError } from '../rows.ts';
-import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import type { Failure } from './worker/messages.ts';
 
 /** A failure as the caller may see it, and what it means for the connection. */

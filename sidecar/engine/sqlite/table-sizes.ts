@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { type TableSize, unknownSize } from '../table-size.ts';
+import { type TableSize, unknownSize } from '../engine.ts';
 import type { JobContext, JobRegistry } from './worker/jobs.ts';
 import { monotonicMs } from './worker/monotonic.ts';
 

@@ -1,6 +1,6 @@
+import { type TableSize, unknownSize } from '#engine/engine.ts';
 import type { CallBounds } from '#engine/rows.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
-import { type TableSize, unknownSize } from '#engine/table-size.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { Table } from '#protocol/schema.ts';
 import { columnsOf } from '#sidecar/data/table-columns.ts';
 import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../shapes/database.ts';

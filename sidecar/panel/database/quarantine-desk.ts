@@ -1,5 +1,5 @@
 import type { EngineLog } from '#engine/log.ts';
-import type { QuarantinedObject } from '#engine/schema-change.ts';
+import type { QuarantinedObject } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
 import { PanelError } from '../panel-error.ts';

@@ -1,4 +1,4 @@
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 
 /** The idempotency key that a write came with. */
 export interface EntryKey {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { Disk } from './disk.ts';
 import type { NamespaceState, SettledMark } from './entries.ts';
 import { FORMAT } from './segment-header.ts';

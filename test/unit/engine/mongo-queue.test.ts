@@ -1,8 +1,7 @@
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
-import type { QueuedEntry } from '#engine/queued-entry.ts';
-import { type Orphan, type QueueBatch, QueueLostError, type QueueRow } from '#engine/queues.ts';
+import { type Orphan, type QueueBatch, type QueuedEntry, QueueLostError, type QueueRow } from '#engine/queues.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { JsonObject } from '#protocol/json-value.ts';

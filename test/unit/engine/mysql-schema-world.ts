@@ -2,9 +2,8 @@ import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/
 import { createSchemaCalls } from '#engine/mysql/schema/calls.ts';
 import { prepareSystemTables } from '#engine/mysql/system-tables.ts';
 import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
-import type { SchemaCalls } from '#engine/schema-calls.ts';
+import type { SchemaCalls, StoredSchema } from '#engine/schema-calls.ts';
 import type { Session, Sessions, SqlParam, SqlResult } from '#engine/sql/session.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
 import { parseSchema, schemaHash } from '#protocol/schema.ts';
 import { planSchema, type RemovedMode } from '#sidecar/schema/plan.ts';
 import { type FreshDatabase, freshDatabase } from '#support/databases.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { createPostgresQueues } from '#engine/postgres/queue-calls.ts';
-import type { QueuedEntry } from '#engine/queued-entry.ts';
-import type { QueueBatch, QueueCalls } from '#engine/queues.ts';
+import type { QueueBatch, QueueCalls, QueuedEntry } from '#engine/queues.ts';
 import { StaleSchemaError, type TableTarget, type Write } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { CrashingSessions, connect, type PostgresWorld, postgresWorld, within } from './postgres-schema-world.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { QueuedEntry } from '#engine/queues.ts';
 import { StaleSchemaError, type TableTarget, type Write } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { parseFilter } from '#protocol/filter.ts';

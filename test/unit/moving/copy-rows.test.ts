@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { Write } from '#engine/rows.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { parseSchema } from '#protocol/schema.ts';
 import { summarise } from '#sidecar/moving/checksum.ts';

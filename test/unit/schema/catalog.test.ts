@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import type { SchemaChange } from '#engine/schema-change.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
 import type { JsonObject } from '#protocol/json-value.ts';
 import { MAIN_PART } from '#protocol/schema.ts';
 import { SchemaCatalog } from '#sidecar/schema/catalog.ts';

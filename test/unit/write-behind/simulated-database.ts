@@ -1,17 +1,17 @@
-import type { QueuedEntry } from '#engine/queued-entry.ts';
 import {
   type DeadLetter,
   type Orphan,
   type PastOwner,
   type QueueBatch,
   type QueueCalls,
+  type QueuedEntry,
   QueueLostError,
   QueueMovedError,
   type QueueOwner,
   type QueueRow,
 } from '#engine/queues.ts';
 import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { parseSchema } from '#protocol/schema.ts';
 import type { QueueEngine } from '#sidecar/write-behind/queue-world.ts';

@@ -1,10 +1,11 @@
 import { retriedLetter } from '#engine/model/queued-batch.ts';
-import type { QueuedEntry, QueuedWork } from '#engine/queued-entry.ts';
 import {
   type DeadLetter,
   isCompiled,
   isLasting,
   type QueueBatch,
+  type QueuedEntry,
+  type QueuedWork,
   QueueLostError,
   type QueueUnit,
   unitsOf,

@@ -1,4 +1,4 @@
-import type { QueuedEntry } from '#engine/queued-entry.ts';
+import type { QueuedEntry } from '#engine/queues.ts';
 import type { QueuedOperation, WriteCall } from '../write/call.ts';
 import { documentsThere, insertAll, newDocuments, plannedRows } from '../write/insert.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { transitionsOf } from '#engine/model/table-transition.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import type { SchemaChange } from '#engine/schema-change.ts';
+import type { SchemaChange } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Schema } from '#protocol/schema.ts';
 import { misfits } from './checks.ts';

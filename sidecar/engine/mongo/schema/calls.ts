@@ -1,5 +1,4 @@
-import type { SchemaCalls } from '#engine/schema-calls.ts';
-import type { QuarantinedObject, RestoredObject } from '#engine/schema-change.ts';
+import type { QuarantinedObject, RestoredObject, SchemaCalls } from '#engine/schema-calls.ts';
 import { failureOf } from '../failures.ts';
 import { applySchema, checkSchema, prepared } from './apply.ts';
 import type { RunSchemaWork, SchemaDocument, SchemaWork } from './collections.ts';

@@ -1,5 +1,5 @@
 import { MongoServerError } from 'mongodb';
-import { LOCK_LIFETIME_MS } from '#engine/model/lock-rule.ts';
+import { LOCK_LIFETIME_MS } from '#engine/schema-calls.ts';
 import { locksOf, type SchemaWork } from './collections.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
-import type { PlanStep } from '#engine/plan-step.ts';
+import type { PlanStep } from '#engine/schema-calls.ts';
 import { parseJson, type Writable, writeJson } from '#protocol/json.ts';
 import type { Schema } from '#protocol/schema.ts';
 import type { QuarantineDocument } from './collections.ts';

@@ -1,4 +1,4 @@
-import type { QuarantinedObject } from '#engine/schema-change.ts';
+import type { QuarantinedObject } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './collections.ts';
 import { dropCollection } from './whole.ts';

@@ -1,7 +1,7 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { Restored } from '#engine/model/restore-rules.ts';
 import { type TableTransition, transitionsOf } from '#engine/model/table-transition.ts';
-import type { PlanStep } from '#engine/plan-step.ts';
+import type { PlanStep } from '#engine/schema-calls.ts';
 import type { Schema, Table } from '#protocol/schema.ts';
 import type { SchemaWork } from './collections.ts';
 import { followGenerators } from './generators.ts';

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { duplicateMessage } from '#engine/model/duplicate-message.ts';
+import { duplicateMessage } from '#engine/model/failures.ts';
 import { physicalIndexes, uniqueSets } from '#engine/model/physical-indexes.ts';
 import type { Row, TableTarget } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';

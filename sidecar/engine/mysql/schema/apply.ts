@@ -3,7 +3,7 @@ import { textOfKeptTable } from '#engine/model/kept-table.ts';
 import { textOfSchema } from '#engine/model/schema-text.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import type { SchemaChange } from '#engine/schema-change.ts';
+import type { SchemaChange } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { checkedTransitions, checkRevision } from '#engine/sql/schema/fit.ts';
 import { register } from '#engine/sql/schema/quarantine.ts';

@@ -8,7 +8,7 @@ import {
   schemaWith,
   tableOfKept,
 } from '#engine/model/restore-rules.ts';
-import type { QuarantinedObject, RestoredObject } from '#engine/schema-change.ts';
+import type { QuarantinedObject, RestoredObject } from '#engine/schema-calls.ts';
 import { nameFault } from '#engine/sql/schema/fit.ts';
 import { forgetQuarantine, type QuarantineRow, quarantineRow } from '#engine/sql/schema/quarantine.ts';
 import type { Schema } from '#protocol/schema.ts';

@@ -1,8 +1,8 @@
 import { schemaOfText } from '#engine/model/schema-text.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import type { Session } from '#engine/sql/session.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { type Pending, pendingOfText } from './pending.ts';
 

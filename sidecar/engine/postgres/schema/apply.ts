@@ -1,12 +1,11 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import type { SchemaChange } from '#engine/schema-change.ts';
+import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { checkedTransitions, checkRevision } from '#engine/sql/schema/fit.ts';
 import { followChange } from '#engine/sql/schema/quarantine.ts';
 import { readStored, writeStored } from '#engine/sql/schema/store.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { sqlState } from '../failures.ts';
 import { changeTable } from './alter.ts';

@@ -1,4 +1,4 @@
-import { LOCK_LIFETIME_MS } from '#engine/model/lock-rule.ts';
+import { LOCK_LIFETIME_MS } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 
 /**

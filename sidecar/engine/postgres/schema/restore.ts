@@ -12,7 +12,7 @@ import {
   tableOfKept,
 } from '#engine/model/restore-rules.ts';
 import { transitionTo } from '#engine/model/table-transition.ts';
-import type { QuarantinedObject, RestoredObject } from '#engine/schema-change.ts';
+import type { QuarantinedObject, RestoredObject } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { nameFault } from '#engine/sql/schema/fit.ts';
 import { sameRowSql } from '#engine/sql/schema/keep.ts';

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EngineStats } from '#engine/engine.ts';
 import { DETAILS_IN_LOG } from '#engine/log.ts';
+import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import type { TroubleLog } from '#engine/trouble-log.ts';
-import { UnusableDatabaseError } from '#engine/unusable-database-error.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Session, Sessions, SqlBounds, SqlFailure } from '../session.ts';
 import { AbandonedError, DeadlineSession, UnsentError } from './deadline-session.ts';

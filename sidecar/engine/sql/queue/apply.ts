@@ -1,10 +1,12 @@
 import { retriedLetter, worksOf } from '#engine/model/queued-batch.ts';
-import type { QueuedBatch, QueuedEntry, QueuedWork } from '#engine/queued-entry.ts';
 import {
   type DeadLetter,
   isCompiled,
   isLasting,
   type QueueBatch,
+  type QueuedBatch,
+  type QueuedEntry,
+  type QueuedWork,
   QueueLostError,
   QueueMovedError,
   unitsOf,

@@ -1,4 +1,4 @@
-import type { QueuedWork } from '#engine/queued-entry.ts';
+import type { QueuedWork } from '#engine/queues.ts';
 import type { SchemaDialect } from '../schema/connection.ts';
 import type { Session, SqlFailure } from '../session.ts';
 

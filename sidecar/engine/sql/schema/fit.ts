@@ -1,8 +1,7 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { type TableTransition, transitionsOf } from '#engine/model/table-transition.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import type { SchemaChange } from '#engine/schema-change.ts';
-import type { StoredSchema } from '#engine/stored-schema.ts';
+import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { misfits } from './checks.ts';
 import type { SchemaConnection } from './connection.ts';

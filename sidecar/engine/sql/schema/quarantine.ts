@@ -1,7 +1,7 @@
 import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept-column.ts';
 import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
-import type { QuarantinedObject } from '#engine/schema-change.ts';
+import type { QuarantinedObject } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { SchemaConnection } from './connection.ts';
 

@@ -1,10 +1,12 @@
 import { retriedLetter, worksOf as worksOfBatch } from '#engine/model/queued-batch.ts';
-import type { QueuedBatch, QueuedEntry, QueuedWork } from '#engine/queued-entry.ts';
 import {
   type DeadLetter,
   isCompiled,
   type QueueBatch,
   type QueueCalls,
+  type QueuedBatch,
+  type QueuedEntry,
+  type QueuedWork,
   QueueLostError,
   QueueMovedError,
   unitsOf,

@@ -1,7 +1,7 @@
 import { schemaOfText } from '#engine/model/schema-text.ts';
 import { type TableTransition, transitionsOf } from '#engine/model/table-transition.ts';
-import type { PlanStep } from '#engine/plan-step.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
+import type { PlanStep } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Schema } from '#protocol/schema.ts';
 import type { JobContext } from '../worker/jobs.ts';

@@ -1,6 +1,5 @@
 import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
-import type { SchemaCalls } from '#engine/schema-calls.ts';
-import type { SchemaChange } from '#engine/schema-change.ts';
+import type { SchemaCalls, SchemaChange } from '#engine/schema-calls.ts';
 import { type Writable, writeJson } from '#protocol/json.ts';
 import type { RunJob } from '../worker/jobs.ts';
 import type { SchemaJobName, SchemaJobTypes, SentChange } from './jobs.ts';

@@ -1,6 +1,5 @@
 import { schemaOfText } from '#engine/model/schema-text.ts';
-import type { PlanStep } from '#engine/plan-step.ts';
-import type { QuarantinedObject, RestoredObject } from '#engine/schema-change.ts';
+import type { PlanStep, QuarantinedObject, RestoredObject } from '#engine/schema-calls.ts';
 import { parseJson } from '#protocol/json.ts';
 import type { Job, JobContext, JobRegistry } from '../worker/jobs.ts';
 import { applySchema, checkSchema, type ReceivedChange } from './apply.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { LOCK_LIFETIME_MS } from '#engine/model/lock-rule.ts';
+import { LOCK_LIFETIME_MS } from '#engine/schema-calls.ts';
 
 /**
  * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { QuarantinedObject } from '#engine/schema-change.ts';
+import type { QuarantinedObject } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { quoted } from '../names.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '#engine/model/restore-rules.ts';
 import { schemaOfText } from '#engine/model/schema-text.ts';
 import { transitionTo } from '#engine/model/table-transition.ts';
-import type { RestoredObject } from '#engine/schema-change.ts';
+import type { RestoredObject } from '#engine/schema-calls.ts';
 import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
 import { toPhysical } from '../dialect.ts';
 import { physicalTable, quoted } from '../names.ts';

@@ -1,5 +1,5 @@
 import type { EngineLog } from '#engine/log.ts';
-import { faultPlace } from '#engine/model/fault-place.ts';
+import { faultPlace } from '#engine/model/failures.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type {

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { UnusableDatabaseError } from '#engine/unusable-database-error.ts';
+import { UnusableDatabaseError } from '#engine/model/failures.ts';
 import { Connection, expiredBeforeStart, expiredInTheMiddle } from '../connection.ts';
 import { diagnose } from '../failures.ts';
 import { applyQueue } from '../queue/apply.ts';

@@ -1,5 +1,5 @@
-import { LOG_EVENT } from '../log-event.ts';
-import type { EngineLog } from './log.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
+import type { EngineLog } from '../log.ts';
 
 /** A disk that is nearly full refuses some writes and takes others. */
 const MIN_REPEAT_MS = 60_000;
@@ -42,4 +42,26 @@ export class TroubleLog {
     }
     if (this.#open === 0) this.#log('info', 'the database works again', { event: LOG_EVENT.recovered });
   }
+}
+
+/** The database is not for this program, whatever is tried: start is refused with this line, which holds no secret. */
+export class UnusableDatabaseError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnusableDatabaseError';
+  }
+}
+
+const FIRST_FRAME = /^ {4}at .*$/m;
+
+/** For the log: what kind of fault it was and where, without its message, which may quote what it could not take. */
+export function faultPlace(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return `${error.name} ${FIRST_FRAME.exec(error.stack ?? '')?.[0].trim() ?? 'somewhere'}`;
+}
+
+/** Names the columns of the violated key, never values; null if the database does not tell which key it was. */
+export function duplicateMessage(columns: readonly string[] | null): string {
+  const what = columns === null ? 'these values' : `this ${columns.join(' and ')}`;
+  return `a row with ${what} already exists`;
 }
