@@ -1,5 +1,7 @@
 import { canonicalJson } from '#protocol/canonical-json.ts';
 import type { Column } from '#protocol/schema.ts';
+import { isFilledIn } from '#protocol/schema-column.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 
 /** As many digits as the largest value has. */
 const NEEDED_DIGITS = { int32: 10, int64: 19 } as const;
@@ -114,4 +116,26 @@ function neededBefore(column: Column): number {
 function roomBefore(column: Column): number {
   if (column.type === 'int32' || column.type === 'int64') return SURE_DIGITS[column.type];
   return (column.precision ?? 0) - (column.scale ?? 0);
+}
+
+/** What rows that exist get in a new column. */
+export type Fill =
+  | { readonly kind: 'constant'; readonly value: Value }
+  /** Another UUID for each row. */
+  | { readonly kind: 'random' }
+  /** The rows are numbered from 1 on, in their order. */
+  | { readonly kind: 'generated' }
+  /** Nothing fits: the table must have no rows. */
+  | { readonly kind: 'none' };
+
+/** `now` is the time of the sync, in epoch milliseconds. */
+export function fillOf(column: Column, now: number): Fill {
+  if (column.autoIncrement) return { kind: 'generated' };
+  if (column.default === undefined) return column.nullable ? { kind: 'constant', value: null } : { kind: 'none' };
+  if (!isFilledIn(column.type, column.default)) {
+    return { kind: 'constant', value: parseValue(column, column.default) };
+  }
+  if (column.type === 'uuid') return { kind: 'random' };
+  const time = new Date(now).toISOString();
+  return { kind: 'constant', value: column.type === 'date' ? time.slice(0, 'YYYY-MM-DD'.length) : time };
 }

@@ -1,7 +1,6 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
-import { compareColumns } from './column-change.ts';
-import { fillOf } from './column-fill.ts';
+import { compareColumns, fillOf } from './column-change.ts';
 import { uniqueSets } from './physical-indexes.ts';
 import type { TableTransition } from './table-transition.ts';
 

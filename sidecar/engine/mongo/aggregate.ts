@@ -10,8 +10,7 @@ import {
   floatSumText,
   outputsOf,
 } from '../aggregate.ts';
-import { PageBuilder } from '../model/page.ts';
-import { RowWriter } from '../model/row-writer.ts';
+import { PageBuilder, RowWriter } from '../model/page.ts';
 import type { Page, TableTarget } from '../rows.ts';
 import { collectionOf, fieldOf, fromBson, valueIn } from './documents.ts';
 import { matchOf } from './filter.ts';

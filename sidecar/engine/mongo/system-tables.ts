@@ -1,5 +1,5 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
-import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-text.ts';
 import { metaOf, quarantineOf, type SchemaWork } from './schema/collections.ts';
 import { isTaken } from './schema/whole.ts';
 

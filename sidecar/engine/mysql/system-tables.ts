@@ -1,5 +1,5 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
-import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-text.ts';
 import type { Session } from '../sql/session.ts';
 import { quoted } from './names.ts';
 import { tableOptions } from './schema/ddl.ts';

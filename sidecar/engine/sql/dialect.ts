@@ -2,10 +2,10 @@ import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Value } from '#protocol/values.ts';
 import type { FilterWriter } from '../model/filter-sql.ts';
-import type { Encode } from '../model/row-writer.ts';
+import type { Encode } from '../model/page.ts';
 import type { SqlParam } from './session.ts';
 
-export type { Encode } from '../model/row-writer.ts';
+export type { Encode } from '../model/page.ts';
 
 /**
  * What the SQL of PostgreSQL and of MySQL differ in, for statements on declared tables. `sql/compile-*.ts` writes the

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import SQLite, { type Database, type Statement } from 'better-sqlite3';
 import { ApiError } from '#protocol/errors.ts';
 import { UnusableDatabaseError } from '../model/failures.ts';
-import type { RowWriter } from '../model/row-writer.ts';
+import type { RowWriter } from '../model/page.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { Physical } from './dialect.ts';
 import { rowWriter } from './row-json.ts';

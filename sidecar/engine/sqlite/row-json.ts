@@ -1,6 +1,6 @@
 import { scaledText } from '#protocol/decimal.ts';
 import { floatSumText } from '../aggregate.ts';
-import { type Encode, RowWriter } from '../model/row-writer.ts';
+import { type Encode, RowWriter } from '../model/page.ts';
 import { scaledOfWide } from './dialect.ts';
 import type { OutputColumn, OutputKind } from './worker/messages.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { UnusableDatabaseError } from '../model/failures.ts';
-import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-format.ts';
+import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-text.ts';
 
 const SYSTEM_TABLES = `
   CREATE TABLE _meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

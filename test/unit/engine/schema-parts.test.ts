@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { partOfKeptTable, textOfKeptTable } from '#engine/model/kept-table.ts';
-import { formatOf } from '#engine/model/schema-format.ts';
+import { partOfKeptTable, textOfKeptTable } from '#engine/model/kept-column.ts';
 import { ownershipOf, settledSchema, withTables } from '#engine/model/schema-parts.ts';
-import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
+import { formatOf, schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import type { Part, Schema, Table } from '#protocol/schema.ts';
 
 function table(name: string, ...columns: string[]): Table {

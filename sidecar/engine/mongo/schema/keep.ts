@@ -1,5 +1,12 @@
-import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '#engine/model/kept-column.ts';
-import { textOfKeptTable } from '#engine/model/kept-table.ts';
+import {
+  DROPPED,
+  followed,
+  type KeptColumn,
+  keptOf,
+  keptOfText,
+  textOfKept,
+  textOfKeptTable,
+} from '#engine/model/kept-column.ts';
 import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { Column } from '#protocol/columns.ts';

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import { type KeptColumn, keptOfText } from '#engine/model/kept-column.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import {

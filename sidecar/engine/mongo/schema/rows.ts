@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Document, Int32, Long } from 'mongodb';
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { Column } from '#protocol/columns.ts';
 import { ORDER_FIELD, toBson } from '../documents.ts';

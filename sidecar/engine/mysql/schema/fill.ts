@@ -1,4 +1,4 @@
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { SqlParam } from '#engine/sql/session.ts';

@@ -1,5 +1,4 @@
-import { keptOfText } from '#engine/model/kept-column.ts';
-import { partOfKeptTable } from '#engine/model/kept-table.ts';
+import { keptOfText, partOfKeptTable } from '#engine/model/kept-column.ts';
 import {
   refusal,
   restorableTable,

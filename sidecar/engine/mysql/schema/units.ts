@@ -1,4 +1,4 @@
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import { keptOf } from '#engine/model/kept-column.ts';
 import { hasGenerator } from '#engine/model/physical-indexes.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';

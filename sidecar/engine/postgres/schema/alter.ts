@@ -1,4 +1,4 @@
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import { identityOf, physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { HIDDEN_ID, physicalTable } from '#engine/model/physical-names.ts';
 import { changesKey, type TableTransition } from '#engine/model/table-transition.ts';

@@ -1,4 +1,4 @@
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import { keptOfText } from '#engine/model/kept-column.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import {

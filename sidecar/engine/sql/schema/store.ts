@@ -1,5 +1,4 @@
-import { FIRST_FORMAT_VERSION, formatOf } from '#engine/model/schema-format.ts';
-import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
+import { FIRST_FORMAT_VERSION, formatOf, schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { Schema } from '#protocol/schema.ts';

@@ -1,6 +1,13 @@
 import type { Database } from 'better-sqlite3';
-import { DROPPED, followed, type KeptColumn, keptOf, keptOfText, textOfKept } from '#engine/model/kept-column.ts';
-import { textOfKeptTable } from '#engine/model/kept-table.ts';
+import {
+  DROPPED,
+  followed,
+  type KeptColumn,
+  keptOf,
+  keptOfText,
+  textOfKept,
+  textOfKeptTable,
+} from '#engine/model/kept-column.ts';
 import { identityOf } from '#engine/model/physical-indexes.ts';
 import { quarantineName } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';

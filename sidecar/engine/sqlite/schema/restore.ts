@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import { keptOfText } from '#engine/model/kept-column.ts';
 import { hasGenerator, identityOf } from '#engine/model/physical-indexes.ts';
 import {

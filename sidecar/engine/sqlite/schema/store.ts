@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { formatOf } from '#engine/model/schema-format.ts';
-import { textOfSchema } from '#engine/model/schema-text.ts';
+import { formatOf, textOfSchema } from '#engine/model/schema-text.ts';
 import type { Schema } from '#protocol/schema.ts';
 
 /** A row of `_schemas`. */

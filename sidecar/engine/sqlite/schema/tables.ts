@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { fillOf } from '#engine/model/column-fill.ts';
+import { fillOf } from '#engine/model/column-change.ts';
 import { hasGenerator, indexText, type PhysicalIndex, physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { changesKey, type TableTransition } from '#engine/model/table-transition.ts';
 import type { Column, Table } from '#protocol/schema.ts';

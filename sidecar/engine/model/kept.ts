@@ -1,9 +1,11 @@
 import type { Column } from '#protocol/columns.ts';
 import { parseJson, writeJson } from '#protocol/json.ts';
 import { isJsonObject, type JsonObject } from '#protocol/json-value.ts';
-import { columnOf, columnToJson, type Table } from '#protocol/schema.ts';
+import { columnOf, columnToJson, MAIN_PART, type Table } from '#protocol/schema.ts';
 import { parseColumn } from '#protocol/schema-column.ts';
 import { SchemaReader } from '#protocol/schema-reader.ts';
+import { ownershipOf } from './schema-parts.ts';
+import { schemaOfText, textOfSchema } from './schema-text.ts';
 import { changesKey, type TableTransition } from './table-transition.ts';
 
 /**
@@ -62,4 +64,14 @@ export function keptOfText(text: string): KeptColumn {
 
 function readColumn(json: JsonObject[string] | undefined): Column {
   return parseColumn(new SchemaReader(), json ?? null, 'definition').column;
+}
+
+/** What is known of a table in quarantine: as a schema that holds it alone, for the part that declared it. */
+export function textOfKeptTable(table: Table, part = MAIN_PART): string {
+  const parts = part === MAIN_PART ? [] : [{ name: part, tables: [table.name], extensions: [] }];
+  return textOfSchema({ tables: [table], parts });
+}
+
+export function partOfKeptTable(text: string, table: string): string {
+  return ownershipOf(schemaOfText(text)).ofTable(table);
 }
