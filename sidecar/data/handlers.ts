@@ -2,7 +2,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { countOf, type PayloadOf } from '#protocol/payloads.ts';
 import type { Table } from '#protocol/schema.ts';
 import { parseSort } from '#protocol/sort.ts';
-import { sumTooLarge } from '../engine/aggregate.ts';
+import { sumTooLarge } from '../engine/model/aggregate.ts';
 import type { FindQuery } from '../engine/rows.ts';
 import type { CallContext } from './call-context.ts';
 import { DataCalls, type DataOptions } from './data-calls.ts';

@@ -1,9 +1,17 @@
 import type { Filter } from '#protocol/filter.ts';
-import type { AggregateQuery } from './aggregate.ts';
 import type { Batch } from './batch.ts';
 import type { EngineLog } from './log.ts';
 import type { QueueCalls } from './queues.ts';
-import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from './rows.ts';
+import type {
+  AggregateQuery,
+  CallBounds,
+  FindQuery,
+  IdempotencySlot,
+  Page,
+  RememberedResult,
+  TableTarget,
+  Write,
+} from './rows.ts';
 import type { SchemaCalls } from './schema-calls.ts';
 import type { Transfer } from './transfer.ts';
 

@@ -1,5 +1,5 @@
-import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
-import type { CallBounds, Row, TableTarget, Write } from './rows.ts';
+import type { ApiError, ApiErrorCode } from '#protocol/errors.ts';
+import type { CallBounds, TableTarget, Write } from './rows.ts';
 
 /**
  * Who applies the queue of a namespace, and how far it is (`_queues`; contract section 7). The row belongs to a journal,
@@ -113,77 +113,6 @@ export interface QueueCalls {
 export interface Orphan {
   readonly position: number;
   readonly letter: DeadLetter;
-}
-
-/** Codes with which a write can never succeed, whoever repeats it. All others may pass. */
-const LASTING: ReadonlySet<ApiErrorCode> = new Set([
-  'constraint_violation',
-  'invalid_value',
-  'value_too_long',
-  'missing_value',
-  'invalid_request',
-  'invalid_filter',
-  'filter_required',
-  'too_many_rows',
-  'unknown_table',
-  'unknown_column',
-  'namespace_unknown',
-  'idempotency_conflict',
-  'unsupported_operation',
-]);
-
-export function isLasting(error: ApiError): boolean {
-  return LASTING.has(error.code);
-}
-
-/** Neighbouring entries that are one write: inserts into one table go together. */
-export interface QueueUnit {
-  /** At least one; more only of an insert. */
-  readonly entries: readonly QueuedEntry[];
-  readonly work: QueuedEntry['work'];
-}
-
-/** Rows that one statement inserts at most. */
-const MAX_UNIT_ROWS = 1000;
-
-/** Whether it may be tried. */
-export function isCompiled<Work extends object>(work: Work | ApiError): work is Work {
-  return !(work instanceof ApiError);
-}
-
-export function unitsOf(entries: readonly QueuedEntry[]): QueueUnit[] {
-  const units: QueueUnit[] = [];
-  let inserts: { readonly target: TableTarget; readonly entries: QueuedEntry[]; readonly rows: Row[] } | null = null;
-  for (const entry of entries) {
-    const insert = insertOf(entry);
-    if (insert === null) {
-      units.push({ entries: [entry], work: entry.work });
-      inserts = null;
-    } else if (inserts !== null && isSame(inserts.target, insert.target) && fits(inserts.rows, insert.rows)) {
-      inserts.entries.push(entry);
-      inserts.rows.push(...insert.rows);
-    } else {
-      inserts = { target: insert.target, entries: [entry], rows: [...insert.rows] };
-      units.push({
-        entries: inserts.entries,
-        work: { target: insert.target, write: { op: 'insert', rows: inserts.rows } },
-      });
-    }
-  }
-  return units;
-}
-
-function insertOf({ work }: QueuedEntry): { readonly target: TableTarget; readonly rows: readonly Row[] } | null {
-  if (!('write' in work) || work.write.op !== 'insert') return null;
-  return { target: work.target, rows: work.write.rows };
-}
-
-function isSame(a: TableTarget, b: TableTarget): boolean {
-  return a === b || (a.namespace === b.namespace && a.revision === b.revision && a.table.name === b.table.name);
-}
-
-function fits(rows: readonly Row[], more: readonly Row[]): boolean {
-  return rows.length + more.length <= MAX_UNIT_ROWS;
 }
 
 /** One acknowledged write, as the database needs it. */

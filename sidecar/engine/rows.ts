@@ -1,5 +1,7 @@
+import type { Column } from '#protocol/columns.ts';
 import type { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
+import type { AggregateFunction } from '#protocol/payloads.ts';
 import type { Table } from '#protocol/schema.ts';
 import type { Value } from '#protocol/values.ts';
 
@@ -38,6 +40,27 @@ export interface Page {
   /** JSON text of an array of row objects. */
   readonly rows: string;
   readonly hasMore: boolean;
+}
+
+/** What is made of the rows of a group (contract section 11). */
+export interface AggregateValue {
+  readonly as: string;
+  readonly fn: AggregateFunction;
+  /** Null where rows are counted. */
+  readonly column: Column | null;
+}
+
+export interface AggregateQuery {
+  readonly filter: Filter | null;
+  /** None: all rows that match are one group, also where none does. */
+  readonly groupBy: readonly Column[];
+  readonly values: readonly AggregateValue[];
+  /** Places in `outputsOf`. Complete: all group columns stand in it, so that no two groups are alike. */
+  readonly sort: readonly { readonly output: number; readonly dir: 'asc' | 'desc' }[];
+  readonly limit: number;
+  readonly offset: number;
+  /** As in a find. */
+  readonly maxBytes: number;
 }
 
 /** Column name to logical value. A column that the database is to generate is absent. */

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import { DROPPED, keptOfText, textOfKept } from '../engine/model/kept-column.ts';
+import { DROPPED, keptOfText, textOfKept } from '../engine/model/kept.ts';
 import type { KeptObject, NewKeptObject } from '../engine/transfer.ts';
 import type { CopyEngines } from './copy-work.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';

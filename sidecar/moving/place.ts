@@ -1,5 +1,5 @@
 import { type Column, findTable, type Table } from '#protocol/schema.ts';
-import { keptOfText } from '../engine/model/kept-column.ts';
+import { keptOfText } from '../engine/model/kept.ts';
 import { keyColumnsOf } from '../engine/model/key-order.ts';
 import { schemaOfText } from '../engine/model/schema-text.ts';
 import { keptColumnForm, storageForm } from '../engine/model/storage-form.ts';

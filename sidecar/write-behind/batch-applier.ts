@@ -1,5 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
-import { type DeadLetter, isCompiled, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
+import { isCompiled } from '../engine/model/queue-units.ts';
+import { type DeadLetter, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/rows.ts';
 import { BatchSize } from './batch-size.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';

@@ -1,29 +1,7 @@
 import type { Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
-import type { Filter } from '#protocol/filter.ts';
-import type { AggregateFunction } from '#protocol/payloads.ts';
 import { decimalScale } from '#protocol/value-numbers.ts';
-
-/** What is made of the rows of a group (contract section 11). */
-export interface AggregateValue {
-  readonly as: string;
-  readonly fn: AggregateFunction;
-  /** Null where rows are counted. */
-  readonly column: Column | null;
-}
-
-export interface AggregateQuery {
-  readonly filter: Filter | null;
-  /** None: all rows that match are one group, also where none does. */
-  readonly groupBy: readonly Column[];
-  readonly values: readonly AggregateValue[];
-  /** Places in `outputsOf`. Complete: all group columns stand in it, so that no two groups are alike. */
-  readonly sort: readonly { readonly output: number; readonly dir: 'asc' | 'desc' }[];
-  readonly limit: number;
-  readonly offset: number;
-  /** As in a find. */
-  readonly maxBytes: number;
-}
+import type { AggregateQuery, AggregateValue } from '../rows.ts';
 
 /** One property of an answered row. */
 export interface AggregateOutput {

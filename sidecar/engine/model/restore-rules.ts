@@ -10,7 +10,7 @@ import {
 } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { QuarantinedObject } from '../schema-calls.ts';
-import { type KeptColumn, keptOfText, partOfKeptTable } from './kept-column.ts';
+import { type KeptColumn, keptOfText, partOfKeptTable } from './kept.ts';
 import { restoredSchema } from './schema-parts.ts';
 import { schemaOfText } from './schema-text.ts';
 

@@ -3,15 +3,9 @@ import type { Column } from '#protocol/columns.ts';
 import { decimalOf, floorToScale, plainText, scaledText } from '#protocol/decimal.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { writeValue } from '#protocol/values.ts';
-import {
-  type AggregateOutput,
-  type AggregateQuery,
-  type AggregateValue,
-  floatSumText,
-  outputsOf,
-} from '../aggregate.ts';
+import { type AggregateOutput, floatSumText, outputsOf } from '../model/aggregate.ts';
 import { PageBuilder, RowWriter } from '../model/page.ts';
-import type { Page, TableTarget } from '../rows.ts';
+import type { AggregateQuery, AggregateValue, Page, TableTarget } from '../rows.ts';
 import { collectionOf, fieldOf, fromBson, valueIn } from './documents.ts';
 import { matchOf } from './filter.ts';
 import { MAX_SKIP } from './read.ts';

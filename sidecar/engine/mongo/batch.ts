@@ -1,6 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
 import { type Batch, type BatchOperation, batchResult, failedResult, isDeferred } from '../batch.ts';
-import { isLasting } from '../queues.ts';
+import { isLasting } from '../model/queue-units.ts';
 import type { IdempotencySlot } from '../rows.ts';
 
 /** No request has it: the name of a key has other letters. */

@@ -1,11 +1,19 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
-import type { AggregateQuery } from '../aggregate.ts';
 import { type Batch, targetOf } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats, TableSize } from '../engine.ts';
 import { UnusableDatabaseError } from '../model/failures.ts';
 import type { QueueCalls } from '../queues.ts';
-import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from '../rows.ts';
+import type {
+  AggregateQuery,
+  CallBounds,
+  FindQuery,
+  IdempotencySlot,
+  Page,
+  RememberedResult,
+  TableTarget,
+  Write,
+} from '../rows.ts';
 import type { SchemaCalls } from '../schema-calls.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { Transfer } from '../transfer.ts';

@@ -1,14 +1,22 @@
 import type { ColumnType } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
-import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats, TableSize } from '../engine.ts';
 import { TroubleLog, UnusableDatabaseError } from '../model/failures.ts';
 import { PageBuilder } from '../model/page.ts';
 import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { QueueCalls } from '../queues.ts';
-import type { CallBounds, FindQuery, IdempotencySlot, Page, RememberedResult, TableTarget, Write } from '../rows.ts';
+import type {
+  AggregateQuery,
+  CallBounds,
+  FindQuery,
+  IdempotencySlot,
+  Page,
+  RememberedResult,
+  TableTarget,
+  Write,
+} from '../rows.ts';
 import type { SchemaCalls } from '../schema-calls.ts';
 import type { ServerSettings } from '../settings.ts';
 import { runBatch } from '../sql/batch.ts';

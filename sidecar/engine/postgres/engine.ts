@@ -1,5 +1,4 @@
 import type { Filter } from '#protocol/filter.ts';
-import type { AggregateQuery } from '../aggregate.ts';
 import type { Batch } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats, TableSize } from '../engine.ts';
 import { TroubleLog, UnusableDatabaseError } from '../model/failures.ts';
@@ -7,6 +6,7 @@ import { PageBuilder } from '../model/page.ts';
 import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { QueueCalls } from '../queues.ts';
 import {
+  type AggregateQuery,
   type CallBounds,
   type FindQuery,
   type IdempotencySlot,

@@ -1,4 +1,5 @@
-import { type AggregateOutput, type AggregateQuery, type AggregateValue, floatSumText } from '../aggregate.ts';
+import { type AggregateOutput, floatSumText } from '../model/aggregate.ts';
+import type { AggregateQuery, AggregateValue } from '../rows.ts';
 import type { Encode, SqlDialect } from './dialect.ts';
 
 /** What the select of an aggregate is made of, but for its condition. */

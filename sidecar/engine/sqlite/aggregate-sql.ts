@@ -1,6 +1,6 @@
 import { decimalScale } from '#protocol/value-numbers.ts';
-import { type AggregateOutput, type AggregateQuery, type AggregateValue, outputsOf } from '../aggregate.ts';
-import type { TableTarget } from '../rows.ts';
+import { type AggregateOutput, outputsOf } from '../model/aggregate.ts';
+import type { AggregateQuery, AggregateValue, TableTarget } from '../rows.ts';
 import { type Physical, storageKind, WIDE_SUM_PRECISION } from './dialect.ts';
 import { filterSql } from './filter-sql.ts';
 import { physicalOf, quoted } from './names.ts';

@@ -1,5 +1,5 @@
 import { scaledText } from '#protocol/decimal.ts';
-import { floatSumText } from '../aggregate.ts';
+import { floatSumText } from '../model/aggregate.ts';
 import { type Encode, RowWriter } from '../model/page.ts';
 import { scaledOfWide } from './dialect.ts';
 import type { OutputColumn, OutputKind } from './worker/messages.ts';

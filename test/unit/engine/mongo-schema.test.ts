@@ -1,8 +1,7 @@
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
-import type { FindQuery } from '#engine/rows.ts';
-import { StaleSchemaError } from '#engine/rows.ts';
+import { type FindQuery, StaleSchemaError } from '#engine/rows.ts';
 import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 import { Cutter } from './mongo-cutter.ts';
 import { MongoWorld, NOW, syncer, within } from './mongo-schema-world.ts';

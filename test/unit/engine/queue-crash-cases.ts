@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
-import { partsOf } from '#engine/model/queued-batch.ts';
+import { partsOf } from '#engine/model/queue-units.ts';
 import type { DeadLetter, QueueBatch, QueuedEntry } from '#engine/queues.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { partOfKeptTable, textOfKeptTable } from '#engine/model/kept-column.ts';
+import { partOfKeptTable, textOfKeptTable } from '#engine/model/kept.ts';
 import { ownershipOf, settledSchema, withTables } from '#engine/model/schema-parts.ts';
 import { formatOf, schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import type { Part, Schema, Table } from '#protocol/schema.ts';

@@ -1,15 +1,5 @@
-import { retriedLetter } from '#engine/model/queued-batch.ts';
-import {
-  type DeadLetter,
-  isCompiled,
-  isLasting,
-  type QueueBatch,
-  type QueuedEntry,
-  type QueuedWork,
-  QueueLostError,
-  type QueueUnit,
-  unitsOf,
-} from '#engine/queues.ts';
+import { isCompiled, isLasting, type QueueUnit, retriedLetter, unitsOf } from '#engine/model/queue-units.ts';
+import { type DeadLetter, type QueueBatch, type QueuedEntry, type QueuedWork, QueueLostError } from '#engine/queues.ts';
 import type { CallBounds, TableTarget } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { MongoSession } from '../session.ts';

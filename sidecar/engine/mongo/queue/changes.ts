@@ -1,7 +1,8 @@
 import type { Document } from 'mongodb';
 import { uniqueSets } from '#engine/model/physical-indexes.ts';
+import type { QueueUnit } from '#engine/model/queue-units.ts';
 import { upsertChange } from '#engine/model/upsert-change.ts';
-import type { QueuedEntry, QueueUnit } from '#engine/queues.ts';
+import type { QueuedEntry } from '#engine/queues.ts';
 import type { Row, TableTarget, Write } from '#engine/rows.ts';
 import type { ColumnType } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';

@@ -6,7 +6,7 @@ import {
   keptOfText,
   textOfKept,
   textOfKeptTable,
-} from '#engine/model/kept-column.ts';
+} from '#engine/model/kept.ts';
 import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { Column } from '#protocol/columns.ts';

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { fillOf } from '#engine/model/column-change.ts';
-import { type KeptColumn, keptOfText } from '#engine/model/kept-column.ts';
+import { type KeptColumn, keptOfText } from '#engine/model/kept.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import {
   type Restored,

@@ -1,4 +1,4 @@
-import { keptOf, textOfKept, textOfKeptTable } from '#engine/model/kept-column.ts';
+import { keptOf, textOfKept, textOfKeptTable } from '#engine/model/kept.ts';
 import { textOfSchema } from '#engine/model/schema-text.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import { StaleSchemaError } from '#engine/rows.ts';

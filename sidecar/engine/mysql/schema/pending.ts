@@ -1,4 +1,4 @@
-import { type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept-column.ts';
+import { type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept.ts';
 import { schemaOfText, storedSchemaOf, storedSchemaToJson, textOfSchema } from '#engine/model/schema-text.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import { parseJson, writeJson } from '#protocol/json.ts';

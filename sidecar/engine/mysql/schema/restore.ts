@@ -1,4 +1,4 @@
-import { keptOfText, partOfKeptTable } from '#engine/model/kept-column.ts';
+import { keptOfText, partOfKeptTable } from '#engine/model/kept.ts';
 import {
   refusal,
   restorableTable,

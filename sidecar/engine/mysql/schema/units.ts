@@ -1,5 +1,5 @@
 import { fillOf } from '#engine/model/column-change.ts';
-import { keptOf } from '#engine/model/kept-column.ts';
+import { keptOf } from '#engine/model/kept.ts';
 import { hasGenerator } from '#engine/model/physical-indexes.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { emptyColumn, restoredColumn } from '#engine/model/restore-rules.ts';

@@ -1,5 +1,5 @@
 import { fillOf } from '#engine/model/column-change.ts';
-import { keptOfText } from '#engine/model/kept-column.ts';
+import { keptOfText } from '#engine/model/kept.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import {
   emptyColumn,

@@ -1,4 +1,4 @@
-import { keptOf, textOfKept, textOfKeptTable } from '#engine/model/kept-column.ts';
+import { keptOf, textOfKept, textOfKeptTable } from '#engine/model/kept.ts';
 import { hasGenerator, physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';

@@ -1,15 +1,12 @@
-import { retriedLetter, worksOf } from '#engine/model/queued-batch.ts';
+import { isCompiled, isLasting, retriedLetter, unitsOf, worksOf } from '#engine/model/queue-units.ts';
 import {
   type DeadLetter,
-  isCompiled,
-  isLasting,
   type QueueBatch,
   type QueuedBatch,
   type QueuedEntry,
   type QueuedWork,
   QueueLostError,
   QueueMovedError,
-  unitsOf,
 } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';

@@ -1,4 +1,4 @@
-import type { KeptColumn } from '#engine/model/kept-column.ts';
+import type { KeptColumn } from '#engine/model/kept.ts';
 import { identityOf } from '#engine/model/physical-indexes.ts';
 import type { Column, Table } from '#protocol/schema.ts';
 import type { SchemaConnection } from './connection.ts';

@@ -1,4 +1,4 @@
-import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept-column.ts';
+import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept.ts';
 import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { QuarantinedObject } from '#engine/schema-calls.ts';

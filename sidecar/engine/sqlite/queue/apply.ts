@@ -1,5 +1,6 @@
 import SQLite from 'better-sqlite3';
-import { type DeadLetter, isLasting } from '#engine/queues.ts';
+import { isLasting } from '#engine/model/queue-units.ts';
+import type { DeadLetter } from '#engine/queues.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Connection } from '../connection.ts';

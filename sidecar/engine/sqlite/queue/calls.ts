@@ -1,7 +1,6 @@
-import { retriedLetter, worksOf as worksOfBatch } from '#engine/model/queued-batch.ts';
+import { isCompiled, retriedLetter, unitsOf, worksOf as worksOfBatch } from '#engine/model/queue-units.ts';
 import {
   type DeadLetter,
-  isCompiled,
   type QueueBatch,
   type QueueCalls,
   type QueuedBatch,
@@ -9,7 +8,6 @@ import {
   type QueuedWork,
   QueueLostError,
   QueueMovedError,
-  unitsOf,
 } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { RunJob } from '../worker/jobs.ts';

@@ -7,7 +7,7 @@ import {
   keptOfText,
   textOfKept,
   textOfKeptTable,
-} from '#engine/model/kept-column.ts';
+} from '#engine/model/kept.ts';
 import { identityOf } from '#engine/model/physical-indexes.ts';
 import { quarantineName } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';

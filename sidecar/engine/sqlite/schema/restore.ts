@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { fillOf } from '#engine/model/column-change.ts';
-import { keptOfText } from '#engine/model/kept-column.ts';
+import { keptOfText } from '#engine/model/kept.ts';
 import { hasGenerator, identityOf } from '#engine/model/physical-indexes.ts';
 import {
   emptyColumn,

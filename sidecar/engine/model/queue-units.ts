@@ -1,0 +1,133 @@
+import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
+import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork } from '../queues.ts';
+import type { Row, TableTarget } from '../rows.ts';
+
+/** Codes with which a write can never succeed, whoever repeats it. All others may pass. */
+const LASTING: ReadonlySet<ApiErrorCode> = new Set([
+  'constraint_violation',
+  'invalid_value',
+  'value_too_long',
+  'missing_value',
+  'invalid_request',
+  'invalid_filter',
+  'filter_required',
+  'too_many_rows',
+  'unknown_table',
+  'unknown_column',
+  'namespace_unknown',
+  'idempotency_conflict',
+  'unsupported_operation',
+]);
+
+export function isLasting(error: ApiError): boolean {
+  return LASTING.has(error.code);
+}
+
+/** Neighbouring entries that are one write: inserts into one table go together. */
+export interface QueueUnit {
+  /** At least one; more only of an insert. */
+  readonly entries: readonly QueuedEntry[];
+  readonly work: QueuedEntry['work'];
+}
+
+/** Rows that one statement inserts at most. */
+const MAX_UNIT_ROWS = 1000;
+
+/** Whether it may be tried. */
+export function isCompiled<Work extends object>(work: Work | ApiError): work is Work {
+  return !(work instanceof ApiError);
+}
+
+export function unitsOf(entries: readonly QueuedEntry[]): QueueUnit[] {
+  const units: QueueUnit[] = [];
+  let inserts: { readonly target: TableTarget; readonly entries: QueuedEntry[]; readonly rows: Row[] } | null = null;
+  for (const entry of entries) {
+    const insert = insertOf(entry);
+    if (insert === null) {
+      units.push({ entries: [entry], work: entry.work });
+      inserts = null;
+    } else if (inserts !== null && isSame(inserts.target, insert.target) && fits(inserts.rows, insert.rows)) {
+      inserts.entries.push(entry);
+      inserts.rows.push(...insert.rows);
+    } else {
+      inserts = { target: insert.target, entries: [entry], rows: [...insert.rows] };
+      units.push({
+        entries: inserts.entries,
+        work: { target: insert.target, write: { op: 'insert', rows: inserts.rows } },
+      });
+    }
+  }
+  return units;
+}
+
+function insertOf({ work }: QueuedEntry): { readonly target: TableTarget; readonly rows: readonly Row[] } | null {
+  if (!('write' in work) || work.write.op !== 'insert') return null;
+  return { target: work.target, rows: work.write.rows };
+}
+
+function isSame(a: TableTarget, b: TableTarget): boolean {
+  return a === b || (a.namespace === b.namespace && a.revision === b.revision && a.table.name === b.table.name);
+}
+
+function fits(rows: readonly Row[], more: readonly Row[]): boolean {
+  return rows.length + more.length <= MAX_UNIT_ROWS;
+}
+
+/** Digits of the highest index of an operation, so that letters of one batch sort as its operations do. */
+const INDEX_DIGITS = 3;
+
+/** Operations that are each for itself, as entries of their own: nothing holds them together but their position. */
+export function partsOf(entry: QueuedEntry, { parts }: QueuedBatch): QueuedEntry[] {
+  let rowsBefore = 0;
+  return parts.map((part, index) => {
+    const isLast = index === parts.length - 1;
+    const place = { index, isLast, rowsBefore, batchId: entry.letterId };
+    rowsBefore += Math.max(1, part.rows);
+    return new PartEntry(entry, part, place);
+  });
+}
+
+class PartEntry implements QueuedEntry {
+  readonly position: number;
+  readonly letterId: string;
+  readonly isRetry: boolean;
+  readonly kid: string;
+  readonly op: string;
+  readonly time: number;
+  readonly work: QueuedWork | ApiError;
+  readonly part: PartPlace;
+  readonly #payload: () => string;
+
+  constructor(
+    { position, letterId, isRetry, kid, time }: QueuedEntry,
+    { op, payload, work }: BatchPart,
+    part: PartPlace,
+  ) {
+    this.position = position;
+    this.letterId = `${letterId}-${String(part.index).padStart(INDEX_DIGITS, '0')}`;
+    this.isRetry = isRetry;
+    this.kid = kid;
+    this.op = op;
+    this.time = time;
+    this.work = work;
+    this.part = part;
+    this.#payload = payload;
+  }
+
+  get payload(): string {
+    return this.#payload();
+  }
+}
+
+/** The dead letter that an entry is another attempt at: it is the proof that nothing of it was done. */
+export function retriedLetter({ letterId, isRetry, part }: QueuedEntry): string | null {
+  return isRetry ? (part?.batchId ?? letterId) : null;
+}
+
+/** The writes of an atomic batch, in order. @throws ApiError */
+export function worksOf({ parts }: QueuedBatch): QueuedWork[] {
+  return parts.map(({ work }) => {
+    if (work instanceof ApiError) throw work;
+    return work;
+  });
+}
