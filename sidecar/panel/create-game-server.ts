@@ -2,7 +2,7 @@ import type { AuditLog } from './audit/audit-log.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
 import { GameServer } from './server/game-server.ts';
-import { findStandaloneProgram } from './server/standalone-backend.ts';
+import { findStandaloneProgram } from './server/process/backends/standalone.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import type { StoreTrouble } from './store-trouble.ts';

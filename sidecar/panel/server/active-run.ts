@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { LineSink } from '../console/console-log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { Plan, ServerState } from '../shapes/server.ts';
-import { childEnvironment } from './child-environment.ts';
-import { GameProcess } from './game-process.ts';
-import { HealthWatch } from './health-watch.ts';
-import { LeftGroup } from './left-group.ts';
-import { openBackend } from './open-backend.ts';
+import { HealthWatch } from './health.ts';
+import type { ServerBackend } from './process/backends/backend.ts';
+import { openBackend } from './process/backends/open-backend.ts';
+import type { StandalonePlace } from './process/backends/standalone.ts';
+import { childEnvironment } from './process/child-environment.ts';
+import { LeftGroup } from './process/left-group.ts';
+import { GameProcess } from './process/spawn.ts';
+import { type RunRules, runRules } from './rules.ts';
 import { RunCondition, type RunConditionOptions } from './run-condition.ts';
 import type { RunMemory } from './run-memory.ts';
-import { type RunRules, runRules } from './run-rules.ts';
-import type { ServerBackend } from './server-backend.ts';
 import { type RunEnd, type RunProcess, ServerRun } from './server-run.ts';
-import type { StandalonePlace } from './standalone-backend.ts';
 
 export interface ActiveRunOptions extends RunConditionOptions {
   readonly console: LineSink;

@@ -3,11 +3,11 @@ import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ConsoleLine } from '../shapes/console.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 import type { StoreTrouble } from '../store-trouble.ts';
-import { CrashRecords, type CrashSources } from './crash-records.ts';
+import { ServerControl } from './control.ts';
+import { CrashRecords, type CrashSources } from './crashes.ts';
 import { GoodRun } from './good-run.ts';
+import type { StandalonePlace } from './process/backends/standalone.ts';
 import { RunMemory } from './run-memory.ts';
-import { ServerControl } from './server-control.ts';
-import type { StandalonePlace } from './standalone-backend.ts';
 
 export interface GameServerOptions {
   readonly store: PanelStore;

@@ -1,6 +1,6 @@
 import type { ServerExit } from '../shapes/server.ts';
 import type { ActiveRun } from './active-run.ts';
-import type { CrashRecords } from './crash-records.ts';
+import type { CrashRecords } from './crashes.ts';
 import { describeExit } from './describe-run.ts';
 import type { RunEnd } from './server-run.ts';
 

@@ -1,6 +1,6 @@
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
-import type { Health } from './server-backend.ts';
+import type { Health } from './process/backends/backend.ts';
 
 export interface RunConditionOptions {
   readonly settings: PanelSettings;

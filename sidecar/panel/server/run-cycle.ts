@@ -1,13 +1,13 @@
 import type { ServerExit, ServerStatus } from '../shapes/server.ts';
 import { ActiveRun, type ActiveRunOptions } from './active-run.ts';
-import type { CrashRecords } from './crash-records.ts';
+import type { CrashRecords } from './crashes.ts';
 import { describePlan } from './describe-run.ts';
 import { missingSetting } from './missing-setting.ts';
+import { LaunchError } from './process/backends/backend.ts';
 import { exitOf, reportEnd } from './report-end.ts';
 import { SelfStart } from './self-start.ts';
-import { LaunchError } from './server-backend.ts';
 import type { RunEnd } from './server-run.ts';
-import { serverStatus } from './server-status.ts';
+import { serverStatus } from './status.ts';
 
 export interface RunCycleOptions extends Omit<ActiveRunOptions, 'onRestartDue' | 'say'> {
   readonly crashes: CrashRecords;

@@ -1,7 +1,7 @@
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { GaveUp, Plan } from '../shapes/server.ts';
-import { CrashGuard } from './crash-guard.ts';
 import { seconds } from './describe-run.ts';
+import { CrashGuard } from './restart-rule.ts';
 
 export interface SelfStartOptions {
   readonly settings: PanelSettings;

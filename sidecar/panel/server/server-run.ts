@@ -1,7 +1,7 @@
 import type { PlanStep } from '../shapes/server.ts';
-import type { GameProcess, ProcessExit } from './game-process.ts';
-import type { RunRules } from './run-rules.ts';
-import { type LadderAction, StopLadder } from './stop-ladder.ts';
+import type { GameProcess, ProcessExit } from './process/spawn.ts';
+import { type LadderAction, StopLadder } from './process/stop-ladder.ts';
+import type { RunRules } from './rules.ts';
 
 /** How long a group that was killed may take to be gone: a process that hangs in the kernel must not hang the panel. */
 const KILLED_MS = 5000;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PanelError } from '#panel/panel-error.ts';
-import type { ProcessExit } from '#panel/server/game-process.ts';
-import { ServerControl } from '#panel/server/server-control.ts';
+import { ServerControl } from '#panel/server/control.ts';
+import type { ProcessExit } from '#panel/server/process/spawn.ts';
 import { TABLE_SETTINGS } from './run-table-settings.ts';
 
 /**
@@ -11,7 +11,7 @@ import { TABLE_SETTINGS } from './run-table-settings.ts';
 
 const fake = vi.hoisted(() => ({ effects: [] as string[], exit: (_: object) => {}, isAlive: false }));
 
-vi.mock('#panel/server/game-process.ts', () => ({
+vi.mock('#panel/server/process/spawn.ts', () => ({
   GameProcess: class {
     readonly pid = 4711;
     readonly exited: Promise<unknown>;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CrashGuard } from '#panel/server/crash-guard.ts';
+import { CrashGuard } from '#panel/server/restart-rule.ts';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
 import { fakeLine, ServerRig } from '#test/panel/support/server-rig.ts';
 

@@ -1,6 +1,6 @@
-import type { ProcessExit } from './game-process.ts';
-import { type GroupSignal, isGroupAlive, signalGroup } from './process-group.ts';
-import type { RunProcess } from './server-run.ts';
+import type { RunProcess } from '../server-run.ts';
+import { type GroupSignal, isGroupAlive, signalGroup } from './group.ts';
+import type { ProcessExit } from './spawn.ts';
 
 const GONE: ProcessExit = { code: null, signal: null, failure: null };
 

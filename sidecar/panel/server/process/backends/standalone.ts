@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SettingValues } from '../settings/panel-settings.ts';
-import type { BundleInfo } from '../shapes/bundles.ts';
-import { existingFolder } from './command-backend.ts';
-import { CHANNEL_FD, type GameProcess } from './game-process.ts';
-import { type Health, LaunchError, type ServerBackend } from './server-backend.ts';
+import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import { CHANNEL_FD, type GameProcess } from '../spawn.ts';
+import { type Health, LaunchError, type ServerBackend } from './backend.ts';
+import { existingFolder } from './command.ts';
 import { readBundlesMessage, readPong } from './standalone-messages.ts';
 
 const STOP_LINE = 'quit';
@@ -19,7 +19,7 @@ export interface StandalonePlace {
 
 /** In the built sidecar's folder (as its package has it), beside it, or above its sources. */
 export function findStandaloneProgram(): string | null {
-  const places = ['./standalone/main.js', '../standalone/main.js', '../../../standalone/main.ts'];
+  const places = ['./standalone/main.js', '../standalone/main.js', '../../../../../standalone/main.ts'];
   const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   return files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? null;
 }

@@ -1,4 +1,4 @@
-import type { PlanStep } from '../shapes/server.ts';
+import type { PlanStep } from '#panel/shapes/server.ts';
 
 export type LadderAction = 'ask' | 'terminate' | 'kill';
 

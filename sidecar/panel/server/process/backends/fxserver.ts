@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SettingValues } from '../settings/panel-settings.ts';
-import { existingFolder, splitLine } from './command-backend.ts';
+import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import { LaunchError, type ServerBackend } from './backend.ts';
+import { existingFolder, splitLine } from './command.ts';
 import { askFxServer, type Endpoint, findEndpoint } from './fxserver-health.ts';
-import { LaunchError, type ServerBackend } from './server-backend.ts';
 
 const CONFIG_FILE = 'server.cfg';
 const DEFAULT_STOP_LINE = 'quit';

@@ -1,11 +1,11 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
+import { LineSplitter } from '#panel/console/line-splitter.ts';
 import { withGivenUmask } from '#sidecar/owner-only.ts';
-import { LineSplitter } from '../console/line-splitter.ts';
 import { ChannelMessages } from './channel-messages.ts';
+import { type GroupSignal, isGroupAlive, signalGroup } from './group.ts';
 import { launchFault } from './launch-fault.ts';
 import { OutputBrake } from './output-brake.ts';
-import { type GroupSignal, isGroupAlive, signalGroup } from './process-group.ts';
 
 export interface Launch {
   readonly command: string;

@@ -1,5 +1,5 @@
-import type { GameProcess } from './game-process.ts';
-import type { Health, ServerBackend } from './server-backend.ts';
+import type { Health, ServerBackend } from './process/backends/backend.ts';
+import type { GameProcess } from './process/spawn.ts';
 
 const STARTING_EVERY_MS = 1000;
 const RUNNING_EVERY_MS = { shortest: 100, longest: 5000 };

@@ -1,9 +1,9 @@
-import type { SettingValues } from '../settings/panel-settings.ts';
-import type { BundleInfo } from '../shapes/bundles.ts';
-import { commandBackend } from './command-backend.ts';
-import { fxserverBackend } from './fxserver-backend.ts';
-import { LaunchError, type ServerBackend } from './server-backend.ts';
-import { type StandalonePlace, standaloneBackend } from './standalone-backend.ts';
+import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import { LaunchError, type ServerBackend } from './backend.ts';
+import { commandBackend } from './command.ts';
+import { fxserverBackend } from './fxserver.ts';
+import { type StandalonePlace, standaloneBackend } from './standalone.ts';
 
 /**
  * Where another kind of server is added.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CrashGuard } from '#panel/server/crash-guard.ts';
+import { CrashGuard } from '#panel/server/restart-rule.ts';
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { readStat } from './process-group.ts';
+import { readStat } from './group.ts';
 
 const run = promisify(execFile);
 const LIMIT_MS = 10_000;

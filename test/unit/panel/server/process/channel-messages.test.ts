@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ChannelMessages } from '#panel/server/channel-messages.ts';
+import { ChannelMessages } from '#panel/server/process/channel-messages.ts';
 
 it('reads a message a line, in whatever pieces it comes', () => {
   const seen: unknown[] = [];

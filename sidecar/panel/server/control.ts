@@ -3,8 +3,8 @@ import type { BundleInfo } from '../shapes/bundles.ts';
 import type { ServerStatus } from '../shapes/server.ts';
 import { checkCommandText } from './command-text.ts';
 import { missingSetting } from './missing-setting.ts';
+import type { Health } from './process/backends/backend.ts';
 import { RunCycle, type RunCycleOptions } from './run-cycle.ts';
-import type { Health } from './server-backend.ts';
 
 export type ServerControlOptions = Omit<RunCycleOptions, 'onChange' | 'onBundles'>;
 

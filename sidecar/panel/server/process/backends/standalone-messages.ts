@@ -1,5 +1,5 @@
-import { isRecord } from '../is-record.ts';
-import type { BundleInfo, BundleState } from '../shapes/bundles.ts';
+import { isRecord } from '#panel/is-record.ts';
+import type { BundleInfo, BundleState } from '#panel/shapes/bundles.ts';
 
 /**
  * What the standalone server says over its channel (`standalone/panel-channel.ts`). Scripts run in its process and can say

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { OutputBrake } from '#panel/server/output-brake.ts';
+import { OutputBrake } from '#panel/server/process/output-brake.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { isRecord } from '../is-record.ts';
-import type { Health } from './server-backend.ts';
+import { isRecord } from '#panel/is-record.ts';
+import type { Health } from './backend.ts';
 
 /** Where the server's own HTTP port is reached from this machine. */
 export interface Endpoint {

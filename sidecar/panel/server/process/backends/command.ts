@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { parseArgsStringToArgv } from 'string-argv';
-import type { SettingValues } from '../settings/panel-settings.ts';
-import { LaunchError, type ServerBackend } from './server-backend.ts';
+import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import { LaunchError, type ServerBackend } from './backend.ts';
 
 /** Any program: what the owner's command line says. Nothing is known of it but that it lives and prints. */
 export function commandBackend(settings: SettingValues): ServerBackend {

@@ -1,5 +1,5 @@
-import type { SettingValues } from '../settings/panel-settings.ts';
-import type { GameProcess, Launch } from './game-process.ts';
+import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import type { GameProcess, Launch } from '../spawn.ts';
 
 /** What a server says of itself when it is asked. */
 export interface Health {

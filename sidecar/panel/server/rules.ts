@@ -1,5 +1,5 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
-import type { ServerBackend } from './server-backend.ts';
+import type { ServerBackend } from './process/backends/backend.ts';
 
 /** How a server is ended. */
 export interface RunRules {
