@@ -18,7 +18,7 @@ const TASKS = {
   test: 'scripts/test.ts',
   build: 'scripts/build.ts',
   package: 'scripts/package.ts',
-  bench: 'bench/bench.ts',
+  bench: 'scripts/bench/bench.ts',
   check: 'scripts/check.ts',
   soak: 'scripts/soak.ts',
   servers: 'scripts/servers.ts',

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { readSources, type SourceFile } from './import-directions.ts';
 
 /** Folders whose comments are checked: all that holds source. */
-export const SOURCE_FOLDERS = ['bench', 'bundles', 'db_connector', 'scripts', 'sidecar', 'standalone', 'test'];
+export const SOURCE_FOLDERS = ['bundles', 'db_connector', 'scripts', 'sidecar', 'standalone', 'test'];
 
 const COMMENT = /^[ \t]*(?:\/\*[\s\S]*?\*\/|(?:\/\/.*\n?[ \t]*)+)/gm;
 const BEGINNING = /^(What|Of|Those|One|Who\w*|Nobody|Somebody)\b/;

@@ -311,6 +311,15 @@ export const ZONES: readonly Zone[] = [
     zones: ['sidecar/config/', 'db_connector/config/', PROTOCOL],
     packages: ['zod'],
   },
+  // A measurement runs the real programs beside bare ones, and signs in as a test does.
+  {
+    path: 'scripts/bench/',
+    zones: [
+      ...['scripts/', 'scripts/servers/', 'test/', 'db_connector/helper/', PROTOCOL],
+      ...['accounts', 'settings', 'shapes', 'store'].map((name) => `sidecar/panel/${name}/`),
+    ],
+    packages: ['@msgpack/msgpack', 'better-sqlite3', 'fastify', 'mongodb', 'mysql2', 'pg', 'playwright-core'],
+  },
   { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
   { path: 'scripts/servers.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },
@@ -322,6 +331,7 @@ export const ZONES: readonly Zone[] = [
     zones: ['sidecar/embedded/', 'sidecar/log-event.ts', 'standalone/'],
     packages: ['esbuild', 'fflate', 'oxc-parser'],
   },
+  { path: 'test/', zones: [], packages: [] },
 ];
 
 /** Files behind which details are hidden: only `openers` (and the folder itself) may import from `folder`. */
@@ -338,5 +348,8 @@ export const DOORS: readonly Door[] = [
     openers: ['sidecar/engine/open.ts'],
   })),
   // A bundle sees the helper through its front.
-  { folder: 'db_connector/helper/', openers: ['bundles/db_connector/=db_connector/helper/helper.ts'] },
+  {
+    folder: 'db_connector/helper/',
+    openers: ['bundles/db_connector/', 'scripts/bench/'].map((zone) => `${zone}=db_connector/helper/helper.ts`),
+  },
 ];

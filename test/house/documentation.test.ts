@@ -26,7 +26,7 @@ describe('the documentation', () => {
   });
 
   it('names source files that are there', () => {
-    const folders = ['bench', 'bundles', 'db_connector', 'scripts', 'sidecar', 'standalone', 'test'];
+    const folders = ['bundles', 'db_connector', 'scripts', 'sidecar', 'standalone', 'test'];
     const files = folders.flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(
         (file) => `${folder}/${file.replaceAll('\\', '/')}`,

@@ -1,0 +1,118 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startCountingProxy } from '#scripts/servers/counting-proxy.ts';
+import { type EngineName, startServers, type TestServers } from '#scripts/servers/start-servers.ts';
+import { callApi } from '../call-api.ts';
+import { makeFolder } from '../prepare.ts';
+import { start } from '../processes.ts';
+import { Scenarios } from '../scenarios.ts';
+import { ENGINE_KINDS, type EngineKind, itemPayload, prepareItems } from './items.ts';
+
+export type MeasuredEngine = 'sqlite' | EngineName;
+
+export interface EngineFigure {
+  readonly engine: MeasuredEngine;
+  readonly kind: EngineKind;
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  readonly barePerSecond: number;
+  /** Of one call to the database and back; null for SQLite, which has none. */
+  readonly roundTrips: number | null;
+}
+
+export const ENGINES: readonly MeasuredEngine[] = ['sqlite', 'postgres', 'mysql', 'mongodb'];
+const COUNTED_CALLS = 50;
+
+/** Every engine that can be had, durable as an owner runs it, one after another. */
+export async function measureEngines(seconds: number): Promise<EngineFigure[]> {
+  const servers = await startServers({ durable: true, say: console.log });
+  try {
+    for (const [engine, reason] of Object.entries(servers.missing)) console.log(`${engine} is not measured: ${reason}`);
+    const figures: EngineFigure[] = [];
+    for (const engine of ENGINES.filter((name) => name === 'sqlite' || servers[name] !== undefined)) {
+      figures.push(...(await measureEngine(engine, servers, seconds)));
+    }
+    return figures;
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function measureEngine(engine: MeasuredEngine, servers: TestServers, seconds: number): Promise<EngineFigure[]> {
+  const settings =
+    engine === 'sqlite'
+      ? { provider: engine, file: 'data/database.sqlite' }
+      : { provider: engine, url: `${servers[engine]?.url}` };
+  const { folder, secret } = makeFolder(settings);
+  try {
+    const roundTrips = await withSidecar(folder, async (port) => {
+      await prepareItems(port, secret);
+      return null;
+    }).then(() => (engine === 'sqlite' ? null : countRoundTrips(engine, `${servers[engine]?.url}`)));
+    return await withSidecar(folder, async (port, pid) => {
+      const scenarios = new Scenarios({ folder, port, pid, secret, seconds });
+      const figures: EngineFigure[] = [];
+      for (const kind of ENGINE_KINDS) {
+        const served = await scenarios.load(kind);
+        const bare = await bareRate(scenarios, kind, folder, settings);
+        console.log(
+          `${engine} ${kind}: ${Math.round(served.perSecond)}/s, bare ${Math.round(bare)}/s, ${(served.perSecond / bare).toFixed(2)}`,
+        );
+        const figure = { engine, kind, perSecond: served.perSecond, p99Ms: served.p99Ms, barePerSecond: bare };
+        figures.push({ ...figure, roundTrips: roundTrips?.get(kind) ?? null });
+      }
+      return figures;
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export async function withSidecar<T>(folder: string, work: (port: number, pid: number) => Promise<T>): Promise<T> {
+  const args = ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')];
+  const sidecar = start(args, join(folder, 'sidecar.log'));
+  try {
+    const port = await sidecar.until((line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      return entry.msg === 'listening' ? Number(new URL(String(entry.address)).port) : null;
+    });
+    return await work(port, sidecar.process.pid as number);
+  } finally {
+    await sidecar.stop();
+  }
+}
+
+async function bareRate(scenarios: Scenarios, kind: EngineKind, folder: string, settings: object): Promise<number> {
+  const file = join(folder, 'bare.json');
+  const place = 'file' in settings ? { file: join(folder, String(settings.file)) } : {};
+  writeFileSync(file, JSON.stringify({ ...settings, ...place }), { mode: 0o600 });
+  const server = start(['scripts/bench/engines/bare-database.ts', kind, file], join(folder, 'bare.log'));
+  try {
+    const port = await server.until((line) => Number(line));
+    return (await scenarios.load(kind, { port }, server.process.pid)).perSecond;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Calls one after another through a proxy that counts; the first of a kind prepares its statement. */
+async function countRoundTrips(engine: EngineName, url: string): Promise<Map<EngineKind, number>> {
+  const proxy = await startCountingProxy(url);
+  const { folder, secret } = makeFolder({ provider: engine, url: proxy.url, poolSize: 1 });
+  try {
+    return await withSidecar(folder, async (port) => {
+      const counted = new Map<EngineKind, number>();
+      for (const kind of ENGINE_KINDS) {
+        const { path, next } = itemPayload(kind);
+        await callApi(port, secret, path, next());
+        const before = proxy.roundTrips();
+        for (let call = 0; call < COUNTED_CALLS; call += 1) await callApi(port, secret, path, next());
+        counted.set(kind, (proxy.roundTrips() - before) / COUNTED_CALLS);
+      }
+      return counted;
+    });
+  } finally {
+    await proxy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
