@@ -7,8 +7,7 @@ import { type AggregateOutput, floatSumText, outputsOf } from '../model/aggregat
 import { PageBuilder, RowWriter } from '../model/page.ts';
 import type { AggregateQuery, AggregateValue, Page, TableTarget } from '../rows.ts';
 import { collectionOf, fieldOf, fromBson, valueIn } from './documents.ts';
-import { matchOf } from './filter.ts';
-import { MAX_SKIP } from './read.ts';
+import { MAX_SKIP, matchOf } from './read.ts';
 import type { MongoSession } from './session.ts';
 
 /** The groups come sorted, and no more of them than the page needs. */

@@ -1,10 +1,13 @@
 import type { Long } from 'mongodb';
+import type { QueueRow } from '#engine/queues.ts';
 import { findTable, type Schema, type Table } from '#protocol/schema.ts';
 import { hasGenerator } from '../model/physical-indexes.ts';
 import { physicalTable, quarantineName } from '../model/physical-names.ts';
 import { schemaOfText } from '../model/schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
-import { hasHalfApplied, writeQueue } from './queue/transfer.ts';
+import { LAST_QUEUED_FIELD } from './documents.ts';
+import { queueDocument, queuesOf } from './queue/collections.ts';
+import { JournalMarks } from './queue/marks.ts';
 import {
   type GeneratorDocument,
   generatorsOf,
@@ -142,4 +145,31 @@ async function createKept(work: SchemaWork, kept: NewKeptObject): Promise<KeptOb
 
 async function readTables(work: SchemaWork, namespace: string): Promise<Schema> {
   return storedSchema(await readDocument(work, namespace));
+}
+
+/** What moving whole namespaces needs of their queues. */
+
+export async function writeQueue(work: SchemaWork, row: QueueRow): Promise<void> {
+  const { _id, ...fields } = queueDocument(row);
+  await queuesOf(work.db).replaceOne({ _id }, fields, { upsert: true, ...work.time() });
+}
+
+/** Whether one of the collections has a document that was changed by a write beyond the position. */
+export async function hasHalfApplied(
+  work: SchemaWork,
+  { journal, position, past }: QueueRow,
+  collections: readonly string[],
+): Promise<boolean> {
+  if (journal === null) return false;
+  // What the journal had applied before it lost the queue, and got it again.
+  const known = past.filter((owner) => owner.journal === journal).map((owner) => owner.position);
+  const marks = new JournalMarks(journal);
+  const isBeyond = { $gte: marks.at(Math.max(position, ...known) + 1), $lte: marks.last };
+  for (const name of collections) {
+    const found = await work.db
+      .collection(name)
+      .findOne({ [LAST_QUEUED_FIELD]: isBeyond }, { projection: { _id: 1 }, ...work.time() });
+    if (found !== null) return true;
+  }
+  return false;
 }

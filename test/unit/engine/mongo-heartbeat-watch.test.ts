@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HeartbeatWatch } from '#engine/mongo/heartbeat-watch.ts';
+import { HeartbeatWatch } from '#engine/mongo/connection.ts';
 
 const SERVER = '127.0.0.1:27017';
 let driver: EventEmitter;

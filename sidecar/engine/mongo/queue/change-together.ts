@@ -1,8 +1,7 @@
 import type { AnyBulkWriteOperation, Document, ObjectId } from 'mongodb';
 import type { Row } from '#engine/rows.ts';
 import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD, valueIn } from '../documents.ts';
-import { allOf } from '../filter.ts';
-import { columnNamed } from '../read.ts';
+import { allOf, columnNamed } from '../read.ts';
 import type { WriteCall } from '../write/call.ts';
 import { insertAll, newDocuments, plannedRows } from '../write/insert.ts';
 import { type KeyedChange, keyText } from './changes.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type CallBounds, StaleSchemaError, type TableTarget } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
-import { within } from '../within-time.ts';
+import { within } from '../session.ts';
 import { type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './collections.ts';
 import type { Others } from './other-sidecars.ts';
 import { repairNamespace } from './repair.ts';

@@ -7,7 +7,7 @@ import type { Table } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { Value } from '#protocol/values.ts';
 import { type FieldValue, fieldOf, LAST_QUEUED_FIELD, MARKS_FIELD, toBson } from '../documents.ts';
-import { NOTHING } from '../filter.ts';
+import { NOTHING } from '../read.ts';
 import type { Operation } from './call.ts';
 
 export interface CompiledChange {

@@ -1,7 +1,7 @@
 import type { Document, ObjectId } from 'mongodb';
 import type { Write } from '#engine/rows.ts';
 import { collectionOf } from '../documents.ts';
-import { allOf, matchOf } from '../filter.ts';
+import { allOf, matchOf } from '../read.ts';
 import { type KeyedOperation, unmarked, type WriteCall, type WriteOutcome } from './call.ts';
 
 /** Ids that one plan holds: a record of them stays far below 16 MiB. */

@@ -6,7 +6,7 @@ import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Table } from '#protocol/schema.ts';
 import { collectionOf, KEY_INDEX } from '../documents.ts';
-import { allOf, matchOf } from '../filter.ts';
+import { allOf, matchOf } from '../read.ts';
 
 /** MongoDB's own, over `_id`. */
 export const OWN_INDEX = '_id_';
