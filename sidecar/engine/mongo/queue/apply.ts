@@ -1,43 +1,243 @@
-import { type DeadLetter, type QueueBatch, QueueLostError, QueueMovedError, type QueueRow } from '#engine/queues.ts';
-import type { CallBounds } from '#engine/rows.ts';
-import { MAX_BEGUN, type Progress, QueueAttempt, type QueueTools } from './attempt.ts';
-import { isOwner, readPlace } from './owner.ts';
+import { isCompiled, isLasting, type QueueUnit, retriedLetter, unitsOf } from '#engine/model/queue-units.ts';
+import { type DeadLetter, type QueueBatch, type QueuedEntry, type QueuedWork, QueueLostError } from '#engine/queues.ts';
+import type { CallBounds, TableTarget } from '#engine/rows.ts';
+import { ApiError } from '#protocol/errors.ts';
+import type { MongoSession } from '../session.ts';
+import type { QueuedOperation, WriteCall } from '../write/call.ts';
+import type { KnownNumbers } from '../write/generators.ts';
+import { applyWrite } from '../write/write.ts';
+import { isAlike, type KeyedChange, keyedChangeOf } from './changes.ts';
+import { discardLetters, knownLetters, putLetter } from './letters.ts';
+import { JournalMarks } from './marks.ts';
+import { isOwner, movePlace, type QueuePlace, readQueue } from './owner.ts';
+import { changeTogether, insertTogether } from './together.ts';
 
-/**
- * Applies entries without transactions, unit after unit. The position of the queue moves after each, by a statement that
- * names owner, token and the position before: a sidecar that has lost the queue gets no further than the unit it is in.
- *
- * What a crash leaves: a unit that is applied in part or as a whole, or dead letters of it, before the position has
- * moved. The next attempt does it again, and passes by what is done: documents bear the place of the last write of the
- * queue that was applied to them (`_q`), inserted ones have an `_id` made of that place, deletes find what is left, and
- * letters have the id of their entry. A retry whose letter is gone was done. Of a batch each operation is such a unit: how
- * many of them are done stands beside the position.
- */
-export class QueueApply {
+/** The engine as the queue needs it. */
+export interface QueueTools {
+  run<T>(kind: 'read' | 'write', bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T>;
+  /** As long as the schema is the target's. @throws StaleSchemaError */
+  onTable<T>(
+    target: TableTarget,
+    bounds: CallBounds,
+    work: (session: MongoSession) => Promise<T>,
+    /** Else it ends by the time that a live write has. */
+    how: { readonly isLong: boolean },
+  ): Promise<T>;
+  readonly known: KnownNumbers;
+}
+
+/** Entries of which one attempt may have begun some behind the position: those of a unit. */
+export const MAX_BEGUN = 1000;
+
+/** Up to where the queue of a namespace is known to be as the row of the database says. */
+export interface Progress {
+  readonly journal: string;
+  readonly token: number;
+  readonly position: number;
+  /** Operations of the entry behind it that are done. */
+  readonly parts: number;
+  /** The next so many entries may be begun. */
+  readonly inDoubt: number;
+}
+
+/** Changes of rows by one key, side by side. */
+type Together = readonly [KeyedChange, ...KeyedChange[]];
+
+type Step =
+  | { readonly kind: 'unit'; readonly unit: QueueUnit }
+  | { readonly kind: 'changes'; readonly changes: [KeyedChange, ...KeyedChange[]] };
+
+/** One call of `applyQueue`: see `QueueApply`. */
+export class QueueAttempt {
   readonly #tools: QueueTools;
-  /** By namespace. What is not in it may be begun by somebody who died, or by an attempt whose end nobody knows. */
-  readonly #progress = new Map<string, Progress>();
+  readonly #batch: QueueBatch;
+  readonly #bounds: CallBounds;
+  readonly #marks: JournalMarks;
+  readonly #letters: DeadLetter[] = [];
+  #place: QueuePlace;
+  #inDoubt: number;
 
-  constructor(tools: QueueTools) {
+  constructor(
+    tools: QueueTools,
+    batch: QueueBatch,
+    bounds: CallBounds,
+    from: Pick<Progress, 'position' | 'parts' | 'inDoubt'>,
+  ) {
     this.#tools = tools;
+    this.#batch = batch;
+    this.#bounds = bounds;
+    this.#marks = new JournalMarks(batch.journal);
+    this.#place = { position: from.position, parts: from.parts };
+    this.#inDoubt = from.inDoubt;
   }
 
-  async apply(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
-    const { namespace } = batch;
-    const [row, parts] = await this.#tools.run('read', bounds, (session) => readPlace(session, namespace));
-    if (!isOwner(row, batch)) throw new QueueLostError(namespace);
-    if (batch.knownTo !== undefined && row.position > batch.knownTo) throw new QueueMovedError(namespace);
-    const inDoubt = this.#inDoubt(row);
-    this.#progress.delete(namespace);
-    const attempt = new QueueAttempt(this.#tools, batch, bounds, { position: row.position, parts, inDoubt });
-    const letters = await attempt.run();
-    this.#progress.set(namespace, attempt.progress);
-    return letters;
+  get progress(): Progress {
+    const { journal, token } = this.#batch;
+    return { journal, token, ...this.#place, inDoubt: this.#inDoubt };
   }
 
-  #inDoubt({ namespace, journal, token, position }: QueueRow): number {
-    const known = this.#progress.get(namespace);
-    const isKnown = known?.journal === journal && known.token === token && known.position === position;
-    return isKnown ? known.inDoubt : MAX_BEGUN;
+  async run(): Promise<readonly DeadLetter[]> {
+    const left = this.#left();
+    const skipped = await this.#doneRetries(left);
+    for (const step of this.#steps(left.filter((entry) => !skipped.has(entry)))) {
+      if (step.kind === 'changes') await this.#change(step.changes);
+      else await this.#apply(step.unit);
+    }
+    const last = left.at(-1);
+    if (last !== undefined && skipped.has(last)) await this.#settle([last]);
+    return this.#letters;
   }
+
+  /** Of the entry behind the position some operations may be done. */
+  #left(): QueuedEntry[] {
+    const { position, parts } = this.#place;
+    const behind = this.#batch.entries.filter((entry) => entry.position > position);
+    const next = behind[0]?.position;
+    return behind.filter((entry) => entry.position !== next || (entry.part?.index ?? 0) >= parts);
+  }
+
+  /** Their letters are gone. */
+  async #doneRetries(entries: readonly QueuedEntry[]): Promise<ReadonlySet<QueuedEntry>> {
+    const ids = entries.flatMap((entry) => retriedLetter(entry) ?? []);
+    if (ids.length === 0) return new Set();
+    const known = await this.#tools.run('read', this.#bounds, (session) => knownLetters(session, ids));
+    return new Set(entries.filter((entry) => entry.isRetry && !known.has(retriedLetter(entry) ?? '')));
+  }
+
+  #steps(entries: readonly QueuedEntry[]): Step[] {
+    const steps: Step[] = [];
+    for (const unit of unitsOf(entries)) {
+      const change = keyedChangeOf(unit, (entry) => this.#operation(entry));
+      const last = steps.at(-1);
+      if (change === null) steps.push({ kind: 'unit', unit });
+      else if (last?.kind === 'changes' && last.changes.length < MAX_BEGUN && isAlike(last.changes[0], change)) {
+        last.changes.push(change);
+      } else steps.push({ kind: 'changes', changes: [change] });
+    }
+    return steps;
+  }
+
+  async #change(changes: Together): Promise<void> {
+    if (changes.length === 1) await this.#applyOrBury(changes[0].entry);
+    else for (const { entry } of await this.#changeTogether(changes)) await this.#applyOrBury(entry, true);
+    await this.#settle(changes.map(({ entry }) => entry));
+  }
+
+  /** Those that are left. */
+  async #changeTogether(changes: Together): Promise<readonly KeyedChange[]> {
+    try {
+      return await this.#onTable(changes[0].target, (call) => changeTogether(call, changes));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return changes;
+    }
+  }
+
+  async #apply({ entries, work }: QueueUnit): Promise<void> {
+    const isTogether = entries.length > 1;
+    for (let left = entries; left.length > 0; ) {
+      const done = isTogether && 'write' in work ? await this.#insert(work, left) : 0;
+      const next = left[done];
+      if (next !== undefined) await this.#applyOrBury(next);
+      const settled = left.slice(0, done + 1);
+      await this.#settle(settled);
+      left = left.slice(settled.length);
+    }
+  }
+
+  /** How many entries are done. */
+  async #insert({ target }: QueuedWork, entries: readonly QueuedEntry[]): Promise<number> {
+    const insertions = entries.map((entry) => ({ entry, operation: this.#operation(entry) }));
+    try {
+      return await this.#onTable(target, (call) => insertTogether(call, insertions));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      // One is refused, and nobody knows which: one after the other tells.
+      this.#inDoubt = MAX_BEGUN;
+      return 0;
+    }
+  }
+
+  /** What can never be done is a dead letter before anything that comes after it is begun. */
+  async #applyOrBury(entry: QueuedEntry, isResumed = this.#inDoubt > 0): Promise<void> {
+    const failure = await this.#refusal(entry, isResumed);
+    if (failure === null) return;
+    const letter = letterFor(this.#batch, entry, failure);
+    await this.#tools.run('write', this.#bounds, (session) => putLetter(session, letter));
+    this.#letters.push(letter);
+  }
+
+  /** Null where it is done. */
+  async #refusal(entry: QueuedEntry, isResumed: boolean): Promise<ApiError | null> {
+    const { work } = entry;
+    if (!isCompiled(work)) return work;
+    if (!('write' in work)) throw new Error('an atomic batch, without transactions');
+    const operation = this.#operation(entry, isResumed);
+    try {
+      await this.#onTable(work.target, (call) => applyWrite({ ...call, operation }, work.write));
+      return null;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return error;
+    }
+  }
+
+  #operation({ position, part }: QueuedEntry, isResumed = this.#inDoubt > 0): QueuedOperation {
+    return { kind: 'queued', id: this.#marks.at(position, part?.rowsBefore), last: this.#marks.last, isResumed };
+  }
+
+  #onTable<T>(target: TableTarget, work: (call: WriteCall) => Promise<T>): Promise<T> {
+    const { known } = this.#tools;
+    // Alone it has come for the time that it needs: shorter ones were not enough.
+    const { entries } = this.#batch;
+    const isLong = entries[0]?.position === entries.at(-1)?.position;
+    const run = (session: MongoSession) => work({ session, target, known, operation: null });
+    return this.#tools.onTable(target, this.#bounds, run, { isLong });
+  }
+
+  /** The entries are done, or there are letters of them. */
+  async #settle(entries: readonly QueuedEntry[]): Promise<void> {
+    const buried = new Set(this.#letters.map(({ id }) => id));
+    // That of a batch goes with its last operation: until then it is the proof that the rest is not done.
+    const retried = entries.filter(({ part, letterId }) => !buried.has(letterId) && part?.isLast !== false);
+    const ids = retried.flatMap((entry) => retriedLetter(entry) ?? []);
+    const to = this.#placeAfter(entries.at(-1));
+    const isMoved = await this.#tools.run('write', this.#bounds, async (session) => {
+      if (ids.length > 0) await discardLetters(session, ids);
+      return movePlace(session, this.#batch, this.#place, to);
+    });
+    if (!isMoved) throw await this.#lost();
+    this.#place = to;
+    this.#inDoubt = Math.max(0, this.#inDoubt - entries.length);
+  }
+
+  #placeAfter(entry: QueuedEntry | undefined): QueuePlace {
+    if (entry === undefined) return this.#place;
+    const { position, part } = entry;
+    if (part === undefined || part.isLast) return { position, parts: 0 };
+    return { position: this.#positionBefore(position), parts: part.index + 1 };
+  }
+
+  /** Of what is settled before an entry. */
+  #positionBefore(position: number): number {
+    const before = this.#batch.entries.findLast((entry) => entry.position < position)?.position ?? 0;
+    return Math.max(before, this.#place.position);
+  }
+
+  /** Somebody else has moved the position. */
+  async #lost(): Promise<Error> {
+    const { namespace } = this.#batch;
+    const row = await this.#tools.run('read', this.#bounds, (session) => readQueue(session, namespace));
+    if (!isOwner(row, this.#batch)) return new QueueLostError(namespace);
+    return new ApiError('conflict_retry', 'another attempt at the same writes was not over');
+  }
+}
+
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && isLasting(error);
+}
+
+function letterFor({ namespace }: QueueBatch, entry: QueuedEntry, { code, message }: ApiError): DeadLetter {
+  const { letterId: id, kid, op, payload, time } = entry;
+  return { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false };
 }

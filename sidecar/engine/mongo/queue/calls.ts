@@ -1,11 +1,16 @@
-import type { QueueCalls } from '#engine/queues.ts';
+import {
+  type DeadLetter,
+  type QueueBatch,
+  type QueueCalls,
+  QueueLostError,
+  QueueMovedError,
+  type QueueRow,
+} from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { MongoSession } from '../session.ts';
-import { QueueApply } from './apply.ts';
-import type { QueueTools } from './attempt.ts';
+import { MAX_BEGUN, type Progress, QueueAttempt, type QueueTools } from './apply.ts';
 import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './letters.ts';
-import { buryOrphans } from './orphans.ts';
-import { ownQueue, readQueue, releaseQueue } from './owner.ts';
+import { buryOrphans, isOwner, ownQueue, readPlace, readQueue, releaseQueue } from './owner.ts';
 
 export function createQueueCalls(tools: QueueTools): QueueCalls {
   const queue = new QueueApply(tools);
@@ -28,4 +33,43 @@ export function createQueueCalls(tools: QueueTools): QueueCalls {
     addLetters: (letters, bounds) => write(bounds, (session) => addLetters(session, letters)),
     buryOrphans: (owner, orphans, bounds) => write(bounds, (session) => buryOrphans(session, owner, orphans)),
   };
+}
+
+/**
+ * Applies entries without transactions, unit after unit. The position of the queue moves after each, by a statement that
+ * names owner, token and the position before: a sidecar that has lost the queue gets no further than the unit it is in.
+ *
+ * What a crash leaves: a unit that is applied in part or as a whole, or dead letters of it, before the position has
+ * moved. The next attempt does it again, and passes by what is done: documents bear the place of the last write of the
+ * queue that was applied to them (`_q`), inserted ones have an `_id` made of that place, deletes find what is left, and
+ * letters have the id of their entry. A retry whose letter is gone was done. Of a batch each operation is such a unit: how
+ * many of them are done stands beside the position.
+ */
+class QueueApply {
+  readonly #tools: QueueTools;
+  /** By namespace. What is not in it may be begun by somebody who died, or by an attempt whose end nobody knows. */
+  readonly #progress = new Map<string, Progress>();
+
+  constructor(tools: QueueTools) {
+    this.#tools = tools;
+  }
+
+  async apply(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
+    const { namespace } = batch;
+    const [row, parts] = await this.#tools.run('read', bounds, (session) => readPlace(session, namespace));
+    if (!isOwner(row, batch)) throw new QueueLostError(namespace);
+    if (batch.knownTo !== undefined && row.position > batch.knownTo) throw new QueueMovedError(namespace);
+    const inDoubt = this.#inDoubt(row);
+    this.#progress.delete(namespace);
+    const attempt = new QueueAttempt(this.#tools, batch, bounds, { position: row.position, parts, inDoubt });
+    const letters = await attempt.run();
+    this.#progress.set(namespace, attempt.progress);
+    return letters;
+  }
+
+  #inDoubt({ namespace, journal, token, position }: QueueRow): number {
+    const known = this.#progress.get(namespace);
+    const isKnown = known?.journal === journal && known.token === token && known.position === position;
+    return isKnown ? known.inDoubt : MAX_BEGUN;
+  }
 }
