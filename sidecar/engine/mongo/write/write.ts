@@ -1,6 +1,8 @@
+import type { Document, ObjectId } from 'mongodb';
 import type { Write } from '#engine/rows.ts';
-import type { WriteCall, WriteOutcome } from './call.ts';
-import { remove } from './delete.ts';
+import { collectionOf } from '../documents.ts';
+import { allOf, matchOf } from '../read.ts';
+import { type KeyedOperation, unmarked, type WriteCall, type WriteOutcome } from './call.ts';
 import { insert } from './insert.ts';
 import { update } from './update.ts';
 import { upsert } from './upsert.ts';
@@ -18,4 +20,64 @@ export function applyWrite(call: WriteCall, write: Write): Promise<WriteOutcome>
     default:
       return write satisfies never;
   }
+}
+
+/** Ids that one plan holds: a record of them stays far below 16 MiB. */
+const PLANNED_IDS = 5000;
+
+/**
+ * One statement; with a key the rows are noted first, so that a repetition can tell how many there were. Out of a queue it
+ * repeats harmlessly: what later writes of the queue have made is passed by.
+ */
+async function remove(call: WriteCall, { filter }: Write & { readonly op: 'delete' }): Promise<WriteOutcome> {
+  const { operation } = call;
+  const selection = matchOf(filter);
+  const affected =
+    operation?.kind === 'keyed'
+      ? await deletePlanned(call, selection, operation)
+      : await deleteAll(call, allOf([selection, unmarked(operation)]));
+  return { result: `{"affected":${affected}}`, marked: null };
+}
+
+/**
+ * What a crash leaves: a plan, of whose rows some are deleted. Those count as deleted by this write, whoever did it.
+ */
+async function deletePlanned(call: WriteCall, selection: Document, operation: KeyedOperation): Promise<number> {
+  let affected = 0;
+  if (operation.plan !== null) {
+    const { ids, affected: before } = operation.plan;
+    affected = before + ids.length - (await countThere(call, ids));
+    affected += await deleteAll(call, allOf([{ _id: { $in: ids } }, selection]));
+    // The plan was the last one: rows that match now have come since.
+    if (ids.length < PLANNED_IDS) return affected;
+  }
+  for (;;) {
+    const ids = await idsOf(call, selection);
+    if (ids.length === 0) return affected;
+    await operation.savePlan({ ids, affected });
+    affected += await deleteAll(call, allOf([{ _id: { $in: ids } }, selection]));
+    if (ids.length < PLANNED_IDS) return affected;
+  }
+}
+
+async function deleteAll({ session, target }: WriteCall, selection: Document): Promise<number> {
+  const { deletedCount } = await session.send((db, time) =>
+    db.collection(collectionOf(target)).deleteMany(selection, time),
+  );
+  return deletedCount;
+}
+
+function countThere({ session, target }: WriteCall, ids: readonly ObjectId[]): Promise<number> {
+  return session.look((db, time) => db.collection(collectionOf(target)).countDocuments({ _id: { $in: ids } }, time));
+}
+
+async function idsOf({ session, target }: WriteCall, selection: Document): Promise<ObjectId[]> {
+  const options = { projection: { _id: 1 }, limit: PLANNED_IDS, batchSize: PLANNED_IDS + 1 } as const;
+  const found = await session.look((db, time) =>
+    db
+      .collection(collectionOf(target))
+      .find(selection, { ...options, ...time })
+      .toArray(),
+  );
+  return found.map(({ _id }) => _id);
 }
