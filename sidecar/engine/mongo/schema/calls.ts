@@ -1,14 +1,12 @@
 import type { QuarantinedObject, RestoredObject, SchemaCalls } from '#engine/schema-calls.ts';
 import { failureOf } from '../failures.ts';
 import { applySchema, checkSchema, prepared } from './apply.ts';
-import type { RunSchemaWork, SchemaDocument, SchemaWork } from './collections.ts';
-import { lockNamespace, unlockNamespace } from './locks.ts';
-import type { Others } from './other-sidecars.ts';
+import type { Others, RunSchemaWork, SchemaDocument, SchemaWork } from './collections.ts';
 import { finishPending, runPending } from './pending.ts';
 import { restoreOfText, textOfRestore } from './plan.ts';
 import { listQuarantine, objectOf, purgeObject, quarantineDocument } from './quarantine.ts';
 import { checkRestorable } from './restore.ts';
-import { readDocument, readSchema, storedSchema } from './store.ts';
+import { lockNamespace, readDocument, readSchema, storedSchema, unlockNamespace } from './store.ts';
 
 export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCalls {
   const twice: RunSchemaWork = (bounds, work) => run(bounds, (session) => overLostConnection(() => work(session)));

@@ -108,3 +108,9 @@ export function locksOf(db: Db): Collection<LockDocument> {
 export function sidecarsOf(db: Db): Collection<SidecarDocument> {
   return db.collection('_sidecars');
 }
+
+/** Other sidecars of this database. */
+export interface Others {
+  /** Resolves when no operation on rows of the namespace runs that began before the change `token` was announced. */
+  wait(work: SchemaWork, namespace: string, token: string): Promise<void>;
+}

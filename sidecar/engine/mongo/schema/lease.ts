@@ -4,8 +4,7 @@ import { type CallBounds, StaleSchemaError, type TableTarget } from '#engine/row
 import { ApiError } from '#protocol/errors.ts';
 import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 import { within } from '../session.ts';
-import { type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './collections.ts';
-import type { Others } from './other-sidecars.ts';
+import { type Others, type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './collections.ts';
 import { repairNamespace } from './repair.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Restored } from '#engine/model/restore-rules.ts';
 import type { Schema } from '#protocol/schema.ts';
-import type { PendingChange, SchemaDocument, SchemaWork } from './collections.ts';
-import type { Others } from './other-sidecars.ts';
+import type { Others, PendingChange, SchemaDocument, SchemaWork } from './collections.ts';
 import { planOfText } from './plan.ts';
 import { removeGone } from './quarantine.ts';
 import { restoreJob } from './restore.ts';

@@ -1,7 +1,125 @@
+import {
+  DROPPED,
+  followed,
+  type KeptColumn,
+  keptOf,
+  keptOfText,
+  textOfKept,
+  textOfKeptTable,
+} from '#engine/model/kept.ts';
+import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { QuarantinedObject } from '#engine/schema-calls.ts';
+import type { Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
+import type { Table } from '#protocol/schema.ts';
+import { ORDER_FIELD } from '../documents.ts';
 import { type QuarantineDocument, quarantineOf, type SchemaWork } from './collections.ts';
-import { dropCollection } from './whole.ts';
+import { countRows, createCollection, dropCollection, renameCollection } from './whole.ts';
+
+/** Where and when something is kept. The id is reserved before the change begins, so that a repetition makes no second. */
+export interface KeepingPlace {
+  readonly namespace: string;
+  readonly id: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Whose it was; absent for the main part. */
+  readonly part?: string;
+}
+
+/**
+ * Takes a table out of the schema with its rows; its generator is remembered by its name anyway. What a crash leaves: a
+ * table that is renamed and not yet listed, until the change is finished.
+ */
+export async function keepTable(work: SchemaWork, place: KeepingPlace, table: Table): Promise<void> {
+  const physical = physicalTable(place.namespace, table.name);
+  const kept = quarantineName(place.id, physical, null);
+  await renameCollection(work, physical, kept);
+  const rows = await countRows(work, kept, {});
+  const definition = textOfKeptTable(table, place.part);
+  await register(work, place, { kind: 'table', table: table.name, column: null, physical: kept, definition, rows });
+  await detachColumns(work, place.namespace, table.name, place.id);
+}
+
+/**
+ * Copies what a column holds, with the identity of its rows; the caller then removes it from the rows. Each copy has the
+ * `_id` of its row, so that copying again makes no second one.
+ */
+export async function keepColumn(work: SchemaWork, place: KeepingPlace, table: Table, column: Column): Promise<void> {
+  const physical = physicalTable(place.namespace, table.name);
+  const kept = quarantineName(place.id, physical, column.name);
+  const identity = keyFields(table);
+  await createCollection(work, kept);
+  const names = identity.map((_, position) => `k${position}`);
+  const fields = Object.fromEntries(identity.map((name, position) => [`k${position}`, `$${name}`]));
+  const copying = work.db
+    .collection(physical)
+    .aggregate(
+      [
+        { $match: { [column.name]: { $exists: true } } },
+        { $project: { ...fields, value: `$${column.name}` } },
+        { $merge: { into: kept, on: '_id', whenMatched: 'replace', whenNotMatched: 'insert' } },
+      ],
+      work.time(),
+    );
+  await copying.toArray();
+  const key = new Map(names.map((name) => [name, 1 as const]));
+  await work.db.collection(kept).createIndexes([{ name: '_key', key }], work.time());
+  const rows = await countRows(work, kept, {});
+  const definition = textOfKept(keptOf(table, column, place.part));
+  const about = { kind: 'column', table: table.name, column: column.name, physical: kept, definition, rows } as const;
+  await register(work, place, about);
+}
+
+/** The fields by which a row is known: the key, or the order of insertion. */
+export function keyFields(table: Table): readonly string[] {
+  return table.primaryKey ?? [ORDER_FIELD];
+}
+
+async function register(
+  work: SchemaWork,
+  { namespace, id, now }: KeepingPlace,
+  about: Pick<QuarantineDocument, 'kind' | 'table' | 'column' | 'physical' | 'definition' | 'rows'>,
+): Promise<void> {
+  const document = { namespace, ...about, quarantinedAt: new Date(now).toISOString() };
+  await quarantineOf(work.db).replaceOne({ _id: id }, document, { upsert: true, ...work.time() });
+}
+
+/** Columns in quarantine go with their table, and know its key by its new names. */
+export function followChange(work: SchemaWork, namespace: string, change: TableTransition): Promise<void> {
+  const { from, to } = change;
+  return changeKept(work, namespace, from.name, null, (kept) => ({ table: to.name, kept: followed(kept, change) }));
+}
+
+/** When their table leaves the schema. */
+export function detachColumns(work: SchemaWork, namespace: string, table: string, goneWith = DROPPED): Promise<void> {
+  return changeKept(work, namespace, table, null, (kept) => ({ table, kept: { ...kept, goneWith } }));
+}
+
+/** When their table comes back. */
+export function attachColumns(work: SchemaWork, namespace: string, table: string, goneWith: number): Promise<void> {
+  return changeKept(work, namespace, table, goneWith, (kept) => ({ table, kept: { ...kept, goneWith: null } }));
+}
+
+async function changeKept(
+  work: SchemaWork,
+  namespace: string,
+  table: string,
+  goneWith: number | null,
+  change: (kept: KeptColumn) => { readonly table: string; readonly kept: KeptColumn },
+): Promise<void> {
+  const quarantine = quarantineOf(work.db);
+  const found = await quarantine
+    .find({ namespace, kind: 'column', table, isGone: { $exists: false } }, work.time())
+    .toArray();
+  for (const { _id, definition } of found) {
+    const kept = keptOfText(definition);
+    if (kept.goneWith !== goneWith) continue;
+    const changed = change(kept);
+    const update = { $set: { table: changed.table, definition: textOfKept(changed.kept) } };
+    await quarantine.updateOne({ _id }, update, work.time());
+  }
+}
 
 /** Oldest first; null means of all namespaces. */
 export async function listQuarantine(work: SchemaWork, namespace: string | null): Promise<QuarantinedObject[]> {

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { SchemaWork } from './collections.ts';
-import { lockNamespace, unlockNamespace } from './locks.ts';
-import type { Others } from './other-sidecars.ts';
+import type { Others, SchemaWork } from './collections.ts';
 import { finishPending } from './pending.ts';
-import { readDocument, withdraw } from './store.ts';
+import { lockNamespace, readDocument, unlockNamespace, withdraw } from './store.ts';
 
 /**
  * Finishes a change whose sidecar is gone, so that nobody has to declare a schema before rows can be used again. Does

@@ -6,7 +6,7 @@ import type { Column } from '#protocol/columns.ts';
 import { ORDER_FIELD, toBson } from '../documents.ts';
 import type { SchemaWork } from './collections.ts';
 import { lastNumber, raiseGenerator } from './generators.ts';
-import { keyFields } from './keep.ts';
+import { keyFields } from './quarantine.ts';
 
 const BATCH = 1000;
 /** Integers and decimals become each other; every other type lies in one form only, and so do decimals of any scale. */

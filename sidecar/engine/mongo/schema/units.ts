@@ -6,8 +6,8 @@ import type { Schema, Table } from '#protocol/schema.ts';
 import type { SchemaWork } from './collections.ts';
 import { followGenerators } from './generators.ts';
 import { dropIndexes, indexesOf, makeIndexes } from './indexes.ts';
-import { detachColumns, followChange, type KeepingPlace, keepColumn, keepTable } from './keep.ts';
 import { isKeeping, type SyncPlan } from './plan.ts';
+import { detachColumns, followChange, type KeepingPlace, keepColumn, keepTable } from './quarantine.ts';
 import { rewriteRows } from './rows.ts';
 import { createCollection, dropCollection, renameCollection } from './whole.ts';
 
