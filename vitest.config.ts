@@ -8,9 +8,9 @@ import { TEST_SEED } from './test/support/test-seed.ts';
 const CONTRACT_TESTS = ['test/contract/**/*.test.ts', 'test/e2e/write-behind-kill.test.ts'];
 /** Tests that wait for time limits, restarts and child processes on most of their way: more of them than processors at a time. */
 const WAITING_TESTS = ['test/{e2e,faults}/**/*.test.ts', 'test/unit/**/connections.test.ts'];
-const WAITING_ENGINE_TESTS = ['test/moving/*.test.ts', 'test/unit/engine/*-connections.test.ts'];
-/** Tests of one engine each, against its server, whose names begin with the engine's. */
-const ENGINE_TESTS = ['test/unit/engine/{postgres,mysql,mongo}*.test.ts'];
+const WAITING_ENGINE_TESTS = ['test/moving/*.test.ts', 'test/engine/*/connections.test.ts'];
+/** Tests of one engine each, on its server. */
+const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
 /** Tests that judge how long an answer takes. */
 const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
 /** Tests that replace modules, or change the process or modules that others share. */
@@ -19,14 +19,14 @@ const ISOLATED_TESTS = [
   'test/unit/{connector,helper,sample}/**/*.test.ts',
   'test/unit/owner-only.test.ts',
   'test/unit/security/nonce-store.test.ts',
-  'test/unit/panel/setup/install-standalone.test.ts',
-  'test/unit/panel/server/run-table.test.ts',
+  'test/panel/setup/install-standalone.test.ts',
+  'test/panel/server/run-table.test.ts',
 ];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 const COMPILE_CACHE = './test/support/compile-cache.ts';
 
 const excludedTests = excludedEngines(process.env).flatMap((engine) => [
-  `test/unit/engine/${engine === 'mongodb' ? 'mongo' : engine}*.test.ts`,
+  `test/engine/${engine === 'mongodb' ? 'mongo' : engine}/*.test.ts`,
   `test/faults/{,write-behind-}${engine}*.test.ts`,
   `test/moving/${engine}*.test.ts`,
 ]);

@@ -1,7 +1,7 @@
 import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServers, type TestServer, type TestServers } from '#scripts/servers/start-servers.ts';
-import { type LogLine, openMysql, within } from '../unit/engine/mysql-world.ts';
+import { type LogLine, openMysql, within } from '../engine/mysql/world.ts';
 
 /** A server of this file alone, whose settings may be spoilt. */
 describe('a server that cannot serve', () => {

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { expect } from 'vitest';
 
-const IN_MEMORY = /\/test\/(contract|api|unit\/engine)\//;
+const IN_MEMORY = /\/test\/(contract|api|engine)\//;
 /** Tests that judge what a kill or a fault leaves on a disk. */
 const ON_DISK = /kill|crash|breakage|fault|away|restart|process|storage/;
 const MEMORY = '/dev/shm';

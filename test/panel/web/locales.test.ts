@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { ERROR_STATUS } from '#panel/shapes/error-keys.ts';
+import { FOLDER_PROBLEMS } from '#panel/shapes/folder-problems.ts';
+import { LOCALES } from '#panel/shapes/locales.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
+
+type Message = string | Readonly<Record<string, string>>;
+type Texts = Readonly<Record<string, Message>>;
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const FOLDER = join(ROOT, 'sidecar/panel/web/locales');
+const OTHERS = LOCALES.filter((locale) => locale !== 'en');
+/** Longer texts that happen to be the same in another language say so here. */
+const SAME_IN: Readonly<Record<string, readonly string[]>> = {};
+const A_SENTENCE = 18;
+
+function areasOf(locale: string): Readonly<Record<string, Texts>> {
+  return JSON.parse(readFileSync(join(FOLDER, `${locale}.json`), 'utf8')) as Record<string, Texts>;
+}
+
+const TEXTS = new Map<string, Readonly<Record<string, Texts>>>(LOCALES.map((locale) => [locale, areasOf(locale)]));
+
+function textsOf(area: string, locale: string): Texts {
+  return TEXTS.get(locale)?.[area] ?? {};
+}
+
+function formsOf(message: Message): string[] {
+  return typeof message === 'string' ? [message] : Object.values(message);
+}
+
+function placeholders(text: string): string[] {
+  return [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name)))].sort();
+}
+
+/** Names of things are the same everywhere; what has words of its own is not. */
+function isSentence(text: string): boolean {
+  const words = text.replace(/\{\w+\}/g, '').trim();
+  return words.length >= A_SENTENCE && words.includes(' ');
+}
+
+/** The forms that whole numbers take in a language. */
+function pluralForms(locale: string): string[] {
+  const rules = new Intl.PluralRules(locale);
+  return [...new Set(Array.from({ length: 201 }, (_, count) => rules.select(count)))].sort();
+}
+
+it('have a file for each locale and no other', () => {
+  expect(readdirSync(FOLDER).sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
+});
+
+it.each(OTHERS)('have the same areas in %s', (locale) => {
+  expect(Object.keys(TEXTS.get(locale) ?? {}).sort()).toEqual(Object.keys(areasOf('en')).sort());
+});
+
+describe.each(Object.keys(areasOf('en')))('the texts of %s', (area) => {
+  const english = textsOf(area, 'en');
+
+  it.each(OTHERS)('have every key in %s, with the same placeholders', (locale) => {
+    const texts = textsOf(area, locale);
+    expect(Object.keys(texts).sort()).toEqual(Object.keys(english).sort());
+    for (const [key, message] of Object.entries(english)) {
+      const wanted = placeholders(formsOf(message).join());
+      const other = texts[key] as Message;
+      expect(typeof other, key).toBe(typeof message);
+      // A form may leave the number out ("one line"), but nothing else.
+      for (const form of formsOf(other).slice(-1)) expect(placeholders(form), key).toEqual(wanted);
+    }
+  });
+
+  it.each(LOCALES)('have every plural form of %s', (locale) => {
+    for (const [key, message] of Object.entries(textsOf(area, locale))) {
+      if (typeof message === 'string') continue;
+      expect(Object.keys(message), key).toEqual(expect.arrayContaining([...pluralForms(locale), 'other']));
+    }
+  });
+
+  it.each(OTHERS)('are translated into %s', (locale) => {
+    const same = Object.entries(textsOf(area, locale))
+      .filter(([key, message]) => JSON.stringify(message) === JSON.stringify(english[key]))
+      .filter(
+        ([key, message]) =>
+          formsOf(message).some((text) => isSentence(text)) && !SAME_IN[`${area}.${key}`]?.includes(locale),
+      )
+      .map(([key]) => key);
+    expect(same).toEqual([]);
+  });
+});
+
+describe('what the panel itself names', () => {
+  it('has a text for every error and every permission, in each locale', () => {
+    for (const locale of LOCALES) {
+      const { errors, permissions } = areasOf(locale);
+      expect(Object.keys(errors ?? {})).toEqual(
+        expect.arrayContaining(Object.keys({ ...ERROR_STATUS, ...FOLDER_PROBLEMS })),
+      );
+      expect(Object.keys(permissions ?? {}).sort()).toEqual([...PERMISSIONS].sort());
+    }
+  });
+});
