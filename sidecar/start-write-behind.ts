@@ -4,8 +4,8 @@ import type { Engine } from './engine/engine.ts';
 import type { EngineLog } from './engine/log.ts';
 import type { SchemaCatalog } from './schema/catalog.ts';
 import { type Clock, SYSTEM_CLOCK } from './write-behind/journal/clock.ts';
+import { NODE_DISK } from './write-behind/journal/disk.ts';
 import { Journal } from './write-behind/journal/journal.ts';
-import { NODE_DISK } from './write-behind/journal/node-disk.ts';
 import { WriteBuffer } from './write-behind/write-buffer.ts';
 
 export interface WriteBehindParts {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MoveRefused } from '../moving/move-refused.ts';
-import { NODE_DISK } from '../write-behind/journal/node-disk.ts';
+import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
 
 /** Of a folder that is being written, or deleted: whatever is in it is no backup. */

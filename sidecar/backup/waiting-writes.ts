@@ -2,14 +2,12 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MoveRefused } from '../moving/move-refused.ts';
+import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import type { JournalEntry, PendingEntry } from '../write-behind/journal/entries.ts';
-import { findJournalId } from '../write-behind/journal/journal-id.ts';
 import { KeyMemory } from '../write-behind/journal/key-memory.ts';
-import { NODE_DISK } from '../write-behind/journal/node-disk.ts';
-import { readJournal } from '../write-behind/journal/read-journal.ts';
-import { readHeaders } from '../write-behind/journal/segment-chain.ts';
+import { readHeaders, readJournal } from '../write-behind/journal/read-journal.ts';
 import { SegmentStore } from '../write-behind/journal/segment-store.ts';
-import { readState } from '../write-behind/journal/state-file.ts';
+import { findJournalId, readState } from '../write-behind/journal/state-file.ts';
 
 /** What a journal held that it did not know to be settled. */
 export interface WaitingWrites {

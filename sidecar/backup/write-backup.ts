@@ -17,7 +17,7 @@ import { keptPlace, tablePlace } from '../moving/place.ts';
 import type { MoveReport } from '../moving/report.ts';
 import { storedSchema } from '../moving/revision.ts';
 import { openTarget, prepareTarget } from '../moving/target.ts';
-import { findJournalId } from '../write-behind/journal/journal-id.ts';
+import { findJournalId } from '../write-behind/journal/state-file.ts';
 import { inNewBackup } from './backup-folder.ts';
 import { type BackedUpNamespace, CONTAINER, describeFile, MANIFEST, newManifest, WAITING } from './manifest.ts';
 import { readSource } from './source-view.ts';

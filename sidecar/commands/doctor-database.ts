@@ -3,7 +3,7 @@ import { ApiError } from '#protocol/errors.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { DatabaseFacts, Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
-import { findJournalId } from '../write-behind/journal/journal-id.ts';
+import { findJournalId } from '../write-behind/journal/state-file.ts';
 import { databaseName } from './database-name.ts';
 import type { Finding } from './doctor-finding.ts';
 

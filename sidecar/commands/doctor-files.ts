@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import type { KeyOfFile } from '../config/config-schema.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import { grouped } from '../moving/grouped.ts';
-import { findJournalId } from '../write-behind/journal/journal-id.ts';
-import { NODE_DISK } from '../write-behind/journal/node-disk.ts';
+import { NODE_DISK } from '../write-behind/journal/disk.ts';
+import { findJournalId } from '../write-behind/journal/state-file.ts';
 import type { Finding } from './doctor-finding.ts';
 
 const MEGABYTE = 1_000_000;

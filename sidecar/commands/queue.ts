@@ -4,7 +4,7 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { QueueRow } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
-import { findJournalId, makeJournalId } from '../write-behind/journal/journal-id.ts';
+import { findJournalId, makeJournalId } from '../write-behind/journal/state-file.ts';
 import { alignedLines } from './aligned-lines.ts';
 import type { CommandIo } from './command-io.ts';
 import { UsageError } from './usage-error.ts';

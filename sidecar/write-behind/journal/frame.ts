@@ -1,5 +1,8 @@
 import { crc32 } from 'node:zlib';
 
+/** Format of all files of a journal. */
+export const FORMAT = 1;
+
 /**
  * The largest unit that disks write. Everything in a segment begins at a multiple of it, so that a write that is cut off
  * cannot damage what was acknowledged before it.

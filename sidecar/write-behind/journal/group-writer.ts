@@ -1,14 +1,12 @@
 import type { EngineLog } from '#engine/log.ts';
 import type { Clock } from './clock.ts';
-import { notAccepted, reasonOf, unknownOutcome } from './disk-errors.ts';
+import { notAccepted, reasonOf, unknownOutcome, writeAll } from './disk.ts';
 import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
 import { BLOCK_BYTES } from './frame.ts';
 import { Group } from './group.ts';
 import { Repair } from './repair.ts';
-import type { Segment } from './segment.ts';
-import { type SegmentHeader, writeHeader } from './segment-header.ts';
+import { type Segment, type SegmentHeader, writeHeader } from './segment.ts';
 import type { SegmentStore } from './segment-store.ts';
-import { writeAll } from './whole-file.ts';
 
 export interface WriterOptions {
   readonly journal: string;

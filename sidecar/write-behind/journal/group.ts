@@ -2,7 +2,7 @@ import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts'
 import { BLOCK_BYTES, FRAME_HEAD_BYTES, frameBytes, writeFrame } from './frame.ts';
 import { keyRecord } from './key-record.ts';
 import { roomOf, roomOfMark, roomOfNote, writeEntry, writeMark, writeNote } from './records.ts';
-import { type SegmentHeader, writeHeader } from './segment-header.ts';
+import { type SegmentHeader, writeHeader } from './segment.ts';
 
 /** The header of a segment stands before its first group, so that one write and one flush make both. */
 const FRAME_AT = BLOCK_BYTES;

@@ -1,17 +1,15 @@
 import type { EngineLog } from '#engine/log.ts';
-import { checkSegment } from './check-segment.ts';
 import type { Clock } from './clock.ts';
-import type { Disk, FolderLock } from './disk.ts';
-import { reasonOf } from './disk-errors.ts';
+import { type Disk, type FolderLock, reasonOf } from './disk.ts';
 import type { JournalEntry, KeySlot, NamespaceState, NewEntry, PendingEntry, SettledMark } from './entries.ts';
-import type { JournalFinding } from './finding.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { KeyMemory } from './key-memory.ts';
 import { keyRecord } from './key-record.ts';
 import { lockJournal, type OpenContent, openContent } from './open-journal.ts';
+import type { JournalFinding } from './read-journal.ts';
+import { checkSegment } from './read-segment.ts';
 import { SegmentStore } from './segment-store.ts';
-import type { JournalState } from './state-file.ts';
-import { StateSaver } from './state-saver.ts';
+import { type JournalState, StateSaver } from './state-file.ts';
 
 export interface JournalOptions {
   readonly folder: string;

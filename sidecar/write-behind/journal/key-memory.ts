@@ -1,11 +1,18 @@
 import type { KeySlot } from './entries.ts';
-import { expiryOf, hasFingerprint, type KeptAnswer, keptAnswer, keyHead } from './key-record.ts';
-import { KeyTable } from './key-table.ts';
+import {
+  expiryOf,
+  hasFingerprint,
+  KEY_BYTES,
+  type KeptAnswer,
+  keptAnswer,
+  keyHead,
+  recordLength,
+} from './key-record.ts';
 
 /** Keys are forgotten in tables of so long a time of expiry. */
 const GENERATION_MS = 60_000;
 
-export interface KnownKey extends KeptAnswer {
+interface KnownKey extends KeptAnswer {
   readonly isSame: boolean;
 }
 
@@ -48,6 +55,86 @@ export class KeyMemory {
   #forget(now: number): void {
     for (const number of this.#generations.keys()) {
       if ((number + 1) * GENERATION_MS <= now) this.#generations.delete(number);
+    }
+  }
+}
+
+const CHUNK_BYTES = 256 * 1024;
+const FIRST_CAPACITY = 1024;
+/** Places for each record that is held, at least. */
+const MOST_FILLED = 1.5;
+
+/**
+ * Key records in a few large buffers, found by an open hash table of their places: some 65 bytes a key, where objects would
+ * take five times that. Grows by doubling its index only; nothing is removed but the whole table.
+ */
+class KeyTable {
+  readonly #chunks: Buffer[] = [];
+  #used = CHUNK_BYTES;
+  /** Chunk and offset of a record in two words, the chunk from 1; 0 is an empty place. */
+  #index = new Uint32Array(FIRST_CAPACITY * 2);
+  #capacity = FIRST_CAPACITY;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes the place of an older record of the same key. */
+  add(record: Buffer, at = 0): void {
+    const length = recordLength(record, at);
+    const place = this.#place(record, at);
+    const isNew = this.#index[place] === 0;
+    const target = this.#room(length);
+    record.copy(target, this.#used, at, at + length);
+    this.#index[place] = this.#chunks.length;
+    this.#index[place + 1] = this.#used;
+    this.#used += length;
+    if (!isNew) return;
+    this.#size += 1;
+    if (this.#size * MOST_FILLED > this.#capacity) this.#grow();
+  }
+
+  /** Calls `take` with where the record of the key lies; null where there is none. */
+  find<Found>(key: Buffer, take: (from: Buffer, at: number) => Found): Found | null {
+    const place = this.#place(key, 0);
+    const chunk = this.#index[place] as number;
+    return chunk === 0 ? null : take(this.#chunks[chunk - 1] as Buffer, this.#index[place + 1] as number);
+  }
+
+  #room(length: number): Buffer {
+    if (this.#used + length > (this.#chunks.at(-1)?.length ?? 0)) {
+      this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, length)));
+      this.#used = 0;
+    }
+    return this.#chunks.at(-1) as Buffer;
+  }
+
+  /** Of the key, or of the first empty place where it would stand. */
+  #place(key: Buffer, at: number): number {
+    let slot = Math.floor((key.readUInt32LE(at) / 2 ** 32) * this.#capacity);
+    for (;;) {
+      const place = slot * 2;
+      const chunk = this.#index[place] as number;
+      if (chunk === 0) return place;
+      const offset = this.#index[place + 1] as number;
+      if (key.compare(this.#chunks[chunk - 1] as Buffer, offset, offset + KEY_BYTES, at, at + KEY_BYTES) === 0)
+        return place;
+      slot = slot + 1 === this.#capacity ? 0 : slot + 1;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#index;
+    this.#capacity *= 2;
+    this.#index = new Uint32Array(this.#capacity * 2);
+    for (let at = 0; at < old.length; at += 2) {
+      const chunk = old[at] as number;
+      if (chunk === 0) continue;
+      const offset = old[at + 1] as number;
+      const place = this.#place(this.#chunks[chunk - 1] as Buffer, offset);
+      this.#index[place] = chunk;
+      this.#index[place + 1] = offset;
     }
   }
 }

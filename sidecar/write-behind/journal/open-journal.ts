@@ -1,17 +1,13 @@
 import { join } from 'node:path';
 import type { EngineLog } from '#engine/log.ts';
-import type { Disk, FolderLock } from './disk.ts';
+import { type Disk, type FolderLock, readAt, writeAll } from './disk.ts';
 import type { NamespaceState } from './entries.ts';
-import { reportFinding } from './finding.ts';
 import { BLOCK_BYTES } from './frame.ts';
-import { newState } from './journal-id.ts';
-import type { KeyFile } from './key-file.ts';
 import { KeyMemory } from './key-memory.ts';
-import { type JournalContent, readJournal, readKeyFiles } from './read-journal.ts';
-import { chainOf, readHeaders } from './segment-chain.ts';
-import { type HeaderFound, segmentName } from './segment-header.ts';
-import { type JournalState, readState, STATE_NAME, writeState } from './state-file.ts';
-import { readAt, writeAll } from './whole-file.ts';
+import type { KeyFile } from './key-record.ts';
+import { chainOf, type JournalContent, readHeaders, readJournal, readKeyFiles, reportFinding } from './read-journal.ts';
+import { type HeaderFound, segmentName } from './segment.ts';
+import { type JournalState, newState, readState, STATE_NAME, writeState } from './state-file.ts';
 
 export interface OpenOptions {
   readonly folder: string;

@@ -1,19 +1,15 @@
 import { join } from 'node:path';
 import type { EngineLog } from '#engine/log.ts';
-import type { Disk } from './disk.ts';
+import { type Disk, readAt, readWhole } from './disk.ts';
 import type { PendingEntry, SettledMark } from './entries.ts';
-import { findingOf, type JournalFinding } from './finding.ts';
-import { isKeyFile, type KeyFile, readKeyFile, recordsOf } from './key-file.ts';
+import { BLOCK_BYTES } from './frame.ts';
 import type { KeyMemory } from './key-memory.ts';
-import { readSegment } from './read-segment.ts';
-import { Segment } from './segment.ts';
-import { chainOf, type Link } from './segment-chain.ts';
-import { type HeaderFound, segmentName } from './segment-header.ts';
-import type { FoundFrame } from './segment-scan.ts';
+import { isKeyFile, type KeyFile, readKeyFile, recordsOf } from './key-record.ts';
+import { type FoundFrame, type Gap, readSegment } from './read-segment.ts';
+import { type HeaderFound, readHeader, Segment, segmentName, segmentNumber } from './segment.ts';
 import type { JournalState } from './state-file.ts';
-import { readWhole } from './whole-file.ts';
 
-export interface JournalSource {
+interface JournalSource {
   readonly disk: Disk;
   readonly folder: string;
   readonly headers: ReadonlyMap<number, HeaderFound>;
@@ -132,4 +128,107 @@ export async function readKeyFiles(
     files.push({ path, bytes: records.length, expiresAt });
   }
   return files;
+}
+
+/** A segment that a start has to read. */
+interface Link {
+  readonly number: number;
+  /** Where its acknowledged groups end; null where nothing says so, as of the newest one. */
+  readonly end: number | null;
+  readonly header: HeaderFound | 'missing';
+}
+
+/** The headers of all segments in the folder by their number. */
+export async function readHeaders(disk: Disk, folder: string): Promise<Map<number, HeaderFound>> {
+  const numbers = (await disk.list(folder)).map(segmentNumber).filter((number) => number !== null);
+  const headers = new Map<number, HeaderFound>();
+  for (const number of numbers.sort((a, b) => a - b)) {
+    const file = await disk.open(join(folder, segmentName(number)), 'read');
+    headers.set(number, readHeader(await readAt(file, 0, BLOCK_BYTES).finally(() => file.close())));
+  }
+  return headers;
+}
+
+/**
+ * The segments that hold what was acknowledged, newest first. Each names the one before it; those older than the state
+ * are named by it. A file that nobody names was made ahead, or given up after a failed flush.
+ */
+export function chainOf(headers: ReadonlyMap<number, HeaderFound>, state: JournalState | null): Link[] {
+  const next = state?.next ?? 1;
+  const links: Link[] = [];
+  let number = newestOf(headers, state);
+  let end: number | null = null;
+  while (number >= next) {
+    const header: HeaderFound | 'missing' = headers.get(number) ?? 'missing';
+    // Without the state nobody knows whether it was removed because all of it was settled.
+    if (header !== 'missing' || state !== null) links.push({ number, end, header });
+    const below: number = typeof header === 'object' ? header.previous : lowerOf(headers, number);
+    end = typeof header === 'object' ? header.previousEnd : null;
+    number = below;
+  }
+  for (const [known, knownEnd] of [...(state?.ends ?? [])].reverse()) {
+    links.push({ number: known, end: knownEnd, header: headers.get(known) ?? 'missing' });
+  }
+  return links;
+}
+
+function newestOf(headers: ReadonlyMap<number, HeaderFound>, state: JournalState | null): number {
+  const used = [...headers].filter(([, header]) => header !== 'empty').map(([number]) => number);
+  const newest = state !== null && state.newest >= state.next ? state.newest : 0;
+  return Math.max(newest, ...used);
+}
+
+function lowerOf(headers: ReadonlyMap<number, HeaderFound>, number: number): number {
+  return Math.max(0, ...[...headers.keys()].filter((each) => each < number && headers.get(each) !== 'empty'));
+}
+
+/**
+ * What a start found wrong; it has its line in the log already. `torn`: the last group was cut off before it was
+ * acknowledged, as a power failure does. `lost`: acknowledged writes are gone.
+ */
+export interface JournalFinding {
+  readonly kind: 'torn' | 'lost';
+  readonly file: string;
+  /** Bytes that could not be read as what they should be. */
+  readonly bytes: number;
+  /** Entries of the first group among them, where its beginning can be read. */
+  readonly writes: number | null;
+  /** Positions that are gone, as far as that can be told. */
+  readonly firstPosition: number | null;
+  readonly lastPosition: number | null;
+}
+
+/** What the bytes of a gap were, as far as the groups around it tell. `before` and `after`: positions around the segment. */
+function findingOf(
+  file: string,
+  gap: Gap,
+  frames: readonly FoundFrame[],
+  before: number,
+  after: number | null,
+): JournalFinding {
+  const last = frames.filter((frame) => frame.at < gap.at).at(-1);
+  const next = frames.find((frame) => frame.at > gap.at);
+  const firstPosition = (last?.lastPosition ?? before) + 1;
+  const lastPosition = next === undefined ? after : next.firstPosition - 1;
+  return { kind: gap.kind, file, bytes: gap.bytes, writes: gap.count, firstPosition, lastPosition };
+}
+
+export function reportFinding(log: EngineLog, folder: string, finding: JournalFinding): void {
+  const { kind, file, bytes, writes, firstPosition, lastPosition } = finding;
+  if (kind === 'torn') {
+    const what = `the last group of ${file} was cut off (${writes ?? 'some'} writes, ${bytes} bytes)`;
+    log('warn', `${what}: none of it was acknowledged, unless the disk does not keep what it promised`, { folder });
+    return;
+  }
+  log('error', `${file} of the journal is damaged or missing: ${lostBetween(firstPosition, lastPosition)}`, {
+    folder,
+    bytes,
+  });
+}
+
+function lostBetween(first: number | null, last: number | null): string {
+  if (first === null && last === null) return 'acknowledged writes may be lost, and nothing tells which';
+  const from = first === null ? 'up to' : `from position ${first}`;
+  const to = last === null ? 'on' : `${first === null ? 'position' : 'to'} ${last}`;
+  return `acknowledged writes ${from} ${to} are lost`;
 }

@@ -1,16 +1,18 @@
+import type { EngineLog } from '#engine/log.ts';
+import { type Disk, readWhole, reasonOf } from './disk.ts';
 import type { PendingEntry, SettledMark } from './entries.ts';
-import { FRAME_HEAD_BYTES } from './frame.ts';
+import { BLOCK_BYTES, FRAME_HEAD_BYTES, type FrameHead, peekFrame, readFrame } from './frame.ts';
 import { keyRecord } from './key-record.ts';
 import { KIND, type RecordHead, readHead, readKey, readPayload } from './records.ts';
-import { type FoundFrame, type SegmentScan, scanSegment } from './segment-scan.ts';
+import type { Segment } from './segment.ts';
 
-export interface SegmentContent extends SegmentScan {
+interface SegmentContent extends SegmentScan {
   readonly entries: readonly PendingEntry[];
   /** Records of its keys. */
   readonly keys: readonly Buffer[];
 }
 
-export interface SegmentPlace {
+interface SegmentPlace {
   readonly number: number;
   readonly end: number | null;
   readonly expectedBytes: number;
@@ -38,7 +40,7 @@ export function readSegment(bytes: Buffer, place: SegmentPlace, settled: Map<str
   return { ...scan, entries, keys };
 }
 
-export function keepMark(settled: Map<string, SettledMark>, mark: SettledMark & { readonly namespace: string }): void {
+function keepMark(settled: Map<string, SettledMark>, mark: SettledMark & { readonly namespace: string }): void {
   const { namespace, token, position } = mark;
   if (position > (settled.get(namespace)?.position ?? 0)) settled.set(namespace, { token, position });
 }
@@ -56,4 +58,105 @@ function* recordsOf(bytes: Buffer, frame: FoundFrame): Generator<{ at: number; h
 function entryOf(segment: number, offset: number, head: RecordHead): PendingEntry {
   const { position, namespace, token, time, payloadBytes: bytes, retryOf, length } = head;
   return { position, namespace, token, time, bytes, retryOf, segment, offset, length };
+}
+
+export interface FoundFrame extends FrameHead {
+  readonly at: number;
+}
+
+/** Bytes that should be groups and are not. */
+export interface Gap {
+  readonly at: number;
+  /** `torn`: nothing acknowledged can have been there, if the disk keeps what it promises. */
+  readonly kind: 'torn' | 'lost';
+  readonly bytes: number;
+  /** What the first block says of the group, if it can be read: how many entries it had. */
+  readonly count: number | null;
+}
+
+interface SegmentScan {
+  readonly frames: readonly FoundFrame[];
+  readonly gaps: readonly Gap[];
+  /** Behind the last whole group. */
+  readonly end: number;
+}
+
+/**
+ * Finds the groups of a segment. `sealedEnd`: up to there everything was acknowledged, and nothing behind it counts; null
+ * for the newest segment, whose last group may have been cut off. `expectedBytes`: what its file once had.
+ */
+function scanSegment(bytes: Buffer, segment: number, sealedEnd: number | null, expectedBytes: number): SegmentScan {
+  const limit = sealedEnd ?? bytes.length;
+  const readable = bytes.subarray(0, Math.min(limit, bytes.length));
+  const frames: FoundFrame[] = [];
+  const gaps: Gap[] = [];
+  let at = BLOCK_BYTES;
+  while (at < readable.length) {
+    const frame = readFrame(readable, at, segment);
+    if (frame !== null) {
+      frames.push({ ...frame, at });
+      at += frame.length;
+      continue;
+    }
+    const next = nextFrame(readable, at + BLOCK_BYTES, segment, frames.at(-1)?.group ?? 0);
+    if (next === null) break;
+    gaps.push(gapAt(readable, at, next, segment, 'lost'));
+    at = next;
+  }
+  const tail = tailOf({ bytes, readable, segment, end: at, sealedEnd, expectedBytes });
+  if (tail !== null) gaps.push(tail);
+  return { frames, gaps, end: at };
+}
+
+/** Where the next whole group begins that was written after the last one found. */
+function nextFrame(bytes: Buffer, from: number, segment: number, after: number): number | null {
+  for (let at = from; at < bytes.length; at += BLOCK_BYTES) {
+    const frame = readFrame(bytes, at, segment);
+    if (frame !== null && frame.group > after) return at;
+  }
+  return null;
+}
+
+interface Tail {
+  readonly bytes: Buffer;
+  readonly readable: Buffer;
+  readonly segment: number;
+  readonly end: number;
+  readonly sealedEnd: number | null;
+  readonly expectedBytes: number;
+}
+
+function tailOf({ bytes, readable, segment, end, sealedEnd, expectedBytes }: Tail): Gap | null {
+  if (sealedEnd !== null) {
+    return end >= sealedEnd ? null : gapAt(bytes, end, sealedEnd, segment, 'lost');
+  }
+  // The file was durable in its full length before anything was acknowledged in it.
+  if (bytes.length < expectedBytes) return gapAt(bytes, end, expectedBytes, segment, 'lost');
+  const written = lastWritten(readable, end);
+  return written === end ? null : gapAt(readable, end, written, segment, 'torn');
+}
+
+function gapAt(bytes: Buffer, at: number, to: number, segment: number, kind: Gap['kind']): Gap {
+  return { at, kind, bytes: to - at, count: peekFrame(bytes, at, segment)?.count ?? null };
+}
+
+/** Behind the last byte that is not zero, or `from`. */
+function lastWritten(bytes: Buffer, from: number): number {
+  let end = bytes.length;
+  while (end > from && bytes[end - 1] === 0) end -= 1;
+  return end;
+}
+
+/** Whether a segment whose flush failed still gives back what was acknowledged before. Never throws. */
+export async function checkSegment(disk: Disk, segment: Segment, log: EngineLog): Promise<void> {
+  const { path: file } = segment;
+  try {
+    const bytes = await readWhole(disk, file);
+    const { gaps } = scanSegment(bytes, segment.number, segment.end, bytes.length);
+    segment.lostBytes = gaps.reduce((sum, gap) => sum + gap.bytes, 0);
+    if (gaps.length === 0) return;
+    log('error', 'the journal does not give back writes that were acknowledged', { file, bytes: segment.lostBytes });
+  } catch (error) {
+    log('error', `the journal cannot be read back after the failure: ${reasonOf(error)}`, { file });
+  }
 }

@@ -1,7 +1,7 @@
 import type { EngineLog } from '#engine/log.ts';
 import { LOG_EVENT } from '#sidecar/log-event.ts';
 import type { Clock } from './clock.ts';
-import { reasonOf } from './disk-errors.ts';
+import { reasonOf } from './disk.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;

@@ -1,10 +1,9 @@
-import type { Disk, DiskFile } from './disk.ts';
+import { type Disk, type DiskFile, readAt } from './disk.ts';
 import type { JournalEntry, PendingEntry } from './entries.ts';
 import { BLOCK_BYTES } from './frame.ts';
-import { type KeyFile, writeKeyFile } from './key-file.ts';
+import { type KeyFile, writeKeyFile } from './key-record.ts';
 import { readEntry } from './records.ts';
 import { prepareSegment, type Segment } from './segment.ts';
-import { readAt } from './whole-file.ts';
 
 /** Neighbouring entries are read together, up to so many bytes, and over what lies between them. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;

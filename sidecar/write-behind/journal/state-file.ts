@@ -1,11 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import type { StoredSchema } from '#engine/schema-calls.ts';
-import type { Disk } from './disk.ts';
+import { type Disk, NODE_DISK, readAt, readWhole, writeWhole } from './disk.ts';
 import type { NamespaceState, SettledMark } from './entries.ts';
-import { FORMAT } from './segment-header.ts';
-import { readWhole, writeWhole } from './whole-file.ts';
+import { BLOCK_BYTES, FORMAT } from './frame.ts';
+import { readHeader, segmentNumber } from './segment.ts';
 
 export const STATE_NAME = 'state.json';
 
@@ -67,4 +68,101 @@ function keptOf(namespace: NamespaceState): KeptNamespace {
 function namespaceOf(kept: KeptNamespace): NamespaceState {
   const { stored } = kept;
   return { ...kept, stored: stored && { ...stored, schema: schemaOfText(stored.schema) } };
+}
+
+/** One save at a time; those that are wanted meanwhile share the next one, which takes the state as it is then. */
+export class StateSaver {
+  readonly #disk: Disk;
+  readonly #folder: string;
+  readonly #collect: () => JournalState;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(disk: Disk, folder: string, collect: () => JournalState) {
+    this.#disk = disk;
+    this.#folder = folder;
+    this.#collect = collect;
+  }
+
+  /** What is so at the call is durable when it resolves. */
+  save(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#next ??= this.#enqueue();
+    return this.#next;
+  }
+
+  /** The last one; none follows it. */
+  async close(state: JournalState): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
+    await writeState(this.#disk, this.#folder, state);
+  }
+
+  #enqueue(): Promise<void> {
+    const saved = this.#running.then(() => {
+      this.#next = null;
+      return writeState(this.#disk, this.#folder, this.#collect());
+    });
+    this.#running = saved.catch(() => {});
+    return saved;
+  }
+}
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const ID_LENGTH = 10;
+
+/** 50 random bits: two journals that ever meet in one database have different ones. */
+function newJournalId(): string {
+  return Array.from(randomBytes(ID_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
+}
+
+/** The id of the journal in the folder, null where none is. Writes nothing, and needs no lock. */
+export async function findJournalId(folder: string, disk: Disk = NODE_DISK): Promise<string | null> {
+  let names: string[];
+  try {
+    names = await disk.list(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const state = await readState(disk, folder);
+  if (state === 'newer') throw new Error(`the journal ${folder} was written by a newer version of this program`);
+  if (typeof state === 'object') return state.journal;
+  for (const name of names.filter((each) => segmentNumber(each) !== null).sort()) {
+    const file = await disk.open(join(folder, name), 'read');
+    const header = readHeader(await readAt(file, 0, BLOCK_BYTES).finally(() => file.close()));
+    if (typeof header === 'object') return header.journal;
+  }
+  return null;
+}
+
+/** The id of the journal in the folder; an empty journal is made where none is. */
+export async function makeJournalId(folder: string, disk: Disk = NODE_DISK): Promise<string> {
+  const found = await findJournalId(folder, disk);
+  if (found !== null) return found;
+  await disk.makeFolder(folder);
+  const lock = await disk.lock(folder);
+  if (lock === null) throw new Error(`the journal ${folder} is being made by another process`);
+  try {
+    const state = newState();
+    await writeState(disk, folder, state);
+    return state.journal;
+  } finally {
+    lock.release();
+  }
+}
+
+export function newState(): JournalState {
+  return {
+    journal: newJournalId(),
+    isClean: true,
+    lastPosition: 0,
+    next: 1,
+    ends: [],
+    newest: 0,
+    damaged: [],
+    settled: {},
+    namespaces: [],
+  };
 }

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { copyWaiting, readWaiting } from '#sidecar/backup/waiting-writes.ts';
 import { SYSTEM_CLOCK } from '#sidecar/write-behind/journal/clock.ts';
+import { NODE_DISK } from '#sidecar/write-behind/journal/disk.ts';
 import type { JournalEntry, NewEntry } from '#sidecar/write-behind/journal/entries.ts';
 import { Journal } from '#sidecar/write-behind/journal/journal.ts';
-import { NODE_DISK } from '#sidecar/write-behind/journal/node-disk.ts';
 import { newFolder } from '#support/config-folder.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import type { NewEntry } from '#sidecar/write-behind/journal/entries.ts';
 import { BLOCK_BYTES, readFrame } from '#sidecar/write-behind/journal/frame.ts';
 import { Group } from '#sidecar/write-behind/journal/group.ts';
 import { readEntry, roomOf, writeEntry } from '#sidecar/write-behind/journal/records.ts';
-import { readHeader, writeHeader } from '#sidecar/write-behind/journal/segment-header.ts';
+import { readHeader, writeHeader } from '#sidecar/write-behind/journal/segment.ts';
 
 /** The least that a disk may keep of a write. */
 const SECTOR_BYTES = 512;

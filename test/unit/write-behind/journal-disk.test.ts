@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SYSTEM_CLOCK } from '#sidecar/write-behind/journal/clock.ts';
+import { NODE_DISK } from '#sidecar/write-behind/journal/disk.ts';
 import { Journal } from '#sidecar/write-behind/journal/journal.ts';
-import { findJournalId, makeJournalId } from '#sidecar/write-behind/journal/journal-id.ts';
-import { NODE_DISK } from '#sidecar/write-behind/journal/node-disk.ts';
+import { findJournalId, makeJournalId } from '#sidecar/write-behind/journal/state-file.ts';
 import { appendAll, payloadsOf } from './journal-world.ts';
 
 let base: string;
@@ -25,7 +25,7 @@ function open(folder: string) {
 /** Opens the journal in another process, which says so, and then only waits. */
 const HOLDER = `
   const { Journal } = await import(process.argv[1] + 'journal.ts');
-  const { NODE_DISK: disk } = await import(process.argv[1] + 'node-disk.ts');
+  const { NODE_DISK: disk } = await import(process.argv[1] + 'disk.ts');
   const { SYSTEM_CLOCK: clock } = await import(process.argv[1] + 'clock.ts');
   await Journal.open({ folder: process.argv[2], disk, clock, log: () => {} });
   console.log('open');
