@@ -12,8 +12,7 @@ import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import type { JournalEntry, PendingEntry } from '../write-behind/journal/entries.ts';
 import { Journal } from '../write-behind/journal/journal.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
-import { orphanOf } from '../write-behind/pending-entries.ts';
-import { sortByRow } from '../write-behind/sort-by-row.ts';
+import { orphanOf, sortByRow } from '../write-behind/sort-by-row.ts';
 import type { Manifest } from './manifest.ts';
 import { readWaiting } from './waiting-writes.ts';
 

@@ -2,7 +2,6 @@ import { ApiError } from '#protocol/errors.ts';
 import { isCompiled } from '../engine/model/queue-units.ts';
 import { type DeadLetter, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/rows.ts';
-import { BatchSize } from './batch-size.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';
 import type { PendingEntry } from './journal/entries.ts';
 import type { PendingEntries } from './pending-entries.ts';
@@ -26,7 +25,7 @@ interface Prepared {
   readonly compiled: CompiledEntries;
 }
 
-export interface AppliedBatch {
+interface AppliedBatch {
   readonly entries: readonly PendingEntry[];
   readonly letters: readonly DeadLetter[];
 }
@@ -207,4 +206,30 @@ export class BatchApplier {
 /** Operations of one batch have its position. */
 function isAlone(entries: readonly QueuedEntry[]): boolean {
   return entries[0]?.position === entries.at(-1)?.position;
+}
+
+const FIRST = 128;
+const MIN_OF_SUCCESS = 16;
+const MAX = 1000;
+/** Long enough that the fixed cost of a transaction is small, short enough that those who drain do not wait for it. */
+const AIM_MS = 100;
+
+/** How many entries a batch should have, learned from how long the last ones took. */
+export class BatchSize {
+  #entries = FIRST;
+
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** A batch of `count` entries was applied within `ms`. */
+  succeeded(count: number, ms: number): void {
+    if (ms > 2 * AIM_MS) this.#entries = Math.max(Math.min(this.#entries, MIN_OF_SUCCESS), this.#entries >> 1);
+    else if (ms < AIM_MS / 2 && count >= this.#entries) this.#entries = Math.min(MAX, this.#entries * 2);
+  }
+
+  /** Down to one at a time, which then has all the time there is. */
+  timedOut(): void {
+    this.#entries = Math.max(1, this.#entries >> 1);
+  }
 }

@@ -18,7 +18,7 @@ const MAX_ATTEMPTS = 5;
 /** Entries that are parsed in one go; then requests have their turn. */
 const TURN_ENTRIES = 100;
 
-export interface CompilerOptions {
+interface CompilerOptions {
   readonly engine: { readonly capabilities: Capabilities; readonly schemas: Pick<SchemaCalls, 'readSchema'> };
   readonly catalog: Pick<SchemaCatalog, 'get' | 'table' | 'forget'>;
   readonly journal: Pick<Journal, 'read'>;

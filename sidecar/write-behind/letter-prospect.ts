@@ -2,14 +2,14 @@ import type { QueueCalls } from '../engine/queues.ts';
 import type { CallBounds } from '../engine/rows.ts';
 
 /** Who will try a dead letter again that somebody wants to be tried; or why nobody will. */
-export type LetterProspect =
+type LetterProspect =
   /** The sidecar with this journal, at the end of its queue. */
   | { readonly kind: 'owned'; readonly journal: string }
   /** The namespace is not listed under `writeBehind.namespaces`. */
   | { readonly kind: 'notListed' }
   | { readonly kind: 'nobody' };
 
-export interface ProspectSource {
+interface ProspectSource {
   readonly queues: Pick<QueueCalls, 'readQueue'>;
   readonly isBuffered: (namespace: string) => boolean;
 }

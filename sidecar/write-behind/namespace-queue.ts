@@ -5,9 +5,9 @@ import type { StoredSchema } from '../engine/schema-calls.ts';
 import { BatchApplier } from './batch-applier.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
+import { Pause } from './journal/clock.ts';
 import type { PendingEntry } from './journal/entries.ts';
 import { LetterRetry } from './letter-retry.ts';
-import { Pause } from './pause.ts';
 import { PendingEntries } from './pending-entries.ts';
 import { QueueEntrance } from './queue-entrance.ts';
 import { QueueOwnership } from './queue-ownership.ts';
@@ -18,7 +18,7 @@ const LOST_CHECK_MS = 2000;
 
 const LOST = "its queue is not this sidecar's";
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly world: QueueWorld;
   /** Else what the journal still holds is applied, and then the queue given up. */
   readonly isListed: boolean;

@@ -1,7 +1,7 @@
-import type { Orphan, QueueRow } from '../engine/queues.ts';
-import type { JournalEntry, PendingEntry } from './journal/entries.ts';
+import type { QueueRow } from '../engine/queues.ts';
+import type { PendingEntry } from './journal/entries.ts';
 import type { QueueWorld } from './queue-world.ts';
-import { sortByRow } from './sort-by-row.ts';
+import { orphanOf, sortByRow } from './sort-by-row.ts';
 
 /** Orphans that go to the database at once. */
 const MAX_LETTERS = 200;
@@ -204,11 +204,4 @@ function insertInOrder<T>(list: T[], item: T, positionOf: (item: T) => number, s
   while (at > start && positionOf(list[at - 1] as T) > position) at -= 1;
   if (at === list.length) list.push(item);
   else list.splice(at, 0, item);
-}
-
-/** The dead letter of an entry whose queue another journal has taken over. */
-export function orphanOf({ position, id, namespace, kid, op, payload, time }: JournalEntry): Orphan {
-  const message = `accepted while the queue of ${namespace} belonged to this journal, which another sidecar has taken over since`;
-  const code = 'write_buffer_unavailable';
-  return { position, letter: { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false } };
 }

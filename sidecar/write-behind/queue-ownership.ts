@@ -6,7 +6,7 @@ import type { NamespaceState } from './journal/entries.ts';
 import type { QueueWorld } from './queue-world.ts';
 
 /** `unknown`: the database was not asked yet, or has said that the queue is another's and not whose. */
-export type OwnerKind = 'unknown' | 'owner' | 'lost';
+type OwnerKind = 'unknown' | 'owner' | 'lost';
 
 /** Whether the queue of a namespace is this journal's, and under which token. */
 export class QueueOwnership {

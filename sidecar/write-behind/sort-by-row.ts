@@ -1,8 +1,8 @@
-import type { QueueRow } from '../engine/queues.ts';
-import type { PendingEntry } from './journal/entries.ts';
+import type { Orphan, QueueRow } from '../engine/queues.ts';
+import type { JournalEntry, PendingEntry } from './journal/entries.ts';
 
 /** What a journal holds of a namespace, by what the queue's row in the database says of it. */
-export interface Sorted {
+interface Sorted {
   /** Applied, or dead letters: an attempt whose end this process has not seen. */
   readonly done: readonly PendingEntry[];
   /** Accepted while the queue was this journal's, which it is no longer under that token: never applied. */
@@ -42,4 +42,11 @@ function mayApply(row: QueueRow, journal: string, token: number): boolean {
 function appliedUnder(row: QueueRow, journal: string, token: number): number {
   if (row.journal === journal && row.token === token) return row.position;
   return row.past.find((owner) => owner.journal === journal && owner.token === token)?.position ?? 0;
+}
+
+/** The dead letter of an entry whose queue another journal has taken over. */
+export function orphanOf({ position, id, namespace, kid, op, payload, time }: JournalEntry): Orphan {
+  const message = `accepted while the queue of ${namespace} belonged to this journal, which another sidecar has taken over since`;
+  const code = 'write_buffer_unavailable';
+  return { position, letter: { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false } };
 }

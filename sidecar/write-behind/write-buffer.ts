@@ -5,8 +5,7 @@ import type { EngineLog } from '../engine/log.ts';
 import { IdempotencyConflictError } from '../engine/model/remembered-answer.ts';
 import type { IdempotencySlot } from '../engine/rows.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
-import { Capacity } from './capacity.ts';
-import { FullQueueNews } from './full-queue-news.ts';
+import { Capacity, FullQueueNews } from './capacity.ts';
 import type { Clock } from './journal/clock.ts';
 import type { PendingEntry } from './journal/entries.ts';
 import type { Journal, JournalStats } from './journal/journal.ts';
@@ -15,7 +14,7 @@ import { NamespaceQueue } from './namespace-queue.ts';
 import type { QueueEngine, QueueWorld, Tally } from './queue-world.ts';
 import { RecentEntries } from './recent-entries.ts';
 
-export interface WriteBufferOptions {
+interface WriteBufferOptions {
   readonly engine: QueueEngine;
   readonly catalog: SchemaCatalog;
   /** Open; who opened it closes it, after `stop`. */

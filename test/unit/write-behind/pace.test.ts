@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '#sidecar/write-behind/backoff.ts';
-import { BatchSize } from '#sidecar/write-behind/batch-size.ts';
+import { BatchSize } from '#sidecar/write-behind/batch-applier.ts';
+import { backoffMs } from '#sidecar/write-behind/halting.ts';
 
 describe('the rest after failures', () => {
   it('doubles from 100 ms to 30 s, of which half is left to chance', () => {
