@@ -1,8 +1,20 @@
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
-import { UnsentError } from '../sql/pool/deadline-session.ts';
-import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
-import { classify } from './failures.ts';
+import { ApiError } from '#protocol/errors.ts';
 
+import { mysqlPlace, type ServerSettings } from '../settings.ts';
+import { UnsentError } from '../sql/pool/deadline-session.ts';
+import type { SqlConnection, SqlDriver } from '../sql/pool/driver.ts';
+import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
+import { classify, describe } from './failures.ts';
+import type { Flavour } from './schema/types.ts';
+import { checkServer, isSendable, SERVER_FACTS, type ServerFacts, setUpSql } from './session-setup.ts';
+import { prepareSystemTables } from './system-tables.ts';
+
+/** Statements that each connection keeps prepared. The server counts them over all programs (max_prepared_stmt_count). */
+const MAX_PREPARED = 128;
+/** Reaching the server and being let in; setting the session up. */
+const CONNECT_TIMEOUT_MS = 5000;
+const CANCEL_TIMEOUT_MS = 1000;
 /** A statement with more parameters would fill the server's memory if it were kept prepared. */
 export const MAX_KEPT_PARAMS = 4000;
 /** What is read and thrown away to keep a connection whose rows are not wanted any more. */
@@ -30,61 +42,144 @@ interface Statement {
   execute(params: readonly unknown[]): Command;
 }
 
+/** Nothing is converted on its way: large integers, decimals and times are text. */
+const EXACT = {
+  charset: 'utf8mb4_bin',
+  rowsAsArray: true,
+  supportBigNumbers: true,
+  bigNumberStrings: true,
+  dateStrings: true,
+  jsonStrings: true,
+  timezone: 'Z',
+} as const satisfies ConnectionOptions;
+
+/** The server of all connections of a driver. */
+interface Server {
+  readonly options: ConnectionOptions;
+  readonly setUpSql: string;
+  /** Null before the first connection. */
+  facts: ServerFacts | null;
+}
+
+export interface MysqlDriver extends SqlDriver {
+  /** Known inside a session. */
+  flavour(): Flavour;
+}
+
+/**
+ * The driver `mysql2` below the pool, for MySQL and MariaDB.
+ * @throws Error with one clear line, without the URL, for a URL that says too little
+ */
+export function mysqlDriver({ url, statementTimeoutMs }: ServerSettings): MysqlDriver {
+  const place = mysqlPlace(url, 'database.url');
+  const limits = { connectTimeout: CONNECT_TIMEOUT_MS, maxPreparedStatements: MAX_PREPARED, trace: false };
+  const server: Server = {
+    options: { ...place, ...EXACT, ...limits },
+    setUpSql: setUpSql(Math.ceil(statementTimeoutMs / 1000) + 1),
+    facts: null,
+  };
+  return {
+    newConnection: () => new MysqlConnection(server),
+    async prepare(session) {
+      const facts = checkServer((await session.query(SERVER_FACTS)).rows);
+      await prepareSystemTables(session, facts.flavour);
+      server.facts = facts;
+    },
+    preparesAfterLoss: false,
+    flavour: () => server.facts?.flavour ?? 'mariadb',
+    classify,
+    describe,
+  };
+}
+
 /**
  * One connection of the driver. Statements run one after another; what is not known about the last one (its rows were
  * left, the connection broke) makes it unusable.
  */
-export class MysqlConnection {
+class MysqlConnection implements SqlConnection {
+  /** The driver itself takes statements back. */
+  readonly isWornOut = false;
+  readonly #server: Server;
   readonly #driver: DriverConnection;
   #isUsable = true;
   /** Ends the statement that runs, when the connection breaks. */
   #fail: ((error: Error) => void) | null = null;
 
-  private constructor(driver: DriverConnection) {
-    this.#driver = driver;
-    driver.on('error', (error: Error) => this.#broken(error));
-    driver.on('end', () => this.#broken(new ClosedError()));
+  constructor(server: Server) {
+    this.#server = server;
+    this.#driver = mysql.createConnection(server.options) as DriverConnection;
+    this.#driver.on('error', (error: Error) => this.#broken(error));
+    this.#driver.on('end', () => this.#broken(new ClosedError()));
   }
 
-  /** Logged in, nothing more. Rejects with the driver's error; `made` hears of it before it is connected. */
-  static async open(options: ConnectionOptions, made: (connection: MysqlConnection) => void): Promise<MysqlConnection> {
-    const driver = mysql.createConnection(options) as DriverConnection;
-    const connection = new MysqlConnection(driver);
-    made(connection);
-    await connection.#running<void>((resolve, reject) => {
-      driver.connect((error) => {
+  async connect(): Promise<void> {
+    await this.#logIn();
+    const timer = setTimeout(() => this.destroy(), CONNECT_TIMEOUT_MS);
+    try {
+      await this.query(this.#server.setUpSql);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #logIn(): Promise<void> {
+    return this.#running<void>((resolve, reject) => {
+      this.#driver.connect((error) => {
         if (error === null) resolve();
         else reject(error);
       });
     });
-    return connection;
   }
 
   get isUsable(): boolean {
     return this.#isUsable;
   }
 
-  /** By which the server knows it. */
-  get threadId(): number {
-    return this.#driver.threadId;
-  }
-
   /** Without `params` by the text protocol, which takes every statement; else prepared, and kept so if wanted. */
   async query(
     text: string,
-    params: readonly SqlParam[] | undefined,
-    { isKept, take }: { readonly isKept: boolean; readonly take: TakeRow | null },
+    params?: readonly SqlParam[],
+    { isPrepared = false, take = null }: { readonly isPrepared?: boolean; readonly take?: TakeRow | null } = {},
   ): Promise<SqlResult> {
     if (params === undefined) return this.#collected(() => this.#driver.query(text) as unknown as Command, take);
+    const { facts } = this.#server;
+    if (facts !== null && !isSendable(text, params, facts)) {
+      const message = 'a row, or what is to be changed, is longer than the server takes at once (max_allowed_packet)';
+      throw new ApiError('value_too_long', message);
+    }
     const statement = await this.#prepare(text);
     try {
       return await this.#collected(() => statement.execute(params.map(typed)), take);
     } finally {
-      if (this.#isUsable && (!isKept || params.length > MAX_KEPT_PARAMS)) this.#driver.unprepare(text);
+      if (this.#isUsable && (!isPrepared || params.length > MAX_KEPT_PARAMS)) this.#driver.unprepare(text);
     }
   }
 
-  /** Says goodbye to the server and waits for it; rejects where it does not come to that. The caller bounds it. */
+  begin(): Promise<SqlResult> {
+    return this.query('START TRANSACTION');
+  }
+
+  commit(): Promise<SqlResult> {
+    return this.query('COMMIT');
+  }
+
+  rollback(): Promise<SqlResult> {
+    return this.query('ROLLBACK');
+  }
+
+  async cancel(): Promise<void> {
+    const side = new MysqlConnection(this.#server);
+    const timer = setTimeout(() => side.destroy(), CANCEL_TIMEOUT_MS);
+    try {
+      await side.#logIn();
+      await side.query(`KILL QUERY ${this.#driver.threadId}`);
+    } finally {
+      clearTimeout(timer);
+      side.destroy();
+    }
+  }
+
+  /** Says goodbye to the server and waits for it; rejects where it does not come to that. */
   async end(): Promise<void> {
     await this.#running<void>((resolve) => this.#driver.end(() => resolve()));
     this.#isUsable = false;

@@ -22,16 +22,16 @@ import type { ServerSettings } from '../settings.ts';
 import { runBatch } from '../sql/batch.ts';
 import { BatchTurns } from '../sql/batch-turns.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
+import { ConnectionPool } from '../sql/pool/pool.ts';
 import { PooledSessions } from '../sql/pool/sessions.ts';
-import { SnapshotDriver } from '../sql/pool/snapshot.ts';
+import { SnapshotSource } from '../sql/pool/snapshot.ts';
 import { type CompiledFind, columnNamed, ReadCompiler } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { MYSQL_BATCH } from './batch.ts';
-import type { MysqlConnection } from './connection.ts';
+import { type MysqlDriver, mysqlDriver } from './connection.ts';
 import { LONG_SORT_ROWS, longSortSql, MYSQL_DIALECT } from './dialect.ts';
-import { MysqlDriver } from './driver.ts';
 import { createMysqlQueues } from './queue-calls.ts';
 import { createSchemaCalls } from './schema/calls.ts';
 import { refuseStale } from './schema/store.ts';
@@ -64,20 +64,21 @@ export class MysqlEngine implements Engine {
   readonly transfer: Transfer;
   readonly queues: QueueCalls;
   readonly #driver: MysqlDriver;
-  readonly #sessions: PooledSessions<MysqlConnection>;
+  readonly #sessions: PooledSessions;
   readonly #batchTurns = new BatchTurns();
   readonly #purge: IdempotencyPurge;
   readonly #reads = new ReadCompiler(MYSQL_DIALECT);
 
-  private constructor(driver: MysqlDriver, options: EngineOptions) {
+  private constructor(driver: MysqlDriver, poolSize: number, options: EngineOptions) {
     this.#driver = driver;
-    const sessionsOver = options.snapshot === undefined ? driver : new SnapshotDriver(driver, BEGIN_SNAPSHOT);
-    this.#sessions = new PooledSessions(sessionsOver, new TroubleLog(options.log));
+    const pool = new ConnectionPool(driver, options.snapshot === undefined ? poolSize : 1);
+    const source = options.snapshot === undefined ? pool : new SnapshotSource(pool, BEGIN_SNAPSHOT);
+    this.#sessions = new PooledSessions(source, new TroubleLog(options.log));
     this.#purge = new IdempotencyPurge(this.#sessions, purgeExpired, options);
     const { log } = options;
     const { schemas, transfer } = createSchemaCalls({
       sessions: this.#sessions,
-      flavour: () => driver.flavour ?? 'mariadb',
+      flavour: driver.flavour,
       log,
     });
     this.schemas = schemas;
@@ -90,8 +91,7 @@ export class MysqlEngine implements Engine {
    * @throws Error with one clear line for a server or a database that must not be used.
    */
   static async open(settings: ServerSettings, options: EngineOptions): Promise<MysqlEngine> {
-    const driver = new MysqlDriver(options.snapshot === undefined ? settings : { ...settings, poolSize: 1 });
-    const engine = new MysqlEngine(driver, options);
+    const engine = new MysqlEngine(mysqlDriver(settings), settings.poolSize, options);
     try {
       await engine.#sessions.lookFirst();
     } catch (error) {
@@ -166,7 +166,7 @@ export class MysqlEngine implements Engine {
 
   #sorted({ sql }: CompiledFind, target: TableTarget, query: FindQuery): string {
     const longColumns = longSortColumns(target, query);
-    return longColumns > 0 ? longSortSql(sql, longColumns, this.#driver.flavour ?? 'mariadb') : sql;
+    return longColumns > 0 ? longSortSql(sql, longColumns, this.#driver.flavour()) : sql;
   }
 
   count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {

@@ -1,4 +1,5 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
+import type { SqlParam } from '../sql/session.ts';
 import type { Flavour } from './schema/types.ts';
 
 /** Enough for an insert or a row of the largest request (`limits.maxBodyBytes` and `limits.maxAnswerBytes`). */
@@ -114,4 +115,20 @@ function checkVersion(flavour: Flavour, version: string): void {
       );
     }
   }
+}
+
+/** Of each parameter, besides its value. */
+const PARAM_BYTES = 16;
+const MAX_UTF8_BYTES = 3;
+
+/** Whether the server takes a statement with its parameters at once. */
+export function isSendable(text: string, params: readonly SqlParam[], { maxPacketBytes }: ServerFacts): boolean {
+  const bytesOf = (measure: (text: string) => number): number =>
+    params.reduce<number>((sum, param) => {
+      if (typeof param === 'string') return sum + PARAM_BYTES + measure(param);
+      return sum + PARAM_BYTES + (param instanceof Uint8Array ? param.byteLength : 0);
+    }, text.length);
+  // Nearly always this is enough, and costs nothing.
+  if (bytesOf((value) => value.length * MAX_UTF8_BYTES) <= maxPacketBytes) return true;
+  return bytesOf((value) => Buffer.byteLength(value)) <= maxPacketBytes;
 }

@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { UnusableDatabaseError } from '../model/failures.ts';
 import type { ServerSettings } from '../settings.ts';
+import type { SqlConnection, SqlDriver } from '../sql/pool/driver.ts';
 import type { SqlParam, SqlResult } from '../sql/session.ts';
-import { isUnprepared } from './failures.ts';
-import type { StatementNames } from './statement-names.ts';
+import { classify, describe, isUnprepared } from './failures.ts';
+import { StatementNames } from './statement-names.ts';
+import { prepareSystemTables } from './system-tables.ts';
 
 /** Contract section 2. */
 const OLDEST_VERSION = 13;
@@ -64,8 +66,19 @@ interface CancelConnection {
 
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
-/** One connection of the pool. */
-export class PostgresConnection {
+/** The driver `pg` below the pool. */
+export function postgresDriver(settings: ServerSettings): SqlDriver {
+  const names = new StatementNames();
+  return {
+    newConnection: () => new PostgresConnection(settings, names),
+    prepare: prepareSystemTables,
+    preparesAfterLoss: true,
+    classify,
+    describe,
+  };
+}
+
+class PostgresConnection implements SqlConnection {
   readonly #client: pg.Client & ClientInternals;
   readonly #names: StatementNames;
   readonly #prepared = new Set<string>();
@@ -103,7 +116,7 @@ export class PostgresConnection {
     return this.#prepared.size > MAX_PREPARED;
   }
 
-  query(text: string, params: readonly SqlParam[] | undefined, isPrepared: boolean): Promise<SqlResult> {
+  query(text: string, params?: readonly SqlParam[], { isPrepared = false } = {}): Promise<SqlResult> {
     const name = isPrepared ? this.#names.of(text) : null;
     if (name !== null) this.#prepared.add(name);
     const config = { text, rowMode: 'array', ...(params && { values: params as unknown[] }), ...(name && { name }) };
@@ -116,13 +129,20 @@ export class PostgresConnection {
     });
   }
 
+  begin(): Promise<SqlResult> {
+    return this.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+  }
+
+  rollback(): Promise<SqlResult> {
+    return this.query('ROLLBACK');
+  }
+
   /** PostgreSQL answers COMMIT of a transaction that has failed with ROLLBACK, and calls it no error. */
   async commit(): Promise<void> {
     const { command } = await this.#client.query('COMMIT');
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
   }
 
-  /** Resolves when the server has taken the request; it is not told whether a statement ran. */
   cancel(): Promise<void> {
     const { host, port, ssl, processID, secretKey } = this.#client;
     const Connection = pg.Connection as unknown as new (config: { readonly ssl: unknown }) => CancelConnection;

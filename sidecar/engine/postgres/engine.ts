@@ -21,20 +21,19 @@ import type { ServerSettings } from '../settings.ts';
 import { runBatch } from '../sql/batch.ts';
 import { BatchTurns } from '../sql/batch-turns.ts';
 import { IdempotencyPurge } from '../sql/idempotency-purge.ts';
-import { DeadlineSession } from '../sql/pool/deadline-session.ts';
+import { ConnectionPool } from '../sql/pool/pool.ts';
 import { PooledSessions } from '../sql/pool/sessions.ts';
-import { SnapshotDriver } from '../sql/pool/snapshot.ts';
+import { SnapshotSource } from '../sql/pool/snapshot.ts';
 import { type CompiledFind, ReadCompiler } from '../sql/read.ts';
 import type { SqlBounds } from '../sql/session.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { POSTGRES_BATCH } from './batch.ts';
-import type { PostgresConnection } from './connection.ts';
+import { postgresDriver } from './connection.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
-import { PostgresDriver } from './driver.ts';
 import { createPostgresQueues } from './queue-calls.ts';
 import { createSchemaCalls } from './schema/calls.ts';
-import { prepareSystemTables, purgeExpired } from './system-tables.ts';
+import { purgeExpired } from './system-tables.ts';
 import { tableSizes } from './table-sizes.ts';
 import { createPostgresTransfer } from './transfer.ts';
 import { planMove, planWrite, SlotTakenError } from './write.ts';
@@ -45,7 +44,6 @@ const CAPABILITIES: Capabilities = {
   filterableJson: true,
   snapshots: true,
 };
-const PREPARE_TIMEOUT_MS = 10_000;
 /** Between two pages the other database may take its time. */
 const BEGIN_SNAPSHOT = [
   'BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY',
@@ -61,12 +59,12 @@ export class PostgresEngine implements Engine {
   readonly queues: QueueCalls;
   readonly transfer: Transfer;
   readonly schemas: SchemaCalls;
-  readonly #sessions: PooledSessions<PostgresConnection>;
+  readonly #sessions: PooledSessions;
   readonly #batchTurns = new BatchTurns();
   readonly #reads = new ReadCompiler(POSTGRES_DIALECT);
   readonly #purge: IdempotencyPurge;
 
-  private constructor(sessions: PooledSessions<PostgresConnection>, options: EngineOptions) {
+  private constructor(sessions: PooledSessions, options: EngineOptions) {
     this.#sessions = sessions;
     const calls = createSchemaCalls(sessions);
     this.schemas = calls;
@@ -81,12 +79,9 @@ export class PostgresEngine implements Engine {
    */
   static async open(settings: ServerSettings, options: EngineOptions): Promise<PostgresEngine> {
     const { snapshot, log } = options;
-    const pooled = new PostgresDriver(
-      snapshot === undefined ? settings : { ...settings, poolSize: 1 },
-      prepareDatabase,
-    );
-    const driver = snapshot === undefined ? pooled : new SnapshotDriver(pooled, BEGIN_SNAPSHOT);
-    const sessions = new PooledSessions(driver, new TroubleLog(log));
+    const pool = new ConnectionPool(postgresDriver(settings), snapshot === undefined ? settings.poolSize : 1);
+    const source = snapshot === undefined ? pool : new SnapshotSource(pool, BEGIN_SNAPSHOT);
+    const sessions = new PooledSessions(source, new TroubleLog(log));
     try {
       await sessions.lookFirst();
     } catch (error) {
@@ -215,13 +210,4 @@ export class PostgresEngine implements Engine {
 
 function of({ namespace }: TableTarget, { deadline }: CallBounds): SqlBounds {
   return { deadline, namespace };
-}
-
-async function prepareDatabase(connection: PostgresConnection, driver: PostgresDriver): Promise<void> {
-  const session = new DeadlineSession(driver, connection, performance.now() + PREPARE_TIMEOUT_MS);
-  try {
-    await prepareSystemTables(session);
-  } finally {
-    session.end();
-  }
 }

@@ -110,7 +110,7 @@ function uniqueMessage({ detail }: pg.DatabaseError): string {
 }
 
 /** For the log: what the server and the system say, but for errors about data, whose messages quote it. */
-export function describeError(error: unknown): string {
+export function describe(error: unknown): string {
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? '';
     return state.startsWith('22') || state.startsWith('23') ? state : `${state}: ${error.message}`;

@@ -1,6 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Session, SqlParam, SqlResult, TakeRow } from '../session.ts';
-import type { SqlDriver } from './driver.ts';
+import type { ConnectionSource, SqlConnection } from './driver.ts';
 
 /** How long a cancelled statement may take to end before its connection is given up. */
 const CANCEL_GRACE_MS = 250;
@@ -22,10 +22,10 @@ export class UnsentError extends Error {
 }
 
 /** A session whose statements end by the deadline: cancelled at the server, or given up together with the connection. */
-export class DeadlineSession<C> implements Session {
+export class DeadlineSession implements Session {
   readonly deadline: number;
-  readonly #driver: SqlDriver<C>;
-  readonly #connection: C;
+  readonly #source: ConnectionSource;
+  readonly #connection: SqlConnection;
   readonly #timer: NodeJS.Timeout;
   #graceTimer: NodeJS.Timeout | undefined;
   /** Gives up the running statement; null while none runs. */
@@ -38,8 +38,8 @@ export class DeadlineSession<C> implements Session {
   /** The time was over between two statements, so that what the work wanted to put right after the first it could not. */
   #isCutOff = false;
 
-  constructor(driver: SqlDriver<C>, connection: C, deadline: number) {
-    this.#driver = driver;
+  constructor(source: ConnectionSource, connection: SqlConnection, deadline: number) {
+    this.#source = source;
     this.#connection = connection;
     this.deadline = deadline;
     this.#timer = setTimeout(() => this.#cancel(), Math.max(0, deadline - performance.now()));
@@ -55,8 +55,8 @@ export class DeadlineSession<C> implements Session {
    * work was cut off may hold a lock, a setting or a transaction of that work.
    */
   get isReusable(): boolean {
-    if (this.#isAbandoned || this.#isCutOff || !this.#driver.isUsable(this.#connection)) return false;
-    return this.#cancelling === null || (this.#isCancelTold && this.#driver.endsCancelled === true);
+    if (this.#isAbandoned || this.#isCutOff || !this.#connection.isUsable) return false;
+    return this.#cancelling === null || (this.#isCancelTold && !this.#source.isSnapshot);
   }
 
   /** After it no cancel is on its way any more. */
@@ -65,30 +65,36 @@ export class DeadlineSession<C> implements Session {
   }
 
   query(text: string, params?: readonly SqlParam[]): Promise<SqlResult> {
-    return this.#run(() => this.#driver.query(this.#connection, text, params, false));
+    return this.#run(() => this.#connection.query(text, params));
   }
 
   prepared(text: string, params: readonly SqlParam[]): Promise<SqlResult> {
-    return this.#run(() => this.#driver.query(this.#connection, text, params, true));
+    return this.#run(() => this.#connection.query(text, params, { isPrepared: !this.#source.isSnapshot }));
   }
 
   async stream(text: string, params: readonly SqlParam[], take: TakeRow): Promise<void> {
-    await this.#run(() => this.#driver.query(this.#connection, text, params, true, take));
+    await this.#run(() => this.#connection.query(text, params, { isPrepared: !this.#source.isSnapshot, take }));
   }
 
   async begin(): Promise<void> {
-    await this.#run(() => this.#driver.begin(this.#connection));
+    await this.#run(async () => this.#changing.begin());
   }
 
   async commit(): Promise<void> {
-    await this.#run(() => this.#driver.commit(this.#connection));
+    await this.#run(async () => this.#changing.commit());
   }
 
   /** Also after the deadline: it takes no longer than a cancel may take. */
   async rollback(): Promise<void> {
     clearTimeout(this.#timer);
     this.#startGrace();
-    await this.#send(() => this.#driver.rollback(this.#connection));
+    await this.#send(async () => this.#changing.rollback());
+  }
+
+  /** Only the source itself begins and ends the transaction of a snapshot. */
+  get #changing(): SqlConnection {
+    if (this.#source.isSnapshot) throw new Error('what is read for a backup is not changed');
+    return this.#connection;
   }
 
   /** To be called once, when the work is over. */
@@ -106,7 +112,7 @@ export class DeadlineSession<C> implements Session {
   }
 
   #send<T>(send: () => Promise<T>): Promise<T> {
-    if (!this.#driver.isUsable(this.#connection)) return Promise.reject(new UnsentError());
+    if (!this.#connection.isUsable) return Promise.reject(new UnsentError());
     this.#sent += 1;
     return new Promise<T>((resolve, reject) => {
       this.#giveUp = () => reject(new AbandonedError());
@@ -117,7 +123,7 @@ export class DeadlineSession<C> implements Session {
         },
         (error: unknown) => {
           this.#giveUp = null;
-          this.#isCancelTold ||= this.#cancelling !== null && this.#driver.classify(error).kind === 'cancelled';
+          this.#isCancelTold ||= this.#cancelling !== null && this.#source.classify(error).kind === 'cancelled';
           reject(error);
         },
       );
@@ -126,7 +132,7 @@ export class DeadlineSession<C> implements Session {
 
   #cancel(): void {
     if (this.#giveUp === null) return;
-    this.#cancelling = this.#driver.cancel(this.#connection).catch(() => {
+    this.#cancelling = this.#connection.cancel().catch(() => {
       // The grace ends the wait.
     });
     this.#startGrace();

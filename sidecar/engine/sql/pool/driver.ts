@@ -1,43 +1,68 @@
-import type { SqlFailure, SqlParam, SqlResult, TakeRow } from '../session.ts';
+import type { Session, SqlFailure, SqlParam, SqlResult, TakeRow } from '../session.ts';
 
-/**
- * What `PooledSessions` needs of a driver and its pool. `C` is a connection.
- * No method may wait longer than it must: deadlines are kept by the caller, who gives up waiting.
- */
-export interface SqlDriver<C> {
-  /** Waits for a connection; rejects with the driver's error where none can be made, `null` when the deadline comes first. */
-  acquire(deadline: number): Promise<C | null>;
-  /** Back into the pool. Never throws. */
-  release(connection: C): void;
-  /** Out of the pool; its socket is destroyed at once. Never throws. */
-  discard(connection: C): void;
-  /** False where the connection is known to be gone. */
-  isUsable(connection: C): boolean;
+/** One connection to a server. No method waits longer than it must: the caller keeps the deadline and stops waiting. */
+export interface SqlConnection {
+  /** Connects and sets the session up, within seconds. Rejects with the driver's error. */
+  connect(): Promise<void>;
+  /** False if the connection is known to be gone. */
+  readonly isUsable: boolean;
+  /** Holds more than a connection should: replaced when it is released. */
+  readonly isWornOut: boolean;
 
-  /** `take` comes only where the dialect streams rows. */
+  /** `take` only if the dialect streams rows. */
   query(
-    connection: C,
     text: string,
-    params: readonly SqlParam[] | undefined,
-    isPrepared: boolean,
-    take?: TakeRow,
+    params?: readonly SqlParam[],
+    options?: { readonly isPrepared?: boolean; readonly take?: TakeRow },
   ): Promise<SqlResult>;
-  begin(connection: C): Promise<unknown>;
-  /** Rejects also where the server rolls back instead, without calling it an error. */
-  commit(connection: C): Promise<unknown>;
-  rollback(connection: C): Promise<unknown>;
+  begin(): Promise<unknown>;
+  /** Rejects also if the server rolls back instead, without calling it an error. */
+  commit(): Promise<unknown>;
+  rollback(): Promise<unknown>;
   /**
-   * Asks the server, through another connection, to end the running statement. Where `endsCancelled`, it resolves after
-   * the server has passed it on, and a statement that tells that it was cancelled was so by this request.
+   * Asks the server, through another connection, to end the running statement. Resolves after the server has passed the
+   * request on: a statement that then reports a cancel was cancelled by this request.
    */
-  cancel(connection: C): Promise<void>;
+  cancel(): Promise<void>;
 
-  /** A connection goes on after a statement that was cancelled; else it is replaced. */
-  readonly endsCancelled?: boolean;
+  /** Closes in good order; the caller bounds the wait. */
+  end(): Promise<void>;
+  /** Closes the socket at once. Never throws. */
+  destroy(): void;
+}
 
+/** Meaning of a driver's errors. */
+export interface SqlFailures {
   classify(error: unknown): SqlFailure;
-  /** For the owner's log: what the server says, without values and secrets. */
+  /** For the owner's log: the words of the server, without values and secrets. */
   describe(error: unknown): string;
+}
+
+/** A driver of servers, below `ConnectionPool`. */
+export interface SqlDriver extends SqlFailures {
+  newConnection(): SqlConnection;
+  /** Prepares the database on the first connection to it; several connections may do so at once. */
+  prepare(session: Session): Promise<void>;
+  /**
+   * After a lost connection the database is prepared again: another database may answer at the same address. Without the
+   * flag, the first successful preparation holds until the process ends.
+   */
+  readonly preparesAfterLoss: boolean;
+}
+
+/** Lends connections to `PooledSessions`. */
+export interface ConnectionSource extends SqlFailures {
+  /** Rejects with the driver's error if no connection can be made; null if the deadline comes first. */
+  acquire(deadline: number): Promise<SqlConnection | null>;
+  /** Never throws. */
+  release(connection: SqlConnection): void;
+  /** Closes the connection at once. Never throws. */
+  discard(connection: SqlConnection): void;
   /** Ends every connection, also those being made; resolves in any case within a second. */
   close(): Promise<void>;
+  /**
+   * One transaction that only reads: no other transaction begins, a cancelled statement ends it, and no statement is kept
+   * prepared, since each text comes for a few pages only.
+   */
+  readonly isSnapshot: boolean;
 }

@@ -1,17 +1,7 @@
-import KnexClient from 'knex/lib/client.js';
-
-/** Makes and ends the connections of a pool. */
-export interface ConnectionMaker<C> {
-  /** Connected, set up and checked. */
-  connect(): Promise<C>;
-  isUsable(connection: C): boolean;
-  /** Ends it in good order where it is idle, and at once where it is not. Also for one that is gone. */
-  end(connection: C): Promise<void>;
-  /** Begins to end all, also those being made, so that nothing waits for them. */
-  endAll(): void;
-  /** Whatever is left. */
-  destroyAll(): void;
-}
+import knex, { type Knex } from 'knex';
+import type { SqlFailure } from '../session.ts';
+import { DeadlineSession } from './deadline-session.ts';
+import type { ConnectionSource, SqlConnection, SqlDriver } from './driver.ts';
 
 /** An idle server is left alone; one that comes back to life is used at once. */
 const IDLE_TIMEOUT_MS = 300_000;
@@ -19,15 +9,27 @@ const CONNECT_RETRY_MS = 10;
 /** Calls have their own deadlines, which come first. */
 const NEVER_MS = 600_000;
 const REAP_INTERVAL_MS = 10_000;
+/** Making the system tables may wait for the disk of the server. */
+const PREPARE_TIMEOUT_MS = 15_000;
+const END_TIMEOUT_MS = 1000;
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** What knex would print, the owner's log has already, and without quoting. */
 const SILENT = { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} };
 
-class PoolClient<C extends object> extends KnexClient<C> {
-  readonly #maker: ConnectionMaker<C>;
+interface PoolEvents {
+  connect(): Promise<SqlConnection>;
+  /** Also for a connection that is gone. */
+  end(connection: SqlConnection): Promise<void>;
+}
 
-  constructor(maker: ConnectionMaker<C>, size: number) {
+/** The pool of knex: its declarations also allow pools of others, which cannot take a request back. */
+type KnexPool = Extract<Knex.Client['pool'], { acquire(): { abort(): void } }>;
+
+class PoolClient extends knex.Client {
+  readonly #events: PoolEvents;
+
+  constructor(events: PoolEvents, size: number) {
     super({
       client: 'sidecar',
       log: SILENT,
@@ -43,38 +45,41 @@ class PoolClient<C extends object> extends KnexClient<C> {
         propagateCreateError: true,
       },
     });
-    this.#maker = maker;
+    this.#events = events;
     this.initializePool();
   }
 
-  override acquireRawConnection(): Promise<C> {
-    return this.#maker.connect();
+  override acquireRawConnection(): Promise<SqlConnection> {
+    return this.#events.connect();
   }
 
-  override destroyRawConnection(connection: C): Promise<void> {
-    return this.#maker.end(connection);
+  override destroyRawConnection(connection: SqlConnection): Promise<void> {
+    return this.#events.end(connection);
   }
 
-  override validateConnection(connection: C): boolean {
-    return this.#maker.isUsable(connection);
+  override async validateConnection(connection: SqlConnection): Promise<boolean> {
+    return connection.isUsable;
   }
 }
 
 /** Connections that are kept open and lent, in knex's pool. One that is not usable any more is replaced when it is its turn. */
-export class ConnectionPool<C extends object> {
-  readonly #maker: ConnectionMaker<C>;
-  readonly #client: PoolClient<C>;
+export class ConnectionPool implements ConnectionSource {
+  readonly isSnapshot = false;
+  readonly #driver: SqlDriver;
+  readonly #client: PoolClient;
+  /** Connections that are open or being made. */
+  readonly #open = new Set<SqlConnection>();
+  #isPrepared = false;
 
-  constructor(maker: ConnectionMaker<C>, size: number) {
-    this.#maker = maker;
-    this.#client = new PoolClient(maker, size);
+  constructor(driver: SqlDriver, size: number) {
+    this.#driver = driver;
+    this.#client = new PoolClient({ connect: () => this.#connect(), end: (connection) => this.#end(connection) }, size);
   }
 
-  /** Null where the deadline comes first. Rejects with what the making of a connection failed with. */
-  acquire(deadline: number): Promise<C | null> {
+  acquire(deadline: number): Promise<SqlConnection | null> {
     const leftMs = deadline - performance.now();
     if (leftMs <= 0) return Promise.resolve(null);
-    const pending = this.#client.pool.acquire();
+    const pending = this.#pool.acquire();
     return new Promise((resolve, reject) => {
       let isLate = false;
       const timer = setTimeout(() => {
@@ -83,7 +88,7 @@ export class ConnectionPool<C extends object> {
         resolve(null);
       }, leftMs);
       pending.promise.then(
-        (connection) => {
+        (connection: SqlConnection) => {
           clearTimeout(timer);
           // The pool may have lent it in the very moment.
           if (isLate) this.release(connection);
@@ -97,19 +102,87 @@ export class ConnectionPool<C extends object> {
     });
   }
 
-  release(connection: C): void {
-    this.#client.pool.release(connection);
+  release(connection: SqlConnection): void {
+    if (connection.isWornOut) this.discard(connection);
+    else this.#pool.release(connection);
+  }
+
+  discard(connection: SqlConnection): void {
+    this.#destroy(connection);
+    this.#pool.release(connection);
+  }
+
+  classify(error: unknown): SqlFailure {
+    return this.#driver.classify(error);
+  }
+
+  describe(error: unknown): string {
+    return this.#driver.describe(error);
   }
 
   /** Resolves within a second, whatever the server does. */
   async close(): Promise<void> {
-    this.#maker.endAll();
+    for (const connection of this.#open) void this.#end(connection);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     });
-    await Promise.race([this.#client.destroy().catch(() => {}), late]);
+    await Promise.race([this.#client.destroy(undefined).catch(() => {}), late]);
     clearTimeout(timer);
-    this.#maker.destroyAll();
+    for (const connection of this.#open) this.#destroy(connection);
+  }
+
+  get #pool(): KnexPool {
+    return this.#client.pool as KnexPool;
+  }
+
+  async #connect(): Promise<SqlConnection> {
+    const connection = this.#driver.newConnection();
+    this.#open.add(connection);
+    try {
+      await connection.connect();
+      if (!this.#isPrepared) await inTime(connection, PREPARE_TIMEOUT_MS, this.#prepare(connection));
+      return connection;
+    } catch (error) {
+      this.#destroy(connection);
+      throw error;
+    }
+  }
+
+  async #prepare(connection: SqlConnection): Promise<void> {
+    const session = new DeadlineSession(this, connection, performance.now() + PREPARE_TIMEOUT_MS);
+    try {
+      await this.#driver.prepare(session);
+    } finally {
+      session.end();
+    }
+    this.#isPrepared = true;
+  }
+
+  async #end(connection: SqlConnection): Promise<void> {
+    this.#noteLoss(connection);
+    if (connection.isUsable) await inTime(connection, END_TIMEOUT_MS, connection.end()).catch(() => {});
+    connection.destroy();
+    this.#open.delete(connection);
+  }
+
+  #destroy(connection: SqlConnection): void {
+    this.#noteLoss(connection);
+    connection.destroy();
+    this.#open.delete(connection);
+  }
+
+  #noteLoss(connection: SqlConnection): void {
+    if (this.#driver.preparesAfterLoss && !connection.isUsable) this.#isPrepared = false;
+  }
+}
+
+/** Destroys the connection if the step takes longer, which rejects the step. */
+async function inTime<T>(connection: SqlConnection, ms: number, step: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => connection.destroy(), ms);
+  try {
+    return await step;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -6,7 +6,7 @@ import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Session, Sessions, SqlBounds, SqlFailure } from '../session.ts';
 import { AbandonedError, DeadlineSession, UnsentError } from './deadline-session.ts';
-import type { SqlDriver } from './driver.ts';
+import type { ConnectionSource, SqlConnection, SqlFailures } from './driver.ts';
 
 /** Contract section 5. */
 const MAX_CONFLICT_RETRIES = 5;
@@ -32,8 +32,8 @@ class AttemptError extends Error {
 }
 
 /** See `Sessions`. */
-export class PooledSessions<C> implements Sessions {
-  readonly #driver: SqlDriver<C>;
+export class PooledSessions implements Sessions {
+  readonly #source: ConnectionSource;
   readonly #troubles: TroubleLog;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #counts = {
@@ -46,8 +46,8 @@ export class PooledSessions<C> implements Sessions {
   };
   #isClosed = false;
 
-  constructor(driver: SqlDriver<C>, troubles: TroubleLog) {
-    this.#driver = driver;
+  constructor(source: ConnectionSource, troubles: TroubleLog) {
+    this.#source = source;
     this.#troubles = troubles;
   }
 
@@ -71,7 +71,7 @@ export class PooledSessions<C> implements Sessions {
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    await this.#driver.close();
+    await this.#source.close();
   }
 
   #tracked<T>(call: Promise<T>): Promise<T> {
@@ -108,7 +108,7 @@ export class PooledSessions<C> implements Sessions {
   /** @throws AttemptError with what went wrong as its cause */
   async #attempt<T>(kind: Kind, deadline: number, work: Work<T>): Promise<T> {
     const connection = await this.#acquire(kind, deadline);
-    const session = new DeadlineSession(this.#driver, connection, deadline);
+    const session = new DeadlineSession(this.#source, connection, deadline);
     let isClean = false;
     const running = kind === 'read' ? 'runningReads' : null;
     if (running !== null) this.#counts[running] += 1;
@@ -121,18 +121,18 @@ export class PooledSessions<C> implements Sessions {
       }
       return result;
     } catch (error) {
-      isClean = !isConnectionAtFault(error, this.#driver) && (kind !== 'transaction' || (await rolledBack(session)));
+      isClean = !isConnectionAtFault(error, this.#source) && (kind !== 'transaction' || (await rolledBack(session)));
       throw error;
     } finally {
       if (running !== null) this.#counts[running] -= 1;
       session.end();
-      if (!isClean || !session.isReusable) this.#driver.discard(connection);
-      else if (session.cancelled === null) this.#driver.release(connection);
-      else session.cancelled.then(() => this.#driver.release(connection));
+      if (!isClean || !session.isReusable) this.#source.discard(connection);
+      else if (session.cancelled === null) this.#source.release(connection);
+      else session.cancelled.then(() => this.#source.release(connection));
     }
   }
 
-  async #acquire(kind: Kind, deadline: number): Promise<C> {
+  async #acquire(kind: Kind, deadline: number): Promise<SqlConnection> {
     if (this.#isClosed) throw new ApiError('database_error', 'the database is being closed');
     const waiting = kind === 'read' ? 'waitingReads' : 'waitingWrites';
     this.#counts[waiting] += 1;
@@ -149,12 +149,12 @@ export class PooledSessions<C> implements Sessions {
   }
 
   /** Null where the deadline comes first. A server that restarts may be back in a moment, and nothing was sent yet. */
-  async #connection(deadline: number): Promise<C | null> {
+  async #connection(deadline: number): Promise<SqlConnection | null> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#driver.acquire(deadline);
+        return await this.#source.acquire(deadline);
       } catch (error) {
-        const failure = this.#driver.classify(error);
+        const failure = this.#source.classify(error);
         const isPassing = failure.kind === 'lost' || (failure.kind === 'failed' && failure.isPassing === true);
         if (!isPassing || attempt > MAX_RECONNECTS) throw error;
         await wait(Math.random() * RETRY_STEP_MS * 2 ** attempt);
@@ -168,9 +168,9 @@ export class PooledSessions<C> implements Sessions {
    */
   async lookFirst(): Promise<void> {
     try {
-      const connection = await this.#driver.acquire(performance.now() + FIRST_LOOK_MS);
+      const connection = await this.#source.acquire(performance.now() + FIRST_LOOK_MS);
       if (connection === null) throw NO_ANSWER;
-      this.#driver.release(connection);
+      this.#source.release(connection);
     } catch (error) {
       if (error instanceof UnusableDatabaseError) throw error;
       this.#unreachable(error);
@@ -178,12 +178,12 @@ export class PooledSessions<C> implements Sessions {
   }
 
   #unreachable(error: unknown): ApiError {
-    const failure = this.#driver.classify(error);
+    const failure = this.#source.classify(error);
     if (error instanceof UnusableDatabaseError) this.#troubles.report('unusable', 'connection', error.message, '');
     else if (failure.kind === 'failed') {
-      this.#troubles.report(failure.trouble, 'connection', failure.advice, this.#driver.describe(error));
+      this.#troubles.report(failure.trouble, 'connection', failure.advice, this.#source.describe(error));
     } else {
-      this.#troubles.report('unreachable', 'connection', 'it cannot be reached', this.#driver.describe(error));
+      this.#troubles.report('unreachable', 'connection', 'it cannot be reached', this.#source.describe(error));
     }
     return new ApiError('database_error', `the database cannot be reached${DETAILS_IN_LOG}`);
   }
@@ -194,7 +194,7 @@ export class PooledSessions<C> implements Sessions {
     if (cause instanceof UnsentError) return 'reconnect';
     const isUnknown = stage === 'committing' || (kind === 'write' && stage === 'sent');
     if (cause instanceof AbandonedError) return this.#timeout(isUnknown);
-    const failure = this.#driver.classify(cause);
+    const failure = this.#source.classify(cause);
     switch (failure.kind) {
       case 'refused':
         return new ApiError(failure.code, failure.message);
@@ -224,7 +224,7 @@ export class PooledSessions<C> implements Sessions {
   }
 
   #failed(kind: Kind, cause: unknown, { trouble, advice }: SqlFailure & { kind: 'failed' }): ApiError {
-    this.#troubles.report(trouble, kind === 'read' ? 'connection' : 'write', advice, this.#driver.describe(cause));
+    this.#troubles.report(trouble, kind === 'read' ? 'connection' : 'write', advice, this.#source.describe(cause));
     return new ApiError('database_error', `the database failed${DETAILS_IN_LOG}`);
   }
 
@@ -242,7 +242,7 @@ const UNDEFINED = {
   advice: 'a table or column of the sidecar is missing: was something dropped or renamed by hand?',
 } as const;
 
-async function inAutocommit<C, T>(session: DeadlineSession<C>, work: Work<T>): Promise<T> {
+async function inAutocommit<T>(session: DeadlineSession, work: Work<T>): Promise<T> {
   try {
     return await work(session);
   } catch (error) {
@@ -250,7 +250,7 @@ async function inAutocommit<C, T>(session: DeadlineSession<C>, work: Work<T>): P
   }
 }
 
-async function inTransaction<C, T>(session: DeadlineSession<C>, work: Work<T>): Promise<T> {
+async function inTransaction<T>(session: DeadlineSession, work: Work<T>): Promise<T> {
   let result: T;
   try {
     await session.begin();
@@ -269,15 +269,15 @@ async function inTransaction<C, T>(session: DeadlineSession<C>, work: Work<T>): 
 }
 
 /** Without an answer of the server, or after one that says that it hangs up. */
-function isConnectionAtFault<C>(error: unknown, driver: SqlDriver<C>): boolean {
+function isConnectionAtFault(error: unknown, failures: SqlFailures): boolean {
   const cause = error instanceof AttemptError ? error.cause : error;
   if (cause instanceof ApiError || cause instanceof StaleSchemaError) return false;
   if (cause instanceof AbandonedError || cause instanceof UnsentError) return true;
-  return driver.classify(cause).kind === 'lost';
+  return failures.classify(cause).kind === 'lost';
 }
 
 /** False where the connection must not be used again; the server rolls back when it goes. */
-async function rolledBack<C>(session: DeadlineSession<C>): Promise<boolean> {
+async function rolledBack(session: DeadlineSession): Promise<boolean> {
   if (!session.isReusable) return false;
   try {
     await session.rollback();

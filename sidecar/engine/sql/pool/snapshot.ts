@@ -1,27 +1,27 @@
-import type { SqlParam, SqlResult, TakeRow } from '../session.ts';
-import type { SqlDriver } from './driver.ts';
+import type { SqlFailure } from '../session.ts';
+import type { ConnectionSource, SqlConnection } from './driver.ts';
 
 /**
- * One connection in one transaction that only reads, begun when the driver is used first: whatever is read through it is
- * the database at that moment. With the connection the view is gone, and every call fails from then on.
+ * One connection in one transaction that only reads, begun when it is acquired first: whatever is read through it is the
+ * database at that moment. With the connection the view is gone, and every call fails from then on.
  */
-export class SnapshotDriver<C> implements SqlDriver<C> {
-  readonly endsCancelled = false;
-  readonly #driver: SqlDriver<C>;
+export class SnapshotSource implements ConnectionSource {
+  readonly isSnapshot = true;
+  readonly #pool: ConnectionSource;
   readonly #begin: readonly string[];
-  #connection: C | null = null;
+  #connection: SqlConnection | null = null;
   #isLost = false;
   /** Who uses the connection, or waits for it. */
   #turn: Promise<void> = Promise.resolve();
   #next: () => void = () => {};
 
-  /** `begin`: the statements that begin the transaction. `driver` has a pool of one. */
-  constructor(driver: SqlDriver<C>, begin: readonly string[]) {
-    this.#driver = driver;
+  /** `begin`: the statements that begin the transaction. `pool` has one connection. */
+  constructor(pool: ConnectionSource, begin: readonly string[]) {
+    this.#pool = pool;
     this.#begin = begin;
   }
 
-  async acquire(deadline: number): Promise<C | null> {
+  async acquire(deadline: number): Promise<SqlConnection | null> {
     const before = this.#turn;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#turn = promise;
@@ -38,13 +38,13 @@ export class SnapshotDriver<C> implements SqlDriver<C> {
     }
   }
 
-  async #opened(deadline: number): Promise<C | null> {
-    const connection = await this.#driver.acquire(deadline);
+  async #opened(deadline: number): Promise<SqlConnection | null> {
+    const connection = await this.#pool.acquire(deadline);
     if (connection === null) return null;
     try {
-      for (const statement of this.#begin) await this.#driver.query(connection, statement, undefined, false);
+      for (const statement of this.#begin) await connection.query(statement);
     } catch (error) {
-      this.#driver.discard(connection);
+      this.#pool.discard(connection);
       throw error;
     }
     this.#connection = connection;
@@ -55,58 +55,23 @@ export class SnapshotDriver<C> implements SqlDriver<C> {
     this.#next();
   }
 
-  discard(connection: C): void {
+  discard(connection: SqlConnection): void {
     this.#isLost = true;
     this.#connection = null;
-    this.#driver.discard(connection);
+    this.#pool.discard(connection);
     this.#next();
   }
 
-  isUsable(connection: C): boolean {
-    return this.#driver.isUsable(connection);
-  }
-
-  /** Never kept prepared: each text comes for a few pages only. */
-  query(
-    connection: C,
-    text: string,
-    params: readonly SqlParam[] | undefined,
-    _isPrepared: boolean,
-    take?: TakeRow,
-  ): Promise<SqlResult> {
-    return this.#driver.query(connection, text, params, false, take);
-  }
-
-  begin(): Promise<unknown> {
-    return this.#refuse();
-  }
-
-  commit(): Promise<unknown> {
-    return this.#refuse();
-  }
-
-  rollback(): Promise<unknown> {
-    return this.#refuse();
-  }
-
-  cancel(connection: C): Promise<void> {
-    return this.#driver.cancel(connection);
-  }
-
-  classify(error: unknown) {
-    return this.#driver.classify(error);
+  classify(error: unknown): SqlFailure {
+    return this.#pool.classify(error);
   }
 
   describe(error: unknown): string {
-    return this.#driver.describe(error);
+    return this.#pool.describe(error);
   }
 
   async close(): Promise<void> {
-    if (this.#connection !== null) this.#driver.discard(this.#connection);
-    await this.#driver.close();
-  }
-
-  #refuse(): Promise<never> {
-    return Promise.reject(new Error('what is read for a backup is not changed'));
+    if (this.#connection !== null) this.#pool.discard(this.#connection);
+    await this.#pool.close();
   }
 }
