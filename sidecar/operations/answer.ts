@@ -3,7 +3,6 @@ import { ApiError } from '#protocol/errors.ts';
 import type { ServerTiming } from '#protocol/server-timing.ts';
 import { signResponse } from '#protocol/signing.ts';
 import type { SigningKey } from '#protocol/signing-key.ts';
-import { RateLimited } from './rate-limited.ts';
 
 /** Secret and nonce that an authenticated answer is signed with. */
 export interface Seal {
@@ -45,4 +44,14 @@ export function errorAnswer(error: ApiError, seal: Seal | null = null, timing: S
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError('internal_error', 'the service failed; details are in its log', { cause: error });
+}
+
+/** 429 with `Retry-After`, as every one carries (contract section 3.6). */
+export class RateLimited extends ApiError {
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, waitMs: number) {
+    super('rate_limited', message);
+    this.retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  }
 }

@@ -6,7 +6,7 @@ import type { ApiKey, Keyring } from '../security/keyring.ts';
 import type { LockOut } from '../security/lock-out.ts';
 import type { NonceStore } from '../security/nonce-store.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
-import { RateLimited } from './rate-limited.ts';
+import { RateLimited } from './answer.ts';
 
 export interface AuthenticatorOptions {
   readonly keyring: Keyring;

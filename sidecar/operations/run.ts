@@ -3,15 +3,21 @@ import { ApiError } from '#protocol/errors.ts';
 import { OPERATIONS, type OperationName } from '#protocol/operations.ts';
 import { type PayloadOf, parsePayload, parsePayloadText } from '#protocol/payloads.ts';
 import type { ServerTiming } from '#protocol/server-timing.ts';
-import { CallTiming } from '../data/call-context.ts';
+import { type CallContext, CallTiming } from '../data/call-context.ts';
 import { type Log, traceOf } from '../log.ts';
 import type { Client } from '../security/client.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import { checkPermission } from './admit.ts';
-import { type Answer, asApiError, errorAnswer, resultAnswer, type Seal } from './answer.ts';
+import { type Answer, asApiError, errorAnswer, RateLimited, resultAnswer, type Seal } from './answer.ts';
 import type { Authenticated, Authenticator } from './authenticate.ts';
-import type { OperationHandlers } from './handlers.ts';
-import { RateLimited } from './rate-limited.ts';
+
+export type OperationHandler<Op extends OperationName> = (
+  payload: PayloadOf<Op>,
+  context: CallContext,
+) => Promise<string>;
+
+/** JSON text of the result of each operation. Failures are `ApiError`; anything else is an internal error. */
+export type OperationHandlers = { readonly [Op in OperationName]: OperationHandler<Op> };
 
 /** Facts about an answered request, for logs and figures. */
 export interface AnsweredCall {

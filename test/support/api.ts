@@ -4,7 +4,7 @@ import { type ApiOptions, startApi } from '#sidecar/api/start-api.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import type { CallContext } from '#sidecar/data/call-context.ts';
 import { Log } from '#sidecar/log.ts';
-import type { OperationHandlers } from '#sidecar/operations/handlers.ts';
+import type { OperationHandlers } from '#sidecar/operations/run.ts';
 import { type ConfigChanges, newFolder, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
 
