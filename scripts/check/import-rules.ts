@@ -42,6 +42,7 @@ const PANEL_PARTS = [
 ];
 const SIDECAR_PARTS = [
   'sidecar/api/',
+  'sidecar/http/',
   'sidecar/operations/',
   'sidecar/data/',
   'sidecar/schema/',
@@ -135,6 +136,12 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: [],
   },
+  // HTTP for API and panel alike: bodies, listening, log lines of requests.
+  {
+    path: 'sidecar/http/',
+    zones: ['sidecar/security/', 'sidecar/config/', 'sidecar/log.ts', 'sidecar/log-event.ts'],
+    packages: ['fastify'],
+  },
   // Envelope in, signed answer out: no transport.
   {
     path: 'sidecar/operations/',
@@ -145,6 +152,7 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/api/',
     zones: [
+      'sidecar/http/',
       'sidecar/operations/',
       'sidecar/data/',
       'sidecar/schema/',

@@ -1,9 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError } from '#protocol/errors.ts';
 import type { OperationName } from '#protocol/operations.ts';
+import type { Body, BodyReader } from '../http/body.ts';
+import { isJsonType } from '../http/content-type.ts';
 import { Operation, type RunOptions } from '../operations/run.ts';
 import type { Client } from '../security/client.ts';
 import type { Connections } from './connections.ts';
-import { type BodyReader, readText } from './read-body.ts';
 import { replyAnswer } from './reply.ts';
 
 export interface OperationRouteOptions extends RunOptions {
@@ -39,4 +42,14 @@ export class OperationRoute<Op extends OperationName> {
       this.#operation.run(call, () => readText(body, headers['content-type']));
     });
   }
+}
+
+/** Contract section 3, step 2, up to the JSON. Throws `ApiError`. */
+function readText(body: Body, contentType: string | undefined): string {
+  if (body === 'tooLarge') throw new ApiError('payload_too_large', 'the body is too long');
+  if (body === 'tooMany') throw new ApiError('internal_error', 'too many bodies at once', { status: 503 });
+  if (!isJsonType(contentType)) throw new ApiError('invalid_request', 'expected content type application/json');
+  const hasByteOrderMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  if (!hasByteOrderMark && isUtf8(body)) return body.toString('utf8');
+  throw new ApiError('invalid_request', 'the body is not UTF-8, or begins with a byte order mark');
 }

@@ -6,6 +6,9 @@ import type { CallWatch } from '../data/call-watch.ts';
 import { DatabaseCheck } from '../data/database-check.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
+import { BodyReader } from '../http/body.ts';
+import { listen } from '../http/listen.ts';
+import { RequestLog } from '../http/request-log.ts';
 import type { Log } from '../log.ts';
 import { Authenticator } from '../operations/authenticate.ts';
 import type { AnsweredCall, OperationHandlers } from '../operations/run.ts';
@@ -18,11 +21,8 @@ import { createApp } from './app.ts';
 import { Connections, maxConnections } from './connections.ts';
 import { gaugesOf } from './gauges.ts';
 import { createHealthHandler } from './health.ts';
-import { listen } from './listen.ts';
 import { type Gauge, Metrics } from './metrics.ts';
 import type { MetricsVisibility } from './probes.ts';
-import { BodyReader } from './read-body.ts';
-import { RequestLog } from './request-log.ts';
 import { serverOptions } from './server-options.ts';
 
 /** What the API reads of the configuration; contract section 2 names and explains each. */

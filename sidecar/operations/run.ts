@@ -7,9 +7,9 @@ import { type CallContext, CallTiming } from '../data/call-context.ts';
 import { type Log, traceOf } from '../log.ts';
 import type { Client } from '../security/client.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
-import { checkPermission } from './admit.ts';
 import { type Answer, asApiError, errorAnswer, RateLimited, resultAnswer, type Seal } from './answer.ts';
 import type { Authenticated, Authenticator } from './authenticate.ts';
+import { checkPermission } from './permission.ts';
 
 export type OperationHandler<Op extends OperationName> = (
   payload: PayloadOf<Op>,

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { RequestLog } from '#sidecar/api/request-log.ts';
+import { RequestLog } from '#sidecar/http/request-log.ts';
 import { Log } from '#sidecar/log.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { secretOf } from '../support/config-folder.ts';

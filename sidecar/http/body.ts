@@ -1,8 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '#protocol/errors.ts';
 import { networkOf } from '../security/addresses.ts';
-import { isJsonType } from './content-type.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { UnfinishedBodies } from './unfinished-bodies.ts';
 
@@ -52,14 +49,4 @@ export class BodyReader {
     request.on('error', () => this.#unfinished.remove(body));
     request.on('close', () => this.#unfinished.remove(body));
   }
-}
-
-/** Contract section 3, step 2, up to the JSON. Throws `ApiError`. */
-export function readText(body: Body, contentType: string | undefined): string {
-  if (body === 'tooLarge') throw new ApiError('payload_too_large', 'the body is too long');
-  if (body === 'tooMany') throw new ApiError('internal_error', 'too many bodies at once', { status: 503 });
-  if (!isJsonType(contentType)) throw new ApiError('invalid_request', 'expected content type application/json');
-  const hasByteOrderMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-  if (!hasByteOrderMark && isUtf8(body)) return body.toString('utf8');
-  throw new ApiError('invalid_request', 'the body is not UTF-8, or begins with a byte order mark');
 }
