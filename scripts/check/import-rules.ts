@@ -254,7 +254,14 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/',
     zones: [
       ...PANEL_PARTS.slice(1),
-      ...['sidecar/data/', 'sidecar/schema/', 'sidecar/write-behind/', 'sidecar/engine/', 'sidecar/security/'],
+      ...[
+        'sidecar/http/',
+        'sidecar/data/',
+        'sidecar/schema/',
+        'sidecar/write-behind/',
+        'sidecar/engine/',
+        'sidecar/security/',
+      ],
       ...[
         'sidecar/config/',
         'sidecar/log.ts',

@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { openFileLimit } from '../http/listen.ts';
 import type { Log } from '../log.ts';
-import { openFileLimit } from '../security/open-files.ts';
 
 const MAX_CONNECTIONS = 2000;
 const MIN_CONNECTIONS = 32;

@@ -19,9 +19,8 @@ import { NonceStore } from '../security/nonce-store.ts';
 import { RateLimit } from '../security/rate-limit.ts';
 import { createApp } from './app.ts';
 import { Connections, maxConnections } from './connections.ts';
-import { gaugesOf } from './gauges.ts';
 import { createHealthHandler } from './health.ts';
-import { type Gauge, Metrics } from './metrics.ts';
+import { type Gauge, gaugesOf, Metrics } from './metrics.ts';
 import type { MetricsVisibility } from './probes.ts';
 import { serverOptions } from './server-options.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
-import { openFileLimit } from '../security/open-files.ts';
+import { openFileLimit } from '../http/listen.ts';
 import type { Guards, Target } from './http/guards.ts';
 import type { Answer, PanelRoute } from './http/route.ts';
 import type { StaticPages } from './http/static-pages.ts';

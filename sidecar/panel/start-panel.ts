@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { listenFault } from '../config/listen-fault.ts';
+import { listenFault } from '../http/listen.ts';
 import { PAGES_FOLDER } from '../program-folder.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isJsonType } from '#sidecar/http/content-type.ts';
+import { isJsonType } from '#sidecar/http/body.ts';
 
 /** The rule as one pattern, which is quadratic in blanks. */
 const RULE = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i;
