@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { serverOptions } from './api/server-options.ts';
+import { readTls } from './api/tls.ts';
 import { COMMAND_PROCESS, outliveReaders } from './commands/command-process.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { helpOf, helpOfAll } from './commands/help.ts';
@@ -131,7 +131,7 @@ async function fail(output: StandardOutput, error: unknown): Promise<never> {
 
 /** Files that the configuration names must be there too, but for secrets, which a start makes. */
 function check(config: SidecarConfig, file: string): void {
-  serverOptions(config.api);
+  readTls(config.api.tls);
   for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
   process.stdout.write(`${file} is a good configuration\n`);
 }

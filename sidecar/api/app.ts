@@ -1,41 +1,38 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ApiError } from '#protocol/errors.ts';
-import { OPERATION_NAMES, OPERATIONS } from '#protocol/operations.ts';
+import { LONG_OPERATION_TIMEOUT_MS } from '#protocol/limits.ts';
+import { OPERATION_NAMES } from '#protocol/operations.ts';
 import type { DatabaseCheck } from '../data/database-check.ts';
+import { type BareAppOptions, createBareApp } from '../http/bare-app.ts';
+import { answerBrokenRequest } from '../http/broken-request.ts';
+import { errorAnswer } from '../operations/answer.ts';
+import { Operation, type RunOptions } from '../operations/run.ts';
 import { type Client, ClientReader } from '../security/client.ts';
 import type { Metrics } from './metrics.ts';
 import { OperationRoute, type OperationRouteOptions } from './operation-route.ts';
-import {
-  canSeeMetrics,
-  type MetricsVisibility,
-  noSuchPath,
-  serveLiveness,
-  serveMetrics,
-  serveReadiness,
-  serveTime,
-  wrongMethod,
-} from './probes.ts';
-import { replyError } from './reply.ts';
+import { replyError, send, sendJson } from './reply.ts';
 
-export interface AppOptions extends OperationRouteOptions {
+export interface AppOptions extends RunOptions, OperationRouteOptions {
   readonly metrics: Metrics;
   readonly trustedProxies: readonly string[];
   /** It listens on a Unix socket, where clients have no address. */
   readonly isUnixSocket: boolean;
   readonly metricsVisibility: MetricsVisibility;
   readonly database: DatabaseCheck;
-  /** From `serverOptions`: time limits, TLS, answers to what is not HTTP. */
-  readonly server: FastifyServerOptions;
+  readonly tls: BareAppOptions['tls'];
 }
 
-type Serve = (request: IncomingMessage, response: ServerResponse, client: Client) => void;
+export type MetricsVisibility = 'loopback' | 'all' | 'none';
+
+type Serve = (request: IncomingMessage, response: ServerResponse, client: Client) => unknown;
+
+/** A socket on which nothing moves for this long is closed, also one whose client does not read its answer. */
+const IDLE_SOCKET_MS = LONG_OPERATION_TIMEOUT_MS + 10_000;
 
 /** The whole surface of the signed API. The signed path is the route's own constant: nothing else leads to it. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const app = Fastify({ ...options.server, exposeHeadRoutes: false, return503OnClosing: false });
-  // Routes read their bodies themselves: contract section 3 has its own order of refusals, and no other method has one.
-  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  const app = createBareApp({ ...serverOptions(options), tls: options.tls });
   const clients = new ClientReader(options.trustedProxies, options.isUnixSocket);
   const methods = new Map<string, string[]>();
 
@@ -54,17 +51,12 @@ export function createApp(options: AppOptions): FastifyInstance {
       },
     });
   };
-  const publicRoute = (path: string, serve: (response: ServerResponse, client: Client) => void) =>
-    route('GET', path, (_request, response, client) => serve(response, client));
-
-  for (const operation of OPERATION_NAMES) {
+  for (const name of OPERATION_NAMES) {
+    const operation = new Operation(name, options);
     const served = new OperationRoute(operation, options);
-    route('POST', OPERATIONS[operation].path, (request, response, client) => served.serve(request, response, client));
+    route('POST', operation.path, (request, response, client) => served.serve(request, response, client));
   }
-  publicRoute('/v1/health', serveTime(options.now));
-  publicRoute('/healthz', serveLiveness());
-  publicRoute('/readyz', serveReadiness(options.database));
-  publicRoute('/metrics', serveMetrics(options.metrics, options.metricsVisibility));
+  publicRoutes(options, route);
 
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
@@ -80,9 +72,53 @@ export function createApp(options: AppOptions): FastifyInstance {
     replyError(reply.raw, new ApiError('internal_error', 'the service failed; details are in its log'));
   });
   options.connections.watch(app.server);
-  // Node.js would answer 417 in its own words.
-  app.server.on('checkExpectation', (_request, response) => {
-    replyError(response, new ApiError('invalid_request', 'the expectation is not known'));
-  });
   return app;
+}
+
+/** GET without authentication. */
+function publicRoutes(
+  { now, database, metrics, metricsVisibility }: AppOptions,
+  route: (method: 'GET', path: string, serve: Serve) => void,
+): void {
+  // Clients set their clock by it; it says nothing of the database.
+  route('GET', '/v1/health', (_request, response) => {
+    sendJson(response, 200, JSON.stringify({ status: 'ok', time: Math.floor(now() / 1000) }));
+  });
+  route('GET', '/healthz', (_request, response) => {
+    sendJson(response, 200, '{"status":"ok"}');
+  });
+  route('GET', '/readyz', async (_request, response) => {
+    if (await database.isReachable()) sendJson(response, 200, '{"status":"ready","database":true}');
+    else sendJson(response, 503, '{"status":"unavailable","database":false}');
+  });
+  route('GET', '/metrics', (_request, response, client) => {
+    if (!canSeeMetrics(metricsVisibility, client)) replyError(response, noSuchPath());
+    else send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', metrics.text());
+  });
+}
+
+function serverOptions({ requestTimeoutMs }: Pick<AppOptions, 'requestTimeoutMs'>): Omit<BareAppOptions, 'tls'> {
+  const broken = new ApiError('invalid_request', 'the request is not HTTP that can be read');
+  return {
+    requestTimeoutMs,
+    headersTimeoutMs: requestTimeoutMs,
+    idleSocketMs: IDLE_SOCKET_MS,
+    onBrokenRequest: answerBrokenRequest(errorAnswer(broken).envelope),
+    onUnreadablePath: (_request, response) => replyError(response, noSuchPath()),
+    onExpectation: (_request, response) =>
+      replyError(response, new ApiError('invalid_request', 'the expectation is not known')),
+  };
+}
+
+/** Elsewhere there is no such path (contract section 3). */
+function canSeeMetrics(visibility: MetricsVisibility, client: Client | null): boolean {
+  return visibility === 'all' || (visibility === 'loopback' && client?.isLoopback === true);
+}
+
+function noSuchPath(): ApiError {
+  return new ApiError('invalid_request', 'there is no such path', { status: 404 });
+}
+
+function wrongMethod(): ApiError {
+  return new ApiError('invalid_request', 'the path takes another method', { status: 405 });
 }

@@ -1,10 +1,8 @@
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { openFileLimit } from '../http/listen.ts';
+import { connectionLimit } from '../http/listen.ts';
 import type { Log } from '../log.ts';
 
-const MAX_CONNECTIONS = 2000;
-const MIN_CONNECTIONS = 32;
 const WARN_EVERY_MS = 60_000;
 
 /**
@@ -95,5 +93,5 @@ function peerOf(socket: Socket): string {
 
 /** Half of the files that the process may have open: the database, the panel and the logs need the rest. */
 export function maxConnections(): number {
-  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, Math.floor(openFileLimit() / 2)));
+  return connectionLimit(1 / 2);
 }

@@ -1,54 +1,57 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseRequestEnvelope, type RequestEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { OperationName } from '#protocol/operations.ts';
 import { type Body, type BodyReader, isJsonType } from '../http/body.ts';
-import { Operation, type RunOptions } from '../operations/run.ts';
+import type { Operation } from '../operations/run.ts';
 import type { Client } from '../security/client.ts';
 import type { Connections } from './connections.ts';
 import { replyAnswer } from './reply.ts';
 
-export interface OperationRouteOptions extends RunOptions {
+export interface OperationRouteOptions {
   readonly bodies: BodyReader;
   readonly connections: Connections;
+  readonly maxPayloadChars: number;
 }
 
-/** HTTP around one operation: contract section 3, step 2, and the way of its answer. */
-export class OperationRoute<Op extends OperationName> {
-  readonly #operation: Operation<Op>;
-  readonly #bodies: BodyReader;
-  readonly #connections: Connections;
+/** HTTP around one operation. The order of the steps is that of contract section 3: head, body, envelope, signature. */
+export class OperationRoute {
+  readonly #operation: Operation<OperationName>;
+  readonly #options: OperationRouteOptions;
 
-  constructor(name: Op, options: OperationRouteOptions) {
-    this.#operation = new Operation(name, options);
-    this.#bodies = options.bodies;
-    this.#connections = options.connections;
+  constructor(operation: Operation<OperationName>, options: OperationRouteOptions) {
+    this.#operation = operation;
+    this.#options = options;
   }
 
-  serve(request: IncomingMessage, response: ServerResponse, client: Client): void {
+  async serve(request: IncomingMessage, response: ServerResponse, client: Client): Promise<void> {
+    const { bodies, connections, maxPayloadChars } = this.#options;
     const { headers, socket } = request;
-    const call = this.#operation.admit({
-      client,
-      answer: (answer) => replyAnswer(response, answer),
-      authenticated: () => this.#connections.know(socket),
-    });
+    const call = this.#operation.admit({ client, answer: (answer) => replyAnswer(response, answer) });
     if (call === null) {
       request.resume();
       return;
     }
-    const sender = { address: client.address, isStranger: this.#connections.isStranger(socket) };
-    this.#bodies.read(request, sender, (body) => {
-      this.#operation.run(call, () => readText(body, headers['content-type']));
-    });
+    const sender = { address: client.address, isStranger: connections.isStranger(socket) };
+    const body = await bodies.read(request, sender);
+    if (body === 'cutOff') return;
+    try {
+      call.authenticate(envelopeOf(body, headers['content-type'], maxPayloadChars));
+      connections.know(socket);
+      call.run();
+    } catch (error) {
+      call.refuse(error);
+    }
   }
 }
 
-/** Contract section 3, step 2, up to the JSON. Throws `ApiError`. */
-function readText(body: Body, contentType: string | undefined): string {
+/** Contract section 3, steps 2 and 3. Throws `ApiError`. */
+function envelopeOf(body: Exclude<Body, 'cutOff'>, contentType: string | undefined, maxChars: number): RequestEnvelope {
   if (body === 'tooLarge') throw new ApiError('payload_too_large', 'the body is too long');
   if (body === 'tooMany') throw new ApiError('internal_error', 'too many bodies at once', { status: 503 });
   if (!isJsonType(contentType)) throw new ApiError('invalid_request', 'expected content type application/json');
   const hasByteOrderMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-  if (!hasByteOrderMark && isUtf8(body)) return body.toString('utf8');
+  if (!hasByteOrderMark && isUtf8(body)) return parseRequestEnvelope(body.toString('utf8'), maxChars);
   throw new ApiError('invalid_request', 'the body is not UTF-8, or begins with a byte order mark');
 }

@@ -35,15 +35,3 @@ export function replyAnswer(response: ServerResponse, answer: Answer, headers: R
 export function replyError(response: ServerResponse, error: ApiError, headers: Record<string, string> = {}): void {
   replyAnswer(response, errorAnswer(error), headers);
 }
-
-/** An answer for a connection that never became a request. */
-export function rawErrorAnswer(error: ApiError): string {
-  const { envelope: body } = errorAnswer(error);
-  const head = [
-    `HTTP/1.1 ${error.status} Bad Request`,
-    `Content-Type: ${JSON_HEADERS}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  return `${head.join('\r\n')}\r\n\r\n${body}`;
-}

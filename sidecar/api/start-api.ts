@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { MAX_ENVELOPE_CHARS } from '#protocol/limits.ts';
 import type { CallWatch } from '../data/call-watch.ts';
 import { DatabaseCheck } from '../data/database-check.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import { BodyReader } from '../http/body.ts';
-import { listen } from '../http/listen.ts';
+import { listenOnPort, listenOnSocket, urlOf } from '../http/listen.ts';
 import { RequestLog } from '../http/request-log.ts';
 import type { Log } from '../log.ts';
 import { Authenticator } from '../operations/authenticate.ts';
@@ -17,12 +17,11 @@ import { type KeyRow, Keyring } from '../security/keyring.ts';
 import { LockOut } from '../security/lock-out.ts';
 import { NonceStore } from '../security/nonce-store.ts';
 import { RateLimit } from '../security/rate-limit.ts';
-import { createApp } from './app.ts';
+import { type AppOptions, createApp, type MetricsVisibility } from './app.ts';
 import { Connections, maxConnections } from './connections.ts';
 import { createHealthHandler } from './health.ts';
 import { type Gauge, gaugesOf, Metrics } from './metrics.ts';
-import type { MetricsVisibility } from './probes.ts';
-import { serverOptions } from './server-options.ts';
+import { readTls } from './tls.ts';
 
 /** What the API reads of the configuration; contract section 2 names and explains each. */
 export interface ApiConfig {
@@ -92,19 +91,19 @@ const IDLE_CHECK_MS = 25;
 /** The signed API over an engine: everything from the configuration to the listening socket. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { config } = options;
-  const server = serverOptions(config.api);
+  const tls = readTls(config.api.tls);
   const now = options.now ?? Date.now;
   const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
   const keyring = new Keyring(config.keys);
   const nonces = openNonceStore(options, now);
-  const { app, metrics, connections } = buildApp(options, { now, monotonicNow, keyring, nonces, server });
+  const { app, metrics, connections } = buildApp(options, { now, monotonicNow, keyring, nonces, tls });
   const stop = async () => {
     await closeApp(app, connections);
     metrics.close();
     await nonces.close();
   };
   try {
-    const address = await listen(app, { ...config.api, isTls: config.api.tls !== null, configFile: config.file });
+    const address = await listen(app, config);
     return { address, hmacs: () => keyring.hmacs, stop };
   } catch (error) {
     await stop();
@@ -123,7 +122,7 @@ interface Parts {
   readonly monotonicNow: () => number;
   readonly keyring: Keyring;
   readonly nonces: NonceStore;
-  readonly server: FastifyServerOptions;
+  readonly tls: AppOptions['tls'];
 }
 
 function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
@@ -149,6 +148,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     },
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
     requestTimeoutMs: api.requestTimeoutMs,
+    maxPayloadChars: limits.maxPayloadChars,
     trustedProxies: api.trustedProxies,
     isUnixSocket: api.socketPath !== null,
     metricsVisibility: api.metrics,
@@ -184,6 +184,17 @@ function openNonceStore(options: ApiOptions, now: () => number): NonceStore {
     warn: (line) => log.warn(line),
     ...(nonceCapacity === undefined ? {} : { capacity: nonceCapacity }),
   });
+}
+
+/** Returns the address as the connector's `url` takes it. */
+async function listen(app: FastifyInstance, { api, file }: ApiConfig): Promise<string> {
+  const { host, port, socketPath, tls } = api;
+  if (socketPath !== null) {
+    await listenOnSocket(app, socketPath);
+    return `unix:${socketPath}`;
+  }
+  const place = { field: 'api.port', host, port, file, also: ' and url in database.json' };
+  return urlOf(tls === null ? 'http' : 'https', host, await listenOnPort(app, place));
 }
 
 /** Connections that become idle are closed at once, strangers after a second, and the others in the end. */

@@ -1,112 +1,75 @@
 import type { IncomingMessage } from 'node:http';
 import { networkOf } from '../security/addresses.ts';
 
-/** `tooLarge` once more than `maxBytes` have come or are announced, `tooMany` if the body made room for others. */
-export type Body = Buffer | 'tooLarge' | 'tooMany';
-
-export interface Sender {
-  readonly address: string;
-  /** No request of this connection had a right signature so far. */
-  readonly isStranger: boolean;
-}
-
-/** Reads bodies up to a size each, and all that are under way up to a multiple of it. */
-export class BodyReader {
-  readonly #maxBytes: number;
-  readonly #unfinished: UnfinishedBodies;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-    this.#unfinished = new UnfinishedBodies(maxBytes);
-  }
-
-  /** Calls `take` once, or never if the connection ends first. Reads and discards the rest of a refused body. */
-  read(request: IncomingMessage, { address, isStranger }: Sender, take: (body: Body) => void): void {
-    if (Number(request.headers['content-length'] ?? 0) > this.#maxBytes) {
-      request.resume();
-      take('tooLarge');
-      return;
-    }
-    let buffer = new GrowingBuffer();
-    const refuse = (reason: 'tooLarge' | 'tooMany') => {
-      this.#unfinished.remove(body);
-      buffer = new GrowingBuffer();
-      take(reason);
-    };
-    const body = { network: networkOf(address), isStranger, bytes: 0, refuse: () => refuse('tooMany') };
-    this.#unfinished.add(body);
-    request.on('data', (chunk: Buffer) => {
-      if (!this.#unfinished.has(body)) return;
-      buffer.append(chunk);
-      if (buffer.length > this.#maxBytes) refuse('tooLarge');
-      else this.#unfinished.grow(body, chunk.length);
-    });
-    request.on('end', () => {
-      if (this.#unfinished.remove(body)) take(buffer.bytes());
-    });
-    request.on('error', () => this.#unfinished.remove(body));
-    request.on('close', () => this.#unfinished.remove(body));
-  }
-}
-
 /** Bodies of the full size that may be under way at the same time; more is an attack, not a game. */
 const MAX_FULL_BODIES = 16;
 /** The same for the strangers of one network. */
 const MAX_FULL_BODIES_OF_STRANGERS = 8;
 
-export interface UnfinishedBody {
-  /** As `networkOf` returns it. */
-  readonly network: string;
-  /** No request of the connection had a right signature so far. */
+/**
+ * `tooLarge`: more bytes were sent or announced than one body may have. `tooMany`: the body made room for others. `cutOff`: the
+ * connection ended first.
+ */
+export type Body = Buffer | 'tooLarge' | 'tooMany' | 'cutOff';
+
+export interface Sender {
+  readonly address: string;
+  /** Not authenticated so far. */
   readonly isStranger: boolean;
-  bytes: number;
-  /** Removes the body and answers its request. */
-  readonly refuse: () => void;
 }
 
 /**
- * The bodies under way, bounded together, and for the strangers of one network. Beyond a bound the largest unfinished body is
- * refused: a body of a stranger before any other.
+ * Reads bodies up to a size each. Bounds all unfinished bodies together, and those of the strangers of one network: beyond a
+ * bound the largest unfinished body is refused, a stranger's before any other.
  */
-export class UnfinishedBodies {
+export class BodyReader {
   readonly #maxBytes: number;
-  readonly #maxBytesOfStrangers: number;
-  readonly #bodies = new Set<UnfinishedBody>();
+  readonly #unfinished = new Set<UnfinishedBody>();
   readonly #bytesOfStrangers = new Map<string, number>();
   #bytes = 0;
 
-  /** @param fullBytes the size of the largest body */
-  constructor(fullBytes: number) {
-    this.#maxBytes = fullBytes * MAX_FULL_BODIES;
-    this.#maxBytesOfStrangers = fullBytes * MAX_FULL_BODIES_OF_STRANGERS;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
-  has(body: UnfinishedBody): boolean {
-    return this.#bodies.has(body);
-  }
-
-  add(body: UnfinishedBody): void {
-    this.#bodies.add(body);
-  }
-
-  /** Refuses bodies, this one included, until the others fit. */
-  grow(body: UnfinishedBody, bytes: number): void {
-    body.bytes += bytes;
-    this.#count(body, bytes);
-    const { network } = body;
-    while ((this.#bytesOfStrangers.get(network) ?? 0) > this.#maxBytesOfStrangers) {
-      this.#largest((other) => other.isStranger && other.network === network)?.refuse();
+  /** Reads and discards the rest of a refused body. */
+  read(request: IncomingMessage, sender: Sender): Promise<Body> {
+    if (Number(request.headers['content-length'] ?? 0) > this.#maxBytes) {
+      request.resume();
+      return Promise.resolve('tooLarge');
     }
-    while (this.#bytes > this.#maxBytes) {
-      (this.#largest((other) => other.isStranger) ?? this.#largest(() => true))?.refuse();
-    }
+    return new Promise((resolve) => {
+      const body = new UnfinishedBody(sender, resolve);
+      this.#unfinished.add(body);
+      request.on('data', (chunk: Buffer) => this.#append(body, chunk));
+      request.on('end', () => this.#finish(body, body.content()));
+      request.on('error', () => this.#finish(body, 'cutOff'));
+      request.on('close', () => this.#finish(body, 'cutOff'));
+    });
   }
 
-  /** False if it was removed before. */
-  remove(body: UnfinishedBody): boolean {
-    if (!this.#bodies.delete(body)) return false;
-    this.#count(body, -body.bytes);
-    return true;
+  #append(body: UnfinishedBody, chunk: Buffer): void {
+    if (!this.#unfinished.has(body)) return;
+    body.append(chunk);
+    this.#count(body, chunk.length);
+    if (body.length > this.#maxBytes) this.#finish(body, 'tooLarge');
+    else this.#makeRoom(body.network);
+  }
+
+  /** Does nothing if the body was finished before. */
+  #finish(body: UnfinishedBody, outcome: Body): void {
+    if (!this.#unfinished.delete(body)) return;
+    this.#count(body, -body.length);
+    body.finish(outcome);
+  }
+
+  #makeRoom(network: string): void {
+    while ((this.#bytesOfStrangers.get(network) ?? 0) > MAX_FULL_BODIES_OF_STRANGERS * this.#maxBytes) {
+      this.#refuseLargest((body) => body.isStranger && body.network === network);
+    }
+    while (this.#bytes > MAX_FULL_BODIES * this.#maxBytes) {
+      this.#refuseLargest((body) => body.isStranger) || this.#refuseLargest(() => true);
+    }
   }
 
   #count({ isStranger, network }: UnfinishedBody, bytes: number): void {
@@ -117,20 +80,32 @@ export class UnfinishedBodies {
     else this.#bytesOfStrangers.set(network, sum);
   }
 
-  /** Undefined if no body with a byte matches. */
-  #largest(matches: (body: UnfinishedBody) => boolean): UnfinishedBody | undefined {
+  /** False if no body with a byte matches. */
+  #refuseLargest(matches: (body: UnfinishedBody) => boolean): boolean {
     let largest: UnfinishedBody | undefined;
-    for (const body of this.#bodies) {
-      if (body.bytes > (largest?.bytes ?? 0) && matches(body)) largest = body;
+    for (const body of this.#unfinished) {
+      if (body.length > (largest?.length ?? 0) && matches(body)) largest = body;
     }
-    return largest;
+    if (largest === undefined) return false;
+    this.#finish(largest, 'tooMany');
+    return true;
   }
 }
 
-/** Chunks joined as they come: many small ones take no more memory than their bytes, up to twice. */
-export class GrowingBuffer {
+/** Chunks are joined as they arrive: many small ones take at most twice the memory of their bytes. */
+class UnfinishedBody {
+  /** As `networkOf` returns it. */
+  readonly network: string;
+  readonly isStranger: boolean;
+  readonly #resolve: (body: Body) => void;
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
+
+  constructor({ address, isStranger }: Sender, resolve: (body: Body) => void) {
+    this.network = networkOf(address);
+    this.isStranger = isStranger;
+    this.#resolve = resolve;
+  }
 
   get length(): number {
     return this.#length;
@@ -148,8 +123,15 @@ export class GrowingBuffer {
   }
 
   /** Shares the memory. */
-  bytes(): Buffer {
+  content(): Buffer {
     return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Frees the memory: the request may live on for long. */
+  finish(outcome: Body): void {
+    this.#bytes = Buffer.alloc(0);
+    this.#length = 0;
+    this.#resolve(outcome);
   }
 
   #grow(length: number): void {
@@ -159,7 +141,7 @@ export class GrowingBuffer {
   }
 }
 
-const MAX_CHARACTERS = 256;
+const MAX_TYPE_CHARACTERS = 256;
 const UTF8 = /^(?:utf-8|"utf-8")$/;
 
 /**
@@ -168,7 +150,7 @@ const UTF8 = /^(?:utf-8|"utf-8")$/;
  */
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
-  if (contentType === undefined || contentType.length > MAX_CHARACTERS) return false;
+  if (contentType === undefined || contentType.length > MAX_TYPE_CHARACTERS) return false;
   const [type, ...parameters] = contentType.toLowerCase().split(';').map(trimBlanks);
   // A semicolon at the end.
   if (parameters.at(-1) === '') parameters.pop();
@@ -180,7 +162,7 @@ function isUtf8Charset(parameter: string): boolean {
   return name === 'charset' && UTF8.test(value) && rest.length === 0;
 }
 
-/** Blanks as HTTP knows them; `trim` would also take a no-break space. */
+/** Blanks as HTTP knows them; `trim` would also remove a no-break space. */
 function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;

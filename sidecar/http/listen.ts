@@ -2,44 +2,58 @@ import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-export interface ListenSettings {
-  readonly host: string;
-  readonly port: number;
-  readonly socketPath: string | null;
-  readonly isTls: boolean;
-  /** Path of sidecar.json, for errors. */
-  readonly configFile: string;
-}
-
-/** Only the sidecar's own user may speak to it, as with the secrets. */
+const MAX_CONNECTIONS = 2000;
+const MIN_CONNECTIONS = 32;
+/** Only the sidecar's own user may connect, as with the secrets. */
 const SOCKET_MODE = 0o600;
 
-/** Resolves with the address as the connector's `url` takes it. */
-export async function listen(app: FastifyInstance, settings: ListenSettings): Promise<string> {
-  const { host, port, socketPath, isTls, configFile } = settings;
-  if (socketPath !== null && process.platform === 'win32') {
-    await listenOnPipe(app, socketPath);
-    return `unix:${socketPath}`;
-  }
-  if (socketPath !== null) {
-    await removeDeadSocket(socketPath);
-    const umask = process.umask(0o777 - SOCKET_MODE);
-    try {
-      await app.listen({ path: socketPath });
-      chmodSync(socketPath, SOCKET_MODE);
-    } finally {
-      process.umask(umask);
-    }
-    return `unix:${socketPath}`;
-  }
+export interface ListenPlace {
+  /** Field of sidecar.json that holds the port, such as `api.port`. */
+  readonly field: string;
+  readonly host: string;
+  readonly port: number;
+  /** Path of sidecar.json. */
+  readonly file: string;
+  /** Other places that must name the same port. */
+  readonly also?: string;
+}
+
+/**
+ * Returns the port, which the system chooses for port 0.
+ *
+ * @throws Error with one line for the owner: why the port cannot be used, and which setting to change
+ */
+export async function listenOnPort(app: FastifyInstance, place: ListenPlace): Promise<number> {
+  const { field, host, port, file, also = '' } = place;
   try {
     await app.listen({ host, port });
   } catch (error) {
-    throw listenFault({ field: 'api.port', host, port, file: configFile, also: ' and url in database.json' }, error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const where = `${field} in ${file}${also}`;
+    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use; change ${where}`);
+    if (code === 'EACCES') throw new Error(`this user may not use port ${port}; change ${where}`);
+    throw new Error(`cannot listen on ${host}:${port}: ${code ?? message}; change ${where}`);
   }
   const address = app.server.address();
-  const chosen = typeof address === 'object' && address !== null ? address.port : port;
-  return `${isTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${chosen}`;
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+/** `http://127.0.0.1:20772` */
+export function urlOf(scheme: 'http' | 'https', host: string, port: number): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** A Unix socket; a named pipe on Windows. */
+export async function listenOnSocket(app: FastifyInstance, path: string): Promise<void> {
+  if (process.platform === 'win32') return listenOnPipe(app, path);
+  await removeDeadSocket(path);
+  const umask = process.umask(0o777 - SOCKET_MODE);
+  try {
+    await app.listen({ path });
+    chmodSync(path, SOCKET_MODE);
+  } finally {
+    process.umask(umask);
+  }
 }
 
 /** A named pipe goes with its process, and has no file whose mode could be set: Windows lets others only read from it. */
@@ -70,29 +84,10 @@ async function removeDeadSocket(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-export interface ListenPlace {
-  /** Field of sidecar.json that holds the port, such as `api.port`. */
-  readonly field: string;
-  readonly host: string;
-  readonly port: number;
-  /** Path of sidecar.json. */
-  readonly file: string;
-  /** Other places that must name the same port. */
-  readonly also?: string;
-}
-
-/** Line for the owner: why the port cannot be used, and which setting to change. */
-export function listenFault({ field, host, port, file, also = '' }: ListenPlace, error: unknown): Error {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const where = `${field} in ${file}${also}`;
-  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; change ${where}`);
-  if (code === 'EACCES') return new Error(`this user may not use port ${port}; change ${where}`);
-  return new Error(`cannot listen on ${host}:${port}: ${code ?? message}; change ${where}`);
-}
-
-/** How many files the process may have open; infinite if the system does not say. */
-export function openFileLimit(): number {
+/** A share of the files that the process may have open: the database and the logs need the rest. */
+export function connectionLimit(share: number): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const files = Number(userLimits?.open_files?.soft);
-  return Number.isFinite(files) ? files : Number.POSITIVE_INFINITY;
+  if (!Number.isFinite(files)) return MAX_CONNECTIONS;
+  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, Math.floor(files * share)));
 }

@@ -1,4 +1,4 @@
-import { parseRequestEnvelope, type RequestEnvelope } from '#protocol/envelope.ts';
+import type { RequestEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { SigningKey } from '#protocol/signing-key.ts';
 import type { Client } from '../security/client.ts';
@@ -15,7 +15,6 @@ export interface AuthenticatorOptions {
   readonly addressLimit: RateLimit;
   readonly requireHttps: 'always' | 'non-loopback' | 'never';
   readonly maxSkewSeconds: number;
-  readonly maxPayloadChars: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Milliseconds that never go back. */
@@ -29,7 +28,7 @@ export interface Authenticated {
   readonly envelope: RequestEnvelope;
 }
 
-/** Contract section 3, steps 1 and 3 to 6. */
+/** Contract section 3, steps 1 and 4 to 6. */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   #failures = 0;
@@ -56,23 +55,13 @@ export class Authenticator {
     if (!addressLimit.take(client.address, nowMs)) throw new RateLimited('too many requests from this address', 1000);
   }
 
-  /** After `admit`. Throws `ApiError`; the answer to that is not signed. Nothing may be done for the request before `whenKept`. */
-  authenticate(text: string, path: string, client: Client): Authenticated {
-    const envelope = parseRequestEnvelope(text, this.#options.maxPayloadChars);
-    if (client.isLoopback) this.#checkLockOut(this.#sourceOf(client, envelope.kid));
-    return this.#verify(envelope, path, client);
-  }
-
   /**
-   * Calls `then` once the requests authenticated in this turn of the event loop are remembered beyond a crash; with the
-   * reason where they are not, which is not signed either.
+   * Steps 4 to 6, after `admit`. Throws `ApiError`; the answer to that is not signed. Nothing may be done for the request before
+   * its nonce is kept (`NonceStore.whenKept`). Everything is computed before anything is decided, so that no failure is quicker
+   * than another.
    */
-  whenKept(then: (refusal: ApiError | null) => void): void {
-    this.#options.nonces.whenKept((isKept) => then(isKept ? null : notRemembered()));
-  }
-
-  /** Steps 4 and 5: everything is computed before anything is decided, so that no failure is quicker than another. */
-  #verify(envelope: RequestEnvelope, path: string, client: Client): Authenticated {
+  authenticate(envelope: RequestEnvelope, path: string, client: Client): Authenticated {
+    if (client.isLoopback) this.#checkLockOut(this.#sourceOf(client, envelope.kid));
     const { keyring, nonces, maxSkewSeconds, now } = this.#options;
     const nowMs = now();
     const nowSeconds = Math.floor(nowMs / 1000);
@@ -114,7 +103,8 @@ export class Authenticator {
   }
 }
 
-function notRemembered(): ApiError {
+/** The disk does not take the nonce, or memory is full. */
+export function notRemembered(): ApiError {
   return new ApiError('internal_error', 'no request can be remembered now', { status: 503 });
 }
 

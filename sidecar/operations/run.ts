@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import type { RequestEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { OPERATIONS, type OperationName } from '#protocol/operations.ts';
 import { type PayloadOf, parsePayload, parsePayloadText } from '#protocol/payloads.ts';
@@ -6,9 +7,10 @@ import type { ServerTiming } from '#protocol/server-timing.ts';
 import { type CallContext, CallTiming } from '../data/call-context.ts';
 import { type Log, traceOf } from '../log.ts';
 import type { Client } from '../security/client.ts';
+import type { NonceStore } from '../security/nonce-store.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import { type Answer, asApiError, errorAnswer, RateLimited, resultAnswer, type Seal } from './answer.ts';
-import type { Authenticated, Authenticator } from './authenticate.ts';
+import { type Authenticated, type Authenticator, notRemembered } from './authenticate.ts';
 import { checkPermission } from './permission.ts';
 
 export type OperationHandler<Op extends OperationName> = (
@@ -36,6 +38,7 @@ export interface AnsweredCall {
 
 export interface RunOptions {
   readonly authenticator: Authenticator;
+  readonly nonces: NonceStore;
   readonly keyLimit: RateLimit;
   readonly handlers: OperationHandlers;
   readonly log: Log;
@@ -45,149 +48,138 @@ export interface RunOptions {
   onAnswered(call: AnsweredCall): void;
 }
 
-/** One request from its head to its one answer, as a transport sees it. */
+/** One request, as its transport sees it. */
 export interface Exchange {
   readonly client: Client;
-  /** Takes the answer, once. */
+  /** Takes the one answer. */
   answer(answer: Answer): void;
-  /** The request had a right signature. */
-  authenticated(): void;
-}
-
-/** State of one request between its steps. */
-export interface Call {
-  readonly exchange: Exchange;
-  /** `performance.now()` at the head. */
-  readonly startedMs: number;
-  readonly timing: CallTiming;
-  kid: string;
-  /** Set once the request is authenticated: every answer from then on is signed. */
-  seal: Seal | null;
-  isAnswered: boolean;
-  payload: object | null;
 }
 
 /**
- * One operation of contract section 3, steps 1 and 3 to 7: envelope text in, signed answer out. Knows no transport; the
- * transport reads the text between `admit` and `run` (step 2).
+ * One operation of contract section 3, steps 1 and 4 to 7: an envelope in, a signed answer out. Knows no transport; the transport
+ * reads the envelope (steps 2 and 3) between `admit` and `authenticate`.
  */
 export class Operation<Op extends OperationName> {
-  readonly #name: Op;
-  readonly #path: string;
-  readonly #timeoutMs: number;
-  readonly #options: RunOptions;
+  readonly name: Op;
+  readonly path: string;
+  readonly timeoutMs: number;
+  readonly options: RunOptions;
 
   constructor(name: Op, options: RunOptions) {
-    this.#name = name;
-    this.#path = OPERATIONS[name].path;
-    this.#timeoutMs = OPERATIONS[name].timeoutMs ?? options.requestTimeoutMs;
-    this.#options = options;
+    this.name = name;
+    this.path = OPERATIONS[name].path;
+    this.timeoutMs = OPERATIONS[name].timeoutMs ?? options.requestTimeoutMs;
+    this.options = options;
   }
 
   /** Step 1, from the head alone. Null if the request was refused, and answered. */
-  admit(exchange: Exchange): Call | null {
-    const unread = { kid: '', seal: null, isAnswered: false, payload: null };
-    const call: Call = { exchange, startedMs: performance.now(), timing: new CallTiming(), ...unread };
+  admit(exchange: Exchange): Call<Op> | null {
+    const call = new Call(this, exchange);
     try {
-      this.#options.authenticator.admit(exchange.client);
+      this.options.authenticator.admit(exchange.client);
       return call;
     } catch (error) {
-      this.#fail(call, error);
+      call.refuse(error);
       return null;
     }
   }
+}
 
-  /** @param readText text of the envelope; an error that it throws is the answer */
-  run(call: Call, readText: () => string): void {
-    try {
-      this.#authenticate(call, readText());
-    } catch (error) {
-      this.#fail(call, error);
-    }
+/** One request from its head to its one answer: `authenticate`, then `run`; or `refuse`. */
+export class Call<Op extends OperationName> {
+  readonly #operation: Operation<Op>;
+  readonly #exchange: Exchange;
+  readonly #startedMs = performance.now();
+  readonly #timing = new CallTiming();
+  #authenticated: Authenticated | null = null;
+  /** Set once the request is remembered: every answer from then on is signed. */
+  #seal: Seal | null = null;
+  #payload: object | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isAnswered = false;
+
+  constructor(operation: Operation<Op>, exchange: Exchange) {
+    this.#operation = operation;
+    this.#exchange = exchange;
   }
 
-  #authenticate(call: Call, text: string): void {
-    const { authenticator } = this.#options;
-    const authenticated = authenticator.authenticate(text, this.#path, call.exchange.client);
-    call.kid = authenticated.key.kid;
-    call.exchange.authenticated();
-    authenticator.whenKept((refusal) => {
+  /** Steps 4 to 6: returns if the signature is right. Throws `ApiError`, which the transport passes to `refuse`. */
+  authenticate(envelope: RequestEnvelope): void {
+    const { path, options } = this.#operation;
+    this.#authenticated = options.authenticator.authenticate(envelope, path, this.#exchange.client);
+  }
+
+  /** Step 7, once the nonce is kept. */
+  run(): void {
+    const { nonces } = this.#operation.options;
+    nonces.whenKept((isKept) => {
       try {
-        if (refusal !== null) throw refusal;
-        this.#accept(call, authenticated);
+        if (!isKept) throw notRemembered();
+        this.#accept(this.#authenticated as Authenticated);
       } catch (error) {
-        this.#fail(call, error);
+        this.refuse(error);
       }
     });
   }
 
-  /** From here on every answer is signed. */
-  #accept(call: Call, authenticated: Authenticated): void {
-    const { keyLimit, monotonicNow } = this.#options;
-    const { key, secret, envelope } = authenticated;
-    call.seal = { secret, nonce: envelope.nonce };
-    if (!keyLimit.take(key.kid, monotonicNow())) throw new RateLimited('too many requests with this key', 1000);
-    const payload = parsePayload(this.#name, parsePayloadText(envelope.payload));
-    call.payload = payload;
-    checkPermission(this.#name, payload, key);
-    this.#handle(call, authenticated, payload);
+  /** Does nothing after the answer: the error of a write that ended beyond its time has no reader. */
+  refuse(thrown: unknown): void {
+    if (this.#isAnswered) return;
+    const error = asApiError(thrown);
+    if (error !== thrown) {
+      const { name, options } = this.#operation;
+      options.log.error('internal error', { op: name, cause: traceOf(thrown) });
+    }
+    const timing = this.#finish();
+    this.#exchange.answer(errorAnswer(error, this.#seal, timing));
+    this.#account(error.status, error.code, timing);
   }
 
-  #handle(call: Call, { key, envelope }: Authenticated, payload: PayloadOf<Op>): void {
-    const deadline = call.startedMs + this.#timeoutMs;
-    const context = {
+  #accept({ key, secret, envelope }: Authenticated): void {
+    const { name, options, timeoutMs } = this.#operation;
+    this.#seal = { secret, nonce: envelope.nonce };
+    if (!options.keyLimit.take(key.kid, options.monotonicNow())) {
+      throw new RateLimited('too many requests with this key', 1000);
+    }
+    const payload = parsePayload(name, parsePayloadText(envelope.payload));
+    this.#payload = payload;
+    checkPermission(name, payload, key);
+    const deadline = this.#startedMs + timeoutMs;
+    const running = options.handlers[name](payload, {
       text: envelope.payload,
       kid: key.kid,
       allowUnfilteredWrites: key.allowUnfilteredWrites,
       deadline,
-      now: this.#options.now(),
-      timing: call.timing,
-    };
-    const running = this.#options.handlers[this.#name](payload, context);
-    const timer = setTimeout(() => {
-      this.#fail(call, new ApiError('timeout', 'the request took too long; a write may still be done'));
+      now: options.now(),
+      timing: this.#timing,
+    });
+    this.#timer = setTimeout(() => {
+      this.refuse(new ApiError('timeout', 'the request took too long; a write may still be done'));
     }, deadline - performance.now());
     running.then(
-      (result) => {
-        clearTimeout(timer);
-        this.#succeed(call, result);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        this.#fail(call, error);
-      },
+      (result) => this.#succeed(result),
+      (error: unknown) => this.refuse(error),
     );
   }
 
-  #succeed(call: Call, result: string): void {
-    if (call.isAnswered || call.seal === null) return;
-    call.isAnswered = true;
-    call.exchange.answer(resultAnswer(call.seal, result, timingOf(call)));
-    this.#account(call, 200, '');
+  #succeed(result: string): void {
+    if (this.#isAnswered || this.#seal === null) return;
+    const timing = this.#finish();
+    this.#exchange.answer(resultAnswer(this.#seal, result, timing));
+    this.#account(200, '', timing);
   }
 
-  /** An error after the answer (a write that ended beyond its time) has nobody to go to. */
-  #fail(call: Call, thrown: unknown): void {
-    if (call.isAnswered) return;
-    call.isAnswered = true;
-    const error = asApiError(thrown);
-    if (error !== thrown) this.#options.log.error('internal error', { op: this.#name, cause: traceOf(thrown) });
-    call.exchange.answer(errorAnswer(error, call.seal, timingOf(call)));
-    this.#account(call, error.status, error.code);
+  #finish(): ServerTiming {
+    this.#isAnswered = true;
+    clearTimeout(this.#timer);
+    const totalMs = performance.now() - this.#startedMs;
+    return { totalMs, databaseMs: Math.min(this.#timing.databaseMs, totalMs) };
   }
 
-  #account(call: Call, status: number, code: string): void {
-    const { totalMs: ms, databaseMs } = timingOf(call);
-    const { kid, payload, exchange } = call;
-    this.#options.onAnswered({
-      operation: this.#name,
-      client: exchange.client,
-      ...{ kid, payload, status, code, ms, databaseMs },
-    });
+  #account(status: number, code: string, { totalMs: ms, databaseMs }: ServerTiming): void {
+    const { name: operation, options } = this.#operation;
+    const kid = this.#authenticated?.key.kid ?? '';
+    const { client } = this.#exchange;
+    options.onAnswered({ operation, kid, client, payload: this.#payload, status, code, ms, databaseMs });
   }
-}
-
-function timingOf({ startedMs, timing }: Call): ServerTiming {
-  const totalMs = performance.now() - startedMs;
-  return { totalMs, databaseMs: Math.min(timing.databaseMs, totalMs) };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
-import { openFileLimit } from '../http/listen.ts';
+import { connectionLimit } from '../http/listen.ts';
 import type { Guards, Target } from './http/guards.ts';
 import type { Answer, PanelRoute } from './http/route.ts';
 import type { StaticPages } from './http/static-pages.ts';
@@ -52,8 +52,6 @@ const ACCESS_KINDS = ['public', 'authenticated', 'all', 'any'];
 const REQUEST_MS = 30_000;
 /** Nothing gets through for so long: whoever does not take an answer keeps no file open, and nobody else from an archive. */
 const STALLED_MS = 300_000;
-const MOST_CONNECTIONS = 2000;
-const LEAST_CONNECTIONS = 32;
 const LONGEST_PARAMETER = 255;
 
 export function createApp({ routes, guards, pages, stalledMs = STALLED_MS }: AppOptions): FastifyInstance {
@@ -87,7 +85,7 @@ export function createApp({ routes, guards, pages, stalledMs = STALLED_MS }: App
 
 /** A quarter of the files that the process may have open: the API and the database come first. */
 function connectionBounds(): ConnectionBounds {
-  const most = Math.max(LEAST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor(openFileLimit() / 4)));
+  const most = connectionLimit(1 / 4);
   return { most, mostOfNetwork: Math.floor(most / 2) };
 }
 

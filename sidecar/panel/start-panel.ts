@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { listenFault } from '../http/listen.ts';
+import { listenOnPort, urlOf } from '../http/listen.ts';
 import { PAGES_FOLDER } from '../program-folder.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';
@@ -96,9 +96,10 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   };
   const ends = [...endsOf(services, app), ...opened.toReversed()];
   try {
-    const port = await listen(app, panel, base.config.file);
+    const { host } = panel;
+    const port = await listenOnPort(app, { field: 'panel.port', host, port: panel.port, file: base.config.file });
     hosts = new HostRule(panel, port);
-    const address = `http://${panel.host.includes(':') ? `[${panel.host}]` : panel.host}:${port}`;
+    const address = urlOf('http', host, port);
     services.charts.start();
     services.health.start();
     services.log.info('listening', { service: 'panel', address });
@@ -136,20 +137,6 @@ async function endAll(ends: readonly End[]): Promise<void> {
     }
   }
   if (faults.length > 0) throw faults[0];
-}
-
-async function listen(
-  app: FastifyInstance,
-  { host, port }: { host: string; port: number },
-  file: string,
-): Promise<number> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    throw listenFault({ field: 'panel.port', host, port, file }, error);
-  }
-  const address = app.server.address();
-  return typeof address === 'object' && address !== null ? address.port : port;
 }
 
 async function closeApp(app: FastifyInstance): Promise<void> {
