@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
-import { createSchemaCalls } from '#engine/postgres/schema/calls.ts';
+import { createSchemaCalls } from '#engine/sql/schema/calls.ts';
 import {
   CrashingSessions,
   connect,

@@ -3,6 +3,7 @@ import { identityOf, physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { HIDDEN_ID, physicalTable } from '#engine/model/physical-names.ts';
 import { changesKey, type TableTransition } from '#engine/model/table-transition.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { raiseRemembered, renameTable } from '#engine/sql/schema/tables.ts';
 import type { Column } from '#protocol/schema.ts';
 import { addKeySql, createIndexSql, dropKeySql, renameColumnSql } from './ddl.ts';
 import { POSTGRES_SCHEMA } from './dialect.ts';
@@ -10,7 +11,6 @@ import { rememberGenerator } from './generators.ts';
 import { carryIndexes } from './index-change.ts';
 import { addNumbers, dropGenerator, generatorChange, makeGenerator } from './numbering.ts';
 import { rewriteWornOut } from './rewrite.ts';
-import { raiseRemembered, renameTable } from './tables.ts';
 
 /** Brings a table that stays, and whose rows are known to fit, to its declared form; inside a transaction. */
 export async function changeTable(

@@ -2,9 +2,9 @@ import { physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { renameTable } from '#engine/sql/schema/tables.ts';
 import { createIndexSql, createTableSql, dropTableSql, generatedColumn, physicalColumns } from './ddl.ts';
 import { lastId, raiseLastId } from './generators.ts';
-import { renameTable } from './tables.ts';
 
 /** No declared table can have this name, and the transaction that makes it also renames it. */
 const NEW_TABLE = '_rewrite';

@@ -1,5 +1,7 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
+import { sqlState } from '#engine/postgres/failures.ts';
+import { changeTable } from '#engine/postgres/schema/alter.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
@@ -7,8 +9,6 @@ import { checkedTransitions, checkRevision } from '#engine/sql/schema/fit.ts';
 import { followChange } from '#engine/sql/schema/quarantine.ts';
 import { readStored, writeStored } from '#engine/sql/schema/store.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { sqlState } from '../failures.ts';
-import { changeTable } from './alter.ts';
 import { createTable, dropTable, keepColumn, keepTable } from './tables.ts';
 
 /** So long a change waits for others' transactions; statements on the same tables wait behind it meanwhile. */

@@ -1,10 +1,10 @@
+import { POSTGRES_SCHEMA } from '#engine/postgres/schema/dialect.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';
 import { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { quarantineRows } from '#engine/sql/schema/quarantine.ts';
 import { readStored } from '#engine/sql/schema/store.ts';
 import type { Session, Sessions } from '#engine/sql/session.ts';
 import { applySchema, checkSchema } from './apply.ts';
-import { POSTGRES_SCHEMA } from './dialect.ts';
 import { lockNamespace, unlockNamespace } from './locks.ts';
 import { purgeQuarantine, restoreQuarantine } from './restore.ts';
 

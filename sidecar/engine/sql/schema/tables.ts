@@ -1,13 +1,19 @@
 import { keptOf, textOfKept, textOfKeptTable } from '#engine/model/kept.ts';
 import { hasGenerator, physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
+import {
+  createIndexSql,
+  createTableSql,
+  dropIndexSql,
+  dropTableSql,
+  renameTableSql,
+} from '#engine/postgres/schema/ddl.ts';
+import { raiseLastId, rememberGenerator } from '#engine/postgres/schema/generators.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { rememberedLastId } from '#engine/sql/schema/generators.ts';
 import { copyKeptSql, createKeptSql } from '#engine/sql/schema/keep.ts';
 import { detachColumns, register } from '#engine/sql/schema/quarantine.ts';
 import type { Column, Table } from '#protocol/schema.ts';
-import { createIndexSql, createTableSql, dropIndexSql, dropTableSql, renameTableSql } from './ddl.ts';
-import { raiseLastId, rememberGenerator } from './generators.ts';
 
 export async function createTable(connection: SchemaConnection, namespace: string, table: Table): Promise<void> {
   const physical = physicalTable(namespace, table.name);

@@ -12,6 +12,8 @@ import {
   tableOfKept,
 } from '#engine/model/restore-rules.ts';
 import { transitionTo } from '#engine/model/table-transition.ts';
+import { changeTable } from '#engine/postgres/schema/alter.ts';
+import { dropTableSql } from '#engine/postgres/schema/ddl.ts';
 import type { QuarantinedObject, RestoredObject } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { nameFault } from '#engine/sql/schema/fit.ts';
@@ -19,9 +21,7 @@ import { sameRowSql } from '#engine/sql/schema/keep.ts';
 import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '#engine/sql/schema/quarantine.ts';
 import { readStored } from '#engine/sql/schema/store.ts';
 import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
-import { changeTable } from './alter.ts';
 import { storeNext, withinLockWait } from './apply.ts';
-import { dropTableSql } from './ddl.ts';
 import { makeIndexes, raiseRemembered, renameTable } from './tables.ts';
 
 /**
