@@ -27,15 +27,16 @@ import { SnapshotSource } from '../sql/pool/snapshot.ts';
 import { type CompiledFind, ReadCompiler } from '../sql/read.ts';
 import { createSchemaCalls } from '../sql/schema/calls.ts';
 import type { SqlBounds } from '../sql/session.ts';
+import { createTransactionalTransfer } from '../sql/transfer.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../sql/upsert-twin.ts';
 import type { Transfer } from '../transfer.ts';
 import { POSTGRES_BATCH } from './batch.ts';
 import { postgresDriver } from './connection.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 import { createPostgresQueues } from './queue-calls.ts';
+import { POSTGRES_SCHEMA } from './schema/dialect.ts';
 import { purgeExpired } from './system-tables.ts';
 import { tableSizes } from './table-sizes.ts';
-import { createPostgresTransfer } from './transfer.ts';
 import { planMove, planWrite, SlotTakenError } from './write.ts';
 
 const CAPABILITIES: Capabilities = {
@@ -66,10 +67,10 @@ export class PostgresEngine implements Engine {
 
   private constructor(sessions: PooledSessions, options: EngineOptions) {
     this.#sessions = sessions;
-    const calls = createSchemaCalls(sessions);
+    const calls = createSchemaCalls(sessions, POSTGRES_SCHEMA);
     this.schemas = calls;
     this.queues = createPostgresQueues(sessions);
-    this.transfer = createPostgresTransfer(sessions);
+    this.transfer = createTransactionalTransfer(sessions, POSTGRES_SCHEMA);
     this.#purge = new IdempotencyPurge(sessions, purgeExpired, options);
   }
 

@@ -1,13 +1,12 @@
 import { findTable, type Table } from '#protocol/schema.ts';
 import { hasGenerator } from '../model/physical-indexes.ts';
-import { physicalTable } from '../model/physical-names.ts';
 import { schemaOfText } from '../model/schema-text.ts';
 import type { CallBounds } from '../rows.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { writeQueue } from './queue/rows.ts';
-import type { SchemaConnection } from './schema/connection.ts';
+import { type ChangeConnection, SchemaConnection, type TransactionalDialect } from './schema/connection.ts';
 import { rememberedLastIds, rememberLastId } from './schema/generators.ts';
-import { quarantineRows } from './schema/quarantine.ts';
+import { quarantineRow, quarantineRows, register } from './schema/quarantine.ts';
 import { readStored } from './schema/store.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -44,6 +43,27 @@ export function createTransfer(parts: TransferParts): Transfer {
   };
 }
 
+/** The same for an engine with `transactionalSchema`. */
+export function createTransactionalTransfer(sessions: Sessions, dialect: TransactionalDialect): Transfer {
+  const connect = (session: Session) => new SchemaConnection(session, dialect);
+  return createTransfer({
+    sessions,
+    connect,
+    lastId: dialect.lastId,
+    raiseLastId: dialect.raiseLastId,
+    createKept: (kept, shape, bounds) =>
+      sessions.transaction(bounds, (session) => createKept(connect(session), kept, shape)),
+  });
+}
+
+async function createKept(connection: ChangeConnection, kept: NewKeptObject, shape: Table): Promise<KeptObject> {
+  const { id, physical } = await register(connection, kept);
+  await connection.run(connection.dialect.createTableSql(physical, shape));
+  if (kept.lastId !== null) await connection.dialect.raiseLastId(connection, physical, kept.lastId);
+  const { object, definition } = await quarantineRow(connection, id);
+  return { ...object, physical, definition, lastId: kept.lastId };
+}
+
 async function readMark(connection: SchemaConnection, name: string): Promise<string | null> {
   const [row] = await connection.rows('SELECT value FROM _meta WHERE name = ?', [name]);
   return row === undefined ? null : String(row[0]);
@@ -67,7 +87,7 @@ async function readGenerators(
   const last = await rememberedLastIds(connection, namespace);
   for (const table of await declaredTables(connection, namespace)) {
     if (!countsIds(table)) continue;
-    const own = await parts.lastId(connection, physicalTable(namespace, table.name));
+    const own = await parts.lastId(connection, connection.physicalTable(namespace, table.name));
     const old = last.get(table.name) ?? 0n;
     last.set(table.name, own > old ? own : old);
   }
@@ -83,7 +103,8 @@ async function raiseGenerators(
   const schema = { tables: await declaredTables(connection, namespace) };
   for (const { table: name, lastId } of states) {
     const table = findTable(schema, name);
-    if (table !== null && countsIds(table)) await parts.raiseLastId(connection, physicalTable(namespace, name), lastId);
+    if (table !== null && countsIds(table))
+      await parts.raiseLastId(connection, connection.physicalTable(namespace, name), lastId);
     await rememberLastId(connection, namespace, name, lastId);
   }
 }

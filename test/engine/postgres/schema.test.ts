@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
+import { POSTGRES_SCHEMA } from '#engine/postgres/schema/dialect.ts';
 import { createSchemaCalls } from '#engine/sql/schema/calls.ts';
 import {
   CrashingSessions,
@@ -289,17 +290,21 @@ describe('a change that is cut off', () => {
   it('at any statement leaves the old schema or the new one, and the next sync comes to the new one', async () => {
     await prepared('whole');
     const whole = new CrashingSessions(world.url);
-    await sync({ schemas: createSchemaCalls(whole) }, 'whole', after);
+    await sync({ schemas: createSchemaCalls(whole, POSTGRES_SCHEMA) }, 'whole', after);
     const old = await prepared('cut');
     const isCommit = (at: number) => at === whole.statements.length - 1;
     for (let at = 1; !isCommit(at); at += 1) {
       const crashing = new CrashingSessions(world.url, { at, isSent: at % 2 === 0 });
-      await expect(sync({ schemas: createSchemaCalls(crashing) }, 'cut', after)).rejects.toThrow('the process is gone');
+      await expect(sync({ schemas: createSchemaCalls(crashing, POSTGRES_SCHEMA) }, 'cut', after)).rejects.toThrow(
+        'the process is gone',
+      );
       expect(await shape('cut')).toEqual(old);
     }
     for (const isSent of [false, true]) {
       const crashing = new CrashingSessions(world.url, { at: whole.statements.length - 1, isSent });
-      await expect(sync({ schemas: createSchemaCalls(crashing) }, 'cut', after)).rejects.toThrow('the process is gone');
+      await expect(sync({ schemas: createSchemaCalls(crashing, POSTGRES_SCHEMA) }, 'cut', after)).rejects.toThrow(
+        'the process is gone',
+      );
       expect((await engine.schemas.readSchema('cut', within(5000)))?.revision).toBe(isSent ? 2 : 1);
     }
     expect(await shape('cut')).toEqual((await shape('whole')).map((line) => line.replaceAll('whole__', 'cut__')));

@@ -22,8 +22,9 @@ export async function checkSchema(connection: SchemaConnection, change: SchemaCh
   if (row !== null && row.pending !== null) {
     throw new ApiError('sync_in_progress', `a schema sync of namespace ${change.namespace} is not finished; try again`);
   }
-  checkRevision(change, row?.stored ?? null);
-  return checkedTransitions(connection, change);
+  const stored = row?.stored ?? null;
+  checkRevision(change, stored);
+  return checkedTransitions(connection, change, stored);
 }
 
 /**

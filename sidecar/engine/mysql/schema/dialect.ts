@@ -1,18 +1,26 @@
+import { physicalTable } from '#engine/model/physical-names.ts';
+import { outOfRangeSql } from '#engine/sql/schema/checks.ts';
 import type { SchemaDialect } from '#engine/sql/schema/connection.ts';
 import { MYSQL_DIALECT } from '../dialect.ts';
+import { quoted } from '../names.ts';
 import { tableOptions } from './ddl.ts';
 import { columnType, type Flavour } from './types.ts';
 
 export function schemaDialect(flavour: Flavour): SchemaDialect {
   return {
-    quoted: (name) => MYSQL_DIALECT.quoted(name),
+    quoted,
     placeholder: (position) => MYSQL_DIALECT.placeholder(position),
     toParam: (column, value) => MYSQL_DIALECT.toParam(column, value),
     typed: (column, place) => MYSQL_DIALECT.typed(column, place),
+    physicalTable,
     typeSql: (column) => columnType(column, flavour),
     hiddenIdType: 'BIGINT',
+    guardSql: '',
+    misfitSql: (from, to) =>
+      outOfRangeSql(quoted(from.name), to, (expression, scale) => `TRUNCATE(${expression}, ${scale})`),
     takenSql: 'SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
-    cutSql: (expression, scale) => `TRUNCATE(${expression}, ${scale})`,
+    lockRowsSql: ' FOR UPDATE',
+    keepSql: (key) => `ON DUPLICATE KEY UPDATE ${quoted(key)} = ${quoted(key)}`,
     tableOptions: ` ${tableOptions(flavour)}`,
     returnsIds: false,
   };

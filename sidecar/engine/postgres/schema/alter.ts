@@ -2,19 +2,18 @@ import { fillOf } from '#engine/model/column-change.ts';
 import { identityOf, physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { HIDDEN_ID, physicalTable } from '#engine/model/physical-names.ts';
 import { changesKey, type TableTransition } from '#engine/model/table-transition.ts';
-import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
-import { raiseRemembered, renameTable } from '#engine/sql/schema/tables.ts';
+import type { ChangeConnection } from '#engine/sql/schema/connection.ts';
+import { raiseRemembered, rememberGenerator, renameTable } from '#engine/sql/schema/tables.ts';
 import type { Column } from '#protocol/schema.ts';
-import { addKeySql, createIndexSql, dropKeySql, renameColumnSql } from './ddl.ts';
-import { POSTGRES_SCHEMA } from './dialect.ts';
-import { rememberGenerator } from './generators.ts';
+import { POSTGRES_DIALECT } from '../dialect.ts';
+import { addKeySql, createIndexSql, dropKeySql, renameColumnSql, typeSql } from './ddl.ts';
 import { carryIndexes } from './index-change.ts';
 import { addNumbers, dropGenerator, generatorChange, makeGenerator } from './numbering.ts';
 import { rewriteWornOut } from './rewrite.ts';
 
 /** Brings a table that stays, and whose rows are known to fit, to its declared form; inside a transaction. */
 export async function changeTable(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   namespace: string,
   change: TableTransition,
   now: number,
@@ -42,7 +41,7 @@ export async function changeTable(
 }
 
 async function moveTable(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   namespace: string,
   { from, to }: TableTransition,
 ): Promise<void> {
@@ -53,7 +52,7 @@ async function moveTable(
 
 /** All in one statement, so that a large table is written anew once at most. */
 async function alterColumns(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   physical: string,
   { from, to, sources, removed }: TableTransition,
   now: number,
@@ -76,15 +75,15 @@ async function alterColumns(
 
 function columnActions(name: string, from: Column, to: Column): string[] {
   const actions: string[] = [];
-  const type = POSTGRES_SCHEMA.typeSql(to);
-  if (POSTGRES_SCHEMA.typeSql(from) !== type) actions.push(`ALTER COLUMN ${name} TYPE ${type}`);
+  const type = typeSql(to);
+  if (typeSql(from) !== type) actions.push(`ALTER COLUMN ${name} TYPE ${type}`);
   if (from.nullable !== to.nullable) actions.push(`ALTER COLUMN ${name} ${to.nullable ? 'DROP' : 'SET'} NOT NULL`);
   return actions;
 }
 
-async function addedSql(connection: SchemaConnection, column: Column, now: number, filled: string[]): Promise<string> {
+async function addedSql(connection: ChangeConnection, column: Column, now: number, filled: string[]): Promise<string> {
   const name = connection.quoted(column.name);
-  const declared = `ADD COLUMN ${name} ${POSTGRES_SCHEMA.typeSql(column)}${column.nullable ? '' : ' NOT NULL'}`;
+  const declared = `ADD COLUMN ${name} ${typeSql(column)}${column.nullable ? '' : ' NOT NULL'}`;
   const fill = fillOf(column, now);
   if (fill.kind === 'random') {
     filled.push(name);
@@ -93,8 +92,8 @@ async function addedSql(connection: SchemaConnection, column: Column, now: numbe
   if (fill.kind !== 'constant' || fill.value === null) return declared;
   filled.push(name);
   // ALTER TABLE takes no parameters; the server itself makes a literal of one.
-  const param = POSTGRES_SCHEMA.toParam(column, fill.value);
-  const [row] = await connection.rows(`SELECT quote_literal(CAST(${POSTGRES_SCHEMA.typed(column, '?')} AS text))`, [
+  const param = POSTGRES_DIALECT.toParam(column, fill.value);
+  const [row] = await connection.rows(`SELECT quote_literal(CAST(${POSTGRES_DIALECT.typed(column, '?')} AS text))`, [
     param,
   ]);
   return `${declared} DEFAULT ${String(row?.[0])}`;

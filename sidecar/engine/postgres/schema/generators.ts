@@ -1,8 +1,5 @@
-import { hasGenerator } from '#engine/model/physical-indexes.ts';
-import { physicalGenerator, physicalTable } from '#engine/model/physical-names.ts';
+import { physicalGenerator } from '#engine/model/physical-names.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
-import { rememberLastId } from '#engine/sql/schema/generators.ts';
-import type { Table } from '#protocol/schema.ts';
 
 /** The highest id that the table's generator ever gave, 0 for none. */
 export async function lastId(connection: SchemaConnection, physical: string): Promise<bigint> {
@@ -22,11 +19,4 @@ export async function raiseLastId(connection: SchemaConnection, physical: string
      WHERE seqrelid = CAST(quote_ident(?) AS regclass)`,
     [last, physicalGenerator(physical)],
   );
-}
-
-/** Before a table's name becomes free. */
-export async function rememberGenerator(connection: SchemaConnection, namespace: string, table: Table): Promise<void> {
-  if (!hasGenerator(table)) return;
-  const last = await lastId(connection, physicalTable(namespace, table.name));
-  await rememberLastId(connection, namespace, table.name, last);
 }

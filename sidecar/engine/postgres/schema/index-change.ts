@@ -2,8 +2,9 @@ import { type PhysicalIndex, physicalIndexes } from '#engine/model/physical-inde
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import { dropIndex } from '#engine/sql/schema/tables.ts';
 import type { Table } from '#protocol/schema.ts';
-import { dropIndexSql, nullableColumns, renameIndexSql } from './ddl.ts';
+import { nullableColumns, renameIndexSql } from './ddl.ts';
 
 /**
  * Drops the indexes that the declared table does not have, and gives the others their new names; theirs is what it
@@ -26,7 +27,7 @@ export async function carryIndexes(
     if (before !== undefined) wanted.set(before.name, index);
   }
   for (const { name } of stored) {
-    if (!wanted.has(name)) await connection.run(dropIndexSql(name));
+    if (!wanted.has(name)) await dropIndex(connection, name);
   }
   for (const [name, index] of wanted) {
     if (name !== index.name) await connection.run(renameIndexSql(name, index.name));

@@ -4,8 +4,7 @@ import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { rememberedLastId } from '#engine/sql/schema/generators.ts';
 import type { Column, Table } from '#protocol/schema.ts';
-import { generatedColumn, identitySql } from './ddl.ts';
-import { POSTGRES_SCHEMA } from './dialect.ts';
+import { generatedColumn, identitySql, typeSql } from './ddl.ts';
 import { lastId, raiseLastId } from './generators.ts';
 
 /** What happens to the generated column of a table, hidden ones too. */
@@ -53,7 +52,7 @@ export async function addNumbers(
 ): Promise<void> {
   const table = connection.quoted(physical);
   const name = connection.quoted(column.name);
-  await connection.run(`ALTER TABLE ${table} ADD COLUMN ${name} ${POSTGRES_SCHEMA.typeSql(column)}`);
+  await connection.run(`ALTER TABLE ${table} ADD COLUMN ${name} ${typeSql(column)}`);
   const identity = connection.list(identityOf(from));
   const same = identityOf(from).map(
     (part) => `present.${connection.quoted(part)} = numbered.${connection.quoted(part)}`,

@@ -1,9 +1,9 @@
 import { physicalIndexes } from '#engine/model/physical-indexes.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
-import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import type { ChangeConnection } from '#engine/sql/schema/connection.ts';
 import { renameTable } from '#engine/sql/schema/tables.ts';
-import { createIndexSql, createTableSql, dropTableSql, generatedColumn, physicalColumns } from './ddl.ts';
+import { createIndexSql, createTableSql, generatedColumn, physicalColumns } from './ddl.ts';
 import { lastId, raiseLastId } from './generators.ts';
 
 /** No declared table can have this name, and the transaction that makes it also renames it. */
@@ -13,7 +13,7 @@ const MAX_COLUMNS_EVER = 1500;
 
 /** Writes a table anew in the form that it has, where so many columns have come and gone that soon none can come. */
 export async function rewriteWornOut(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   namespace: string,
   { from, to, sources }: TableTransition,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function rewriteWornOut(
   await connection.run(createTableSql(NEW_TABLE, from));
   const source = connection.quoted(physical);
   await connection.run(`INSERT INTO ${NEW_TABLE} (${columns}) SELECT ${columns} FROM ${source}`);
-  await connection.run(dropTableSql(physical));
+  await connection.run(`DROP TABLE ${source}`);
   await renameTable(connection, from, NEW_TABLE, physical);
   if (last > 0n) await raiseLastId(connection, physical, last);
   for (const index of physicalIndexes(physical, from)) await connection.run(createIndexSql(physical, from, index));

@@ -10,12 +10,22 @@ import {
 } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { SchemaConnection } from '../schema/connection.ts';
-import type { Sessions } from '../session.ts';
+import { SchemaConnection, type SchemaDialect } from '../schema/connection.ts';
+import type { Session, Sessions, SqlFailure } from '../session.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../upsert-twin.ts';
-import type { QueueDialect } from './dialect.ts';
 import { addLetter, removeLetter } from './letters.ts';
 import { moveQueue, readQueue } from './rows.ts';
+
+/** Differences between servers in applying a queue. */
+export interface ApplyDialect {
+  readonly schema: SchemaDialect;
+  /**
+   * Runs a write inside a transaction; nobody wants its result. Rejects like `Engine.write`: with `StaleSchemaError`, an
+   * `ApiError` or the driver's own error. What it has done by then is undone by the caller, with a savepoint.
+   */
+  runWrite(session: Session, work: QueuedWork): Promise<void>;
+  classify(error: unknown): SqlFailure;
+}
 
 /**
  * A batch and its position in one transaction. The lock on the queue's row keeps every other owner out until its end, and
@@ -23,7 +33,7 @@ import { moveQueue, readQueue } from './rows.ts';
  */
 export async function applyQueue(
   sessions: Sessions,
-  dialect: QueueDialect,
+  dialect: ApplyDialect,
   batch: QueueBatch,
   bounds: CallBounds,
 ): Promise<readonly DeadLetter[]> {
@@ -49,11 +59,11 @@ export async function applyQueue(
 /** One transaction; whatever is kept here is of this attempt alone. */
 class BatchRun {
   readonly #connection: SchemaConnection;
-  readonly #dialect: QueueDialect;
+  readonly #dialect: ApplyDialect;
   readonly #batch: QueueBatch;
   readonly #letters: DeadLetter[] = [];
 
-  constructor(connection: SchemaConnection, dialect: QueueDialect, batch: QueueBatch) {
+  constructor(connection: SchemaConnection, dialect: ApplyDialect, batch: QueueBatch) {
     this.#connection = connection;
     this.#dialect = dialect;
     this.#batch = batch;
@@ -153,7 +163,7 @@ class BatchRun {
     const { letterId: id, kid, op, payload, time } = entry;
     const { namespace } = this.#batch;
     const letter: DeadLetter = { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false };
-    await addLetter(this.#connection, this.#dialect, letter);
+    await addLetter(this.#connection, letter);
     this.#letters.push(letter);
   }
 }

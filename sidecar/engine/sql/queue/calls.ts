@@ -1,25 +1,22 @@
 import type { QueueCalls, QueueRow } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
-import { SchemaConnection } from '../schema/connection.ts';
+import { SchemaConnection, type SchemaDialect } from '../schema/connection.ts';
 import type { Session, Sessions } from '../session.ts';
-import { applyQueue } from './apply.ts';
-import type { QueueDialect } from './dialect.ts';
 import { addLetter, lettersWhere, removeLetter, wantRetry } from './letters.ts';
 import { buryOrphans, ownQueue, readQueue, releaseQueue } from './rows.ts';
 
-/** The part of a relational engine that write-behind needs. */
-export function createQueueCalls(sessions: Sessions, dialect: QueueDialect): QueueCalls {
-  const of = (session: Session): SchemaConnection => new SchemaConnection(session, dialect.schema);
+/** The part of a relational engine that write-behind needs, but for applying, which is the hot path of each engine. */
+export function createQueueCalls(sessions: Sessions, dialect: SchemaDialect): Omit<QueueCalls, 'applyQueue'> {
+  const of = (session: Session) => new SchemaConnection(session, dialect);
   const own =
     (from: 'nobody' | 'anybody') =>
     (namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow> =>
-      sessions.transaction(bounds, (session) => ownQueue(of(session), dialect, { namespace, journal }, from));
+      sessions.transaction(bounds, (session) => ownQueue(of(session), { namespace, journal }, from));
   return {
     readQueue: (namespace, bounds) => sessions.read(bounds, (session) => readQueue(of(session), namespace)),
     claimQueue: own('nobody'),
     takeOverQueue: own('anybody'),
     releaseQueue: (owner, bounds) => sessions.transaction(bounds, (session) => releaseQueue(of(session), owner)),
-    applyQueue: (batch, bounds) => applyQueue(sessions, dialect, batch, bounds),
     listLetters: (namespace, bounds, limit) =>
       sessions.read(bounds, (session) =>
         namespace === null
@@ -40,9 +37,9 @@ export function createQueueCalls(sessions: Sessions, dialect: QueueDialect): Que
     discardLetter: (id, bounds) => sessions.transaction(bounds, (session) => removeLetter(of(session), id)),
     addLetters: (letters, bounds) =>
       sessions.transaction(bounds, async (session) => {
-        for (const letter of letters) await addLetter(of(session), dialect, letter);
+        for (const letter of letters) await addLetter(of(session), letter);
       }),
     buryOrphans: (owner, orphans, bounds) =>
-      sessions.transaction(bounds, (session) => buryOrphans(of(session), dialect, owner, orphans)),
+      sessions.transaction(bounds, (session) => buryOrphans(of(session), owner, orphans)),
   };
 }

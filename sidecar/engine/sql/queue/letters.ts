@@ -2,7 +2,6 @@ import type { DeadLetter } from '#engine/queues.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { SchemaConnection } from '../schema/connection.ts';
 import type { SqlParam } from '../session.ts';
-import type { QueueDialect } from './dialect.ts';
 
 const COLUMNS = ['id', 'namespace', 'kid', 'op', 'payload', 'code', 'message', 'time', 'is_retry_wanted'];
 
@@ -39,13 +38,12 @@ function letterOf(row: readonly unknown[]): DeadLetter {
 /** One that is there already stays as it is. */
 export async function addLetter(
   connection: SchemaConnection,
-  dialect: QueueDialect,
   { id, namespace, kid, op, payload, code, message, time, isRetryWanted }: DeadLetter,
 ): Promise<void> {
   const places = COLUMNS.map(() => '?').join(', ');
   const values = [id, namespace, kid, op, payload, code, message, time, isRetryWanted ? 1 : 0];
   const into = `INSERT INTO _dead_letters (${connection.list(COLUMNS)}) VALUES (${places})`;
-  await connection.run(`${into} ${dialect.keepSql('id')}`, values);
+  await connection.run(`${into} ${connection.dialect.keepSql('id')}`, values);
 }
 
 /** False where there is no such letter. */

@@ -1,7 +1,6 @@
 import { burial, givenUp, owned } from '#engine/model/queue-ownership.ts';
 import type { Orphan, PastOwner, QueueOwner, QueueRow } from '#engine/queues.ts';
 import type { SchemaConnection } from '../schema/connection.ts';
-import type { QueueDialect } from './dialect.ts';
 import { addLetter } from './letters.ts';
 
 /** The row of `_queues`; `lock` keeps it as it is until the transaction ends. */
@@ -11,7 +10,7 @@ export async function readQueue(
   { lock = false } = {},
 ): Promise<QueueRow | null> {
   const columns = connection.list(['journal', 'token', 'position', 'past']);
-  const sql = `SELECT ${columns} FROM _queues WHERE namespace = ?${lock ? ' FOR UPDATE' : ''}`;
+  const sql = `SELECT ${columns} FROM _queues WHERE namespace = ?${lock ? connection.dialect.lockRowsSql : ''}`;
   const [row] = await connection.kept(sql, [namespace]);
   if (row === undefined) return null;
   const [journal, token, position, past] = row;
@@ -27,13 +26,12 @@ export async function readQueue(
 /** For a transaction. */
 export async function ownQueue(
   connection: SchemaConnection,
-  dialect: QueueDialect,
   place: { readonly namespace: string; readonly journal: string },
   from: 'nobody' | 'anybody',
 ): Promise<QueueRow> {
   const { namespace, journal } = place;
   if ((await readQueue(connection, namespace)) === null) {
-    const keep = dialect.keepSql('namespace');
+    const keep = connection.dialect.keepSql('namespace');
     const columns = connection.list(['namespace', 'journal', 'token', 'position', 'past']);
     await connection.run(`INSERT INTO _queues (${columns}) VALUES (?, NULL, 0, 0, '[]') ${keep}`, [namespace]);
   }
@@ -54,13 +52,12 @@ export async function releaseQueue(connection: SchemaConnection, owner: QueueOwn
 /** For a transaction. */
 export async function buryOrphans(
   connection: SchemaConnection,
-  dialect: QueueDialect,
   owner: QueueOwner,
   orphans: readonly Orphan[],
 ): Promise<void> {
   const row = await readQueue(connection, owner.namespace, { lock: true });
   const { letters, row: next } = burial(row, owner, orphans);
-  for (const letter of letters) await addLetter(connection, dialect, letter);
+  for (const letter of letters) await addLetter(connection, letter);
   if (next !== null && next !== row) await changeQueue(connection, next);
 }
 

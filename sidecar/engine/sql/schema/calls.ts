@@ -1,15 +1,15 @@
-import { POSTGRES_SCHEMA } from '#engine/postgres/schema/dialect.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';
-import { SchemaConnection } from '#engine/sql/schema/connection.ts';
-import { quarantineRows } from '#engine/sql/schema/quarantine.ts';
-import { readStored } from '#engine/sql/schema/store.ts';
-import type { Session, Sessions } from '#engine/sql/session.ts';
+import type { Session, Sessions } from '../session.ts';
 import { applySchema, checkSchema } from './apply.ts';
+import { SchemaConnection, type TransactionalDialect } from './connection.ts';
 import { lockNamespace, unlockNamespace } from './locks.ts';
+import { quarantineRows } from './quarantine.ts';
 import { purgeQuarantine, restoreQuarantine } from './restore.ts';
+import { readStored } from './store.ts';
 
-export function createSchemaCalls(sessions: Sessions): SchemaCalls {
-  const of = (session: Session): SchemaConnection => new SchemaConnection(session, POSTGRES_SCHEMA);
+/** The schema calls of an engine with `transactionalSchema`. */
+export function createSchemaCalls(sessions: Sessions, dialect: TransactionalDialect): SchemaCalls {
+  const of = (session: Session) => new SchemaConnection(session, dialect);
   return {
     readSchema: (namespace, bounds) => sessions.read(bounds, (session) => readStored(of(session), namespace)),
     applySchema: (change, bounds) =>

@@ -1,4 +1,3 @@
-import { physicalTable } from '#engine/model/physical-names.ts';
 import { type ColumnCheck, columnChecks, repeatChecks } from '#engine/model/row-checks.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { Column } from '#protocol/columns.ts';
@@ -13,11 +12,11 @@ export async function misfits(
   change: TableTransition,
   now: number,
 ): Promise<string[]> {
-  const table = connection.quoted(physicalTable(namespace, change.from.name));
+  const table = connection.quoted(connection.physicalTable(namespace, change.from.name));
   if ((await connection.rows(`SELECT 1 FROM ${table} LIMIT 1`)).length === 0) return [];
   const found: string[] = [];
   for (const check of columnChecks(namespace, change, now)) {
-    const sql = `SELECT count(*) FROM ${table} WHERE ${conditionSql(connection, check)}`;
+    const sql = `SELECT count(*) FROM ${table} WHERE ${connection.dialect.guardSql}${conditionSql(connection, check)}`;
     const count = await connection.number(sql, check.kind === 'unlisted' ? check.values : []);
     if (count > 0) found.push(check.fault(count));
   }
@@ -34,7 +33,7 @@ function conditionSql(connection: SchemaConnection, check: ColumnCheck): string 
     case 'null':
       return `${connection.quoted(check.from.name)} IS NULL`;
     case 'misfit':
-      return misfitSql(connection, check.from, check.to);
+      return connection.dialect.misfitSql(check.from, check.to);
     case 'unlisted':
       return `${connection.quoted(check.from.name)} NOT IN (${check.values.map(() => '?').join(', ')})`;
     case 'row':
@@ -44,13 +43,19 @@ function conditionSql(connection: SchemaConnection, check: ColumnCheck): string 
   }
 }
 
-/** NULL always fits: a comparison with it is unknown, and such rows are not counted. */
-function misfitSql(connection: SchemaConnection, from: Column, to: Column): string {
-  const column = connection.quoted(from.name);
+/**
+ * `misfitSql` of servers, for the name of a column. NULL always fits: a comparison with it is unknown, and such rows are
+ * not counted. `cutSql` cuts an exact number to `scale` fraction digits, in a type that holds every decimal of the contract.
+ */
+export function outOfRangeSql(
+  column: string,
+  to: Column,
+  cutSql: (expression: string, scale: number) => string,
+): string {
   if (to.type === 'string') return `char_length(${column}) > ${Number(to.length)}`;
   const [min, max] = rangeOf(to);
   const scale = to.type === 'decimal' ? decimalScale(to) : 0;
-  return `(${column} < ${min} OR ${column} > ${max} OR ${column} <> ${connection.dialect.cutSql(column, scale)})`;
+  return `(${column} < ${min} OR ${column} > ${max} OR ${column} <> ${cutSql(column, scale)})`;
 }
 
 /** Smallest and greatest value of an exact type, as literals with all their digits. */
@@ -68,5 +73,5 @@ function rangeOf(column: Column): readonly [string, string] {
 function repeatedSql(connection: SchemaConnection, table: string, columns: readonly string[]): string {
   if (columns.length === 0) return `SELECT 1 FROM ${table} LIMIT 1 OFFSET 1`;
   const present = columns.map((column) => `${connection.quoted(column)} IS NOT NULL`).join(' AND ');
-  return `SELECT 1 FROM ${table} WHERE ${present} GROUP BY ${connection.list(columns)} HAVING count(*) > 1 LIMIT 1`;
+  return `SELECT 1 FROM ${table} WHERE ${connection.dialect.guardSql}${present} GROUP BY ${connection.list(columns)} HAVING count(*) > 1 LIMIT 1`;
 }

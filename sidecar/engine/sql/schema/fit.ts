@@ -1,4 +1,3 @@
-import { physicalTable } from '#engine/model/physical-names.ts';
 import { type TableTransition, transitionsOf } from '#engine/model/table-transition.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
@@ -18,9 +17,10 @@ export function checkRevision({ namespace, from }: SchemaChange, stored: StoredS
 export async function checkedTransitions(
   connection: SchemaConnection,
   change: SchemaChange,
+  stored: StoredSchema | null,
 ): Promise<TableTransition[]> {
   await checkNames(connection, change);
-  const transitions = transitionsOf(change.from?.schema ?? { tables: [] }, change.to, change.steps);
+  const transitions = transitionsOf(stored?.schema ?? { tables: [] }, change.to, change.steps);
   const faults: string[] = [];
   for (const transition of transitions) {
     faults.push(...(await misfits(connection, change.namespace, transition, change.now)));
@@ -45,7 +45,9 @@ export async function nameFault(
   namespace: string,
   table: string,
 ): Promise<string | null> {
-  const physical = physicalTable(namespace, table);
-  const rows = await connection.rows(connection.dialect.takenSql, [physical]);
+  const { takenSql } = connection.dialect;
+  if (takenSql === null) return null;
+  const physical = connection.physicalTable(namespace, table);
+  const rows = await connection.rows(takenSql, [physical]);
   return rows.length === 0 ? null : `the database has something else named ${physical}; rename or remove that first`;
 }

@@ -27,7 +27,7 @@ export function copyKeptSql(
   const into = connection.list([...keptKeys(identity.length), 'value']);
   const value = connection.quoted(column.name);
   return `INSERT INTO ${connection.quoted(physical)} (${into}) SELECT ${connection.list(identity)}, ${value}
-    FROM ${connection.quoted(source)} WHERE ${value} IS NOT NULL`;
+    FROM ${connection.quoted(source)} WHERE ${connection.dialect.guardSql}${value} IS NOT NULL`;
 }
 
 /** Holds where a row `kept` of a kept column belongs to a row `present` of its table. */

@@ -1,5 +1,5 @@
 import { LOCK_LIFETIME_MS } from '#engine/schema-calls.ts';
-import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
+import type { SchemaConnection } from './connection.ts';
 
 /**
  * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of

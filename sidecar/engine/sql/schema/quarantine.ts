@@ -1,5 +1,5 @@
 import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept.ts';
-import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
+import { quarantineName } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { QuarantinedObject } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
@@ -29,7 +29,7 @@ export async function quarantineRow(
   id: number,
   { lock = false } = {},
 ): Promise<QuarantineRow> {
-  const sql = `SELECT ${COLUMNS} FROM _quarantine WHERE id = ?${lock ? ' FOR UPDATE' : ''}`;
+  const sql = `SELECT ${COLUMNS} FROM _quarantine WHERE id = ?${lock ? connection.dialect.lockRowsSql : ''}`;
   const [row] = Number.isSafeInteger(id) ? await connection.rows(sql, [id]) : [];
   if (row === undefined) throw new ApiError('invalid_request', `nothing in quarantine has the id ${id}`);
   return rowOf(row);
@@ -74,7 +74,7 @@ export async function register(
      VALUES (?, ?, ?, ?, '', ?, ?, ?)`,
     [namespace, column === null ? 'table' : 'column', table, column, definition, rows, quarantinedAt],
   );
-  const physical = quarantineName(id, physicalTable(namespace, table), column);
+  const physical = quarantineName(id, connection.physicalTable(namespace, table), column);
   await connection.run('UPDATE _quarantine SET physical_name = ? WHERE id = ?', [physical, id]);
   return { id, physical };
 }

@@ -1,6 +1,5 @@
 import { fillOf } from '#engine/model/column-change.ts';
 import { keptOfText } from '#engine/model/kept.ts';
-import { physicalTable } from '#engine/model/physical-names.ts';
 import {
   emptyColumn,
   type Restored,
@@ -12,16 +11,14 @@ import {
   tableOfKept,
 } from '#engine/model/restore-rules.ts';
 import { transitionTo } from '#engine/model/table-transition.ts';
-import { changeTable } from '#engine/postgres/schema/alter.ts';
-import { dropTableSql } from '#engine/postgres/schema/ddl.ts';
 import type { QuarantinedObject, RestoredObject } from '#engine/schema-calls.ts';
-import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
-import { nameFault } from '#engine/sql/schema/fit.ts';
-import { sameRowSql } from '#engine/sql/schema/keep.ts';
-import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from '#engine/sql/schema/quarantine.ts';
-import { readStored } from '#engine/sql/schema/store.ts';
 import { type Column, type Schema, schemaHash, type Table } from '#protocol/schema.ts';
-import { storeNext, withinLockWait } from './apply.ts';
+import { storeNext } from './apply.ts';
+import type { ChangeConnection } from './connection.ts';
+import { nameFault } from './fit.ts';
+import { sameRowSql } from './keep.ts';
+import { attachColumns, forgetQuarantine, type QuarantineRow, quarantineRow } from './quarantine.ts';
+import { readStored } from './store.ts';
 import { makeIndexes, raiseRemembered, renameTable } from './tables.ts';
 
 /**
@@ -29,12 +26,12 @@ import { makeIndexes, raiseRemembered, renameTable } from './tables.ts';
  * `unsupported_change` with the reason where it has no place any more.
  */
 export async function restoreQuarantine(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   id: number,
   now: number,
 ): Promise<RestoredObject> {
   const { object } = await quarantineRow(connection, id);
-  return withinLockWait(connection, object.namespace, async () => {
+  return connection.dialect.withinLimits(connection, object.namespace, async () => {
     // The namespace first, as a sync does it.
     const stored = await readStored(connection, object.namespace, { lock: true });
     const row = await quarantineRow(connection, id, { lock: true });
@@ -48,21 +45,21 @@ export async function restoreQuarantine(
 }
 
 /** Deletes a kept object for good, also where somebody has dropped its table by hand; in the caller's transaction. */
-export async function purgeQuarantine(connection: SchemaConnection, id: number): Promise<QuarantinedObject> {
+export async function purgeQuarantine(connection: ChangeConnection, id: number): Promise<QuarantinedObject> {
   const { object, physical } = await quarantineRow(connection, id, { lock: true });
   const drop = `DROP TABLE IF EXISTS ${connection.quoted(physical)}`;
-  await withinLockWait(connection, object.namespace, () => connection.run(drop));
+  await connection.dialect.withinLimits(connection, object.namespace, () => connection.run(drop));
   await forgetQuarantine(connection, id);
   return object;
 }
 
-function restored(connection: SchemaConnection, row: QuarantineRow, schema: Schema, now: number): Promise<Restored> {
+function restored(connection: ChangeConnection, row: QuarantineRow, schema: Schema, now: number): Promise<Restored> {
   const isTable = row.object.kind === 'table';
   return isTable ? restoreTable(connection, row, schema) : restoreColumn(connection, row, schema, now);
 }
 
 async function restoreTable(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   { object, physical, definition }: QuarantineRow,
   schema: Schema,
 ): Promise<Restored> {
@@ -70,7 +67,7 @@ async function restoreTable(
   const table = restorableTable(object, definition, schema);
   const fault = await nameFault(connection, namespace, name);
   if (fault !== null) throw refusal(object, fault);
-  const place = physicalTable(namespace, name);
+  const place = connection.physicalTable(namespace, name);
   await renameTable(connection, table, physical, place);
   await raiseRemembered(connection, namespace, table);
   await makeIndexes(connection, place, table);
@@ -79,7 +76,7 @@ async function restoreTable(
 }
 
 async function restoreColumn(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   { object, physical, definition }: QuarantineRow,
   schema: Schema,
   now: number,
@@ -88,29 +85,31 @@ async function restoreColumn(
   const kept = keptOfText(definition);
   const table = tableOfKept(object, kept, schema);
   const withEmpty = { ...table, columns: [...table.columns, emptyColumn(kept)] };
-  await changeTable(connection, namespace, transitionTo(table, withEmpty), now);
+  await connection.dialect.changeTable(connection, namespace, transitionTo(table, withEmpty), now);
   await putBack(connection, namespace, table, kept.column, physical);
   const lacking = kept.column.nullable ? 0 : await fillLacking(connection, namespace, table, kept.column, now);
   const whole = { ...table, columns: [...table.columns, restoredColumn(kept, lacking)] };
   const all = schemaWith(object, definition, schema, whole);
-  await changeTable(connection, namespace, transitionTo(withEmpty, whole), now);
-  await connection.run(dropTableSql(physical));
+  await connection.dialect.changeTable(connection, namespace, transitionTo(withEmpty, whole), now);
+  await connection.run(`DROP TABLE ${connection.quoted(physical)}`);
   return { schema: all, note: restoredNote(lacking) };
 }
 
 /** Values go back to the rows that had them. */
 async function putBack(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   namespace: string,
   table: Table,
   column: Column,
   physical: string,
 ): Promise<void> {
-  const target = connection.quoted(physicalTable(namespace, table.name));
+  const target = connection.quoted(connection.physicalTable(namespace, table.name));
   const value = `${connection.quoted(column.name)} = kept.${connection.quoted('value')}`;
   const source = `${connection.quoted(physical)} AS kept`;
   const sameRow = sameRowSql(connection, table);
-  await connection.run(`UPDATE ${target} AS present SET ${value} FROM ${source} WHERE ${sameRow}`);
+  await connection.run(
+    `UPDATE ${target} AS present SET ${value} FROM ${source} WHERE ${connection.dialect.guardSql}${sameRow}`,
+  );
 }
 
 /**
@@ -118,21 +117,22 @@ async function putBack(
  * then comes back nullable, so that what was kept is not out of reach.
  */
 async function fillLacking(
-  connection: SchemaConnection,
+  connection: ChangeConnection,
   namespace: string,
   table: Table,
   column: Column,
   now: number,
 ): Promise<number> {
-  const target = connection.quoted(physicalTable(namespace, table.name));
+  const target = connection.quoted(connection.physicalTable(namespace, table.name));
   const name = connection.quoted(column.name);
+  const { dialect } = connection;
+  const lacking = `${dialect.guardSql}${name} IS NULL`;
   const fill = fillOf(column, now);
   if (fill.kind === 'random') {
-    await connection.run(`UPDATE ${target} SET ${name} = gen_random_uuid() WHERE ${name} IS NULL`);
+    await connection.run(`UPDATE ${target} SET ${name} = ${dialect.randomSql} WHERE ${lacking}`);
   } else if (fill.kind === 'constant' && !column.unique) {
-    const { dialect } = connection;
-    const update = `UPDATE ${target} SET ${name} = ${dialect.typed(column, '?')} WHERE ${name} IS NULL`;
+    const update = `UPDATE ${target} SET ${name} = ${dialect.typed(column, '?')} WHERE ${lacking}`;
     await connection.run(update, [dialect.toParam(column, fill.value)]);
   }
-  return connection.number(`SELECT count(*) FROM ${target} WHERE ${name} IS NULL`);
+  return connection.number(`SELECT count(*) FROM ${target} WHERE ${lacking}`);
 }

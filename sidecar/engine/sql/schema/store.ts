@@ -11,7 +11,7 @@ export async function readStored(
   { lock = false } = {},
 ): Promise<StoredSchema | null> {
   const columns = connection.list(['revision', 'hash', 'schema', 'updated_at']);
-  const sql = `SELECT ${columns} FROM _schemas WHERE namespace = ?${lock ? ' FOR UPDATE' : ''}`;
+  const sql = `SELECT ${columns} FROM _schemas WHERE namespace = ?${lock ? connection.dialect.lockRowsSql : ''}`;
   const [row] = await connection.rows(sql, [namespace]);
   if (row === undefined) return null;
   const [revision, hash, schema, updatedAt] = row;
@@ -25,8 +25,8 @@ export async function readStored(
 }
 
 /**
- * Over the row that has the revision `before`; `StaleSchemaError` where it has another one. Null means that there is no
- * row yet; where somebody else has made it, that fails as the driver fails for a key that is taken.
+ * Replaces the row that has the revision `before`; null if there is no row yet. Throws `StaleSchemaError` if the row has
+ * another revision, or if another process has made the first row meanwhile.
  */
 export async function writeStored(
   connection: SchemaConnection,
@@ -39,7 +39,8 @@ export async function writeStored(
   const values = [revision, hash, textOfSchema(schema), updatedAt, namespace];
   if (before === null) {
     const insert = `INSERT INTO _schemas (revision, hash, ${text}, updated_at, namespace) VALUES (?, ?, ?, ?, ?)`;
-    await connection.run(insert, values);
+    const isMade = (await connection.run(`${insert} ${connection.dialect.keepSql('namespace')}`, values)) > 0;
+    if (!isMade) throw new StaleSchemaError(namespace);
     return;
   }
   const update = `UPDATE _schemas SET revision = ?, hash = ?, ${text} = ?, updated_at = ?
