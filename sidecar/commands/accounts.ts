@@ -8,9 +8,9 @@ import { PasswordHasher } from '../panel/accounts/password-hasher.ts';
 import { Sessions } from '../panel/accounts/sessions.ts';
 import { AuditLog } from '../panel/audit/audit-log.ts';
 import { openPanelStore, type PanelStore } from '../panel/store/panel-store.ts';
-import { alignedLines } from './aligned-lines.ts';
-import type { CommandIo } from './command-io.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './arguments.ts';
+import type { CommandIo } from './command-process.ts';
+import { alignedLines } from './lines.ts';
 
 const USAGE = 'expected: accounts list, or accounts new-password NAME';
 

@@ -4,12 +4,17 @@ import { listBackups, removeOld } from '../backup/backup-folder.ts';
 import { type MadeBackup, writeBackup } from '../backup/write-backup.ts';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
 import { grouped } from '../moving/grouped.ts';
-import { alignedLines } from './aligned-lines.ts';
-import { databaseName } from './database-name.ts';
-import type { MoveIo } from './move-io.ts';
-import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, JSON_OPTION } from './option-table.ts';
-import { readingArguments, UsageError } from './usage-error.ts';
-import { checkThere, logOf } from './with-engine.ts';
+import {
+  CONFIG_OPTION,
+  type CommandOptions,
+  DEFAULT_CONFIG,
+  JSON_OPTION,
+  readingArguments,
+  UsageError,
+} from './arguments.ts';
+import type { MoveIo } from './command-process.ts';
+import { alignedLines } from './lines.ts';
+import { checkThere, databaseName, logOf } from './with-engine.ts';
 
 export const BACKUP_OPTIONS = {
   to: { type: 'string', value: 'DIR', about: 'folder of the backups (default backup.folder of the configuration)' },

@@ -3,10 +3,9 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { BRIDGE_LEVELS } from '../panel/shapes/bridge.ts';
+import { type CommandOptions, readingArguments, UsageError } from './arguments.ts';
 import { BridgeSender } from './bridge-sender.ts';
-import type { CommandProcess } from './command.ts';
-import type { CommandOptions } from './option-table.ts';
-import { readingArguments, UsageError } from './usage-error.ts';
+import type { CommandProcess } from './command-process.ts';
 
 export const BRIDGE_SEND_OPTIONS = {
   url: { type: 'string', value: 'URL', about: 'of the bridge, http://HOST:PORT' },

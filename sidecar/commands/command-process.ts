@@ -1,5 +1,31 @@
-import type { CommandProcess } from './command.ts';
-import { terminalReport } from './move-io.ts';
+import type { MoveReport } from '../moving/report.ts';
+import { MoveProgress } from './move-progress.ts';
+
+/** What a command gets from its process. */
+export interface CommandProcess {
+  readonly environment: NodeJS.ProcessEnv;
+  /** For a command that carries rows. `again`: what the same command does after a signal has ended this one. */
+  moveIo(again: string): MoveIo;
+}
+
+/** What a command that answers in lines gets from its process. */
+export interface CommandIo {
+  /** Writes one line for the owner. */
+  readonly print: (line: string) => void;
+  readonly printError: (line: string) => void;
+  /** Lists are aligned lines for people; otherwise one JSON object a line. */
+  readonly isForPeople: boolean;
+}
+
+/** What a command that carries rows gets from its process. */
+export interface MoveIo {
+  readonly report: MoveReport;
+  /** Writes one line. */
+  readonly printError: (line: string) => void;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Aborted when the owner wants the command to end. */
+  readonly signal: AbortSignal;
+}
 
 /** This process, as commands see it. */
 export const COMMAND_PROCESS: CommandProcess = {
@@ -31,4 +57,22 @@ export function outliveReaders(): void {
       if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
     });
   }
+}
+
+/** Lines for people go to a terminal only; `isJson` forbids them there as well. */
+export function terminalIo(isJson: boolean): CommandIo {
+  return {
+    print: (line) => process.stdout.write(`${line}\n`),
+    printError: (line) => process.stderr.write(`${line}\n`),
+    isForPeople: process.stdout.isTTY === true && !isJson,
+  };
+}
+
+function terminalReport(): MoveReport {
+  const write = (text: string): void => void process.stdout.write(text);
+  return new MoveProgress({
+    print: (line) => write(`${line}\n`),
+    draw: process.stdout.isTTY === true ? write : null,
+    monotonicNow: () => performance.now(),
+  });
 }

@@ -1,10 +1,11 @@
+import { parseArgs } from 'node:util';
+import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
 import { runAccounts } from './accounts.ts';
+import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, JSON_OPTION, readingArguments } from './arguments.ts';
 import { BACKUP_OPTIONS, runBackup } from './backup.ts';
 import { BRIDGE_SEND_OPTIONS, runBridgeSend } from './bridge-send.ts';
-import type { Command } from './command.ts';
-import { listingCommand } from './command.ts';
-import { runCopy } from './copy.ts';
-import { COPY_OPTIONS } from './copy-arguments.ts';
+import { type CommandIo, type CommandProcess, terminalIo } from './command-process.ts';
+import { COPY_OPTIONS, runCopy } from './copy.ts';
 import { runDeadLetters } from './dead-letters.ts';
 import { DOCTOR_OPTIONS, runDoctor } from './doctor.ts';
 import { IMPORT_OPTIONS } from './import-arguments.ts';
@@ -13,6 +14,21 @@ import { KEYS_OPTIONS, runKeys } from './keys.ts';
 import { runQuarantine } from './quarantine.ts';
 import { runQueue } from './queue.ts';
 import { RESTORE_OPTIONS, runRestore } from './restore.ts';
+
+/** A row of the command table: what `--help` says and what is run. */
+export interface Command {
+  /** Lines after `node main.js NAME`. */
+  readonly usage: readonly string[];
+  /** One line. */
+  readonly about: string;
+  readonly options: CommandOptions;
+  /** More lines of `--help`. */
+  readonly notes?: readonly string[];
+  /** `args` without the name. True where all was done. @throws UsageError, ConfigError, or what the owner reads as one line */
+  run(args: readonly string[], process: CommandProcess): Promise<boolean>;
+}
+
+const LIST_OPTIONS = { ...CONFIG_OPTION, ...JSON_OPTION } as const;
 
 /** Everything that `main.js` does beside serving. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -98,3 +114,22 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: (args, process) => runBridgeSend(args, process),
   },
 };
+
+/** A command that lists and changes something of the database of one configuration. */
+function listingCommand(
+  about: string,
+  usage: readonly string[],
+  run: (words: readonly string[], config: SidecarConfig, io: CommandIo) => Promise<boolean>,
+  notes: readonly string[] = [],
+): Command {
+  return {
+    ...{ about, usage, notes, options: LIST_OPTIONS },
+    run: (args, { environment }) => {
+      const { values, positionals } = readingArguments(() =>
+        parseArgs({ args: [...args], options: LIST_OPTIONS, allowPositionals: true }),
+      );
+      const { config = DEFAULT_CONFIG, json = false } = values;
+      return run(positionals, loadConfig(config, environment, true), terminalIo(json));
+    },
+  };
+}

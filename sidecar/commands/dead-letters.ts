@@ -3,10 +3,9 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { DeadLetter, QueueCalls } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { letterProspect } from '../write-behind/letter-prospect.ts';
-import { alignedLines } from './aligned-lines.ts';
-import type { CommandIo } from './command-io.ts';
-import { UsageError } from './usage-error.ts';
-import { visibleText } from './visible-text.ts';
+import { UsageError } from './arguments.ts';
+import type { CommandIo } from './command-process.ts';
+import { alignedLines, visibleText } from './lines.ts';
 import { checkThere, withEngine } from './with-engine.ts';
 
 const USAGE = 'expected: dead-letters list, dead-letters retry [ID…] or dead-letters discard [ID…]; no ID means all';

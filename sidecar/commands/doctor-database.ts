@@ -4,8 +4,8 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { DatabaseFacts, Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
-import { databaseName } from './database-name.ts';
-import type { Finding } from './doctor-finding.ts';
+import type { Finding } from './doctor-files.ts';
+import { databaseName } from './with-engine.ts';
 
 /** Two clocks that are kept right by the network differ less. */
 const MAX_CLOCK_DIFFERENCE_MS = 5000;

@@ -3,17 +3,12 @@ import { parseArgs } from 'node:util';
 import { isInside } from '../config/first-start.ts';
 import { loadConfig, readConfigFile } from '../config/load-config.ts';
 import { REPLACED_FOLDER } from '../program-folder.ts';
-import type { CommandProcess } from './command.ts';
-import { type CommandIo, terminalIo } from './command-io.ts';
-import { backupFindings } from './doctor-backup.ts';
+import { CONFIG_OPTION, DEFAULT_CONFIG, JSON_OPTION, readingArguments } from './arguments.ts';
+import { type CommandIo, type CommandProcess, terminalIo } from './command-process.ts';
+import { panelFindings, portFinding } from './doctor-addresses.ts';
 import { databaseFindings } from './doctor-database.ts';
-import { fileFindings, journalFindings, spaceFindings } from './doctor-files.ts';
-import type { Finding } from './doctor-finding.ts';
-import { panelFindings } from './doctor-panel.ts';
-import { portFinding } from './doctor-port.ts';
-import { CONFIG_OPTION, DEFAULT_CONFIG, JSON_OPTION } from './option-table.ts';
-import { readingArguments } from './usage-error.ts';
-import { visibleText } from './visible-text.ts';
+import { backupFindings, type Finding, fileFindings, journalFindings, spaceFindings } from './doctor-files.ts';
+import { visibleText } from './lines.ts';
 
 export const DOCTOR_OPTIONS = { ...JSON_OPTION, ...CONFIG_OPTION } as const;
 

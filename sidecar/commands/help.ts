@@ -1,5 +1,5 @@
-import type { Command } from './command.ts';
-import { CONFIG_OPTION, type CommandOptions } from './option-table.ts';
+import { CONFIG_OPTION, type CommandOptions } from './arguments.ts';
+import type { Command } from './command-table.ts';
 
 const SERVICE_OPTIONS = {
   ...CONFIG_OPTION,

@@ -3,9 +3,8 @@ import { parseArgs } from 'node:util';
 import { isNamespace } from '#protocol/identifiers.ts';
 import { isReadableUrl } from '../config/database.ts';
 import { fileFault } from '../config/file-fault.ts';
-import type { MoveIo } from './move-io.ts';
-import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG } from './option-table.ts';
-import { readingArguments } from './usage-error.ts';
+import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, readingArguments } from './arguments.ts';
+import type { MoveIo } from './command-process.ts';
 
 export interface ImportArguments {
   readonly url: string;

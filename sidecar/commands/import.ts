@@ -16,11 +16,10 @@ import { comparesLoosely, type SourceDatabase, type SourceTable, type TableFacts
 import { type TimeZone, timeZoneOf } from '../importing/time-zone.ts';
 import { grouped } from '../moving/grouped.ts';
 import { MoveRefused } from '../moving/move-refused.ts';
-import { databaseName, placeOfUrl } from './database-name.ts';
+import type { MoveIo } from './command-process.ts';
 import { type ImportArguments, readImportArguments } from './import-arguments.ts';
-import type { MoveIo } from './move-io.ts';
-import { visibleText } from './visible-text.ts';
-import { logOf, withEngine } from './with-engine.ts';
+import { visibleText } from './lines.ts';
+import { databaseName, logOf, placeOfUrl, withEngine } from './with-engine.ts';
 
 /** More of them stand in the file only. */
 const SHOWN_MISFITS = 10;

@@ -1,10 +1,27 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { CommandProcess } from './command.ts';
-import { type CommandIo, terminalIo } from './command-io.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { KeyOfFile } from '../config/config-schema.ts';
+import { newSecret } from '../config/first-start.ts';
+import { replaceFile, writeNew } from '../config/new-file.ts';
+import {
+  CONFIG_OPTION,
+  type CommandOptions,
+  DEFAULT_CONFIG,
+  JSON_OPTION,
+  readingArguments,
+  UsageError,
+} from './arguments.ts';
+import { type CommandIo, type CommandProcess, terminalIo } from './command-process.ts';
+import { connectorLines, secretLines } from './init.ts';
 import { KeyFile, type NewKey } from './key-file.ts';
-import { listKeys, newKey, revokeKey, rotateKey } from './keys-actions.ts';
-import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, JSON_OPTION } from './option-table.ts';
-import { readingArguments, UsageError } from './usage-error.ts';
+import { alignedLines } from './lines.ts';
+
+const RESTART = 'restart the sidecar: it reads its keys when it starts';
+
+const OWNER_ONLY = 0o600;
+
+const HOUR_MS = 3_600_000;
 
 export const KEYS_OPTIONS = {
   namespaces: { type: 'string', value: 'A,B', about: 'new: those that the key may use (default * for all)' },
@@ -73,4 +90,144 @@ function newKeyOf(kid: string, values: KeyValues): NewKey {
     allowUnfilteredWrites: values['allow-unfiltered-writes'] ?? false,
     addresses: values.addresses === undefined ? [] : listOf(values.addresses),
   };
+}
+
+/** The secret's file first, so that the configuration never names one that is missing. */
+function newKey(file: KeyFile, key: NewKey, isShown: boolean, io: CommandIo): boolean {
+  const { kid, secretFile } = key;
+  if (file.keys.some((other) => other.kid === kid)) {
+    throw new ConfigError(`${file.path} has a key ${kid} already; keys rotate ${kid} gives it another secret`);
+  }
+  file.add(key);
+  const path = file.at(secretFile);
+  if (!writeNew(path, newSecret())) {
+    throw new ConfigError(`${path} is there already, as from a key of that name; move it away, or choose another name`);
+  }
+  try {
+    file.save();
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+  io.print(`made key ${kid} in ${file.path}, its secret in ${path}`);
+  tellUse(file, kid, isShown, io);
+  return true;
+}
+
+function listKeys(file: KeyFile, io: CommandIo): boolean {
+  const shown = file.keys.map((key) => ({
+    kid: key.kid,
+    namespaces: key.namespaces,
+    operations: key.operations,
+    addresses: key.addresses,
+    allowUnfilteredWrites: key.allowUnfilteredWrites,
+    secret: placeOf(key),
+    previousUntil: key.previousUntil ?? null,
+  }));
+  if (!io.isForPeople) {
+    for (const key of shown) io.print(JSON.stringify(key));
+    return true;
+  }
+  const header = ['KID', 'NAMESPACES', 'OPERATIONS', 'ADDRESSES', 'ALL', 'SECRET', 'OLD SECRET VALID'];
+  const cells = shown.map((key) => [
+    key.kid,
+    key.namespaces.join(','),
+    key.operations.join(','),
+    key.addresses.join(',') || 'any',
+    key.allowUnfilteredWrites ? 'yes' : 'no',
+    key.secret,
+    prospectOf(key.previousUntil),
+  ]);
+  for (const line of alignedLines(header, cells)) io.print(line);
+  return true;
+}
+
+/** Where it is, never what it is. */
+function placeOf({ secretFile, secretEnv }: KeyOfFile): string {
+  if (secretFile !== undefined) return secretFile;
+  return secretEnv === undefined ? 'in the file' : `variable ${secretEnv}`;
+}
+
+function prospectOf(until: string | null): string {
+  if (until === null) return '';
+  return Date.parse(until) > Date.now() ? `until ${until}` : 'no';
+}
+
+interface Rotation {
+  readonly hours: number;
+  /** Ends a rotation that is still under way. */
+  readonly isAgain: boolean;
+  readonly isShown: boolean;
+}
+
+/**
+ * Each step leaves a configuration that works: the old secret is there twice, then it is the previous one as well, then the new
+ * one takes its place.
+ */
+function rotateKey(file: KeyFile, kid: string, { hours, isAgain, isShown }: Rotation, io: CommandIo): boolean {
+  const { key, index } = file.find(kid);
+  if (key.secretEnv !== undefined) {
+    throw new ConfigError(
+      `the secret of ${kid} comes from the variable ${key.secretEnv}: write the old one into a file, name that as previousSecretFile with previousUntil, then change the variable`,
+    );
+  }
+  if (!isAgain && key.previousUntil !== undefined && Date.parse(key.previousUntil) > Date.now()) {
+    throw new ConfigError(
+      `key ${kid} is being rotated: the previous secret is valid until ${key.previousUntil}, and another rotation would end that now; --again does it`,
+    );
+  }
+  const secretFile = key.secretFile ?? `secrets/${kid}.secret`;
+  const previousSecretFile = `secrets/${kid}.previous.secret`;
+  const previousUntil = new Date(Date.now() + hours * HOUR_MS).toISOString();
+  replaceFile(file.at(previousSecretFile), `${oldSecret(file, key)}\n`, OWNER_ONLY);
+  const inline = key.secret === undefined ? {} : { secret: null, secretFile };
+  if (key.secret !== undefined) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
+  file.change(index, { ...inline, previousSecretFile, previousUntil });
+  file.save();
+  if (key.secret === undefined) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
+  const path = file.at(secretFile);
+  io.print(`key ${kid} has a new secret in ${path}; the previous secret is valid until ${previousUntil}`);
+  io.print(`1. ${RESTART}`);
+  io.print('2. give the game server the new secret, then db-reload there:');
+  for (const line of secretLines(path, isShown ? secretIn(path) : null)) io.print(line);
+  return true;
+}
+
+function oldSecret(file: KeyFile, { secret, secretFile = '' }: KeyOfFile): string {
+  if (secret !== undefined) return secret.trim();
+  const path = file.at(secretFile);
+  if (!existsSync(path))
+    throw new ConfigError(`${path} is not there: the next start makes it, and nothing is to rotate`);
+  return readFileSync(path, 'utf8').trim();
+}
+
+function revokeKey(file: KeyFile, kid: string, io: CommandIo): boolean {
+  const { key, index } = file.find(kid);
+  if (file.keys.length === 1) {
+    throw new ConfigError(
+      `${kid} is the only key, and a sidecar needs one: make another with keys new, or keys rotate ${kid} --hours 0.01`,
+    );
+  }
+  file.remove(index);
+  file.save();
+  io.print(`key ${kid} is no longer in ${file.path}`);
+  const kept = new Set(file.keys.flatMap((other) => [other.secretFile, other.previousSecretFile]));
+  for (const path of [key.secretFile, key.previousSecretFile]) {
+    if (path === undefined || kept.has(path) || !existsSync(file.at(path))) continue;
+    rmSync(file.at(path));
+    io.print(`deleted ${file.at(path)}`);
+  }
+  io.print(`${RESTART}, and until then ${kid} is still good`);
+  return true;
+}
+
+function secretIn(path: string): string {
+  return readFileSync(path, 'utf8').trim();
+}
+
+function tellUse(file: KeyFile, kid: string, isShown: boolean, io: CommandIo): void {
+  const { key } = file.find(kid);
+  const secret = isShown && key.secretFile !== undefined ? secretIn(file.at(key.secretFile)) : null;
+  io.print(RESTART);
+  for (const line of connectorLines(file.config.api, key, secret)) io.print(line);
 }

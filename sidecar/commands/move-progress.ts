@@ -1,7 +1,6 @@
 import { grouped } from '../moving/grouped.ts';
 import type { MoveReport } from '../moving/report.ts';
-import { alignedLines } from './aligned-lines.ts';
-import { visibleText } from './visible-text.ts';
+import { alignedLines, visibleText } from './lines.ts';
 
 export interface ProgressOutput {
   /** Writes one line. */

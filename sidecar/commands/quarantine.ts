@@ -5,9 +5,9 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import { openEngine } from '../engine/open.ts';
 import type { QuarantinedObject } from '../engine/schema-calls.ts';
 import { Quarantine, tablesFirst } from '../schema/quarantine.ts';
-import { alignedLines } from './aligned-lines.ts';
-import type { CommandIo } from './command-io.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './arguments.ts';
+import type { CommandIo } from './command-process.ts';
+import { alignedLines } from './lines.ts';
 
 const USAGE = 'expected: quarantine list, quarantine restore [ID…] or quarantine purge [ID…]; no ID means all';
 

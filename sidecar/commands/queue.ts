@@ -5,9 +5,9 @@ import type { Engine } from '../engine/engine.ts';
 import type { QueueRow } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { findJournalId, makeJournalId } from '../write-behind/journal/state-file.ts';
-import { alignedLines } from './aligned-lines.ts';
-import type { CommandIo } from './command-io.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './arguments.ts';
+import type { CommandIo } from './command-process.ts';
+import { alignedLines } from './lines.ts';
 import { checkThere, withEngine } from './with-engine.ts';
 
 const USAGE = 'expected: queue list or queue take-over NAMESPACE';

@@ -3,11 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { restoreBackup } from '../backup/restore-backup.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { databaseName } from './database-name.ts';
-import type { MoveIo } from './move-io.ts';
-import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG } from './option-table.ts';
-import { readingArguments, UsageError } from './usage-error.ts';
-import { logOf, withEngine } from './with-engine.ts';
+import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, readingArguments, UsageError } from './arguments.ts';
+import type { MoveIo } from './command-process.ts';
+import { databaseName, logOf, withEngine } from './with-engine.ts';
 
 export const RESTORE_OPTIONS = {
   namespace: {

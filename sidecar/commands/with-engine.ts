@@ -5,8 +5,7 @@ import type { DatabaseConfig } from '../config/database.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
-import { databaseName } from './database-name.ts';
-import type { MoveIo } from './move-io.ts';
+import type { MoveIo } from './command-process.ts';
 
 /** Reading and writing at once; more would not make the slower of both databases quicker. */
 const CONNECTIONS = 2;
@@ -42,4 +41,17 @@ export function checkThere(database: DatabaseConfig): void {
   if (database.provider === 'sqlite' && !existsSync(database.file)) {
     throw new ConfigError(`there is no database ${database.file}`);
   }
+}
+
+/** A database for the owner's eyes: where it is, without account and password. */
+export function databaseName(database: DatabaseConfig): string {
+  if (database.provider === 'sqlite') return `sqlite ${database.file}`;
+  return `${database.provider} ${placeOfUrl(database.url)}`;
+}
+
+/** Hosts and path of a URL that may name several hosts, as those of MongoDB do. */
+export function placeOfUrl(url: string): string {
+  // A password may hold any of @ / ? # that nobody has escaped.
+  const rest = url.replace(/^[a-z+]+:\/\//i, '').replace(/^.*@/s, '');
+  return rest.replace(/[?#].*$/s, '');
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { DeadLetter } from '#engine/queues.ts';
-import type { CommandIo } from '#sidecar/commands/command-io.ts';
+import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
 import { runQueue } from '#sidecar/commands/queue.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
-import type { CommandIo } from '#sidecar/commands/command-io.ts';
+import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runQuarantine } from '#sidecar/commands/quarantine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';

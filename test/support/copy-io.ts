@@ -1,4 +1,4 @@
-import type { MoveIo } from '#sidecar/commands/move-io.ts';
+import type { MoveIo } from '#sidecar/commands/command-process.ts';
 import { MoveProgress } from '#sidecar/commands/move-progress.ts';
 
 export interface CopyRun {

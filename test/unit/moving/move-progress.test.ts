@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { databaseName } from '#sidecar/commands/database-name.ts';
+import { databaseName } from '#sidecar/commands/with-engine.ts';
 import { MoveProgress } from '#sidecar/commands/move-progress.ts';
 
 function progress(isTerminal: boolean) {

@@ -1,20 +1,22 @@
+import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import type { SidecarConfig } from '../config/load-config.ts';
-import type { Finding } from './doctor-finding.ts';
+import { type Finding, privateFinding } from './doctor-files.ts';
 
-export interface ListeningPlace {
+interface ListeningPlace {
   readonly host: string;
   readonly port: number;
   readonly tls: object | null;
 }
 
 const ANSWER_MS = 3000;
-const what = 'address';
 
 /** Whether the API can listen, or a sidecar listens there already. */
 export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
+  const what = 'address';
   const { host, port, socketPath } = api;
   if (socketPath !== null) {
     const isAlive = await answersAt(socketPath);
@@ -37,7 +39,7 @@ export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
   return { verdict: 'fail', what, found: `another program listens on ${place}`, advice };
 }
 
-export function listenError(host: string, port: number): Promise<string | null> {
+function listenError(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -54,7 +56,7 @@ function answersAt(path: string): Promise<boolean> {
 }
 
 /** Whether a public path answers as this program does; whose certificate it is does not matter for that. */
-export function answersJson(place: ListeningPlace, path: string): Promise<boolean> {
+function answersJson(place: ListeningPlace, path: string): Promise<boolean> {
   const { host, port, tls } = place;
   const request = tls === null ? httpRequest : httpsRequest;
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
@@ -68,4 +70,42 @@ export function answersJson(place: ListeningPlace, path: string): Promise<boolea
     });
     asked.end();
   });
+}
+
+/** Whether the panel can listen, who can read its accounts, and whether somebody still has to set it up. */
+export async function* panelFindings(config: SidecarConfig): AsyncGenerator<Finding> {
+  const what = 'panel';
+  const { panel } = config;
+  if (!panel.enabled) {
+    yield { verdict: 'ok', what, found: 'switched off (panel.enabled)' };
+    return;
+  }
+  yield await panelPortFinding(panel);
+  if (existsSync(panel.data)) yield* privateFinding(panel.data);
+  const key = join(config.folder, 'secrets/panel-setup.key');
+  if (existsSync(key)) {
+    yield {
+      verdict: 'warn',
+      what,
+      found: 'nobody has set it up yet',
+      advice: `open it in a browser on this machine; the setup key is in ${key}`,
+    };
+  }
+}
+
+async function panelPortFinding({ host, port }: SidecarConfig['panel']): Promise<Finding> {
+  const what = 'panel';
+  const place = `${host}:${port}`;
+  if (port === 0) return { verdict: 'ok', what, found: `${host}, any free port` };
+  const code = await listenError(host, port);
+  if (code === null) return { verdict: 'ok', what, found: `${place} is free: no panel runs there` };
+  if (code !== 'EADDRINUSE') {
+    const found = `${place} cannot be listened on: ${code}`;
+    return { verdict: 'fail', what, found, advice: 'change panel.host or panel.port' };
+  }
+  if (await answersJson({ host, port, tls: null }, '/api/bootstrap')) {
+    return { verdict: 'ok', what, found: `a panel answers at ${place}` };
+  }
+  const found = `another program listens on ${place}`;
+  return { verdict: 'fail', what, found, advice: 'stop it, or change panel.port' };
 }
