@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readTls } from './api/tls.ts';
+import { DEFAULT_CONFIG, readingArguments, UsageError } from './commands/arguments.ts';
 import { COMMAND_PROCESS, outliveReaders } from './commands/command-process.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { helpOf, helpOfAll } from './commands/help.ts';
-import { DEFAULT_CONFIG, UsageError, readingArguments } from './commands/arguments.ts';
 import { visibleText } from './commands/lines.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';

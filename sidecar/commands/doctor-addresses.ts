@@ -10,6 +10,10 @@ interface ListeningPlace {
   readonly host: string;
   readonly port: number;
   readonly tls: object | null;
+  readonly what: string;
+  /** Program that should answer there, and a public path of it. */
+  readonly program: string;
+  readonly path: string;
 }
 
 const ANSWER_MS = 3000;
@@ -17,26 +21,29 @@ const ANSWER_MS = 3000;
 /** Whether the API can listen, or a sidecar listens there already. */
 export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
   const what = 'address';
-  const { host, port, socketPath } = api;
+  const { host, port, tls, socketPath } = api;
   if (socketPath !== null) {
     const isAlive = await answersAt(socketPath);
     return { verdict: 'ok', what, found: `${socketPath}, ${isAlive ? 'in use' : 'free'}` };
   }
-  const place = `${host}:${port}`;
+  return listenFinding(
+    { ...{ host, port, tls }, what, program: 'sidecar', path: '/v1/health' },
+    'change api.host or api.port',
+    'stop it, or change api.port here and url in database.json',
+  );
+}
+
+async function listenFinding(place: ListeningPlace, ifRefused: string, ifTaken: string): Promise<Finding> {
+  const { host, port, what, program, path } = place;
   if (port === 0) return { verdict: 'ok', what, found: `${host}, any free port` };
+  const address = `${host}:${port}`;
   const code = await listenError(host, port);
-  if (code === null) return { verdict: 'ok', what, found: `${place} is free: no sidecar runs there` };
+  if (code === null) return { verdict: 'ok', what, found: `${address} is free: no ${program} runs there` };
   if (code !== 'EADDRINUSE') {
-    return {
-      verdict: 'fail',
-      what,
-      found: `${place} cannot be listened on: ${code}`,
-      advice: 'change api.host or api.port',
-    };
+    return { verdict: 'fail', what, found: `${address} cannot be listened on: ${code}`, advice: ifRefused };
   }
-  if (await answersJson(api, '/v1/health')) return { verdict: 'ok', what, found: `a sidecar answers at ${place}` };
-  const advice = 'stop it, or change api.port here and url in database.json';
-  return { verdict: 'fail', what, found: `another program listens on ${place}`, advice };
+  if (await answersJson(place, path)) return { verdict: 'ok', what, found: `a ${program} answers at ${address}` };
+  return { verdict: 'fail', what, found: `another program listens on ${address}`, advice: ifTaken };
 }
 
 function listenError(host: string, port: number): Promise<string | null> {
@@ -80,7 +87,12 @@ export async function* panelFindings(config: SidecarConfig): AsyncGenerator<Find
     yield { verdict: 'ok', what, found: 'switched off (panel.enabled)' };
     return;
   }
-  yield await panelPortFinding(panel);
+  const { host, port } = panel;
+  yield await listenFinding(
+    { ...{ host, port, what, tls: null }, program: 'panel', path: '/api/bootstrap' },
+    'change panel.host or panel.port',
+    'stop it, or change panel.port',
+  );
   if (existsSync(panel.data)) yield* privateFinding(panel.data);
   const key = join(config.folder, 'secrets/panel-setup.key');
   if (existsSync(key)) {
@@ -91,21 +103,4 @@ export async function* panelFindings(config: SidecarConfig): AsyncGenerator<Find
       advice: `open it in a browser on this machine; the setup key is in ${key}`,
     };
   }
-}
-
-async function panelPortFinding({ host, port }: SidecarConfig['panel']): Promise<Finding> {
-  const what = 'panel';
-  const place = `${host}:${port}`;
-  if (port === 0) return { verdict: 'ok', what, found: `${host}, any free port` };
-  const code = await listenError(host, port);
-  if (code === null) return { verdict: 'ok', what, found: `${place} is free: no panel runs there` };
-  if (code !== 'EADDRINUSE') {
-    const found = `${place} cannot be listened on: ${code}`;
-    return { verdict: 'fail', what, found, advice: 'change panel.host or panel.port' };
-  }
-  if (await answersJson({ host, port, tls: null }, '/api/bootstrap')) {
-    return { verdict: 'ok', what, found: `a panel answers at ${place}` };
-  }
-  const found = `another program listens on ${place}`;
-  return { verdict: 'fail', what, found, advice: 'stop it, or change panel.port' };
 }

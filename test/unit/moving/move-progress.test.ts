@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { databaseName } from '#sidecar/commands/with-engine.ts';
 import { MoveProgress } from '#sidecar/commands/move-progress.ts';
+import { databaseName } from '#sidecar/commands/with-engine.ts';
 
 function progress(isTerminal: boolean) {
   const out: string[] = [];
