@@ -13,9 +13,9 @@ export async function openEngine(settings: DatabaseSettings, options: EngineOpti
     case 'sqlite':
       return (await import('./sqlite/engine.ts')).SqliteEngine.open(settings, options);
     case 'postgres':
-      return (await import('./postgres/engine.ts')).PostgresEngine.open(settings, options);
+      return (await import('./postgres/engine.ts')).openPostgres(settings, options);
     case 'mysql':
-      return (await import('./mysql/engine.ts')).MysqlEngine.open(settings, options);
+      return (await import('./mysql/engine.ts')).openMysql(settings, options);
     case 'mongodb':
       return (await import('./mongo/engine.ts')).MongoEngine.open(settings, options);
     default:

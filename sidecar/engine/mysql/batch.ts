@@ -1,27 +1,22 @@
-import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { TableTarget, Write } from '../rows.ts';
 import type { AlikeUpdates } from '../sql/alike-updates.ts';
-import type { BatchDialect } from '../sql/batch.ts';
+import type { BatchParts } from '../sql/batch.ts';
 import { SqlParams } from '../sql/dialect.ts';
 import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify } from './failures.ts';
 import { checkCurrent, send } from './send-statement.ts';
-import { recall, remember, SlotTakenError } from './slots.ts';
+import { remember } from './slots.ts';
 import { planWrite } from './write.ts';
 import { currentSql } from './write-sql.ts';
 
-export const MYSQL_BATCH: BatchDialect = {
+export const MYSQL_BATCH: BatchParts = {
+  dialect: MYSQL_DIALECT,
   runWrite: (session: Session, target: TableTarget, write: Write) => planWrite(target, write).run(session),
   runAlike,
   classify,
-  async recall(session, slot) {
-    const remembered = await recall(session, slot);
-    return remembered === null ? null : rememberedAnswer(remembered, slot);
-  },
   remember,
-  isTaken: (error) => error instanceof SlotTakenError,
 };
 
 const { quoted } = MYSQL_DIALECT;

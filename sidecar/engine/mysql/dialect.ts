@@ -1,8 +1,10 @@
-import type { Column } from '#protocol/columns.ts';
+import type { Column, ColumnType } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { Value } from '#protocol/values.ts';
+import type { FindQuery, TableTarget } from '../rows.ts';
 import type { Encode, SqlDialect, SqlParams } from '../sql/dialect.ts';
+import { type CompiledFind, columnNamed, type ReadCompiler } from '../sql/read.ts';
 import type { SqlParam } from '../sql/session.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 import { literalSql } from './literals.ts';
@@ -163,12 +165,31 @@ function encoder(column: Column): Encode {
   }
 }
 
+/** Columns of the sort of which the server's usual sort would compare only the beginning. */
+function longSortColumns({ table }: TableTarget, { sort }: FindQuery): number {
+  return sort.filter(({ column }) => LONG_TYPES.has(columnNamed(table, column).type)).length;
+}
+
+const LONG_TYPES: ReadonlySet<ColumnType> = new Set(['text', 'bytes']);
+
+export function compileFind(
+  reads: ReadCompiler,
+  target: TableTarget,
+  query: FindQuery,
+  flavour: Flavour,
+): CompiledFind {
+  const longColumns = longSortColumns(target, query);
+  if (longColumns === 0) return reads.find(target, query);
+  const compiled = reads.find(target, { ...query, limit: Math.max(query.limit, LONG_SORT_ROWS) });
+  return { ...compiled, sql: longSortSql(compiled.sql, longColumns, flavour) };
+}
+
 /**
  * A sort by `text` or `bytes` of any length. Sort keys are as long as `max_sort_length` says, and the server refuses a
  * buffer that does not hold fifteen of them. Only for statements that ask for `LONG_SORT_ROWS` rows at least: with fewer
  * it would keep the first ones in a heap of keys of full length, which takes it a millisecond for every row of the table.
  */
-export function longSortSql(sql: string, longColumns: number, flavour: Flavour): string {
+function longSortSql(sql: string, longColumns: number, flavour: Flavour): string {
   const bufferBytes = longColumns * LONG_KEY_BYTES * LONG_KEYS;
   if (flavour === 'mariadb') {
     return `SET STATEMENT max_sort_length = ${LONG_KEY_BYTES}, sort_buffer_size = ${bufferBytes} FOR ${sql}`;
@@ -180,4 +201,4 @@ export function longSortSql(sql: string, longColumns: number, flavour: Flavour):
 /** A million characters of four bytes, and the bytes that the server adds. */
 const LONG_KEY_BYTES = 4 * 1024 * 1024;
 const LONG_KEYS = 16;
-export const LONG_SORT_ROWS = 64;
+const LONG_SORT_ROWS = 64;

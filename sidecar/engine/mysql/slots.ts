@@ -1,14 +1,7 @@
-import { ApiError } from '#protocol/errors.ts';
-import type { IdempotencySlot, RememberedResult } from '../rows.ts';
+import type { IdempotencySlot } from '../rows.ts';
 import type { Session } from '../sql/session.ts';
+import { SlotTakenError } from '../sql/slots.ts';
 import { DUPLICATE_ENTRY, errnoOf } from './failures.ts';
-
-/** Another write has taken the slot: nothing of this one may stay. */
-export class SlotTakenError extends ApiError {
-  constructor() {
-    super('conflict_retry', 'another write with the same idempotencyKey was under way; repeat the call');
-  }
-}
 
 const REMEMBER =
   'INSERT INTO _idempotency (kid, namespace, `key`, fingerprint, result, expires_at) VALUES (?, ?, ?, ?, ?, ?)';
@@ -30,15 +23,4 @@ export async function remember(session: Session, slot: IdempotencySlot, result: 
   const { affected } = await session.prepared(FORGET, [kid, namespace, key, BigInt(now)]);
   if (affected === 0) throw new SlotTakenError();
   await session.prepared(REMEMBER, row);
-}
-
-const RECALL =
-  'SELECT fingerprint, result FROM _idempotency WHERE kid = ? AND namespace = ? AND `key` = ? AND expires_at > ?';
-
-export async function recall(
-  session: Session,
-  { kid, namespace, key, now }: Pick<IdempotencySlot, 'kid' | 'namespace' | 'key' | 'now'>,
-): Promise<RememberedResult | null> {
-  const [row] = (await session.prepared(RECALL, [kid, namespace, key, BigInt(now)])).rows;
-  return row === undefined ? null : { fingerprint: String(row[0]), result: String(row[1]) };
 }

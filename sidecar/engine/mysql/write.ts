@@ -2,12 +2,26 @@ import { ApiError } from '#protocol/errors.ts';
 import { affectedExisting } from '../model/upsert-change.ts';
 import type { TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, isSingleRowOnly } from '../sql/change.ts';
+import type { SlottedWrite } from '../sql/engine.ts';
 import type { CompiledStatement } from '../sql/read.ts';
-import type { Session } from '../sql/session.ts';
+import type { Session, Sessions, SqlBounds } from '../sql/session.ts';
 import { MAX_KEPT_PARAMS } from './connection.ts';
 import { insertRows, planInsert, type WritePlan } from './insert.ts';
 import { checkCurrent, DuplicateError, send } from './send-statement.ts';
+import { remember } from './slots.ts';
 import { compileDelete, compileUpdate, compileUpsertChange } from './write-sql.ts';
+
+/** A write with a slot and its record are one transaction. */
+export function runWrite(sessions: Sessions, call: SlottedWrite, bounds: SqlBounds): Promise<string> {
+  const { target, write, slot } = call;
+  const plan = planWrite(target, write);
+  const run = async (session: Session): Promise<string> => {
+    const result = await plan.run(session);
+    if (slot !== null) await remember(session, slot, result);
+    return result;
+  };
+  return plan.needsTransaction || slot !== null ? sessions.transaction(bounds, run) : sessions.write(bounds, run);
+}
 
 export function planWrite(target: TableTarget, write: Write): WritePlan {
   switch (write.op) {

@@ -1,23 +1,22 @@
-import { rememberedAnswer } from '../model/remembered-answer.ts';
 import type { IdempotencySlot, TableTarget, Write } from '../rows.ts';
 import type { AlikeUpdates } from '../sql/alike-updates.ts';
-import type { BatchDialect } from '../sql/batch.ts';
+import type { BatchParts } from '../sql/batch.ts';
 import { SqlParams } from '../sql/dialect.ts';
 import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
+import { SlotTakenError } from '../sql/slots.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { POSTGRES_DIALECT, paramType } from './dialect.ts';
 import { classify } from './failures.ts';
 import { quoted } from './names.ts';
-import { checkCurrent, planMove, planWrite, SlotTakenError } from './write.ts';
+import { checkCurrent, planMove, planWrite } from './write.ts';
 
-export const POSTGRES_BATCH: BatchDialect = {
+export const POSTGRES_BATCH: BatchParts = {
+  dialect: POSTGRES_DIALECT,
   runWrite,
   runAlike,
   classify,
-  recall,
   remember,
-  isTaken: (error) => error instanceof SlotTakenError,
 };
 
 async function runWrite(session: Session, target: TableTarget, write: Write): Promise<string> {
@@ -46,13 +45,6 @@ async function runAlike(session: Session, { target, key, columns, rows }: AlikeU
   const counts = rows.map(() => 0);
   for (const [number] of changed) counts[Number(number) - 1] = 1;
   return counts;
-}
-
-async function recall(session: Session, slot: IdempotencySlot): Promise<string | null> {
-  const sql =
-    'SELECT fingerprint, result FROM _idempotency WHERE kid = $1 AND namespace = $2 AND key = $3 AND expires_at > $4';
-  const [row] = (await session.prepared(sql, [slot.kid, slot.namespace, slot.key, slot.now])).rows;
-  return row === undefined ? null : rememberedAnswer({ fingerprint: String(row[0]), result: String(row[1]) }, slot);
 }
 
 /** Waits for a twin that is under way. */

@@ -2,12 +2,12 @@ import pg from 'pg';
 import { ApiError } from '#protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
 import type { Value } from '#protocol/values.ts';
-import { IdempotencyConflictError } from '../model/remembered-answer.ts';
 import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
 import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/change.ts';
+import type { SlottedWrite } from '../sql/engine.ts';
 import { type CompiledStatement, tableSql } from '../sql/read.ts';
-
-import type { Session, SqlResult } from '../sql/session.ts';
+import type { Session, Sessions, SqlBounds, SqlResult } from '../sql/session.ts';
+import { SlotTakenError } from '../sql/slots.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 import { generatorSql, WriteCompiler } from './write-sql.ts';
 
@@ -16,6 +16,33 @@ export interface WritePlan {
   readonly needsTransaction: boolean;
   /** JSON text of the result; null where nothing was done because the generator must be moved first. */
   run(session: Session): Promise<string | null>;
+}
+
+/** The record of the slot is part of the write's own statement. */
+export async function runWrite(sessions: Sessions, call: SlottedWrite, bounds: SqlBounds): Promise<string> {
+  const { target, write, slot } = call;
+  const run = (plan: WritePlan): Promise<string | null> =>
+    plan.needsTransaction
+      ? sessions.transaction(bounds, (session) => plan.run(session))
+      : sessions.write(bounds, (session) => plan.run(session));
+  try {
+    const result = (await run(planWrite(target, write, slot))) ?? (await run(planMove(target, write, slot)));
+    if (result === null) throw new Error('nothing was inserted, and nothing says why');
+    return result;
+  } catch (error) {
+    if (slot !== null && error instanceof SlotTakenError) await forgetExpired(sessions, slot, bounds);
+    throw error;
+  }
+}
+
+/** A record that has expired keeps the slot until it is deleted. */
+async function forgetExpired(
+  sessions: Sessions,
+  { kid, namespace, key, now }: IdempotencySlot,
+  { deadline }: SqlBounds,
+): Promise<void> {
+  const expired = 'DELETE FROM _idempotency WHERE kid = $1 AND namespace = $2 AND key = $3 AND expires_at <= $4';
+  await sessions.write({ deadline }, (session) => session.query(expired, [kid, namespace, key, now]));
 }
 
 export function planWrite(target: TableTarget, write: Write, slot: IdempotencySlot | null): WritePlan {
@@ -79,9 +106,6 @@ async function change(
   }
   return affectedResult(count);
 }
-
-/** The slot is taken: nothing was written. */
-export class SlotTakenError extends IdempotencyConflictError {}
 
 async function send(session: Session, { sql, params }: CompiledStatement): Promise<SqlResult> {
   try {

@@ -10,25 +10,24 @@ import {
   isDeferred,
   writeIn,
 } from '../batch.ts';
+import { rememberedAnswer } from '../model/remembered-answer.ts';
 import { type CallBounds, type IdempotencySlot, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
 import { type AlikeUpdates, alikeUpdates } from './alike-updates.ts';
-import { affectedResult } from './change.ts';
+import { affectedResult, isMaybeTwin, MAX_TWIN_ATTEMPTS } from './change.ts';
+import type { SqlDialect } from './dialect.ts';
 import type { Session, Sessions, SqlFailure } from './session.ts';
-import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from './upsert-twin.ts';
+import { recall, SlotTakenError } from './slots.ts';
 
 /** What the SQL of PostgreSQL and of MySQL differ in, for a batch inside its transaction. */
-export interface BatchDialect {
+export interface BatchParts {
+  readonly dialect: SqlDialect;
   /** One write; JSON text of its result. */
   runWrite(session: Session, target: TableTarget, write: Write): Promise<string>;
   /** Rows that each of them matched; null where that cannot be told. */
   runAlike(session: Session, updates: AlikeUpdates): Promise<readonly number[] | null>;
   classify(error: unknown): SqlFailure;
-  /** What is remembered; null where the slot is free. @throws ApiError `idempotency_conflict` */
-  recall(session: Session, slot: IdempotencySlot): Promise<string | null>;
-  /** Last in the transaction. @throws whatever `isTaken` says of */
+  /** Last in the transaction. @throws SlotTakenError */
   remember(session: Session, slot: IdempotencySlot, result: string): Promise<void>;
-  /** A twin was quicker, or a record has expired in the very moment: the next attempt finds out. */
-  isTaken(error: unknown): boolean;
 }
 
 const MAX_SLOT_ATTEMPTS = 3;
@@ -36,7 +35,7 @@ const MAX_SLOT_ATTEMPTS = 3;
 /** A batch in one transaction, with the record of its slot; deadlocks and the like are repeated as a whole. */
 export async function runBatch(
   sessions: Sessions,
-  dialect: BatchDialect,
+  parts: BatchParts,
   batch: Batch,
   slot: IdempotencySlot | null,
   bounds: CallBounds,
@@ -44,18 +43,18 @@ export async function runBatch(
   const { namespace } = batch;
   let mayGroup = true;
   for (let twins = 1, taken = 1; ; ) {
-    const attempt = new BatchAttempt(dialect, batch, mayGroup);
+    const attempt = new BatchAttempt(parts, batch, mayGroup);
     try {
       return await sessions.transaction({ deadline: bounds.deadline, namespace }, async (session) => {
         attempt.begin();
-        const remembered = slot === null ? null : await dialect.recall(session, slot);
-        if (remembered !== null) return remembered;
+        const remembered = slot === null ? null : await recall(parts.dialect, session, slot);
+        if (slot !== null && remembered !== null) return rememberedAnswer(remembered, slot);
         const result = await attempt.run(session);
-        if (slot !== null) await dialect.remember(session, slot, result);
+        if (slot !== null) await parts.remember(session, slot, result);
         return result;
       });
     } catch (error) {
-      if (dialect.isTaken(error) && taken < MAX_SLOT_ATTEMPTS) taken += 1;
+      if (error instanceof SlotTakenError && taken < MAX_SLOT_ATTEMPTS) taken += 1;
       else if (error instanceof GroupRefusedError) mayGroup = false;
       else if (attempt.isMaybeTwin(error) && twins < MAX_TWIN_ATTEMPTS) twins += 1;
       else throw attempt.named(error);
@@ -71,15 +70,15 @@ function isViolation(error: unknown): boolean {
 }
 
 class BatchAttempt {
-  readonly #dialect: BatchDialect;
+  readonly #parts: BatchParts;
   readonly #batch: Batch;
   readonly #mayGroup: boolean;
   #results: string[] = [];
   /** The operation it is at; null before the first and after the last. */
   #at: number | null = null;
 
-  constructor(dialect: BatchDialect, batch: Batch, mayGroup: boolean) {
-    this.#dialect = dialect;
+  constructor(parts: BatchParts, batch: Batch, mayGroup: boolean) {
+    this.#parts = parts;
     this.#batch = batch;
     this.#mayGroup = mayGroup;
   }
@@ -123,7 +122,7 @@ class BatchAttempt {
   }
 
   async #runGroup(session: Session, group: AlikeUpdates): Promise<void> {
-    const counts = await this.#dialect.runAlike(session, group).catch((error: unknown) => {
+    const counts = await this.#parts.runAlike(session, group).catch((error: unknown) => {
       throw this.#refusalOf(error) === null ? error : new GroupRefusedError('constraint_violation', 'one is refused');
     });
     if (counts === null)
@@ -140,7 +139,7 @@ class BatchAttempt {
     const operation = this.#batch.operations[this.#results.length];
     if (operation === undefined || operation instanceof ApiError) throw operation ?? new Error('no operation is left');
     const write = writeIn(operation, this.#idsOf);
-    const result = await this.#dialect.runWrite(session, operation.target, write);
+    const result = await this.#parts.runWrite(session, operation.target, write);
     checkExpected(result, operation.expected);
     this.#results.push(result);
   }
@@ -188,7 +187,7 @@ class BatchAttempt {
     if (error instanceof StaleSchemaError) return null;
     if (error instanceof GroupRefusedError) return error;
     if (error instanceof ApiError) return error.status < 500 && error.code !== 'conflict_retry' ? error : null;
-    const failure = this.#dialect.classify(error);
+    const failure = this.#parts.classify(error);
     return failure.kind === 'refused' ? new ApiError(failure.code, failure.message) : null;
   }
 }

@@ -1,4 +1,5 @@
 import type { Column } from '#protocol/columns.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { Table } from '#protocol/schema.ts';
 import { writeValue } from '#protocol/values.ts';
 import type { Row, Write } from '../rows.ts';
@@ -49,4 +50,15 @@ export function insertResult(count: number, ids: readonly string[]): string {
 
 export function affectedResult(affected: number): string {
   return `{"affected":${affected}}`;
+}
+
+/** Of a write that is repeated because of a twin, or of a record of its slot that expires in the very moment. */
+export const MAX_TWIN_ATTEMPTS = 3;
+
+/**
+ * Two upserts of one new row may meet at another unique index than that of the keys, which the server calls a violation.
+ * At the next attempt the row is there.
+ */
+export function isMaybeTwin(write: Write, error: unknown): boolean {
+  return write.op === 'upsert' && error instanceof ApiError && error.code === 'constraint_violation';
 }

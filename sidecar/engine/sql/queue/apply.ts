@@ -10,9 +10,9 @@ import {
 } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
+import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../change.ts';
 import { SchemaConnection, type SchemaDialect } from '../schema/connection.ts';
 import type { Session, Sessions, SqlFailure } from '../session.ts';
-import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../upsert-twin.ts';
 import { addLetter, removeLetter } from './letters.ts';
 import { moveQueue, readQueue } from './rows.ts';
 
