@@ -18,7 +18,7 @@ const CONNECTOR = [
   'db_connector/commands/',
 ];
 /** What every engine is built on. */
-const ENGINE = ['sidecar/engine/', 'sidecar/columns/', 'sidecar/log-event.ts', PROTOCOL];
+const ENGINE = ['sidecar/engine/', 'sidecar/columns/', 'sidecar/deadline.ts', 'sidecar/log-event.ts', PROTOCOL];
 /** What the parts of the panel stand on. */
 const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/'];
 const PANEL_PARTS = [
@@ -115,7 +115,11 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['zod'],
   },
-  { path: 'sidecar/data/', zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
+  {
+    path: 'sidecar/data/',
+    zones: ['sidecar/deadline.ts', 'sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
+    packages: [],
+  },
   // The log on the disk knows nothing of what is written in it.
   {
     path: 'sidecar/write-behind/journal/',
@@ -179,6 +183,7 @@ export const ZONES: readonly Zone[] = [
       ...PANEL,
       'sidecar/panel/console/',
       'sidecar/panel/settings/',
+      'sidecar/deadline.ts',
       'sidecar/log.ts',
       'sidecar/log-event.ts',
       'sidecar/owner-only.ts',
@@ -274,6 +279,7 @@ export const ZONES: readonly Zone[] = [
     packages: ['fastify'],
   },
   { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
+  { path: 'sidecar/deadline.ts', zones: [], packages: [] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { openEngine } from '../engine/open.ts';
@@ -100,7 +101,7 @@ async function whileHeld<T>(options: SourceOptions, engine: Engine, read: Read<T
     } finally {
       for (const { hold } of taken) await hold.release();
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await wait(PAUSE_MS);
   }
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 /** A line as the bridge takes it. */
 export interface SentLine {
   readonly time: string;
@@ -131,14 +133,6 @@ export class BridgeSender {
   }
 
   #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      const stop = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (this.#stop.signal.aborted) stop();
-      else this.#stop.signal.addEventListener('abort', stop, { once: true });
-    });
+    return wait(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
   }
 }

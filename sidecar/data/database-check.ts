@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { orLate } from '../deadline.ts';
 import type { Engine } from '../engine/engine.ts';
 
 /** Probes answer within 2 s even when the database hangs (contract section 3). */
@@ -25,16 +26,11 @@ export class DatabaseCheck {
   }
 
   async #ask(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, PING_MS, false);
-    });
     const answered = this.#engine.ping({ deadline: performance.now() + PING_MS }).then(
       () => true,
       () => false,
     );
-    this.#verdict = await Promise.race([answered, tooLate]);
-    clearTimeout(timer);
+    this.#verdict = await orLate(answered, PING_MS, false);
     this.#verdictAt = performance.now();
     this.#asked = null;
     return this.#verdict;

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Db, type DbOptions, MongoClient, MongoCompatibilityError, ReadConcern } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
+import { orLate } from '#sidecar/deadline.ts';
 import type { EngineLog } from '../log.ts';
 import { TroubleLog, UnusableDatabaseError } from '../model/failures.ts';
 import { type CallBounds, StaleSchemaError } from '../rows.ts';
@@ -177,15 +177,7 @@ export class MongoDatabase {
   /** Ends what is under way within a second, also with a server that hangs. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const timer = new AbortController();
-    try {
-      await Promise.race([
-        this.#client.close(true),
-        delay(CLOSE_MS, undefined, { signal: timer.signal, ref: false }).catch(() => {}),
-      ]);
-    } finally {
-      timer.abort();
-    }
+    await orLate(this.#client.close(true), CLOSE_MS, undefined);
   }
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '#protocol/errors.ts';
+import { orLate } from '#sidecar/deadline.ts';
 import { type Batch, isDeferred } from '../batch.ts';
 import type { CallBounds } from '../rows.ts';
 
@@ -44,10 +44,7 @@ function tablesOf({ namespace, operations }: Batch): string[] {
 }
 
 async function endedBy(before: Promise<unknown>, deadline: number): Promise<void> {
-  const timer = new AbortController();
-  const late = wait(Math.max(0, deadline - performance.now()), 'late', { signal: timer.signal }).catch(() => 'early');
-  const outcome = await Promise.race([before, late]);
-  timer.abort();
+  const outcome = await orLate(before, deadline - performance.now(), 'late');
   if (outcome !== 'late') return;
   throw new ApiError(
     'database_timeout',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { orLate } from '#sidecar/deadline.ts';
 import type { LineSink } from '../console/console-log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { Plan, ServerState } from '../shapes/server.ts';
@@ -112,10 +113,7 @@ export class ActiveRun {
   /** When it has gone, or when nothing is left that could end it. */
   async endedInTime(): Promise<void> {
     const { stopWaitMs, killWaitMs } = this.#rules();
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, stopWaitMs + killWaitMs + MARGIN_MS);
-    await Promise.race([this.ended, late.promise]);
-    clearTimeout(timer);
+    await orLate(this.ended, stopWaitMs + killWaitMs + MARGIN_MS, undefined);
   }
 
   #spawn(backend: ServerBackend): GameProcess {

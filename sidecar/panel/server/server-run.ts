@@ -1,3 +1,4 @@
+import { orLate } from '#sidecar/deadline.ts';
 import type { PlanStep } from '../shapes/server.ts';
 import type { GameProcess, ProcessExit } from './process/spawn.ts';
 import { type LadderAction, StopLadder } from './process/stop-ladder.ts';
@@ -88,7 +89,7 @@ export class ServerRun {
     const isLeftOver = exit.failure === null && !(await this.#sweep());
     this.#isGone = true;
     this.#ladder?.leave();
-    await within(this.#process.drained, DRAIN_MS);
+    await orLate(this.#process.drained, DRAIN_MS, undefined);
     this.#process.abandonOutput();
     return { ...exit, isAsked, isLeftOver };
   }
@@ -125,11 +126,4 @@ export class ServerRun {
 
 function after(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-async function within(event: Promise<void>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([event, promise]);
-  clearTimeout(timer);
 }

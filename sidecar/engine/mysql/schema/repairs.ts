@@ -1,4 +1,5 @@
 import type { CallBounds } from '#engine/rows.ts';
+import { orLate } from '#sidecar/deadline.ts';
 
 /** What a change that was cut off may take to its end, like a sync whose caller is gone. */
 const REPAIR_TIMEOUT_MS = 3_600_000;
@@ -17,13 +18,7 @@ export class Repairs {
 
   /** Resolves when the attempt has ended, however it did, or at `until` (`performance.now()` milliseconds). */
   async wait(namespace: string, until: number): Promise<void> {
-    const { promise: isLate, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, Math.max(0, until - performance.now()));
-    try {
-      await Promise.race([this.#attempt(namespace), isLate]);
-    } finally {
-      clearTimeout(timer);
-    }
+    await orLate(this.#attempt(namespace), until - performance.now(), undefined);
   }
 
   #attempt(namespace: string): Promise<void> {

@@ -1,4 +1,5 @@
 import knex, { type Knex } from 'knex';
+import { orLate } from '#sidecar/deadline.ts';
 import type { SqlFailure } from '../session.ts';
 import { DeadlineSession } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection, SqlDriver } from './driver.ts';
@@ -123,12 +124,8 @@ export class ConnectionPool implements ConnectionSource {
   /** Resolves within a second, whatever the server does. */
   async close(): Promise<void> {
     for (const connection of this.#open) void this.#end(connection);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
-    });
-    await Promise.race([this.#client.destroy(undefined).catch(() => {}), late]);
-    clearTimeout(timer);
+    const destroyed = this.#client.destroy(undefined).catch(() => {});
+    await orLate(destroyed, CLOSE_TIMEOUT_MS, undefined);
     for (const connection of this.#open) this.#destroy(connection);
   }
 

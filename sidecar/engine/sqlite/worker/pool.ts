@@ -1,6 +1,7 @@
 import type { EngineOptions, EngineStats } from '#engine/engine.ts';
 import type { EngineLog, LogLevel } from '#engine/log.ts';
 import type { SqliteSettings } from '#engine/settings.ts';
+import { orLate } from '#sidecar/deadline.ts';
 import { ExitGuard } from './exit-guard.ts';
 import { WorkerLink } from './link.ts';
 import type { PendingCall } from './pending-call.ts';
@@ -66,13 +67,10 @@ export class WorkerPool {
   }
 
   /** Null, or why the file must not be used. A disk that does not answer is no reason to wait for ever. */
-  opened(): Promise<string | null> {
-    const { promise, resolve } = Promise.withResolvers<null>();
-    const timer = setTimeout(() => {
-      this.#options.log('error', 'database does not open', { seconds: OPEN_MS / 1000 });
-      resolve(null);
-    }, OPEN_MS);
-    return Promise.race([this.#writer.opened, promise]).finally(() => clearTimeout(timer));
+  async opened(): Promise<string | null> {
+    const fault = await orLate(this.#writer.opened, OPEN_MS, undefined);
+    if (fault === undefined) this.#options.log('error', 'database does not open', { seconds: OPEN_MS / 1000 });
+    return fault ?? null;
   }
 
   read(call: NewCall): Promise<unknown> {
