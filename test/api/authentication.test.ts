@@ -2,15 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi } from '../support/api.ts';
-import { keyOf, newFolder, secretOf } from '../support/config-folder.ts';
+import { keyOf, secretOf } from '../support/config-folder.ts';
 import { type Envelope, hmac } from '../support/signed-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const PATH = '/v1/data/find';
 const PAYLOAD = { namespace: 'game', table: 'things' };
 const SKEW = 60;
 const OLD_SECRET = 'the-secret-from-before-the-rotation-of-today';
 
-const folder = newFolder();
+const folder = testFolder();
 let nowMs = 1_790_000_000_000;
 let api: TestApi;
 

@@ -11,13 +11,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
-import { newFolder } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { type SidecarOptions, spawnSidecar, startSidecar, type TestSidecar, writeConfig } from '../support/sidecar.ts';
 import { SignedClient } from '../support/signed-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 /** Queued writes wait until somebody asks for them. */
@@ -32,25 +32,11 @@ const TABLE = {
   ],
 };
 
-let folders: string[];
-beforeEach(() => {
-  folders = [];
-});
-afterEach(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-function place(): string {
-  const folder = newFolder();
-  folders.push(folder);
-  return folder;
-}
-
 /** A minute and a second on, where a machine that has no nonces takes requests again. */
 const LATER = () => Date.now() + 61_000;
 
 function run(folder: string, options: SidecarOptions = {}): Promise<TestSidecar> {
-  return startSidecar({ folder, keepFolder: true, config: { writeBehind: WAITING }, ...options });
+  return startSidecar({ folder, config: { writeBehind: WAITING }, ...options });
 }
 
 async function declare({ client }: TestSidecar, namespace: string): Promise<void> {
@@ -86,7 +72,7 @@ async function letters({ client }: TestSidecar): Promise<number> {
 }
 
 it('is made of the files that its page names, and of no others', async () => {
-  const here = place();
+  const here = testFolder();
   const sidecar = await run(here);
   await declare(sidecar, 'game');
   await insert(sidecar, 'game', 'somebody');
@@ -97,7 +83,7 @@ it('is made of the files that its page names, and of no others', async () => {
 
 describe('queued writes', () => {
   it('that wait in the journal of a running sidecar are in the backup, and are applied once after a restore', async () => {
-    const [here, there] = [place(), place()];
+    const [here, there] = [testFolder(), testFolder()];
     const sidecar = await run(here);
     await declare(sidecar, 'stats');
     await insert(sidecar, 'stats', 'applied');
@@ -117,7 +103,7 @@ describe('queued writes', () => {
   });
 
   it('that the journal holds beyond the backup become dead letters, and none is applied twice or lost', async () => {
-    const here = place();
+    const here = testFolder();
     const sidecar = await run(here);
     await declare(sidecar, 'stats');
     for (const who of ['one', 'two']) await insert(sidecar, 'stats', who);
@@ -139,7 +125,7 @@ describe('queued writes', () => {
   });
 
   it('of a restore that is done twice are applied once', async () => {
-    const [here, there] = [place(), place()];
+    const [here, there] = [testFolder(), testFolder()];
     const sidecar = await run(here);
     await declare(sidecar, 'stats');
     await insert(sidecar, 'stats', 'only');
@@ -156,7 +142,7 @@ describe('queued writes', () => {
 
 describe('after a restore', () => {
   it('no id is given again that was given before it, in the replaced database either', async () => {
-    const here = place();
+    const here = testFolder();
     const sidecar = await run(here);
     await declare(sidecar, 'game');
     await insert(sidecar, 'game', 'a');
@@ -171,7 +157,7 @@ describe('after a restore', () => {
   });
 
   it('nothing is accepted that was signed before it, also where time stamps lie ahead', async () => {
-    const [here, there] = [place(), place()];
+    const [here, there] = [testFolder(), testFolder()];
     const sidecar = await run(here);
     await declare(sidecar, 'game');
     const backup = await backUp(here);
@@ -196,7 +182,7 @@ describe('after a restore', () => {
 
 describe('a restore is refused, and changes nothing', () => {
   it('into namespaces that hold something, of a backup that is damaged, beside a running sidecar', async () => {
-    const here = place();
+    const here = testFolder();
     const sidecar = await run(here);
     await declare(sidecar, 'game');
     await insert(sidecar, 'game', 'a');
@@ -204,11 +190,11 @@ describe('a restore is refused, and changes nothing', () => {
     await expect(restore(backup, here)).rejects.toThrow(/a sidecar is running with the journal .*: stop it first/);
     await sidecar.stop();
     await expect(restore(backup, here)).rejects.toThrow(/namespace game of the target is not empty \(kills\)/);
-    await expect(restore(backup, place(), '--namespace', 'other')).rejects.toThrow(/has no namespace other/);
+    await expect(restore(backup, testFolder(), '--namespace', 'other')).rejects.toThrow(/has no namespace other/);
     appendFileSync(join(backup, 'database.sqlite'), 'x');
-    await expect(restore(backup, place())).rejects.toThrow(/is damaged: database\.sqlite is not what was written/);
+    await expect(restore(backup, testFolder())).rejects.toThrow(/is damaged: database\.sqlite is not what was written/);
     rmSync(join(backup, 'manifest.json'));
-    await expect(restore(backup, place())).rejects.toThrow(/is no complete backup/);
+    await expect(restore(backup, testFolder())).rejects.toThrow(/is no complete backup/);
     const after = await run(here);
     expect(await names(after, 'game')).toEqual(['a']);
     await after.stop();
@@ -230,7 +216,7 @@ async function killedAt(args: readonly string[], isThere: () => boolean): Promis
 it('kill -9 in the middle leaves nothing that looks complete, and the next run ends well', {
   timeout: 120_000,
 }, async () => {
-  const [here, there] = [place(), place()];
+  const [here, there] = [testFolder(), testFolder()];
   const sidecar = await run(here);
   await declare(sidecar, 'game');
   const rows = Array.from({ length: 1000 }, (_, i) => ({ who: `player ${i}`.padEnd(200, 'x') }));
@@ -262,7 +248,7 @@ it('kill -9 in the middle leaves nothing that looks complete, and the next run e
 
 describe('the schedule of a running sidecar', () => {
   it('makes the first one at once, and says so', async () => {
-    const here = place();
+    const here = testFolder();
     const started = await spawnSidecar(here, { backup: { folder: 'kept', everyHours: 1, keep: 2 } });
     await expect
       .poll(() => started.log.find(({ msg }) => msg === 'backup made'), { timeout: 60_000 })
@@ -274,7 +260,7 @@ describe('the schedule of a running sidecar', () => {
   });
 
   it('tells that one has failed, and serves on', async () => {
-    const here = place();
+    const here = testFolder();
     mkdirSync(here, { recursive: true });
     writeFileSync(join(here, 'kept'), 'a file');
     const started = await spawnSidecar(here, { backup: { folder: 'kept', at: '04:30' } });

@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '#sidecar/commands/command-table.ts';
-import { newFolder, writeConfig } from '../support/sidecar.ts';
+import { writeConfig } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 let folder: string;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Ended {
   readonly code: number | null;

@@ -1,19 +1,18 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { runInit } from '#sidecar/commands/init.ts';
-import { newFolder } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { secretOf, startSidecar, writeConfig } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Found {
   readonly verdict: string;

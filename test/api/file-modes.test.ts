@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { newFolder, spawnSidecar } from '../support/sidecar.ts';
+import { spawnSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** As most systems set it: everybody may read. */
 const OPEN_UMASK = ['sh', '-c', 'umask 022; exec "$0" "$@"'];
@@ -17,8 +18,7 @@ function openToOthers(folder: string): string[] {
 }
 
 it.skipIf(process.platform === 'win32')('all that the sidecar makes is for its user alone', async () => {
-  const folder = newFolder();
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = testFolder();
   // The folders are the owner's, and open.
   mkdirSync(join(folder, 'data'), { mode: 0o755 });
   const changes = { panel: { enabled: true }, writeBehind: { namespaces: { stats: {} } } };

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { type ConfigChanges, keyOf, newFolder, secretOf } from '../support/config-folder.ts';
+import { type ConfigChanges, keyOf, secretOf } from '../support/config-folder.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const PAYLOAD = { namespace: 'game', table: 'things' };
 let folder: string;
 let api: TestApi | null = null;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
 afterEach(async () => {
   await api?.stop();
   api = null;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function start(config: ConfigChanges): Promise<TestApi> {

@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newFolder, secretOf, spawnSidecar, writeConfig } from '../support/sidecar.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { secretOf, spawnSidecar, writeConfig } from '../support/sidecar.ts';
 import { SignedClient } from '../support/signed-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 let folder: string;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Ended {
   readonly code: number;

@@ -1,15 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, writeConfig } from '../support/config-folder.ts';
+import { writeConfig } from '../support/config-folder.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** The commands as an owner runs them: arguments, standard output, exit codes. */
 
 const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
-const folder = newFolder();
+const folder = testFolder();
 const config = writeConfig(folder, { writeBehind: { journal: 'journal', namespaces: { stats: {} } } });
 
 beforeAll(async () => {
@@ -27,8 +28,6 @@ beforeAll(async () => {
   await engine.queues.addLetters(letters, { deadline: performance.now() + 20_000 });
   await engine.close();
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(...args: string[]) {
   const env = { ...process.env, NODE_NO_WARNINGS: '1' };

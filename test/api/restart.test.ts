@@ -2,8 +2,8 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi, type TestApiOptions } from '../support/api.ts';
-import { newFolder } from '../support/config-folder.ts';
 import type { Answer, Envelope } from '../support/signed-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const PATH = '/v1/data/find';
 const PAYLOAD = { namespace: 'game', table: 'things' };
@@ -14,13 +14,12 @@ let folder: string;
 let nowMs: number;
 let running: TestApi[];
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   nowMs = START_MS;
   running = [];
 });
 afterEach(async () => {
   for (const api of running) await api.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The one before is not stopped: what it left on the disk is all that the next one has, as after `kill -9`. */

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
-import { type ConfigChanges, newFolder, type SidecarProcess, secretOf, spawnSidecar } from '../support/sidecar.ts';
+import { type ConfigChanges, type SidecarProcess, secretOf, spawnSidecar } from '../support/sidecar.ts';
 import { SignedClient } from '../support/signed-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const COUNTS = 20;
 const COUNT_BOUND_MS = 300;
@@ -28,11 +28,10 @@ export async function attackedSidecar(
   changes: ConfigChanges = {},
   wrapper: readonly string[] = [],
 ): Promise<AttackedSidecar> {
-  const folder = newFolder();
+  const folder = testFolder();
   const sidecar = await spawnSidecar(folder, changes, {}, undefined, wrapper);
   onTestFinished(async () => {
     await sidecar.kill();
-    rmSync(folder, { recursive: true, force: true });
   });
   const columns = [
     { name: 'id', type: 'int64' },

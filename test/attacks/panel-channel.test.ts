@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
-import { newFolder } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { attackedSidecar, expectUnharmed } from './attack-world.ts';
 
 const MEGABYTES = 100;
@@ -31,8 +31,7 @@ const BUNDLE = `
 `;
 
 it.skipIf(process.platform !== 'linux')('a message of a hundred megabytes from a bundle is not kept', async () => {
-  const root = newFolder();
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = testFolder();
   const folder = join(root, 'bundles/hostile');
   mkdirSync(folder, { recursive: true });
   const done = join(root, 'done');

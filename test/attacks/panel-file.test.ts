@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
@@ -19,14 +9,14 @@ import { journalOf } from '../faults/disk-world.ts';
 import { openSmallDisk } from '../faults/small-journal-disk.ts';
 import { PanelClient } from '../panel/support/panel-client.ts';
 import { fakeLine } from '../panel/support/server-rig.ts';
-import { newFolder, type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { expectUnharmed } from './attack-world.ts';
 
 const PAGE_BYTES = 4096;
 
 /** A folder whose panel runs a game server from its start on. */
-function folderWithServer(folder = newFolder()): { folder: string; file: string } {
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+function folderWithServer(folder = testFolder()): { folder: string; file: string } {
   const file = join(folder, 'data/panel.sqlite');
   mkdirSync(join(folder, 'game'));
   const store = openPanelStore(file);
@@ -133,7 +123,6 @@ it('a panel.sqlite whose disk is full costs signed calls nothing, while it runs 
   const disk = await openSmallDisk(context);
   onTestFinished(() => disk.close());
   const { folder } = disk;
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(journalOf(folder), 'panel.sqlite');
   const plain = folderWithServer();
   const [enter = '', ...words] = disk.wrapper;

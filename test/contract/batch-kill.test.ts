@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newFolder, type SidecarProcess, spawnSidecar, startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { PATIENT } from './data-world.ts';
 
 /** Guarded transfers of many clients, by a sidecar that is killed again and again (contract section 11). */
@@ -38,7 +38,7 @@ interface Transfer {
   readonly isRefused: boolean;
 }
 
-const folder = newFolder();
+const folder = testFolder();
 const done = new Set<number>();
 const refused = new Set<number>();
 const transfers = new Map<number, Transfer>();
@@ -114,7 +114,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sidecar?.stop();
   await database?.drop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it('no transfer is done by half, and the sums are exact; without transactions there are no guarded ones', async () => {

@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, type TestSidecar } from '../support/sidecar.ts';
+import type { TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { outcome, PATIENT } from './data-world.ts';
 import { buffered, healthOf, LATER, Scores, sidecarsOfTest } from './write-behind-world.ts';
 
@@ -20,7 +20,7 @@ const startBox = (writeBehind: object = LATER) =>
   start({ folder, database, config: { ...PATIENT, ...buffered(['stats'], writeBehind) } });
 
 beforeEach(async () => {
-  folder = newFolder();
+  folder = testFolder();
   database = await newDatabase();
   sidecar = await startBox();
   scores = new Scores(sidecar.client, 'stats');
@@ -29,7 +29,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await database.drop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const add = (id: number, points: number) => ({

@@ -1,14 +1,14 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newFolder, type SidecarProcess, spawnSidecar, startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { itDiffers } from './data-world.ts';
 
 const ROUNDS = 3;
 const WRITERS = 8;
 const MIN_ANSWERED = 60;
 
-const folder = newFolder();
+const folder = testFolder();
 const answered: number[] = [];
 let last = 0;
 let database: TestDatabase;
@@ -65,7 +65,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sidecar?.stop();
   await database?.drop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it('what was answered is there after kill -9, again and again, and is answered again', async () => {

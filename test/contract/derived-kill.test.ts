@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newFolder, type SidecarProcess, spawnSidecar, startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { outcome } from './data-world.ts';
 
 /**
@@ -24,7 +24,7 @@ let writer: TestSidecar;
 
 beforeAll(async () => {
   database = await newDatabase();
-  folder = newFolder();
+  folder = testFolder();
   killed = await spawnSidecar(folder, { ...CONFIG, database: { ...database.settings, ...CONFIG.database } });
   writer = await startSidecar({ database, config: CONFIG });
 });
@@ -33,7 +33,6 @@ afterAll(async () => {
   await killed.kill();
   await writer.stop();
   await database.drop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const table = (round: number) => ({

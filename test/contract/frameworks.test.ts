@@ -1,19 +1,14 @@
-import { rmSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runCopy } from '#sidecar/commands/copy.ts';
-import { newFolder, writeConfig } from '../support/config-folder.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { expectTables, FRAMEWORKS, type FrameworkTable, wholeRows } from '../support/frameworks.ts';
 import { unique } from '../support/sidecar.ts';
 import { newDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { PATIENT, useSidecar } from './data-world.ts';
 
 const world = useSidecar({ config: PATIENT });
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 const is = (field: string, value: unknown) => ({ field, op: 'eq', value });
 
@@ -67,8 +62,7 @@ describe.each(Object.entries(FRAMEWORKS))('the tables of %s', (_, tables) => {
   it('move to another database of the engine', async () => {
     const { namespace } = await declared(tables);
     const target = await newDatabase();
-    const folder = newFolder();
-    folders.push(folder);
+    const folder = testFolder();
     try {
       const to = writeConfig(folder, {}, target.settings);
       const run = copyIo();

@@ -1,19 +1,19 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCopy } from '#sidecar/commands/copy.ts';
 import { runQuarantine } from '#sidecar/commands/quarantine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, writeConfig } from '../support/config-folder.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { type CopyRun, copyIo } from '../support/copy-io.ts';
 import { fillWorld, goOn, type MovedWorld, readWorld } from '../support/moved-world.ts';
 import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 let source: TestSidecar;
 let world: MovedWorld;
 let expected: unknown;
 const databases: TestDatabase[] = [];
-const folders: string[] = [];
 
 beforeAll(async () => {
   source = await startSidecar();
@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await source.stop();
   for (const database of databases) await database.drop();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 /** A configuration of an empty database of the engine under test. */
@@ -39,8 +38,7 @@ function emptyFile(): string {
 }
 
 function configOf(database: object): string {
-  const folder = newFolder();
-  folders.push(folder);
+  const folder = testFolder();
   return writeConfig(folder, {}, database);
 }
 

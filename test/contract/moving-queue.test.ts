@@ -10,10 +10,11 @@ import { runQueue } from '#sidecar/commands/queue.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { NODE_DISK } from '#sidecar/write-behind/journal/disk.ts';
 import { makeJournalId } from '#sidecar/write-behind/journal/state-file.ts';
-import { newFolder, unique, writeConfig } from '../support/config-folder.ts';
+import { unique, writeConfig } from '../support/config-folder.ts';
 import { type CopyRun, copyIo } from '../support/copy-io.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { add, insert, item, newQueue } from './queue-world.ts';
 
 /** Of a box whose sidecar is stopped. */
@@ -35,7 +36,6 @@ const bounds = () => ({ deadline: performance.now() + 20_000 });
 let source: TestSidecar;
 let from: Engine;
 const databases: TestDatabase[] = [];
-const folders: string[] = [];
 
 beforeAll(async () => {
   source = await startSidecar();
@@ -46,7 +46,6 @@ afterAll(async () => {
   await from.close();
   await source.stop();
   for (const database of databases) await database.drop();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 function engineOf(configFile: string): Promise<Engine> {
@@ -61,8 +60,7 @@ async function emptyTarget(): Promise<TestDatabase> {
 }
 
 function configOf({ settings }: TestDatabase): string {
-  const folder = newFolder();
-  folders.push(folder);
+  const folder = testFolder();
   return writeConfig(folder, {}, settings);
 }
 
@@ -236,8 +234,7 @@ describe('writes that wait in the journal', () => {
   /** A box that applies nothing before it is asked, and leaves the rest to its next start. */
   async function newBox(changes: object = {}) {
     const namespace = unique('moved');
-    const folder = newFolder();
-    folders.push(folder);
+    const folder = testFolder();
     const writeBehind = {
       ...{ journal: 'journal', drainOnStopMs: 0, flushIntervalMs: 3_600_000, flushAtPending: 100_000 },
       namespaces: { [namespace]: {} },

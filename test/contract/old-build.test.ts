@@ -1,15 +1,15 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
-import { newFolder, secretOf, writeConfig } from '#support/config-folder.ts';
+import { secretOf, writeConfig } from '#support/config-folder.ts';
 import { KEYED, KEYED_QUEUED, readAll, SCORES_ONCE, WRITE_BEHIND, WRITTEN_AT } from '#support/old-build/contents.ts';
 import { loadDump } from '#support/old-build/dump.ts';
 import { type Fixture, readFixture, unpackFiles } from '#support/old-build/fixture.ts';
 import { SignedClient } from '#support/signed-client.ts';
 import { newDatabase, type TestDatabase } from '#support/test-database.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '#test/panel/support/panel.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /**
  * A database, a journal and a `panel.sqlite` that build f741667 has written: the present program opens and serves them.
@@ -18,7 +18,7 @@ import { PASSWORD, startTestPanel, type TestPanel } from '#test/panel/support/pa
 
 const engine = inject('engine') ?? 'sqlite';
 const now = () => WRITTEN_AT + 60_000;
-const folder = newFolder();
+const folder = testFolder();
 let fixture: Fixture;
 let database: TestDatabase | null = null;
 let panel: TestPanel;
@@ -39,7 +39,6 @@ afterAll(async () => {
   await client?.close();
   await panel?.stop();
   await database?.drop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const find = (namespace: string, table: string) =>

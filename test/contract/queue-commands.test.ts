@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
@@ -8,8 +7,9 @@ import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
 import { runQueue } from '#sidecar/commands/queue.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, unique, writeConfig } from '../support/config-folder.ts';
+import { unique, writeConfig } from '../support/config-folder.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** Of the sidecar whose queues the commands look after; the commands come from other processes. */
 const JOURNAL = 'abcdefghij';
@@ -17,7 +17,6 @@ const bounds = () => ({ deadline: performance.now() + 20_000 });
 
 let database: TestDatabase;
 let engine: Engine;
-const folders: string[] = [];
 
 beforeAll(async () => {
   database = await newDatabase();
@@ -28,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await engine.close();
   await database.drop();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 beforeEach(async () => {
@@ -37,8 +35,7 @@ beforeEach(async () => {
 
 /** Of another box each time: a journal of its own. */
 function configOf(...namespaces: string[]): string {
-  const folder = newFolder();
-  folders.push(folder);
+  const folder = testFolder();
   const listed = Object.fromEntries(namespaces.map((name) => [name, {}]));
   return writeConfig(folder, { writeBehind: { journal: 'journal', namespaces: listed } }, database.settings);
 }
@@ -214,8 +211,7 @@ describe('arguments that make no sense', () => {
   });
 
   it('nor is a database made that is not there', async () => {
-    const folder = newFolder();
-    folders.push(folder);
+    const folder = testFolder();
     const config = writeConfig(folder, {}, { provider: 'sqlite', file: 'none.sqlite' });
     await expect(run(runDeadLetters, ['list'], { config })).rejects.toThrow(
       `there is no database ${join(folder, 'none.sqlite')}`,

@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runQuarantine } from '#sidecar/commands/quarantine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
+import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { PATIENT } from './data-world.ts';
 import { CHARACTERS, NAMES, PHONE, partsWorld, table } from './parts-world.ts';
 import { buffered, pendingOf } from './write-behind-world.ts';
@@ -14,7 +14,7 @@ const CALLS = table('calls', 'id', { ...NAMES, name: 'note' });
 let database: TestDatabase;
 let first: TestSidecar;
 let second: TestSidecar;
-const folders = [newFolder(), newFolder()] as const;
+const folders = [testFolder(), testFolder()] as const;
 
 beforeAll(async () => {
   database = await newDatabase();
@@ -26,7 +26,6 @@ afterAll(async () => {
   await second.stop();
   await first.stop();
   await database.drop();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs the command beside the running sidecars, as their owner would. */

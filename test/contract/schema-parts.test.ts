@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { keyOf, newFolder, startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { keyOf, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { PATIENT } from './data-world.ts';
 import { CHARACTERS, NAMES, type PartsWorld, PHONE, partsWorld, table } from './parts-world.ts';
 
@@ -21,7 +22,7 @@ async function start(): Promise<void> {
 
 beforeAll(async () => {
   database = await newDatabase();
-  folder = newFolder();
+  folder = testFolder();
   await start();
   const { database: settings } = loadConfig(sidecar.configFile, {});
   beside = await openEngine({ ...settings, poolSize: 2 }, { log: () => {}, now: Date.now });

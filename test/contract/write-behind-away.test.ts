@@ -1,7 +1,6 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newFolder } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { outcome, PATIENT } from './data-world.ts';
 import { healthOf, LATER, PLAIN_READS, Scores, sidecarsOfTest } from './write-behind-world.ts';
 
@@ -13,12 +12,11 @@ describe('a database that is away at the start', () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
-    folder = newFolder();
+    folder = testFolder();
     database = await newDatabase();
   });
   afterAll(async () => {
     await database.drop();
-    rmSync(folder, { recursive: true, force: true });
   });
   const start = sidecarsOfTest();
 
@@ -73,7 +71,7 @@ describe('a database that is away at the start', () => {
   });
 
   it('needs no write before it went: the sync was enough', async () => {
-    const elsewhere = newFolder();
+    const elsewhere = testFolder();
     const another = await newDatabase();
     const config = { ...PATIENT, writeBehind };
     const first = await start({ folder: elsewhere, database: another, config });
@@ -83,14 +81,12 @@ describe('a database that is away at the start', () => {
     expect((await new Scores(without.client, 'stats').insert(1)).result).toMatchObject({ queued: true, pending: 1 });
     await without.stop();
     await another.drop();
-    rmSync(elsewhere, { recursive: true, force: true });
   });
 
   it('refuses a namespace whose queue it has never owned', async () => {
-    const elsewhere = newFolder();
+    const elsewhere = testFolder();
     const stranger = await start({ folder: elsewhere, database: away(), config: { writeBehind } });
     expect(outcome(await new Scores(stranger.client, 'stats').insert(1))).toBe('503 write_buffer_unavailable');
     await stranger.stop();
-    rmSync(elsewhere, { recursive: true, force: true });
   });
 });

@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
 import { runQueue } from '#sidecar/commands/queue.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, type TestSidecar } from '../support/sidecar.ts';
+import type { TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { PATIENT } from './data-world.ts';
 import { buffered, healthOf, LATER, Scores, sidecarsOfTest } from './write-behind-world.ts';
 
@@ -15,7 +15,6 @@ const SOON = { timeout: 20_000, interval: 50 };
 const QUICK = { flushIntervalMs: 50 };
 
 const start = sidecarsOfTest();
-const folders: string[] = [];
 let database: TestDatabase;
 
 beforeEach(async () => {
@@ -24,13 +23,11 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await database.drop();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
 /** A box of its own, with a journal of its own, on the database of the test. */
 function startBox(writeBehind: object): Promise<TestSidecar> {
-  const folder = newFolder();
-  folders.push(folder);
+  const folder = testFolder();
   return start({ folder, database, config: { ...PATIENT, ...buffered(['stats'], writeBehind) } });
 }
 

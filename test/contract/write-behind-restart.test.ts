@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { SourceHold } from '#sidecar/moving/source-hold.ts';
-import { newFolder, type SidecarOptions, type TestSidecar } from '../support/sidecar.ts';
+import type { SidecarOptions, TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { outcome, PATIENT } from './data-world.ts';
 import { healthOf, LATER, PLAIN_READS, Scores, sidecarsOfTest } from './write-behind-world.ts';
 
@@ -21,14 +21,13 @@ let database: TestDatabase;
 let nowMs: number;
 
 beforeEach(async () => {
-  folder = newFolder();
+  folder = testFolder();
   database = await newDatabase();
   nowMs = START_MS;
 });
 
 afterEach(async () => {
   await database.drop();
-  rmSync(folder, { recursive: true, force: true });
 });
 // After that: hooks of the end run from the last one to the first.
 const start = sidecarsOfTest();
@@ -102,12 +101,11 @@ describe('a namespace that is no longer listed', () => {
     expect(await scoresOf(second).flush()).toMatchObject({ enabled: false, remaining: 0 });
     await second.stop();
     // It is given up, so that another sidecar may take it.
-    const elsewhere = newFolder();
+    const elsewhere = testFolder();
     const other = await start({ folder: elsewhere, database, config: { ...PATIENT, writeBehind: STATS } });
     await vi.waitFor(async () => expect(outcome(await scoresOf(other).add(1, 1))).toBe('200'), 10_000);
     expect(await scoresOf(other).points()).toEqual([[1, 7]]);
     await other.stop();
-    rmSync(elsewhere, { recursive: true, force: true });
   });
 });
 
@@ -243,7 +241,7 @@ describe('two sidecars on one database', () => {
     const owner = await next({ ...LATER, ...STATS });
     await scoresOf(owner).declare();
     await scoresOf(owner).insert(1);
-    const elsewhere = newFolder();
+    const elsewhere = testFolder();
     const namespaces = { stats: {}, mine: PLAIN_READS };
     const other = await start({
       folder: elsewhere,
@@ -272,6 +270,5 @@ describe('two sidecars on one database', () => {
     expect(await mine.points()).toEqual([[5, 0]]);
     expect(await scoresOf(owner).points()).toEqual([[1, 0]]);
     await other.stop();
-    rmSync(elsewhere, { recursive: true, force: true });
   });
 });

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type DbResult, impatientTimers, Rig, SECRET, type Ticket } from '../support/connector-rig.ts';
-import { newFolder, type SidecarProcess, secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const SCHEMA = {
   tables: [
@@ -108,8 +108,7 @@ describe('the connector and a real sidecar', () => {
 
 describe('a sidecar that is killed and started again', () => {
   it('has every write that was answered once, and those repeated with a key at most once', async () => {
-    const folder = newFolder();
-    closing.push(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     let sidecar: SidecarProcess = await spawnSidecar(folder);
     closing.push(() => sidecar.kill());
     const { port } = new URL(sidecar.address);

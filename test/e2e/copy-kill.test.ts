@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
@@ -7,7 +6,8 @@ import { openEngine } from '#engine/open.ts';
 import type { TableTarget } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/schema-calls.ts';
 import { parseSchema, schemaHash } from '#protocol/schema.ts';
-import { newFolder, startSidecar, writeConfig } from '../support/sidecar.ts';
+import { startSidecar, writeConfig } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /**
  * The command, killed in the middle: nobody sees a half of a namespace, the source is writable again, and the same
@@ -15,7 +15,7 @@ import { newFolder, startSidecar, writeConfig } from '../support/sidecar.ts';
  */
 
 const ROWS = 24_000;
-const folder = newFolder();
+const folder = testFolder();
 const from = writeConfig(join(folder, 'from'));
 const to = writeConfig(join(folder, 'to'));
 const bounds = () => ({ deadline: performance.now() + 20_000 });
@@ -59,7 +59,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function tableOf(engine: Engine, name: string): Promise<TableTarget> {

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newFolder, type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /**
  * `kill -9` in the middle of a sync, again and again: the database holds the schema from before or the one after it,
@@ -18,13 +18,12 @@ let folder: string;
 let sidecar: SidecarProcess;
 
 beforeAll(async () => {
-  folder = newFolder();
+  folder = testFolder();
   sidecar = await spawnSidecar(folder);
 });
 
 afterAll(async () => {
   await sidecar.kill();
-  rmSync(folder, { recursive: true });
 });
 
 const ID = { name: 'id', type: 'int64', autoIncrement: true };

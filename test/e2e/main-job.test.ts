@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testFolder } from '../support/test-folder.ts';
 import { gone } from './embedded-server.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -99,7 +99,7 @@ function commandLine(pid: number): string[] {
 }
 
 describe('npm start', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'main-job-'));
+  const scratch = testFolder();
   const vfs = join(scratch, 'vfs');
   let port: number;
   let terminal: Terminal;
@@ -125,7 +125,6 @@ describe('npm start', () => {
       child.kill('SIGTERM');
       await ended;
     }
-    rmSync(scratch, { recursive: true });
   });
 
   it('makes what is missing, with secrets for nobody else', () => {

@@ -1,24 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedFx } from '../support/embedded-fx.ts';
 import { makePackages, packageIn, unzip } from '../support/packages.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { EmbeddedServer, gone } from './embedded-server.ts';
 
 const SLOW_MS = 240_000;
-const scratch = mkdtempSync(join(tmpdir(), 'package-'));
+const scratch = testFolder();
 const [first, second] = [join(scratch, 'first'), join(scratch, 'second')];
 
 beforeAll(async () => {
   await makePackages(first, 'UTC', '022');
   await makePackages(second, 'Pacific/Auckland', '077');
 }, SLOW_MS);
-afterAll(() => rmSync(scratch, { recursive: true }));
 
 const servers: EmbeddedServer[] = [];
 afterEach(async () => {

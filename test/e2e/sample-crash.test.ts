@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { newFolder, secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
 import type { SignedClient } from '../support/signed-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { countOf, countUnfinished, SampleSite, storedSaves, surplusCents } from './sample-server.ts';
 
 const LIVELY = { characters: 40, actionsPerSecond: 300, summarySeconds: 3600 };
@@ -74,8 +74,7 @@ describe('money and buffered statistics', { timeout: 90_000 }, () => {
   );
 
   it('stays exact when the sidecar is killed in the middle of transfers and comes back', async () => {
-    const folder = newFolder();
-    cleanUp.push(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     let sidecar = await spawnSidecar(folder, BUFFERED);
     cleanUp.push(() => sidecar.kill());
     const api = { port: Number(new URL(sidecar.address).port) };

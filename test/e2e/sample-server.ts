@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { SignedClient } from '../support/signed-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 export const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
 /** A `vfs/` folder of its own, and the game servers that run on it, one after the other. */
 export class SampleSite {
-  readonly vfs = mkdtempSync(join(tmpdir(), 'sample-vfs-'));
+  readonly vfs = testFolder();
   readonly #servers: GameServer[] = [];
 
   constructor() {
@@ -38,7 +38,6 @@ export class SampleSite {
 
   async remove(): Promise<void> {
     for (const server of this.#servers) await server.kill();
-    rmSync(this.vfs, { recursive: true, force: true });
   }
 }
 

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
-import { newFolder, spawnSidecar, startSidecar, type TestSidecar } from '#support/sidecar.ts';
+import { spawnSidecar, startSidecar, type TestSidecar } from '#support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /**
  * SIGKILL at chosen statements of SQLite's schema change, and of a restore from quarantine: the database holds the old
@@ -52,14 +53,12 @@ const KEPT = [{ ...OLD[0], columns: [ID, { name: 'c', type: 'int64' }] }];
 /** The lock of a sync that was killed is over by then. */
 const now = () => Date.now() + 60_000;
 
-const folders: string[] = [];
 /** A database at rest with the schema `OLD`; and the same with `KEPT`. */
 let before: string;
 let kept: string;
 
 function folderOf(template?: string): string {
-  const folder = newFolder();
-  folders.push(folder);
+  const folder = testFolder();
   if (template !== undefined) cpSync(template, folder, { recursive: true });
   return folder;
 }
@@ -154,10 +153,6 @@ beforeAll(async () => {
   });
   kept = folderOf(before);
   await within(kept, async (sidecar) => expect(await sync(sidecar, KEPT)).toMatchObject({ status: 200 }));
-});
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 const OLD_COLUMNS = { a: ['id', 'c', 'x'], left: ['c'] };

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { testFolder } from '../support/test-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../standalone/main.ts', import.meta.url));
 
@@ -17,7 +17,7 @@ const LOUD = `
   };`;
 
 it('the last lines of the console reach a slow reader', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'standalone-output-'));
+  const root = testFolder();
   const said = join(root, 'said');
   mkdirSync(join(root, 'bundles/loud'), { recursive: true });
   writeFileSync(join(root, 'bundles/loud/bundle.json'), '{"version":"1.0.0","server":"server.js"}');
@@ -41,5 +41,4 @@ it('the last lines of the console reach a slow reader', async () => {
   expect((await ended)[0]).toBe(0);
   expect(text.match(/x{60}/g)).toHaveLength(20_000);
   expect(text.endsWith('The server has stopped.\n')).toBe(true);
-  rmSync(root, { recursive: true });
 });

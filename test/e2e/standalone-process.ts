@@ -1,16 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { testFolder } from '../support/test-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../standalone/main.ts', import.meta.url));
 
 /** The standalone server as a process of its own, on a folder of its own below the system's temporary one. */
 export class StandaloneProcess {
-  readonly root = mkdtempSync(join(tmpdir(), 'standalone-'));
+  readonly root = testFolder();
   /** All console lines so far. */
   readonly lines: string[] = [];
   #child: ChildProcessWithoutNullStreams | undefined;
@@ -97,6 +97,5 @@ export class StandaloneProcess {
   async remove(): Promise<void> {
     this.#child?.kill('SIGKILL');
     await this.#exit;
-    rmSync(this.root, { recursive: true });
   }
 }

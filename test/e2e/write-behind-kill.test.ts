@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
 import { expect, inject, it } from 'vitest';
 import { type CampaignReport, runCampaign } from '../support/buffered/kill-campaign.ts';
-import { newFolder } from '../support/config-folder.ts';
 import { newDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { seedOf } from '../support/test-seed.ts';
 
 /**
@@ -18,13 +17,12 @@ const SEED = seedOf('WRITE_BEHIND_SEED');
 const CAMPAIGN_MS = 120_000;
 
 async function campaign(seed: number, kills: number): Promise<CampaignReport> {
-  const folder = newFolder();
+  const folder = testFolder();
   const database = await newDatabase();
   try {
     return await runCampaign(folder, { database: database.settings, seed, kills });
   } finally {
     await database.drop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
@@ -12,8 +11,8 @@ import {
   prepareTables,
 } from '../support/buffered/buffered-sidecar.ts';
 import { Load } from '../support/buffered/load.ts';
-import { newFolder } from '../support/config-folder.ts';
 import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const WRITERS = 8;
 /** How long the database is away or hangs; minutes in `npm run soak`. */
@@ -71,7 +70,6 @@ export async function openBufferedWorld(database: object, folder: string, seed: 
     },
     async stop() {
       await sidecar.kill();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -81,7 +79,7 @@ export async function openServerWorld(engine: EngineName, seed: number): Promise
   const servers = await startServers({ engines: [engine], isPrivate: true, hostile: true });
   const server = servers[engine];
   if (server === undefined) throw new Error(`${engine}: ${servers.missing[engine]}`);
-  const world = await openBufferedWorld({ provider: engine, url: server.url }, newFolder(), seed);
+  const world = await openBufferedWorld({ provider: engine, url: server.url }, testFolder(), seed);
   return Object.assign(world, {
     server,
     stop: async () => {

@@ -1,11 +1,11 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { attachStrace, detachStrace, provideStrace } from '#scripts/servers/strace-program.ts';
 import { bufferedConfig, endProcess, flush, prepareTables } from '../support/buffered/buffered-sidecar.ts';
 import { Load } from '../support/buffered/load.ts';
-import { newFolder } from '../support/config-folder.ts';
 import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const WRITERS = 4;
 /** Segments that the journal may begin while it is traced. */
@@ -36,7 +36,7 @@ export interface DiskWorldOptions {
 }
 
 export async function openDiskWorld(seed: number, options: DiskWorldOptions = {}): Promise<DiskWorld> {
-  const { folder = newFolder(), writeBehind = {}, wrapper = [] } = options;
+  const { folder = testFolder(), writeBehind = {}, wrapper = [] } = options;
   const config = bufferedConfig(DATABASE, { flushIntervalMs: 100, flushAtPending: 50, ...writeBehind });
   const spawn = () => spawnSidecar(folder, config, {}, undefined, wrapper);
   let sidecar = await spawn();
@@ -53,7 +53,6 @@ export async function openDiskWorld(seed: number, options: DiskWorldOptions = {}
     inject: (...faults) => injectInto(sidecar, journalOf(folder), faults),
     async stop() {
       await sidecar.kill();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
 import { isRoot } from '#scripts/servers/private-command.ts';
-import { newFolder } from '../support/config-folder.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { journalOf } from './disk-world.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -25,7 +25,7 @@ export interface SmallDisk {
 
 export async function openSmallDisk(context: TestContext): Promise<SmallDisk> {
   if (process.platform !== 'linux' || !isRoot()) context.skip('a disk of a given size needs root on Linux');
-  const folder = newFolder();
+  const folder = testFolder();
   const journal = journalOf(folder);
   mkdirSync(join(folder, 'data'), { mode: 0o700 });
   mkdirSync(journal, { mode: 0o700 });

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
-import { newFolder } from '../support/config-folder.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { seedOf } from '../support/test-seed.ts';
 import { type BufferedWorld, becomesWhole, DOWN_MS, openBufferedWorld, underLoad } from './buffered-world.ts';
 import { itSurvivesHands } from './changed-by-hand.ts';
@@ -11,7 +11,7 @@ import { itSurvivesHands } from './changed-by-hand.ts';
 const SEED = seedOf('WRITE_BEHIND_SEED');
 
 describe('a buffered namespace whose database file', () => {
-  const folder = newFolder();
+  const folder = testFolder();
   let world: BufferedWorld;
   beforeAll(async () => {
     world = await openBufferedWorld({ provider: 'sqlite', file: 'data/database.sqlite' }, folder, SEED);

@@ -1,6 +1,6 @@
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   bufferedConfig,
   endProcess,
@@ -11,7 +11,8 @@ import {
 } from '../support/buffered/buffered-sidecar.ts';
 import { Dice } from '../support/buffered/dice.ts';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
-import { newFolder, spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { journalOf } from './disk-world.ts';
 
 /**
@@ -41,7 +42,7 @@ let file: string;
 const written: Written[] = [];
 
 beforeAll(async () => {
-  folder = newFolder();
+  folder = testFolder();
   const sidecar = await spawnSidecar(folder, CONFIG);
   await prepareTables(sidecar.client, 1);
   const journal = journalOf(folder);
@@ -60,8 +61,6 @@ beforeAll(async () => {
   }
   await endProcess(sidecar, 'SIGKILL');
 }, 60_000);
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Some fill several sectors. */
 function requestOf(n: number): object {
@@ -137,11 +136,10 @@ function overwrite(path: string, sector: number, isRandom: boolean): void {
 
 /** Starts on a damaged copy, and applies what its journal holds. */
 async function startDamaged(damage: Damage, sector: number) {
-  const copy = newFolder();
+  const copy = testFolder();
   cpSync(folder, copy, { recursive: true });
   damage.do(join(journalOf(copy), file), sector);
-  const sidecar = await startSidecar({ folder: copy, config: CONFIG });
-  return { copy, sidecar };
+  return startSidecar({ folder: copy, config: CONFIG });
 }
 
 describe('the last page of the journal', () => {
@@ -157,7 +155,7 @@ describe('the last page of the journal', () => {
 async function checkDamage(damage: Damage, sector: number): Promise<void> {
   const hurt = written.filter(({ sectors }) => sectors.some((each) => damage.hurts(each, sector)));
   expect(hurt.length).toBeGreaterThan(0);
-  const { copy, sidecar } = await startDamaged(damage, sector);
+  const sidecar = await startDamaged(damage, sector);
   try {
     expect(await flush(sidecar.client)).toMatchObject({ remaining: 0, deadLettered: 0 });
     const { events } = await readState(sidecar.client);
@@ -169,7 +167,6 @@ async function checkDamage(damage: Damage, sector: number): Promise<void> {
     await checkKeys(sidecar.client, kept);
   } finally {
     await sidecar.stop();
-    rmSync(copy, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   addCounts,
   closingLine,
@@ -16,9 +15,9 @@ import {
   unequalCases,
 } from '#scripts/check/counts.ts';
 import { chosenEngines } from '#scripts/servers/chosen-engines.ts';
+import { testFolder } from '../support/test-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'counts-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = testFolder();
 
 /** A file of a run: the states of its cases, which are named after their place. */
 const moduleOf = (states: string[], isBroken = states.includes('failed'), project = 'sidecar', file = 'a.test.ts') => ({

@@ -26,7 +26,7 @@ const PLANTED: readonly [string, string][] = [
   ['sidecar/schema/plan.ts', "export * from '../data/handlers.ts';"],
   ['standalone/main.ts', "import { writeJson } from '../db_connector/protocol/json.ts';"],
   ['bundles/sample_roleplay/server.ts', "import { Filters } from '#connector/helper/filters.ts';"],
-  ['sidecar/main.ts', "import { newFolder } from '../test/support/config-folder.ts';"],
+  ['sidecar/main.ts', "import { testFolder } from '../test/support/test-folder.ts';"],
 ];
 
 describe('import directions', () => {

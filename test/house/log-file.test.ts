@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { LogFile } from '#sidecar/embedded/log-file.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const FULL_BYTES = 20 * 1024 * 1024 + 1;
 
@@ -11,13 +11,12 @@ describe('the log of npm start', () => {
   let path = '';
   const said: string[] = [];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'log-file-'));
+    folder = testFolder();
     path = join(folder, 'sidecar.log');
     writeFileSync(path, '');
     truncateSync(path, FULL_BYTES);
     said.length = 0;
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it('begins a new file when it is full, and keeps the one before', () => {
     new LogFile(path, (line) => said.push(line)).write('first');

@@ -1,17 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -31,6 +21,7 @@ import {
   type TestServer,
   type TestServers,
 } from '#scripts/servers/start-servers.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 // The first time, packages come from the network and FerretDB is compiled.
 const FIRST_TIME_MS = 600_000;
@@ -278,7 +269,7 @@ describe('options', () => {
   );
 
   it('an engine that cannot be had is named with the reason', async () => {
-    const empty = mkdtempSync(join(tmpdir(), 'no-programs-'));
+    const empty = testFolder();
     vi.stubEnv('XDG_CACHE_HOME', empty);
     vi.stubEnv('PATH', empty);
     try {
@@ -288,7 +279,6 @@ describe('options', () => {
       await servers.stop();
     } finally {
       vi.unstubAllEnvs();
-      rmSync(empty, { recursive: true });
     }
   });
 });
@@ -299,8 +289,7 @@ async function untilRefused(write: () => Promise<unknown>): Promise<void> {
 }
 
 describe('the source of packages', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'apt-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
 
   it('is what the machine is set up with, in either form of the file', () => {
     expect(machineSource(folder)).toBeNull();
@@ -331,8 +320,7 @@ async function runCommand(args: readonly string[], cache: string): Promise<strin
 
 describe('npm run servers', () => {
   // Those that somebody runs for a try are not in it, and stay.
-  const cache = mkdtempSync(join(tmpdir(), 'cache-'));
-  afterAll(() => rmSync(cache, { recursive: true }));
+  const cache = testFolder();
 
   it('explains itself', async () => {
     const lines = await runCommand(['start', 'oracle'], cache);

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { completeLock, type LockFile, missingOptional } from '#scripts/complete-lock.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SETUP = join(ROOT, 'scripts/setup');
@@ -17,9 +17,8 @@ const { withoutAddresses } = load(`${SETUP}/npm.cjs`) as { withoutAddresses(text
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'setup-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function place(file: string, packages: Record<string, object>): void {
   mkdirSync(join(folder, 'node_modules'), { recursive: true });

@@ -1,28 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toShippedJavaScript } from '#scripts/build/shipped-bundles.ts';
 import { specifiersOf } from '#scripts/check/import-directions.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = join(ROOT, 'dist');
-const scratch = mkdtempSync(join(tmpdir(), 'shipped-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = testFolder();
 
 function outsiders(file: string): string[] {
   const specifiers = specifiersOf({ path: file, text: readFileSync(join(DIST, file), 'utf8') });

@@ -1,11 +1,12 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { chosenEngines, isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { freshDatabase } from '../support/databases.ts';
-import { newFolder, startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** Each step goes into the one table and then into the other, so at every moment the first is at most one row ahead. */
 
@@ -39,9 +40,9 @@ it.each(chosenEngines(process.env))(
   'on %s it is the database at one moment, while others write',
   { timeout: 120_000 },
   async (engine) => {
-    const folder = newFolder();
+    const folder = testFolder();
     const database = await databaseOn(engine);
-    const sidecar = await startSidecar({ folder, keepFolder: true, ...(database === undefined ? {} : { database }) });
+    const sidecar = await startSidecar({ folder, ...(database === undefined ? {} : { database }) });
     await fill(sidecar);
     const { snapshots } = sidecar.capabilities;
     const run = copyIo();
@@ -71,6 +72,5 @@ it.each(chosenEngines(process.env))(
     expect([0, 1]).toContain(first - second);
     await sidecar.stop();
     await database?.drop();
-    rmSync(folder, { recursive: true, force: true });
   },
 );

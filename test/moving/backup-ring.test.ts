@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
@@ -7,11 +7,12 @@ import { chosenEngines, isServerEngine, urlVariableOf } from '#scripts/servers/c
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, writeConfig } from '../support/config-folder.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { type FreshDatabase, freshDatabase, type ServerEngine } from '../support/databases.ts';
 import { fillWorld, goOn, type MovedWorld, readWorld } from '../support/moved-world.ts';
 import { startSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** What is hard to carry goes once round all engines, from backup to backup. */
 
@@ -52,13 +53,12 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const database of databases) await database.drop();
-  for (const { folder } of places) rmSync(folder, { recursive: true, force: true });
 });
 
 const bounds = () => ({ deadline: performance.now() + 20_000 });
 
 function placeOf(settings: Readonly<Record<string, unknown>>): Place {
-  const folder = newFolder();
+  const folder = testFolder();
   return { folder, config: writeConfig(folder, {}, settings), settings };
 }
 

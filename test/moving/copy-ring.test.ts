@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
@@ -7,11 +6,12 @@ import { chosenEngines, isServerEngine, urlVariableOf } from '#scripts/servers/c
 import { runCopy } from '#sidecar/commands/copy.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { SampleSite } from '../e2e/sample-server.ts';
-import { newFolder, writeConfig } from '../support/config-folder.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { type FreshDatabase, freshDatabase, type ServerEngine } from '../support/databases.ts';
 import { fillWorld, goOn, type MovedWorld, readWorld } from '../support/moved-world.ts';
 import { startSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** What an evening of the sample leaves, and what is hard to carry, goes once round all engines. */
 
@@ -79,11 +79,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const database of databases) await database.drop();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 function configOf(database: object): string {
-  const folder = newFolder();
+  const folder = testFolder();
   folders.push(folder);
   return writeConfig(folder, {}, database);
 }

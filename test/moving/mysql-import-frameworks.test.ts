@@ -1,13 +1,13 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { chosenEngines, isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
 import { runImport } from '#sidecar/commands/import.ts';
-import { newFolder, writeConfig } from '../support/config-folder.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { freshDatabase } from '../support/databases.ts';
 import { expectTables, FRAMEWORKS, type FrameworkTable } from '../support/frameworks.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const ENGINES = chosenEngines(process.env);
 
@@ -23,7 +23,7 @@ async function emptyDatabase(engine: TestedEngine, folder: string) {
 describe.each(Object.entries(FRAMEWORKS))('the MySQL database of a server with %s', (_, tables) => {
   it.each(ENGINES)('comes into %s', async (engine) => {
     const source = await freshDatabase('mysql', String(process.env.TEST_MYSQL_URL));
-    const folder = newFolder();
+    const folder = testFolder();
     const target = await emptyDatabase(engine, folder);
     try {
       await fill(source.url, tables);
@@ -36,7 +36,6 @@ describe.each(Object.entries(FRAMEWORKS))('the MySQL database of a server with %
     } finally {
       await source.drop();
       await target.drop();
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 });

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import { runCopy } from '#sidecar/commands/copy.ts';
 import { copyIo } from '../support/copy-io.ts';
-import { newFolder, startSidecar, writeConfig } from '../support/sidecar.ts';
+import { startSidecar, writeConfig } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { type GameDatabase, gameDatabase } from './game-database.ts';
 
 const ROWS = 20_000;
-const folders: string[] = [];
 let game: GameDatabase;
 
 beforeAll(async () => {
@@ -25,12 +24,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await game.drop();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 function place(): { readonly folder: string; readonly config: string } {
-  const folder = newFolder();
-  folders.push(folder);
+  const folder = testFolder();
   return { folder, config: writeConfig(folder) };
 }
 

@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runImport } from '#sidecar/commands/import.ts';
-import { newFolder, writeConfig } from '../support/config-folder.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { startSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { type GameDatabase, gameDatabase } from './game-database.ts';
 
 let game: GameDatabase;
-const folders: string[] = [];
 
 beforeAll(async () => {
   game = await gameDatabase();
@@ -17,7 +17,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await game.drop();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Resolves nothing: it has happened when this returns. */
@@ -54,8 +53,7 @@ const WARNED = [
 
 /** An empty sidecar of its own, and the command on it. */
 function place(database = game) {
-  const folder = newFolder();
-  folders.push(folder);
+  const folder = testFolder();
   const config = writeConfig(folder);
   const out = join(folder, 'proposal');
   return {

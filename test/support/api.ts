@@ -1,12 +1,12 @@
-import { rmSync } from 'node:fs';
 import type { OperationName } from '#protocol/operations.ts';
 import { type ApiOptions, startApi } from '#sidecar/api/start-api.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import type { CallContext } from '#sidecar/data/call-context.ts';
 import { Log } from '#sidecar/log.ts';
 import type { OperationHandlers } from '#sidecar/operations/run.ts';
-import { type ConfigChanges, newFolder, secretOf, writeConfig } from './config-folder.ts';
+import { type ConfigChanges, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
+import { testFolder } from './test-folder.ts';
 
 /** What reached a handler: whatever is refused must not be here. */
 export interface HandledCall {
@@ -50,8 +50,7 @@ export const IDLE_ENGINE: ApiOptions['engine'] = {
 
 /** The signed API as it is, over handlers that only take down what reached them. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { config, folder: given, handle, ...rest } = options;
-  const folder = given ?? newFolder();
+  const { config, folder = testFolder(), handle, ...rest } = options;
   const calls: HandledCall[] = [];
   const log: string[] = [];
   const running = await startApi({
@@ -86,7 +85,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     async stop() {
       for (const open of clients) await open.close();
       await running.stop();
-      if (given === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Sections of sidecar.json; what is given here replaces single properties of the default test configuration. */
@@ -14,10 +13,6 @@ export function secretOf(kid: string): string {
 /** A key of sidecar.json for `config.keys`, with its secret inline. */
 export function keyOf(kid: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
   return { kid, secret: secretOf(kid), operations: ['*'], namespaces: ['*'], allowUnfilteredWrites: true, ...changes };
-}
-
-export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'sidecar-test-'));
 }
 
 const DATABASE_IN_FOLDER = { provider: 'sqlite', file: 'data/database.sqlite' };

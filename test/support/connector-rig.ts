@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SYSTEM_TIMERS, type Timers } from '#connector/client/timers.ts';
 import { standaloneHost } from '#connector/host/standalone/adapter.ts';
 import type { StandaloneServer } from '#connector/host/standalone/host-types.ts';
 import { startConnector } from '#connector/host/start-connector.ts';
+import { testFolder } from './test-folder.ts';
 
 export const SECRET = 'a-secret-that-only-the-tests-know-0123456789';
 
@@ -71,7 +71,7 @@ export class Rig {
   readonly #stop: () => Promise<void>;
 
   constructor(database: Record<string, unknown> | string, timers: Timers = SYSTEM_TIMERS, secret = SECRET) {
-    this.folder = mkdtempSync(join(tmpdir(), 'connector-'));
+    this.folder = testFolder();
     this.server = new FakeServer(this.folder);
     writeFileSync(join(this.folder, 'secret'), secret);
     this.configure(database);
@@ -126,7 +126,6 @@ export class Rig {
 
   async stop(): Promise<void> {
     await this.#stop();
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

@@ -2,12 +2,12 @@
  * A fake FXServer, as unhelpful as the real one. Each peculiarity names its source: paths are those of citizenfx/fivem, `docs:`
  * is docs.fivem.net. JavaScript resources only: the Lua ones of the tests have a host of their own.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path';
 import { format } from 'node:util';
 import { type Context, createContext, Script } from 'node:vm';
+import { testFolder } from './test-folder.ts';
 
 /** Of the server build that a manifest may ask for (`/server:12913`). */
 const SERVER_BUILD = 12_913;
@@ -538,7 +538,7 @@ export interface SentEvent {
 }
 
 export class FxServer {
-  readonly root = mkdtempSync(join(tmpdir(), 'fx-server-'));
+  readonly root = testFolder();
   readonly resources = join(this.root, 'resources');
   /** The console so far, as it shows: `[ script:db_connector] text`, colour codes and all. */
   readonly lines: string[] = [];
@@ -797,7 +797,6 @@ export class FxServer {
   close(): void {
     for (const name of [...this.#started.keys()].reverse()) this.stop(name);
     clearInterval(this.#loop);
-    rmSync(this.root, { recursive: true, force: true });
   }
 
   /** docs: developers/sandbox, "ConVar Permissions"; contract section 9: only before start-up ends. */

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
+import { removeTestFolders } from './test-folder.ts';
 
 const IN_MEMORY = /\/test\/(contract|api|engine)\//;
 /** Tests that judge what a kill or a fault leaves on a disk. */
@@ -28,3 +29,4 @@ function chooseTemporaryFolder(): void {
 }
 
 chooseTemporaryFolder();
+afterAll(removeTestFolders);

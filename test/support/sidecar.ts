@@ -1,23 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Capabilities } from '#engine/engine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { type ServeOptions, serve } from '#sidecar/serve.ts';
-import { type ConfigChanges, newFolder, secretOf, writeConfig } from './config-folder.ts';
+import { type ConfigChanges, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
 import { ownDatabase, type TestDatabase } from './test-database.ts';
+import { testFolder } from './test-folder.ts';
 
-export { type ConfigChanges, keyOf, newFolder, secretOf, unique, writeConfig } from './config-folder.ts';
+export { type ConfigChanges, keyOf, secretOf, unique, writeConfig } from './config-folder.ts';
 
 export interface SidecarOptions extends Partial<Omit<ServeOptions, 'config' | 'log'>> {
-  /** A folder of an earlier sidecar (`keepFolder`), to start again on its data. Default: a new one. */
+  /** A folder of an earlier sidecar, to start again on its data. Default: a new one. */
   readonly folder?: string;
   /** One that several sidecars share, or one after another; it stays. Default: one of its own. */
   readonly database?: TestDatabase;
   readonly config?: ConfigChanges;
-  /** Leaves the folder when the sidecar stops; whoever says so removes it. */
-  readonly keepFolder?: boolean;
 }
 
 export interface TestSidecar {
@@ -38,8 +36,7 @@ export interface TestSidecar {
 
 /** The whole sidecar in this process: real HTTP, real files, and a clock that the test may set (`now`). */
 export async function startSidecar(options: SidecarOptions = {}): Promise<TestSidecar> {
-  const { folder: given, database, config: changes, keepFolder, ...serveOptions } = options;
-  const folder = given ?? newFolder();
+  const { folder = testFolder(), database, config: changes, ...serveOptions } = options;
   const own = database === undefined ? await ownDatabase() : null;
   const configFile = writeConfig(folder, changes, (database ?? own)?.settings);
   const log: Record<string, unknown>[] = [];
@@ -75,7 +72,6 @@ export async function startSidecar(options: SidecarOptions = {}): Promise<TestSi
       for (const client of clients) await client.close();
       await running.stop();
       await own?.drop();
-      if (keepFolder !== true && given === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
-import { newFolder } from './config-folder.ts';
 import { freshDatabase } from './databases.ts';
+import { testFolder } from './test-folder.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -34,7 +34,7 @@ export async function ownDatabase(): Promise<TestDatabase | null> {
 export async function newDatabase(): Promise<TestDatabase> {
   const engine = engineUnderTest();
   if (!isServerEngine(engine)) {
-    const folder = newFolder();
+    const folder = testFolder();
     return {
       settings: { provider: engine, file: join(folder, 'database.sqlite') },
       drop: async () => rmSync(folder, { recursive: true, force: true }),

@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeOwnerOnly, withGivenUmask } from '#sidecar/owner-only.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 it.skipIf(process.platform === 'win32')(
   'files are for the owner alone; other programs keep the umask that was given',
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'owner-only-'));
+    const folder = testFolder();
     const before = process.umask(0o022);
     onTestFinished(() => {
       process.umask(before);
-      rmSync(folder, { recursive: true });
     });
     const umask = () => Number.parseInt(execFileSync('sh', ['-c', 'umask'], { encoding: 'utf8' }), 8);
     makeOwnerOnly();

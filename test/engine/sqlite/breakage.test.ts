@@ -16,32 +16,21 @@ import {
 import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  bodies,
-  declareNotes,
-  insertNote,
-  newFolder,
-  openSqlite,
-  readNotes,
-  removeFolder,
-  type TestEngine,
-  until,
-  within,
-} from './world.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { bodies, declareNotes, insertNote, openSqlite, readNotes, type TestEngine, until, within } from './world.ts';
 
 let folder = '';
 let file = '';
 let opened: TestEngine[] = [];
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   file = join(folder, 'data', 'game.sqlite');
   opened = [];
 });
 
 afterEach(async () => {
   for (const { engine } of opened) await engine.close();
-  removeFolder(folder);
 });
 
 async function open(at = file): Promise<TestEngine> {

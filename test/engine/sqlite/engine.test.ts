@@ -1,21 +1,11 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { type Row, StaleSchemaError } from '#engine/rows.ts';
 import type { Value } from '#protocol/values.ts';
-import {
-  bodies,
-  declareNotes,
-  insertNote,
-  newFolder,
-  notesWhere,
-  openSqlite,
-  readNotes,
-  removeFolder,
-  until,
-  within,
-} from './world.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { bodies, declareNotes, insertNote, notesWhere, openSqlite, readNotes, until, within } from './world.ts';
 
 const MILLION_NOTES = `
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
@@ -25,11 +15,9 @@ let folder = '';
 let file = '';
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   file = join(folder, 'game.sqlite');
 });
-
-afterEach(() => removeFolder(folder));
 
 describe('durability', () => {
   it('waits for the disk, and writes that wait together share a commit', async () => {

@@ -1,17 +1,14 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { runQuarantine } from '#sidecar/commands/quarantine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, writeConfig } from '#support/config-folder.ts';
+import { writeConfig } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 it('the command makes no database where there is none', async () => {
-  const folder = newFolder();
-  try {
-    const config = loadConfig(writeConfig(folder), {});
-    const io = { print: () => {}, printError: () => {}, isForPeople: false };
-    await expect(runQuarantine(['list'], config, io)).rejects.toThrow('there is no database');
-    expect(existsSync(config.dataFolder)).toBe(false);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = testFolder();
+  const config = loadConfig(writeConfig(folder), {});
+  const io = { print: () => {}, printError: () => {}, isForPeople: false };
+  await expect(runQuarantine(['list'], config, io)).rejects.toThrow('there is no database');
+  expect(existsSync(config.dataFolder)).toBe(false);
 });

@@ -7,21 +7,21 @@ import { ApiError } from '#protocol/errors.ts';
 import { parseFilter } from '#protocol/filter.ts';
 import { parseJson } from '#protocol/json.ts';
 import { INT64_MAX } from '#protocol/limits.ts';
-import { bodies, declareNotes, newFolder, openSqlite, removeFolder, type TestEngine, within } from './world.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { bodies, declareNotes, openSqlite, type TestEngine, within } from './world.ts';
 
 let folder = '';
 let file = '';
 let opened: TestEngine[] = [];
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   file = join(folder, 'game.sqlite');
   opened = [];
 });
 
 afterEach(async () => {
   for (const { engine } of opened) await engine.close();
-  removeFolder(folder);
 });
 
 async function start() {

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { MessageChannel } from 'node:worker_threads';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Connection } from '#engine/sqlite/connection.ts';
 import type { WriteCall } from '#engine/sqlite/worker/messages.ts';
 import { WorkerVoice } from '#engine/sqlite/worker/voice.ts';
 import { WriteGroup } from '#engine/sqlite/worker/write-group.ts';
-import { declareNotes, newFolder, openSqlite, removeFolder } from './world.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { declareNotes, openSqlite } from './world.ts';
 
 const STATEMENTS = 60_000;
 const WARM_UP = 3000;
@@ -17,10 +18,8 @@ const GROWTH_BYTES = 1_000_000;
 let folder = '';
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-
-afterEach(() => removeFolder(folder));
 
 function heapBytes(): number {
   setFlagsFromString('--expose-gc');

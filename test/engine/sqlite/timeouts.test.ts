@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { declareNotes, newFolder, notesWhere, openSqlite, removeFolder, within } from './world.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { declareNotes, notesWhere, openSqlite, within } from './world.ts';
 
 const STATEMENT_MS = 300;
 /** What other work in this process (the timers) may use of a second. */
@@ -35,7 +36,7 @@ const nearly = (length: number): string =>
   });
 
 it.each([31, 500, 990])('a text that is hard to search for gives its reader back: %i characters', async (length) => {
-  const folder = newFolder();
+  const folder = testFolder();
   const file = join(folder, 'game.sqlite');
   const { engine, log } = await openSqlite(file, 2);
   try {
@@ -50,12 +51,11 @@ it.each([31, 500, 990])('a text that is hard to search for gives its reader back
     expect(log).toEqual([]);
   } finally {
     await engine.close();
-    removeFolder(folder);
   }
 });
 
 it('statements that ran out of time give the processor back within a second', async () => {
-  const folder = newFolder();
+  const folder = testFolder();
   const file = join(folder, 'game.sqlite');
   const { engine } = await openSqlite(file);
   try {
@@ -69,6 +69,5 @@ it('statements that ran out of time give the processor back within a second', as
     expect(await cpuOfOneSecondMs()).toBeLessThan(IDLE_CPU_MS);
   } finally {
     await engine.close();
-    removeFolder(folder);
   }
 });

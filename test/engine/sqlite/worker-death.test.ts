@@ -1,15 +1,14 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { declareNotes, newFolder, notesWhere, openSqlite, removeFolder, within } from './world.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { testFolder } from '#support/test-folder.ts';
+import { declareNotes, notesWhere, openSqlite, within } from './world.ts';
 
 let folder = '';
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-
-afterEach(() => removeFolder(folder));
 
 /** Somebody has tampered with the file: what the table's name stands for is not the sidecar's own table. */
 function tamper(file: string, sql: string): void {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { FindQuery, TableTarget } from '#engine/rows.ts';
@@ -17,14 +14,6 @@ export interface LogLine {
 export interface TestEngine {
   readonly engine: Engine;
   readonly log: LogLine[];
-}
-
-export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'engine-'));
-}
-
-export function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
 }
 
 export async function openSqlite(file: string, poolSize = 3): Promise<TestEngine> {

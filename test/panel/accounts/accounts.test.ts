@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AccountStore } from '#panel/accounts/account-store.ts';
@@ -7,10 +6,10 @@ import { PasswordHasher } from '#panel/accounts/password-hasher.ts';
 import { Sessions } from '#panel/accounts/sessions.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const folder = newFolder();
+const folder = testFolder();
 let store: PanelStore;
 let rows: AccountStore;
 let sessions: Sessions;
@@ -26,7 +25,6 @@ beforeAll(async () => {
 afterAll(() => {
   sessions.close();
   store.close();
-  rmSync(folder, { recursive: true });
 });
 
 it('makes one first account of two that are set up at once', async () => {

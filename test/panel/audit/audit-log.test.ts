@@ -1,9 +1,8 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AuditLog } from '#panel/audit/audit-log.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 let store: PanelStore;
@@ -11,7 +10,7 @@ let audit: AuditLog;
 const trouble: unknown[] = [];
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   store = openPanelStore(join(folder, 'panel.sqlite'));
   audit = new AuditLog({
     store,
@@ -23,7 +22,6 @@ beforeEach(() => {
 
 afterEach(() => {
   store.close();
-  rmSync(folder, { recursive: true });
 });
 
 const note = (action: string, result = 'ok') =>

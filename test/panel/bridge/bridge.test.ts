@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -11,7 +10,7 @@ import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
 import { runBridgeSend } from '#sidecar/commands/bridge-send.ts';
 import { Log } from '#sidecar/log.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 let store: PanelStore;
@@ -23,7 +22,7 @@ let nowMs: number;
 const logged: string[] = [];
 
 beforeEach(async () => {
-  folder = newFolder();
+  folder = testFolder();
   nowMs = Date.parse('2026-05-01T12:00:00Z');
   store = openPanelStore(join(folder, 'panel.sqlite'));
   logged.length = 0;
@@ -38,7 +37,6 @@ afterEach(async () => {
   await bridge.close();
   await lines.close();
   store.close();
-  rmSync(folder, { recursive: true });
 });
 
 function openLines(): Promise<BridgeLog> {

@@ -1,6 +1,5 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 import { fakeLine } from '../support/server-rig.ts';
@@ -22,7 +21,7 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
   const lines = () => page.getByRole('log');
 
   beforeAll(async () => {
-    folder = newFolder();
+    folder = testFolder();
     panel = await startTestPanel({
       settings: { backend: 'command', serverRoot: folder, startLine: fakeLine(), stopLine: 'quit' },
     });
@@ -38,7 +37,6 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
   afterAll(async () => {
     await browser?.close();
     await panel?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('sends commands under the name of the account, and remembers them', async () => {

@@ -1,8 +1,6 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -20,7 +18,7 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
   const press = (name: string) => server().getByRole('button', { name, exact: true }).click();
 
   beforeAll(async () => {
-    home = realpathSync(mkdtempSync(join(tmpdir(), 'panel-game-')));
+    home = testFolder();
     panel = await startTestPanel({
       settings: {
         ...{ backend: 'command', serverRoot: home, stopLine: 'quit', stopWaitSeconds: 600, killWaitSeconds: 600 },
@@ -37,7 +35,6 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     panel?.services.server.control.forceStop('test');
     await browser?.close();
     await panel?.stop();
-    rmSync(home, { recursive: true, force: true });
   });
 
   it('counts down what will be done to a server that does not stop, and overtakes it on request', async () => {

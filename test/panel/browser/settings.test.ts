@@ -1,7 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -15,7 +15,7 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
   let page: Page;
 
   beforeAll(async () => {
-    const serverRoot = newFolder();
+    const serverRoot = testFolder();
     file = join(serverRoot, 'server.cfg');
     writeFileSync(file, CFG);
     panel = await startTestPanel({ settings: { backend: 'fxserver', serverRoot, dashboardName: 'Harbour RP' } });
@@ -30,7 +30,6 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
   afterAll(async () => {
     await browser?.close();
     await panel?.stop();
-    if (file !== undefined) rmSync(dirname(file), { recursive: true, force: true });
   });
 
   const open = (part: string, on = page) => on.goto(`${panel.address}/#/settings${part}`);

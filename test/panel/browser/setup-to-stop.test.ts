@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -25,7 +26,7 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
   const finish = () => page.getByRole('button', { name: 'Finish setup' }).click();
 
   beforeAll(async () => {
-    home = realpathSync(mkdtempSync(join(tmpdir(), 'panel-town-')));
+    home = testFolder();
     panel = await startTestPanel();
     key = readFileSync(join(panel.folder, 'secrets/panel-setup.key'), 'utf8').trim();
     browser = await TestBrowser.start();
@@ -35,7 +36,6 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
   afterAll(async () => {
     await browser?.close();
     await panel?.stop();
-    rmSync(home, { recursive: true, force: true });
   });
 
   it('names all that is missing at once, each at its field', async () => {

@@ -1,11 +1,11 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bundles } from '#panel/bundles/bundles.ts';
 import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
 import type { BundleInfo } from '#panel/shapes/bundles.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 /** What the server control would say and do. */
 class Server {
@@ -32,7 +32,7 @@ let store: PanelStore;
 let server: Server;
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   root = join(folder, 'server');
   mkdirSync(root);
   store = openPanelStore(join(folder, 'panel.sqlite'));
@@ -41,7 +41,6 @@ beforeEach(() => {
 
 afterEach(() => {
   store.close();
-  rmSync(folder, { recursive: true });
 });
 
 const bundlesOf = (settings: Partial<SettingValues>) =>

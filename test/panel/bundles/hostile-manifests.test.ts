@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { readFxResources } from '#panel/bundles/fx-resources.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 /** Far more than it takes on any machine, and far less than what grows with the square of the length. */
 const MOST_MS = 500;
@@ -10,11 +10,9 @@ const MOST_MS = 500;
 let root = '';
 
 beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'hostile-manifests-'));
+  root = testFolder();
   mkdirSync(join(root, 'resources/one'), { recursive: true });
 });
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 // A resource comes from a stranger, and the thread that reads it is the one that serves the game.
 it.each([

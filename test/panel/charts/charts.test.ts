@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Charts, type WatchedServer } from '#panel/charts/charts.ts';
 import type { ServerState, ServerStatus } from '#panel/shapes/server.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const DAY_MS = 86_400_000;
 /** A whole hour. */
@@ -61,7 +60,7 @@ async function close(): Promise<void> {
 }
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   now = NOON;
   troubles = [];
   open();
@@ -69,8 +68,6 @@ beforeEach(() => {
 
 afterEach(async () => {
   if (store.open) await close();
-
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** `count` samples, ten seconds apart; the last one at `now`. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
@@ -8,7 +8,8 @@ import { parseLine } from '#panel/console/line-format.ts';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
-import { newFolder, writeConfig } from '#support/config-folder.ts';
+import { writeConfig } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { EventReader, PASSWORD, PanelClient, startTestPanel } from '../support/panel.ts';
 
 const MAIN = fileURLToPath(new URL('../../../sidecar/main.ts', import.meta.url));
@@ -23,7 +24,7 @@ setInterval(() => {
 process.stdin.on('data', () => process.exit()).on('end', () => process.exit());
 `;
 
-const folder = newFolder();
+const folder = testFolder();
 const children: ChildProcess[] = [];
 
 afterEach(async () => {
@@ -32,7 +33,6 @@ afterEach(async () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Resolves with the panel's address. */
@@ -50,7 +50,7 @@ async function startSidecar(config: string): Promise<{ child: ChildProcess; addr
 
 /** An account and a server, as a setup would leave them. */
 async function prepare(): Promise<string> {
-  const panel = await startTestPanel({ folder, keepFolder: true });
+  const panel = await startTestPanel({ folder });
   await panel.services.accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
   await panel.stop();
   const serverRoot = join(folder, 'game');

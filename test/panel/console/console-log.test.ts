@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConsoleLog, openConsoleLog } from '#panel/console/console-log.ts';
 import type { LogLine } from '#panel/console/line-format.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const NOW = Date.parse('2026-11-23T01:02:03.004Z');
 const DAY = 86_400_000;
@@ -13,14 +13,13 @@ let opened: ConsoleLog[];
 let troubles: string[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'console-log-'));
+  folder = testFolder();
   opened = [];
   troubles = [];
 });
 
 afterEach(async () => {
   for (const log of opened) await log.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function open(options: Partial<Parameters<typeof openConsoleLog>[0]> = {}): Promise<ConsoleLog> {

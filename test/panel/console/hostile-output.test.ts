@@ -1,8 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { type EventReader, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 /** Says what is hostile, and then waits for the end. */
@@ -23,7 +23,7 @@ let owner: PanelClient;
 let stream: EventReader;
 
 beforeAll(async () => {
-  const folder = newFolder();
+  const folder = testFolder();
   const serverRoot = join(folder, 'game');
   mkdirSync(serverRoot);
   writeFileSync(join(serverRoot, 'server.cjs'), SERVER);
@@ -40,7 +40,6 @@ beforeEach(() => expect.poll(() => outputOf(stream.of('console')).at(-1)).toBe('
 
 afterAll(async () => {
   await panel.stop();
-  rmSync(panel.folder, { recursive: true, force: true });
 });
 
 const outputOf = (lines: unknown) =>

@@ -1,9 +1,8 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { KeyUse } from '#panel/database/key-use.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');
 const KEY = { kid: 'local', operations: ['*'], namespaces: ['*'], addresses: [], allowUnfilteredWrites: true };
@@ -14,14 +13,13 @@ let store: PanelStore;
 let troubles: unknown[] = [];
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   troubles = [];
   store = openPanelStore(join(folder, 'panel.sqlite'));
 });
 
 afterEach(() => {
   store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function keyUse(previous: { readonly until: number } | null = null): KeyUse {

@@ -1,14 +1,14 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BundleInfo } from '#panel/shapes/bundles.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const HOSTILE = '<script>fetch("/api/users")</script>';
 
 describe('bundles of a standalone server that the panel runs', () => {
-  const root = newFolder();
+  const root = testFolder();
   let panel: TestPanel;
   let owner: PanelClient;
 
@@ -31,7 +31,6 @@ describe('bundles of a standalone server that the panel runs', () => {
 
   afterAll(async () => {
     await panel.stop();
-    rmSync(root, { recursive: true });
   });
 
   it('are refused to whoever may not see them, or not do that to them', async () => {

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
 import { secretOf } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 let home: string;
@@ -17,7 +17,7 @@ const jobState = async () => (await post('job')).body.status;
 const account = { dashboardName: 'Town', username: 'chief', password: PASSWORD, confirmation: PASSWORD, locale: 'en' };
 
 beforeAll(async () => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'panel-install-')));
+  home = testFolder();
   panel = await startTestPanel();
   browser = panel.client();
   await browser.session();
@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await panel.stop();
-  rmSync(home, { recursive: true, force: true });
 });
 
 describe('installing a server from the browser', () => {

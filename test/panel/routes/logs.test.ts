@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const OLD = '2026-01-02T03-04-05Z-0001.log';
@@ -111,24 +111,20 @@ describe('files of the console', () => {
   });
 
   it('are never others than those of the list', async () => {
-    const outside = mkdtempSync(join(tmpdir(), 'outside-'));
-    try {
-      writeFileSync(join(outside, 'secret'), 'secret');
-      symlinkSync(join(outside, 'secret'), file('2026-01-01T00-00-00Z-0001.log'));
-      writeFileSync(file('notes.txt'), 'secret');
-      const names = [
-        ...['..%2fsecret', '%2e%2e%2fnext-number', '..%5cnext-number', 'next-number', 'notes.txt', '%00', '%2e%2e'],
-        ...['2026-01-01T00-00-00Z-0001.log', `${OLD}%00`, `..%2fconsole%2f${OLD}`, OLD.toLowerCase(), 'x'.repeat(200)],
-      ];
-      for (const name of names) {
-        const answer = await reader.get(`/api/log-files/${name}`);
-        expect([name, answer.status]).toEqual([name, 404]);
-        expect(answer.text).not.toContain('secret');
-      }
-      expect((await reader.get<unknown[]>('/api/log-files')).body).toHaveLength(2);
-    } finally {
-      rmSync(outside, { recursive: true });
+    const outside = testFolder();
+    writeFileSync(join(outside, 'secret'), 'secret');
+    symlinkSync(join(outside, 'secret'), file('2026-01-01T00-00-00Z-0001.log'));
+    writeFileSync(file('notes.txt'), 'secret');
+    const names = [
+      ...['..%2fsecret', '%2e%2e%2fnext-number', '..%5cnext-number', 'next-number', 'notes.txt', '%00', '%2e%2e'],
+      ...['2026-01-01T00-00-00Z-0001.log', `${OLD}%00`, `..%2fconsole%2f${OLD}`, OLD.toLowerCase(), 'x'.repeat(200)],
+    ];
+    for (const name of names) {
+      const answer = await reader.get(`/api/log-files/${name}`);
+      expect([name, answer.status]).toEqual([name, 404]);
+      expect(answer.text).not.toContain('secret');
     }
+    expect((await reader.get<unknown[]>('/api/log-files')).body).toHaveLength(2);
   });
 
   it('give their last 2 MiB, from the beginning of a line on', async () => {

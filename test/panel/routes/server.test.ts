@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CrashRecord, CrashSummary } from '#panel/shapes/crashes.ts';
 import type { ServerState, ServerStatus } from '#panel/shapes/server.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 import { fakeLine, isGone } from '../support/server-rig.ts';
 
@@ -18,7 +18,7 @@ let owner: PanelClient;
 let viewer: PanelClient;
 
 beforeAll(async () => {
-  const folder = newFolder();
+  const folder = testFolder();
   const serverRoot = join(folder, 'game');
   mkdirSync(serverRoot);
   panel = await startTestPanel({

@@ -1,17 +1,8 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerConfigView } from '#panel/shapes/settings.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\nensure town\n';
@@ -38,7 +29,7 @@ const refused = (status: number, error: string, field?: string) => ({
 });
 
 beforeAll(async () => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'panel-settings-')));
+  home = testFolder();
   root = join(home, 'server');
   mkdirSync(root);
   panel = await startTestPanel({ settings: { backend: 'fxserver', serverRoot: root } });
@@ -49,7 +40,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await panel.stop();
-  rmSync(home, { recursive: true, force: true });
 });
 beforeEach(() => {
   rmSync(cfg(), { force: true });

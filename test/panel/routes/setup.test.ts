@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const NEEDS_KEY = ['validate', 'install', 'finish', 'pick', 'pick-status', 'job', 'cancel'];
@@ -26,16 +25,14 @@ const post = (name: string, body: unknown) => browser.post(`/api/setup/${name}`,
 const noAccountYet = () => expect(panel.services.accounts.list()).toEqual([]);
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'server-root-'));
-  panel = await startTestPanel({ keepFolder: true });
+  root = testFolder();
+  panel = await startTestPanel();
   browser = panel.client();
   await browser.session();
   key = loggedKeys(panel.log)[0] as string;
 });
 afterAll(async () => {
   await panel.stop();
-  await rm(panel.folder, { recursive: true, force: true });
-  await rm(root, { recursive: true, force: true });
 });
 
 describe('before the account is there', () => {

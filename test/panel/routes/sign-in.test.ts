@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndedSessions } from '#panel/accounts/sessions.ts';
 import { PASSWORD, PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -183,7 +182,7 @@ describe('a session', () => {
 });
 
 it('survives a restart of the sidecar, which a token from before still serves', async () => {
-  const first = await startTestPanel({ keepFolder: true });
+  const first = await startTestPanel();
   const before = await first.owner();
   await first.stop();
   const second = await startTestPanel({ folder: first.folder });
@@ -192,7 +191,6 @@ it('survives a restart of the sidecar, which a token from before still serves', 
   after.csrf = before.csrf;
   expect((await after.post('/api/logout')).status).toBe(200);
   await second.stop();
-  rmSync(first.folder, { recursive: true });
 });
 
 describe('what a manager changes', () => {

@@ -25,7 +25,7 @@ function clientOf(kid: string, secret = secretOf(kid)): SignedClient {
 }
 
 beforeAll(async () => {
-  panel = await startTestPanel({ config: { keys: KEYS }, keepFolder: true });
+  panel = await startTestPanel({ config: { keys: KEYS } });
   owner = await panel.owner();
 });
 

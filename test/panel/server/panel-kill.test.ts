@@ -1,17 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
-import { newFolder, writeConfig } from '#support/config-folder.ts';
+import { writeConfig } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { fakeLine, isGone } from '../support/server-rig.ts';
 
 const MAIN = fileURLToPath(new URL('../../../sidecar/main.ts', import.meta.url));
 
-const folder = newFolder();
+const folder = testFolder();
 const children: ChildProcess[] = [];
 
 afterEach(async () => {
@@ -20,7 +21,6 @@ afterEach(async () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function startSidecar(config: string): ChildProcess {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { ServerConfig } from '#panel/settings/server-config.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const OWNER = { username: 'owner', permissions: new Set(PERMISSIONS) };
 
@@ -14,14 +14,13 @@ let store: PanelStore;
 let settings: PanelSettings;
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'server-config-')));
+  root = testFolder();
   store = openPanelStore(join(root, 'panel.sqlite'));
   settings = new PanelSettings(store, { backend: 'fxserver', serverRoot: root });
   writeFileSync(join(root, 'server.cfg'), 'ensure a\n');
 });
 afterEach(() => {
   store.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 describe('saving the configuration of the server', () => {

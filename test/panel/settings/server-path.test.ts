@@ -1,23 +1,22 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { ServerPath } from '#panel/settings/server-path.ts';
 import type { Backend, Plan, ServerState } from '#panel/shapes/server.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let home: string;
 let store: PanelStore;
 let settings: PanelSettings;
 
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'server-path-')));
+  home = testFolder();
   store = openPanelStore(join(home, 'panel.sqlite'));
 });
 afterEach(() => {
   store.close();
-  rmSync(home, { recursive: true, force: true });
 });
 
 function pathWhile(state: ServerState, plan: Plan | null, backend: Backend = 'command'): ServerPath {

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readServerRoot, reservedFolders } from '#panel/settings/server-root.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let home: string;
 beforeAll(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'server-root-')));
+  home = testFolder();
   mkdirSync(join(home, 'real/inner'), { recursive: true });
   mkdirSync(join(home, 'sidecar/secrets'), { recursive: true });
   writeFileSync(join(home, 'file'), '');
@@ -15,7 +15,6 @@ beforeAll(() => {
   symlinkSync('/', join(home, 'slash'));
   symlinkSync('loop', join(home, 'loop'));
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const read = (path: unknown, backend: Parameters<typeof readServerRoot>[1] = 'standalone') =>
   readServerRoot(path, backend, reservedFolders(join(home, 'sidecar')));

@@ -1,8 +1,9 @@
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FolderDialog } from '#panel/setup/folder-dialog.ts';
-import { newFolder, write } from './shipped.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { write } from './shipped.ts';
 
 let home: string;
 let dialog: FolderDialog;
@@ -17,11 +18,10 @@ function desktop(script: string, environment: NodeJS.ProcessEnv = {}): FolderDia
 }
 
 beforeEach(() => {
-  home = newFolder();
+  home = testFolder();
 });
 afterEach(() => {
   dialog.cancel();
-  rmSync(home, { recursive: true, force: true });
 });
 
 describe.skipIf(process.platform === 'win32')('the folder dialog', () => {

@@ -10,12 +10,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDatabaseConfig } from '#connector/config/database-config.ts';
 import { installFxServer } from '#panel/setup/install-fxserver.ts';
 import { namesConnector, withConnector } from '#panel/setup/server-cfg-lines.ts';
 import type { ShippedFiles } from '#panel/setup/shipped-files.ts';
-import { ACCESS, newFolder, shipFiles, task, write } from './shipped.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { ACCESS, shipFiles, task, write } from './shipped.ts';
 
 const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\n\nensure mapmanager\nensure town\n';
 
@@ -29,12 +30,11 @@ const writeCfg = (text: string) => write(join(root, 'server.cfg'), text);
 const cfgLines = () => read('server.cfg').split('\n');
 
 beforeEach(() => {
-  home = newFolder();
+  home = testFolder();
   root = join(home, 'server-data');
   shipped = shipFiles(join(home, 'shipped'));
   write(join(root, 'resources/mapmanager/fxmanifest.lua'), '');
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('installing on FXServer', () => {
   it('refuses a folder without server.cfg, and changes nothing', async () => {

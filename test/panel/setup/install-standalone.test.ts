@@ -6,7 +6,8 @@ import { parseDatabaseConfig } from '#connector/config/database-config.ts';
 import { problemForOwner } from '#panel/setup/install-refused.ts';
 import { installStandalone } from '#panel/setup/install-standalone.ts';
 import type { ShippedFiles } from '#panel/setup/shipped-files.ts';
-import { ACCESS, newFolder, shipFiles, task, write } from './shipped.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { ACCESS, shipFiles, task, write } from './shipped.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof promises>();
@@ -22,13 +23,12 @@ const everythingIn = (folder: string) => readdirSync(folder, { recursive: true }
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 beforeEach(() => {
-  home = newFolder();
+  home = testFolder();
   root = join(home, 'games/town');
   shipped = shipFiles(join(home, 'shipped'));
 });
 afterEach(() => {
   vi.mocked(promises.copyFile).mockReset();
-  rmSync(home, { recursive: true, force: true });
 });
 
 describe('installing a standalone server', () => {

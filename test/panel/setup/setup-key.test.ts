@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SetupKey } from '#panel/setup/setup-key.ts';
 import { Log } from '#sidecar/log.ts';
-import { newFolder } from './shipped.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const OWN = 'k'.repeat(43);
 
@@ -16,11 +16,10 @@ const inFile = () => readFileSync(file, 'utf8').trim();
 const told = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'setup key');
 
 beforeEach(() => {
-  home = newFolder();
+  home = testFolder();
   file = join(home, 'secrets/panel-setup.key');
   lines = [];
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function place(text: string, mode = 0o600): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ConnectorAccess } from '#panel/setup/connector-access.ts';
 import type { JobTask } from '#panel/setup/install-job.ts';
@@ -12,10 +11,6 @@ export const ACCESS: ConnectorAccess = {
   namespaces: ['game', 'stats'],
   notes: [],
 };
-
-export function newFolder(): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), 'panel-setup-')));
-}
 
 export function write(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });

@@ -1,22 +1,20 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { startTestPanel } from '../support/panel.ts';
 
 it('two panels cannot have one panel.sqlite, as each would end the game server of the other', async () => {
-  const data = join(newFolder(), 'panel.sqlite');
+  const data = join(testFolder(), 'panel.sqlite');
   const first = await startTestPanel({ config: { panel: { data } } });
   await expect(startTestPanel({ config: { panel: { data } } })).rejects.toThrow(/^panel\.data: .* another sidecar/);
   await first.stop();
   const next = await startTestPanel({ config: { panel: { data } } });
   await next.stop();
-  rmSync(join(data, '..'), { recursive: true });
 });
 
 it('a file of a newer version is refused, never touched, and is free again', async () => {
-  const folder = newFolder();
+  const folder = testFolder();
   const data = join(folder, 'panel.sqlite');
   const newer = new Database(data);
   newer.pragma('user_version = 99');
@@ -24,5 +22,4 @@ it('a file of a newer version is refused, never touched, and is free again', asy
   const start = () => startTestPanel({ config: { panel: { data } } });
   await expect(start()).rejects.toThrow(/^panel\.data: .* newer version \(format 99/);
   await expect(start()).rejects.toThrow(/newer version/);
-  rmSync(folder, { recursive: true });
 });

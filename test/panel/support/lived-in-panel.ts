@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newFolder, secretOf } from '#support/config-folder.ts';
+import { secretOf } from '#support/config-folder.ts';
 import { SignedClient } from '#support/signed-client.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { startTestPanel, type TestPanel } from './panel.ts';
 
 export interface LivedInPanel extends TestPanel {
@@ -17,7 +18,7 @@ export const BIG_ID = '9007199254740993';
 
 /** A panel with a standalone server, bundles, tables with rows, failed writes and something in quarantine. */
 export async function startLivedInPanel(): Promise<LivedInPanel> {
-  const serverRoot = newFolder();
+  const serverRoot = testFolder();
   writeBundles(serverRoot);
   const panel = await startTestPanel({
     config: { writeBehind: { namespaces: { stats: { consistentReads: true } }, flushIntervalMs: 50 } },
@@ -32,7 +33,6 @@ export async function startLivedInPanel(): Promise<LivedInPanel> {
     async stop() {
       await api.close();
       await panel.stop();
-      rmSync(serverRoot, { recursive: true, force: true });
     },
   };
 }

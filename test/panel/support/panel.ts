@@ -1,10 +1,10 @@
-import { rmSync } from 'node:fs';
 import { PERMISSIONS, type Permission } from '#panel/shapes/permissions.ts';
 import type { RunningPanel } from '#panel/start-panel.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { type ServeOptions, serve } from '#sidecar/serve.ts';
-import { type ConfigChanges, newFolder, writeConfig } from '#support/config-folder.ts';
+import { type ConfigChanges, writeConfig } from '#support/config-folder.ts';
 import type { TestDatabase } from '#support/test-database.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { EventReader } from './event-reader.ts';
 import { PanelClient } from './panel-client.ts';
 
@@ -23,9 +23,8 @@ export interface TestPanelOptions {
   readonly monotonicNow?: () => number;
   /** Whoever gives one drops it; default: a file of SQLite in the folder. */
   readonly database?: TestDatabase | null;
-  /** A folder of an earlier one (`keepFolder`). */
+  /** A folder of an earlier panel. */
   readonly folder?: string;
-  readonly keepFolder?: boolean;
 }
 
 export interface TestPanel {
@@ -50,7 +49,7 @@ export interface TestPanel {
 
 /** A whole sidecar with its panel in this process: real HTTP on free ports, real files. */
 export async function startTestPanel(options: TestPanelOptions = {}): Promise<TestPanel> {
-  const folder = options.folder ?? newFolder();
+  const folder = options.folder ?? testFolder();
   const { panel: section, ...config } = options.config ?? {};
   const changes = { ...config, panel: { enabled: true, port: 0, ...(section as object | undefined) } };
   const file = writeConfig(folder, changes, options.database?.settings);
@@ -80,7 +79,6 @@ export async function startTestPanel(options: TestPanelOptions = {}): Promise<Te
   const stop = async () => {
     for (const stream of streams) stream.close();
     await running.stop();
-    if (options.keepFolder !== true && options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   };
   return {
     ...{ folder, address, apiAddress: running.address, panel, services, log, client, stop },

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
@@ -11,6 +10,7 @@ import { PanelSettings, type SettingValues } from '#panel/settings/panel-setting
 import type { ConsoleLine, LineStream } from '#panel/shapes/console.ts';
 import type { ServerState, ServerStatus } from '#panel/shapes/server.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const FAKE = fileURLToPath(new URL('./fake-game-server.ts', import.meta.url));
 const STANDALONE = fileURLToPath(new URL('../../../standalone/main.ts', import.meta.url));
@@ -38,7 +38,7 @@ export class ServerRig {
   readonly #server: GameServer;
 
   /** @param folder that of a rig before it, which was "killed" */
-  constructor(changes: Partial<SettingValues> = {}, folder = mkdtempSync(join(tmpdir(), 'panel-server-'))) {
+  constructor(changes: Partial<SettingValues> = {}, folder = testFolder()) {
     this.folder = folder;
     mkdirSync(join(folder, 'server'), { recursive: true });
     this.#store = openPanelStore(join(folder, 'panel.sqlite'));
@@ -78,7 +78,6 @@ export class ServerRig {
   async remove(): Promise<void> {
     await this.#server.close();
     this.#store.close();
-    rmSync(this.folder, { recursive: true, force: true });
   }
 
   #newServer(): GameServer {

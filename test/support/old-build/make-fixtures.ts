@@ -29,7 +29,7 @@ async function make(engine: 'sqlite' | ServerEngine, serverUrl: string | undefin
   const own = engine === 'sqlite' ? null : await freshDatabase(engine, String(serverUrl));
   const database = own === null ? null : { settings: { provider: engine, url: own.url }, drop: own.drop };
   const panel = await old.startTestPanel({
-    ...{ folder, now, database, keepFolder: true },
+    ...{ folder, now, database },
     config: { writeBehind: { ...WRITE_BEHIND, drainOnStopMs: 0 } },
     settings: { dashboardName: 'Harbour RP' },
   });

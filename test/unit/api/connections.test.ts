@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { Connections, maxConnections } from '#sidecar/api/connections.ts';
 import { Log } from '#sidecar/log.ts';
 import { makeCertificate } from '#support/certificate.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const MAX = 3;
 
@@ -22,8 +21,7 @@ function plain(): Scheme {
 }
 
 function overTls(): Scheme {
-  const folder = mkdtempSync(join(tmpdir(), 'connections-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
   const { certFile, keyFile, ca } = makeCertificate(folder);
   const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
   return {

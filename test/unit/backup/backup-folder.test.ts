@@ -1,15 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { inNewBackup, listBackups, removeOld } from '#sidecar/backup/backup-folder.ts';
 import { newManifest } from '#sidecar/backup/manifest.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const FILES = (['database.sqlite', 'waiting.jsonl'] as const).map((name) => ({ name, bytes: 0, sha256: '' }));
 const at = (minute: number) => Date.UTC(2026, 0, 1, 4, minute);

@@ -1,15 +1,14 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { ScheduledBackups } from '#sidecar/backup/scheduled-backups.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   mkdirSync(folder, { recursive: true });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it('a program that answers something else, as one of another version may, ends nothing', async () => {
   const program = join(folder, 'main.mjs');

@@ -1,19 +1,17 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { copyWaiting, readWaiting } from '#sidecar/backup/waiting-writes.ts';
 import { SYSTEM_CLOCK } from '#sidecar/write-behind/journal/clock.ts';
 import { NODE_DISK } from '#sidecar/write-behind/journal/disk.ts';
 import type { JournalEntry, NewEntry } from '#sidecar/write-behind/journal/entries.ts';
 import { Journal } from '#sidecar/write-behind/journal/journal.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const entryOf = (text: string): NewEntry => ({
   ...{ namespace: 'game', token: 1, kid: 'local', op: 'insert', time: 0, pending: 1, key: null, retryOf: null },

@@ -1,19 +1,18 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runInit } from '#sidecar/commands/init.ts';
 import { runKeys } from '#sidecar/commands/keys.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = newFolder();
+  folder = testFolder();
   file = join(folder, 'vfs', 'sidecar.json');
   await runInit(['--config', file], { environment: {} }, { print: () => undefined });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function keys(...args: string[]): Promise<string> {
   const lines: string[] = [];

@@ -1,17 +1,15 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig, type SidecarConfig } from '#sidecar/config/load-config.ts';
-import { newFolder, writeConfig } from '#support/config-folder.ts';
+import { writeConfig } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const URL_WITH_PASSWORD = 'postgres://game:hunter2@db.lan:5433/game';
 let folder: string;
 
 beforeEach(() => {
-  folder = newFolder();
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = testFolder();
 });
 
 function load(database: object, environment: NodeJS.ProcessEnv = {}): SidecarConfig {

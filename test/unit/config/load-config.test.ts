@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig, type SidecarConfig } from '#sidecar/config/load-config.ts';
-import { keyOf, newFolder, secretOf } from '#support/config-folder.ts';
+import { keyOf, secretOf } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const SMALL = { keys: [keyOf('local')] };
 

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type ConfigurationSource,
   completeConfiguration,
@@ -9,6 +8,7 @@ import {
 } from '#connector/config/configuration.ts';
 import { parseDatabaseConfig } from '#connector/config/database-config.ts';
 import { oracleSign } from '#support/lying-server.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { external } from './scripted.ts';
 
 const MINIMAL = { url: 'http://127.0.0.1:20771', keyId: 'local', namespaces: ['game'] };
@@ -160,7 +160,7 @@ describe('of a sidecar that the connector runs itself', () => {
 });
 
 describe('the secret', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'connector-config-'));
+  const folder = testFolder();
   const file = join(folder, 'database.json');
   const [stored, fromEnvironment, fromFile] = ['s'.repeat(40), 'e'.repeat(40), 'f'.repeat(40)];
   mkdirSync(join(folder, 'secrets'));
@@ -169,7 +169,6 @@ describe('the secret', () => {
   afterEach(() => {
     vi.unstubAllEnvs();
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   function load(changes: object, storedSecret?: string) {
     writeFileSync(file, `\uFEFF${JSON.stringify({ ...MINIMAL, ...changes })}`);

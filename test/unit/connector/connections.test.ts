@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { makeCertificate } from '#support/certificate.ts';
 import { impatientTimers, Rig, SECRET } from '#support/connector-rig.ts';
 import { answers, LyingServer, resets, says, silent } from '#support/lying-server.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const FIND = { namespace: 'game', table: 'characters' };
 const closing: (() => Promise<unknown>)[] = [];
@@ -51,8 +52,7 @@ describe('where it connects to', () => {
   });
 
   it('is an HTTPS server whose authority it knows, and no other', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'connector-tls-'));
-    closing.push(async () => rmSync(folder, { recursive: true }));
+    const folder = testFolder();
     const certificate = makeCertificate(folder);
     const key = readFileSync(certificate.keyFile, 'utf8');
     const api = await LyingServer.start(SECRET, 0, { cert: certificate.ca, key });

@@ -1,11 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificate } from '#support/certificate.ts';
 import { Rig, SECRET } from '#support/connector-rig.ts';
 import { answers, type Behaviour, LyingServer, resets, unsigned } from '#support/lying-server.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const HEALTHY = '{"status":"ok","provider":"sqlite","database":true,"writeBuffer":{"enabled":false}}';
 
@@ -97,7 +96,7 @@ describe('db-health', () => {
   });
 
   it('tells of a certificate that is not trusted, and of a port without TLS', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'health-tls-'));
+    const folder = testFolder();
     const certificate = makeCertificate(folder);
     const key = readFileSync(certificate.keyFile, 'utf8');
     const secure = await LyingServer.start(SECRET, 0, { cert: certificate.ca, key });
@@ -109,7 +108,6 @@ describe('db-health', () => {
       expect(plain[4]).toMatch(/^FAIL TLS {12}no TLS there: /);
     } finally {
       await secure.close();
-      rmSync(folder, { recursive: true });
     }
   });
 

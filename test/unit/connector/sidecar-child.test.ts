@@ -1,9 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { SYSTEM_TIMERS, type Timers } from '#connector/client/timers.ts';
 import { SidecarChild } from '#connector/embedded/sidecar-child.ts';
-import { newFolder } from '#support/config-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const listening = (port: number) => `{"msg":"listening","service":"api","address":"http://127.0.0.1:${port}"}`;
 const PATIENCE = { timeout: 30_000, interval: 5 };
@@ -13,12 +13,10 @@ let told: string[];
 let addresses: string[];
 
 beforeEach(() => {
-  folder = newFolder();
+  folder = testFolder();
   told = [];
   addresses = [];
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function start(script: string): SidecarChild {
   const program = join(folder, 'main.mjs');

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
@@ -12,9 +10,10 @@ import { summarise } from '#sidecar/moving/checksum.ts';
 import { copyRows } from '#sidecar/moving/copy-rows.ts';
 import { tablePlace } from '#sidecar/moving/place.ts';
 import { applyWhole } from '#sidecar/moving/revision.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const ROWS = 4500;
-const folder = mkdtempSync(join(tmpdir(), 'copy-rows-'));
+const folder = testFolder();
 let from: Engine;
 let to: Engine;
 
@@ -30,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await from.close();
   await to.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function declared(engine: Engine): Promise<StoredSchema> {

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readOptions } from '#sample/options.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 describe('the options', () => {
   let vfs = '';
   beforeEach(() => {
-    vfs = mkdtempSync(join(tmpdir(), 'sample-options-'));
+    vfs = testFolder();
   });
-  afterEach(() => rmSync(vfs, { recursive: true }));
   const write = (text: string) => writeFileSync(join(vfs, 'sample_roleplay.json'), text);
 
   it('have defaults', () => {

@@ -1,8 +1,8 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Game } from '#sample/game.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { SampleWorld } from './sample-world.ts';
 
 const [ZOE, FRANK] = [1, 2];
@@ -11,9 +11,8 @@ const FIGHT = { seconds: 30, metres: 5, kills: 1 };
 
 let vfs: string;
 beforeEach(() => {
-  vfs = mkdtempSync(join(tmpdir(), 'sample-statistics-'));
+  vfs = testFolder();
 });
-afterEach(() => rmSync(vfs, { recursive: true, force: true }));
 
 function newWorld(isBuffered = true): SampleWorld {
   const world = new SampleWorld([], 0);

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
@@ -9,6 +7,7 @@ import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 import { NamespaceGate } from '#sidecar/schema/gate.ts';
 import { lockOwner } from '#sidecar/schema/owner.ts';
 import { SchemaSync } from '#sidecar/schema/sync.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder: string;
 let engine: Engine;
@@ -16,14 +15,13 @@ const bounds = { deadline: Number.MAX_SAFE_INTEGER };
 const START = Date.UTC(2026, 0, 1);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'schema-lock-'));
+  folder = testFolder();
   const settings = { provider: 'sqlite', file: join(folder, 'database.sqlite'), poolSize: 2 } as const;
   engine = await openEngine(settings, { log: () => {}, now: () => START });
 });
 
 afterAll(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true });
 });
 
 function syncOf(owner: string, now: () => number) {

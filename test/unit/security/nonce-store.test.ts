@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { NonceStore } from '#sidecar/security/nonce-store.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const disk = vi.hoisted(() => ({ failsToClose: false, failsToWrite: false }));
 
@@ -29,13 +28,12 @@ let folder: string;
 let stores: NonceStore[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'nonces-'));
+  folder = testFolder();
   stores = [];
 });
 
 afterEach(async () => {
   for (const store of stores) await store.close();
-  rmSync(folder, { recursive: true });
 });
 
 function open(): NonceStore {

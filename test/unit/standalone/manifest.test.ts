@@ -1,22 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isBundleName, ManifestError, readManifest } from '#standalone/manifest.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 let folder = '';
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'manifest-'));
+  folder = testFolder();
   mkdirSync(join(folder, 'bundle/lib'), { recursive: true });
   writeFileSync(join(folder, 'outside.js'), '');
   writeFileSync(join(folder, 'bundle/server.js'), '');
   writeFileSync(join(folder, 'bundle/lib/main.js'), '');
   symlinkSync(join(folder, 'outside.js'), join(folder, 'bundle/link.js'));
-});
-
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 
 function read(manifest: unknown): ReturnType<typeof readManifest> {

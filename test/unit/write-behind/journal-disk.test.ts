@@ -1,22 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { SYSTEM_CLOCK } from '#sidecar/write-behind/journal/clock.ts';
 import { NODE_DISK } from '#sidecar/write-behind/journal/disk.ts';
 import { Journal } from '#sidecar/write-behind/journal/journal.ts';
 import { findJournalId, makeJournalId } from '#sidecar/write-behind/journal/state-file.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { appendAll, payloadsOf } from './journal-world.ts';
 
 let base: string;
 
 beforeAll(async () => {
-  base = await mkdtemp(join(tmpdir(), 'journal-'));
+  base = testFolder();
 });
-
-afterAll(() => rm(base, { recursive: true, force: true }));
 
 function open(folder: string) {
   return Journal.open({ folder, disk: NODE_DISK, clock: SYSTEM_CLOCK, log: () => {}, segmentBytes: 64 * 1024 });
