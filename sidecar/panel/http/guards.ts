@@ -5,12 +5,11 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import type { StoreTrouble } from '../store-trouble.ts';
-import { mayCall } from './access.ts';
 import type { HostRule } from './host-rule.ts';
 import { BodyReader } from './read-body.ts';
 import { asPanelError, sendAnswer, sendError, setHeaders } from './reply.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Answer, Caller, PanelRequest, PanelRoute } from './route.ts';
+import { type Answer, type Caller, mayCall, type PanelRequest, type PanelRoute } from './route.ts';
 import { hasCsrfToken, type SessionReader, type SessionState } from './session-reader.ts';
 
 /** What a path leads to: a route, or what is answered where there is none. */

@@ -90,3 +90,18 @@ export interface PanelRoute<Schema extends z.ZodType = z.ZodType> {
 export function route<Schema extends z.ZodType>(definition: PanelRoute<Schema>): PanelRoute {
   return definition as unknown as PanelRoute;
 }
+
+/** What the guards ask, and those who tell what an account can reach. */
+export function mayCall(access: Access, permissions: ReadonlySet<Permission>): boolean {
+  switch (access.kind) {
+    case 'public':
+    case 'authenticated':
+      return true;
+    case 'all':
+      return access.permissions.every((name) => permissions.has(name));
+    case 'any':
+      return access.permissions.some((name) => permissions.has(name));
+    default:
+      return access satisfies never;
+  }
+}

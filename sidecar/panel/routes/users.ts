@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
-import { mayCall } from '../http/access.ts';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { mayCall, needs, type PanelRoute, route } from '../http/route.ts';
 import { pagesOf } from '../shapes/pages.ts';
 
 export interface UsersServices {
