@@ -243,14 +243,7 @@ export const ZONES: readonly Zone[] = [
   },
   {
     path: 'sidecar/panel/http/',
-    zones: [
-      ...PANEL,
-      'sidecar/panel/accounts/',
-      'sidecar/panel/audit/',
-      'sidecar/security/',
-      'sidecar/log.ts',
-      'sidecar/log-event.ts',
-    ],
+    zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/panel/audit/', 'sidecar/http/', 'sidecar/security/'],
     packages: ['fastify', 'zod'],
   },
   { path: 'sidecar/panel/routes/', zones: [...PANEL_PARTS, 'sidecar/security/', PROTOCOL], packages: ['zod'] },

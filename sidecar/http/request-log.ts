@@ -6,16 +6,30 @@ const SLOW_MS = 1000;
 const LINES_PER_SECOND = 20;
 const SUMMARY_MS = 10_000;
 
-/** What a line says about a request. Never its payload, never a secret. */
+/** What a line says about a request of the API or the panel. Never its payload or body, a header, a path as sent, a secret. */
 export interface RequestFacts {
-  readonly op: string;
-  /** Empty before the envelope was read. */
-  readonly kid: string;
   readonly address: string;
   readonly status: number;
-  /** Empty for a success. */
-  readonly code: string;
   readonly ms: number;
+  /** API: empty before the envelope was read. */
+  readonly op?: string;
+  readonly kid?: string;
+  /** API: empty for a success. */
+  readonly code?: string;
+  readonly method?: string;
+  /** Panel: the route's own path. */
+  readonly route?: string;
+  /** Panel: empty before sign-in. */
+  readonly username?: string;
+  /** Panel: empty for a success. */
+  readonly error?: string;
+}
+
+export interface LineWording {
+  /** Message of a line. */
+  readonly message: string;
+  /** A request that took longer has a warning. */
+  readonly slowMs: number;
 }
 
 /**
@@ -25,33 +39,36 @@ export interface RequestFacts {
 export class RequestLog {
   readonly #log: Log;
   readonly #monotonicNow: () => number;
+  readonly #wording: LineWording;
   #second = 0;
   #lines = { ordinary: 0, refused: 0 };
   #skipped = { ordinary: 0, refused: 0 };
   #summaryAt = 0;
 
-  constructor(log: Log, monotonicNow: () => number) {
+  constructor(log: Log, monotonicNow: () => number, wording: LineWording = { message: 'request', slowMs: SLOW_MS }) {
     this.#log = log;
     this.#monotonicNow = monotonicNow;
+    this.#wording = wording;
   }
 
   write(facts: RequestFacts): void {
     // Strangers can be slow on purpose, and are told 503 where they are too many: neither may fill the disk.
-    const isKnown = facts.kid !== '';
+    const { message, slowMs } = this.#wording;
+    const isKnown = (facts.kid ?? facts.username ?? '') !== '';
     if (facts.status >= 500 && isKnown) {
-      this.#log.error('request', { event: LOG_EVENT.request, ...facts });
+      this.#log.error(message, { event: LOG_EVENT.request, ...facts });
       return;
     }
     const kind = facts.status >= 400 ? 'refused' : 'ordinary';
     this.#turn();
-    const isSlow = isKnown && facts.ms >= SLOW_MS;
+    const isSlow = isKnown && facts.ms >= slowMs;
     if (this.#lines[kind] >= LINES_PER_SECOND && !isSlow) {
       this.#skipped[kind] += 1;
       return;
     }
     this.#lines[kind] += 1;
-    if (isSlow) this.#log.warn('slow request', { event: LOG_EVENT.request, ...facts });
-    else this.#log.info('request', { event: LOG_EVENT.request, ...facts });
+    if (isSlow) this.#log.warn(`slow ${message}`, { event: LOG_EVENT.request, ...facts });
+    else this.#log.info(message, { event: LOG_EVENT.request, ...facts });
   }
 
   /** A new second has its own lines. */
@@ -63,7 +80,8 @@ export class RequestLog {
     this.#lines = { ordinary: 0, refused: 0 };
     if (nowMs - this.#summaryAt < SUMMARY_MS || this.#skipped.ordinary + this.#skipped.refused === 0) return;
     this.#summaryAt = nowMs;
-    this.#log.info('requests without a line of their own', { event: LOG_EVENT.requestsCounted, ...this.#skipped });
+    const { message } = this.#wording;
+    this.#log.info(`${message}s without a line of their own`, { event: LOG_EVENT.requestsCounted, ...this.#skipped });
     this.#skipped = { ordinary: 0, refused: 0 };
   }
 }

@@ -1,8 +1,10 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createBareApp } from '../http/bare-app.ts';
+import { answerBrokenRequest } from '../http/broken-request.ts';
 import { connectionLimit } from '../http/listen.ts';
-import type { Guards, Target } from './http/guards.ts';
+import type { Guards } from './http/guards.ts';
+import { sendAnswer, sendError } from './http/reply.ts';
 import type { Answer, PanelRoute } from './http/route.ts';
 import type { StaticPages } from './http/static-pages.ts';
 import { type ConnectionBounds, HEAD_TIMES, OpenConnections } from './open-connections.ts';
@@ -53,56 +55,55 @@ const REQUEST_MS = 30_000;
 /** Nothing gets through for so long: whoever does not take an answer keeps no file open, and nobody else from an archive. */
 const STALLED_MS = 300_000;
 const LONGEST_PARAMETER = 255;
+/** A path that no route and no page has. */
+const NOWHERE = '/api/';
 
 export function createApp({ routes, guards, pages, stalledMs = STALLED_MS }: AppOptions): FastifyInstance {
-  const serve = (request: IncomingMessage, response: ServerResponse, target: Target) =>
-    void guards.serve(request, response, target);
-  const serveElse = (request: IncomingMessage, response: ServerResponse) =>
-    serve(request, response, { route: null, answer: () => answerElse(request, routes, pages) });
-  const app = Fastify({ ...serverOptions(serveElse), connectionTimeout: stalledMs });
-  // Guards read bodies themselves, of whatever method: the contract has its own order of refusals.
-  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  routes.forEach(checkDeclared);
+  const app = createBareApp({
+    requestTimeoutMs: REQUEST_MS,
+    headersTimeoutMs: HEAD_TIMES.headersTimeout,
+    idleSocketMs: stalledMs,
+    tls: null,
+    maxParamLength: LONGEST_PARAMETER,
+    onBrokenRequest: answerBrokenRequest('{"ok":false,"error":"body.malformed"}'),
+    onUnreadablePath: (request, response) => serveNowhere(app, request, response),
+    onExpectation: (request, response) => serveNowhere(app, request, response),
+  });
+  const answer = async (request: FastifyRequest, reply: FastifyReply, made: Answer | Promise<Answer>) => {
+    await sendAnswer(reply, await made);
+    guards.note(request.course, reply.raw.statusCode, null);
+  };
+  app.decorateRequest('course');
+  for (const hook of guards.siteHooks()) app.addHook('onRequest', hook);
   for (const route of routes) {
-    checkDeclared(route);
     app.route({
       method: route.method,
       url: route.path,
-      handler: (request, reply) => {
-        reply.hijack();
-        serve(request.raw, reply.raw, { route, params: request.params as Readonly<Record<string, string>> });
-      },
+      onRequest: guards.routeHooks(route),
+      handler: async (request, reply) => answer(request, reply, route.handle(request.course as never)),
     });
   }
-  app.setNotFoundHandler((request, reply) => {
-    reply.hijack();
-    serveElse(request.raw, reply.raw);
+  app.setNotFoundHandler(async (request, reply) => answer(request, reply, answerElse(request.raw, routes, pages)));
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = guards.refusalOf(error);
+    sendError(reply, refusal);
+    guards.note(request.course, reply.raw.statusCode, refusal);
   });
   new OpenConnections(connectionBounds()).watch(app.server);
-  // Node.js would answer 417 in its own words.
-  app.server.on('checkExpectation', serveElse);
   return app;
+}
+
+/** The guards judge it all the same. */
+function serveNowhere(app: FastifyInstance, request: IncomingMessage, response: ServerResponse): void {
+  request.url = NOWHERE;
+  app.routing(request, response);
 }
 
 /** A quarter of the files that the process may have open: the API and the database come first. */
 function connectionBounds(): ConnectionBounds {
   const most = connectionLimit(1 / 4);
   return { most, mostOfNetwork: Math.floor(most / 2) };
-}
-
-function serverOptions(serveElse: (request: IncomingMessage, response: ServerResponse) => void) {
-  return {
-    logger: false,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    requestTimeout: REQUEST_MS,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    http: { requireHostHeader: false, ...HEAD_TIMES, noDelay: true },
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (_error, request, reply) => {
-      reply.hijack();
-      serveElse(request.raw, reply.raw);
-    },
-  } satisfies FastifyHttpOptions<Server>;
 }
 
 /** TypeScript holds it already, but for what was cast or read from elsewhere. */
@@ -127,16 +128,4 @@ function answerElse(request: IncomingMessage, routes: readonly PanelRoute[], pag
 function isPathOf({ path }: PanelRoute, url: string): boolean {
   const [wanted, given] = [path.split('/'), (url.split('?')[0] ?? '').split('/')];
   return wanted.length === given.length && wanted.every((part, index) => part.startsWith(':') || part === given[index]);
-}
-
-/** What never became a request. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const body = '{"ok":false,"error":"body.malformed"}';
-  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-  socket.write(`${head}\r\nConnection: close\r\n\r\n${body}`);
-  socket.destroySoon();
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { listenOnPort, urlOf } from '../http/listen.ts';
+import { RequestLog } from '../http/request-log.ts';
 import { PAGES_FOLDER } from '../program-folder.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';
 import { Guards } from './http/guards.ts';
 import { HostRule } from './http/host-rule.ts';
-import { RequestLog } from './http/request-log.ts';
 import type { PanelRoute } from './http/route.ts';
 import { StaticPages } from './http/static-pages.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -37,6 +37,8 @@ export interface RunningPanel {
   stop(): Promise<void>;
 }
 
+/** Some actions take seconds by their nature, such as a sign-in. */
+const PANEL_LINES = { message: 'panel request', slowMs: Number.POSITIVE_INFINITY };
 /** Answers under way are waited for this long. */
 const STOP_MS = 3000;
 
@@ -84,7 +86,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
       clients: new ClientReader(panel.trustedProxies, false),
       sessions: services.sessionReader,
       audit: services.audit,
-      requestLog: new RequestLog(services.log),
+      requestLog: new RequestLog(services.log, () => performance.now(), PANEL_LINES),
       trouble: services.trouble,
     }),
   });

@@ -1,21 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isUtf8 } from 'node:buffer';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Client, ClientReader } from '#sidecar/security/client.ts';
+import { BodyReader, isJsonType } from '#sidecar/http/body.ts';
+import type { RequestLog } from '#sidecar/http/request-log.ts';
+import type { ClientReader } from '#sidecar/security/client.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
-import type { AuditChange } from '../shapes/accounts.ts';
 import type { StoreTrouble } from '../store-trouble.ts';
+import { Course } from './course.ts';
 import type { HostRule } from './host-rule.ts';
-import { BodyReader } from './read-body.ts';
-import { asPanelError, sendAnswer, sendError, setHeaders } from './reply.ts';
-import type { RequestLog } from './request-log.ts';
-import { type Answer, type Caller, mayCall, type PanelRequest, type PanelRoute } from './route.ts';
-import { hasCsrfToken, type SessionReader, type SessionState } from './session-reader.ts';
+import { setHeaders } from './reply.ts';
+import { mayCall, type PanelRoute } from './route.ts';
+import { hasCsrfToken, type SessionReader } from './session-reader.ts';
 
-/** What a path leads to: a route, or what is answered where there is none. */
-export type Target =
-  | { readonly route: PanelRoute; readonly params: Readonly<Record<string, string>> }
-  | { readonly route: null; readonly answer: () => Answer };
+const MAX_JSON_BYTES = 1024 * 1024;
+const NO_BODY = z.strictObject({});
 
 export interface GuardsOptions {
   readonly hosts: () => HostRule;
@@ -26,136 +25,179 @@ export interface GuardsOptions {
   readonly trouble: Pick<StoreTrouble, 'tell'>;
 }
 
-/** What is known of a request while it is judged; the log and the audit read it at the end. */
-interface Course {
-  client: Client | null;
-  caller: Caller | null;
-  subject: string;
-  changes: readonly AuditChange[];
-  isPreview: boolean;
-  isAudited: boolean;
+interface Parts extends GuardsOptions {
+  readonly bodies: BodyReader;
 }
 
-const NO_BODY = z.strictObject({});
+/** Throws `PanelError`, which is the answer. */
+type Guard = (course: Course, route: PanelRoute, parts: Parts) => void | Promise<void>;
+type SiteGuard = (course: Course, parts: Parts) => void;
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Every request passes here, in the order that the contract gives ("Order of checks"). */
+/** Every request passes these, also one that leads to no route. The order is the contract's ("Order of checks"). */
+const SITE_GUARDS: readonly SiteGuard[] = [checkHost, readClient, checkOrigin];
+
+const ACCESS_GUARDS: readonly Guard[] = [readSession, checkExpiry, checkCsrf, checkSignedIn, checkPermission];
+
+/** Every request to a route passes these after the site's. */
+const ROUTE_GUARDS: readonly Guard[] = [...ACCESS_GUARDS, checkFeature, readBody, checkAccessAgain, parseBody];
+
+/** The guards as `onRequest` hooks, and the end of each request in log and audit. */
 export class Guards {
-  readonly #options: GuardsOptions;
-  /** Apart, so that strangers who send a lot slowly hold up nobody who has signed in. */
-  readonly #bodies = { strangers: new BodyReader(), accounts: new BodyReader() };
+  readonly #parts: Parts;
 
   constructor(options: GuardsOptions) {
-    this.#options = options;
+    this.#parts = { ...options, bodies: new BodyReader(MAX_JSON_BYTES) };
   }
 
-  async serve(request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> {
-    const startedMs = performance.now();
-    const course: Course = { client: null, caller: null, subject: '', changes: [], isPreview: false, isAudited: false };
-    let refusal: PanelError | null = null;
-    setHeaders(response);
+  siteHooks(): Hook[] {
+    const begin: Hook = async (request, reply) => {
+      setHeaders(reply.raw);
+      request.course = new Course(request.raw, reply.raw, request.params);
+    };
+    return [
+      begin,
+      ...SITE_GUARDS.map(
+        (guard): Hook =>
+          async ({ course }) =>
+            guard(course, this.#parts),
+      ),
+    ];
+  }
+
+  routeHooks(route: PanelRoute): Hook[] {
+    const enter: Hook = async ({ course }) => {
+      course.route = route;
+    };
+    return [
+      enter,
+      ...ROUTE_GUARDS.map(
+        (guard): Hook =>
+          async ({ course }) =>
+            guard(course, route, this.#parts),
+      ),
+    ];
+  }
+
+  /** Any thrown value as a refusal of the table. Details of a fault stay in the log. */
+  refusalOf(error: unknown): PanelError {
+    if (error instanceof PanelError) return error;
+    this.#parts.trouble.tell(error, 'internal error');
+    return new PanelError('internal.error');
+  }
+
+  /** Writes the answered request into the audit and the log. */
+  note(course: Course, status: number, refusal: PanelError | null): void {
     try {
-      await sendAnswer(response, await this.#answer(request, response, target, course));
-    } catch (error) {
-      refusal = asPanelError(error);
-      if (refusal.key === 'internal.error') this.#options.trouble.tell(error, 'internal error');
-      sendError(response, refusal);
-    }
-    const ms = Math.round(performance.now() - startedMs);
-    try {
-      this.#note(request, target, course, { status: response.statusCode, key: refusal?.key ?? '', ms });
+      this.#write(course, status, refusal?.key ?? '');
     } catch (error) {
       // A full disk, or a store that a stop has closed: the answer is out already.
-      this.#options.trouble.tell(error, 'an action could not be written into the audit log');
+      this.#parts.trouble.tell(error, 'an action could not be written into the audit log');
     }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, target: Target, course: Course): Promise<Answer> {
-    const { hosts, clients, sessions } = this.#options;
-    const host = hosts().checkHost(request);
-    const client = clients.read(request);
-    if (client === null) throw new PanelError('host.invalid', { detail: 'the address of the client cannot be read' });
-    course.client = client;
-    hosts().checkOrigin(request, host, client);
-    if (target.route === null) return target.answer();
-    const { route, params } = target;
-    const state = sessions.read(request);
-    checkAccess(request, route, state, course);
-    const base = { client, caller: state.caller, params, ...requestOf(request, response, course) };
-    route.gate?.(base);
-    const bodies = this.#bodies[state.caller === null ? 'strangers' : 'accounts'];
-    const bodyText = route.method === 'POST' ? await bodies.read(request, route.body === undefined) : '';
-    // Who sends a body slowly may have lost the right to meanwhile.
-    if (bodyText !== '') checkAccess(request, route, sessions.read(request), course);
-    const body = readBody(route, bodyText) as never;
-    course.isAudited = true;
-    return await route.handle({ ...base, caller: course.caller, body, bodyText });
-  }
-
-  #note(request: IncomingMessage, { route }: Target, course: Course, { status, key, ms }: Outcome): void {
-    const { audit, requestLog } = this.#options;
-    const address = course.client?.address ?? '';
-    const username = course.caller?.username ?? '';
-    if (route?.audit !== undefined && course.isAudited) {
-      const result = key === '' ? 'ok' : key;
-      const { subject, changes, isPreview } = course;
+  #write({ route, caller, address, noted, isAudited, raw, startedMs }: Course, status: number, error: string): void {
+    const { audit, requestLog } = this.#parts;
+    const username = caller?.username ?? '';
+    if (route?.audit !== undefined && isAudited) {
+      const { subject, changes, isPreview } = noted;
       const action = isPreview ? `${route.audit}.preview` : route.audit;
-      audit.write({ username, action, subject, address, result, changes });
+      audit.write({ username, action, subject, address, result: error === '' ? 'ok' : error, changes });
     }
-    const method = request.method ?? '';
-    requestLog.write({ method, route: route?.path ?? '', username, address, status, error: key, ms });
+    const { method = '' } = raw;
+    if (method === 'GET' && status < 400) return;
+    const ms = Math.round(performance.now() - startedMs);
+    requestLog.write({ method, route: route?.path ?? '', username, address, status, error, ms });
   }
 }
 
-interface Outcome {
-  readonly status: number;
-  /** Empty for a success. */
-  readonly key: string;
-  readonly ms: number;
+function checkHost(course: Course, { hosts }: Parts): void {
+  course.host = hosts().checkHost(course.raw);
 }
 
-function checkAccess(request: IncomingMessage, route: PanelRoute, state: SessionState, course: Course): void {
-  course.caller = state.caller;
-  const isGuarded = route.access.kind !== 'public';
-  if (isGuarded && state.isStale) throw new PanelError('session.expired');
-  if (route.method === 'POST' && !hasCsrfToken(request, state)) throw new PanelError('csrf.invalid');
-  if (!isGuarded) return;
-  if (state.caller === null) throw new PanelError('session.missing');
-  if (mayCall(route.access, state.caller.permissions)) return;
+function readClient(course: Course, { clients }: Parts): void {
+  const client = clients.read(course.raw);
+  if (client === null) throw new PanelError('host.invalid', { detail: 'the address of the client cannot be read' });
+  course.client = client;
+}
+
+function checkOrigin({ raw, host, client }: Course, { hosts }: Parts): void {
+  hosts().checkOrigin(raw, host, client);
+}
+
+function readSession(course: Course, _route: PanelRoute, { sessions }: Parts): void {
+  course.session = sessions.read(course.raw);
+}
+
+function checkExpiry({ session }: Course, { access }: PanelRoute): void {
+  if (access.kind !== 'public' && session?.isStale === true) throw new PanelError('session.expired');
+}
+
+function checkCsrf({ raw, session }: Course, { method }: PanelRoute): void {
+  if (method !== 'POST') return;
+  if (session === null || !hasCsrfToken(raw, session)) throw new PanelError('csrf.invalid');
+}
+
+function checkSignedIn({ caller }: Course, { access }: PanelRoute): void {
+  if (access.kind !== 'public' && caller === null) throw new PanelError('session.missing');
+}
+
+function checkPermission(course: Course, { access }: PanelRoute): void {
+  if (mayCall(access, course.caller?.permissions ?? new Set())) return;
   course.isAudited = true;
   throw new PanelError('permission.missing');
 }
 
-function requestOf(request: IncomingMessage, response: ServerResponse, course: Course) {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const [, query = ''] = (request.url ?? '').split(/\?(.*)/s);
-  return {
-    query: new URLSearchParams(query),
-    headers: request.headers,
-    signal: gone.signal,
-    subject: (text: string) => {
-      course.subject = text;
-    },
-    changes: (changes: readonly AuditChange[]) => {
-      course.changes = changes;
-    },
-    previews: () => {
-      course.isPreview = true;
-    },
-    setCookie: (text: string) => {
-      response.appendHeader('set-cookie', text);
-    },
-  } satisfies Partial<PanelRequest>;
+function checkFeature(course: Course, { gate }: PanelRoute): void {
+  gate?.(course);
 }
 
-function readBody(route: PanelRoute, text: string): unknown {
-  if (route.method === 'GET') return undefined;
-  const read = (route.body ?? NO_BODY).safeParse(text === '' ? {} : parse(text));
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
+async function readBody(course: Course, { method, body: shape }: PanelRoute, { bodies }: Parts): Promise<void> {
+  if (method === 'GET') return;
+  const { raw, client, caller } = course;
+  checkType(raw.headers, shape === undefined);
+  const body = await bodies.read(raw, { address: client.address, isStranger: caller === null });
+  switch (body) {
+    case 'tooLarge':
+      throw new PanelError('body.large');
+    case 'tooMany':
+      throw new PanelError('rate.limited', { retryAfterSeconds: 1 });
+    case 'cutOff':
+      throw new PanelError('body.malformed', { detail: 'the body ended too early' });
+    default:
+      if (!isUtf8(body)) throw new PanelError('body.malformed', { detail: 'expected UTF-8' });
+      course.bodyText = body.toString('utf8');
+  }
+}
+
+/** No body needs no type; a body of another type is refused whatever it holds, since a form of another site can send it. */
+function checkType(headers: Course['headers'], isOptional: boolean): void {
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers;
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  if (isOptional && type === undefined && isEmpty) return;
+  if (!isJsonType(type as string | undefined) || encoding !== 'identity') throw new PanelError('body.type');
+}
+
+/** The sender of a slow body may have lost the right to it meanwhile. */
+async function checkAccessAgain(course: Course, route: PanelRoute, parts: Parts): Promise<void> {
+  if (course.bodyText === '') return;
+  for (const guard of ACCESS_GUARDS) await guard(course, route, parts);
+}
+
+function parseBody(course: Course, { method, body: shape = NO_BODY }: PanelRoute): void {
+  const text = course.bodyText;
+  if (method === 'POST') {
+    const read = shape.safeParse(text === '' ? {} : parse(text));
+    if (!read.success) throw shapeFault(read.error.issues[0]);
+    course.body = read.data;
+  }
+  course.isAudited = true;
+}
+
+function shapeFault(issue: z.core.$ZodIssue | undefined): PanelError {
   const path = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]] : (issue?.path ?? []);
   const field = path.map(String).join('.').slice(0, 100);
-  throw new PanelError('body.malformed', field === '' ? {} : { field });
+  return new PanelError('body.malformed', field === '' ? {} : { field });
 }
 
 function parse(text: string): unknown {

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { PanelError } from '../panel-error.ts';
+import type { FastifyReply } from 'fastify';
+import type { PanelError } from '../panel-error.ts';
 import { type Answer, RawAnswer } from './route.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Nothing of an answer runs, and no page of another site shows or reads it. The pages have their own policy. */
 const HEADERS = {
@@ -18,47 +21,36 @@ export function setHeaders(response: ServerResponse): void {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
 }
 
-export async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
-  if (response.destroyed) return;
-  if (answer instanceof RawAnswer) await answer.send(response);
-  else sendJson(response, 200, { ok: true, ...answer });
+export async function sendAnswer(reply: FastifyReply, answer: Answer): Promise<void> {
+  if (!(answer instanceof RawAnswer)) {
+    reply.send({ ok: true, ...answer });
+    return;
+  }
+  if (reply.raw.destroyed) return;
+  await answer.send(reply.raw);
+  // Only now: an error before the first byte is an answer of the table.
+  reply.hijack();
 }
 
-/** What is no `{"ok":true, …}`: a list, or a document that the contract writes down without it. */
+/** For a list, or a document that the contract has without `ok`. */
 export function jsonAnswer(value: unknown): RawAnswer {
-  return new RawAnswer((response) => sendJson(response, 200, value));
-}
-
-export function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(value);
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
+  return new RawAnswer((response) => {
+    const headers = { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) };
+    response.writeHead(200, headers).end(body);
   });
-  response.end(body);
 }
 
 /** The only place where an error becomes an answer. */
-export function sendError(response: ServerResponse, error: PanelError): void {
+export function sendError(reply: FastifyReply, error: PanelError): void {
   const { field, detail, reason, folder, retryAfterSeconds, allow } = error.details;
-  if (response.headersSent) {
-    response.destroy();
+  if (reply.raw.headersSent) {
+    reply.hijack();
+    reply.raw.destroy();
     return;
   }
-  if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
-  if (allow !== undefined) response.setHeader('allow', allow);
-  sendJson(response, error.status, {
-    ok: false,
-    error: error.key,
-    ...(field === undefined ? {} : { field }),
-    ...(detail === undefined ? {} : { detail }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(folder === undefined ? {} : { folder }),
-  });
-}
-
-/** Whatever was thrown, as a refusal of the table. What a fault says stays in the log. */
-export function asPanelError(error: unknown): PanelError {
-  return error instanceof PanelError ? error : new PanelError('internal.error');
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
+  if (allow !== undefined) reply.header('allow', allow);
+  // A route may have set the type of a download before it failed.
+  reply.code(error.status).type(JSON_TYPE).send({ ok: false, error: error.key, field, detail, reason, folder });
 }

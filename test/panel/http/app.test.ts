@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { createApp } from '#panel/app.ts';
 import type { Guards } from '#panel/http/guards.ts';
-import type { PanelRoute } from '#panel/http/route.ts';
+import { type PanelRoute, PUBLIC, RawAnswer } from '#panel/http/route.ts';
 import { StaticPages } from '#panel/http/static-pages.ts';
 import { converse } from '#support/raw-http.ts';
 
-const guards = {} as Guards;
+const guards = { siteHooks: () => [], routeHooks: () => [], note() {} } as unknown as Guards;
 const pages = new StaticPages('/nowhere');
 const handle = () => ({});
 
@@ -21,15 +21,15 @@ it.each([
 
 it('cuts whoever asks for much and takes nothing of it', async () => {
   const asked = Promise.withResolvers<ServerResponse>();
-  const guards = {
-    serve: async (_request: unknown, response: ServerResponse) => {
+  const handle = () =>
+    new RawAnswer((response) => {
       response.write(Buffer.alloc(32 * 1024 * 1024));
       asked.resolve(response);
-    },
-  } as unknown as Guards;
-  const app = createApp({ routes: [], guards, pages, stalledMs: 200 });
+    });
+  const route = { method: 'GET', path: '/api/x', access: PUBLIC, handle } as const;
+  const app = createApp({ routes: [route], guards, pages, stalledMs: 200 });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
-  const { socket } = converse(address, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const { socket } = converse(address, 'GET /api/x HTTP/1.1\r\nHost: a\r\n\r\n');
   socket.pause();
   const response = await asked.promise;
   await expect.poll(() => response.destroyed).toBe(true);
