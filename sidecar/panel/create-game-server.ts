@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
 import { GameServer } from './server/game-server.ts';
-import { findStandaloneProgram } from './server/process/backends/standalone.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import type { StoreTrouble } from './store-trouble.ts';
@@ -45,4 +46,11 @@ function latestActions(audit: AuditLog, count: number) {
     .filter(({ username }) => username !== '')
     .slice(0, count)
     .map(({ time, username, action, subject, result }) => ({ time, username, action, subject, result }));
+}
+
+/** In the built sidecar's folder (as its package has it), beside it, or above its sources. */
+function findStandaloneProgram(): string | null {
+  const places = ['./standalone/main.js', '../standalone/main.js', '../../standalone/main.ts'];
+  const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  return files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? null;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AUTHENTICATED, needs, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
-import { describeCrash } from '../server/describe-crash.ts';
+import { describeCrash } from '../server/crashes.ts';
 import type { GameServer } from '../server/game-server.ts';
 import type { CrashRecord } from '../shapes/crashes.ts';
 import type { ServerAction, ServerStatus } from '../shapes/server.ts';

@@ -1,10 +1,14 @@
 import { PanelError } from '../panel-error.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import type { ServerStatus } from '../shapes/server.ts';
-import { checkCommandText } from './command-text.ts';
-import { missingSetting } from './missing-setting.ts';
 import type { Health } from './process/backends/backend.ts';
+import { missingSetting } from './rules.ts';
 import { RunCycle, type RunCycleOptions } from './run-cycle.ts';
+
+const MAX_CODE_POINTS = 4096;
+/** C0 and C1 with the tab, and both separators of Unicode: a console would read them as a key, or as the next line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NOT_ONE_LINE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 export type ServerControlOptions = Omit<RunCycleOptions, 'onChange' | 'onBundles'>;
 
@@ -129,4 +133,15 @@ export class ServerControl {
   #emitBundles(): void {
     for (const listener of this.#bundleListeners) listener();
   }
+}
+
+/** Panel contract, "Console text". @throws PanelError `command.text` */
+function checkCommandText(text: unknown): string {
+  if (typeof text !== 'string' || text === '' || text.length > 2 * MAX_CODE_POINTS) throw refusal();
+  if (NOT_ONE_LINE.test(text) || !text.isWellFormed() || [...text].length > MAX_CODE_POINTS) throw refusal();
+  return text;
+}
+
+function refusal(): PanelError {
+  return new PanelError('command.text', { field: 'text' });
 }

@@ -1,4 +1,5 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
+import type { ServerStatus } from '../shapes/server.ts';
 import type { ServerBackend } from './process/backends/backend.ts';
 
 /** How a server is ended. */
@@ -18,4 +19,14 @@ export function runRules(values: SettingValues, backend: ServerBackend | null): 
     killWaitMs: values.killWaitSeconds * 1000,
     isImmediate: values.shutdownMode === 'immediate',
   };
+}
+
+/** Setting without which no start can succeed, or null. */
+export function missingSetting(
+  values: Pick<SettingValues, 'backend' | 'startLine' | 'serverRoot'>,
+): ServerStatus['missing'] {
+  const { backend, startLine, serverRoot } = values;
+  if (backend === 'none') return null;
+  if (serverRoot === '') return 'serverRoot';
+  return backend === 'command' && startLine.trim() === '' ? 'startLine' : null;
 }

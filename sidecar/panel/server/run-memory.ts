@@ -1,8 +1,7 @@
 import type { PanelStore } from '../store/panel-store.ts';
 import type { StoreTrouble } from '../store-trouble.ts';
 import { RUN_VARIABLE } from './process/child-environment.ts';
-import { groupMembers } from './process/group.ts';
-import { hasVariable, readStartMark } from './process/process-identity.ts';
+import { groupMembers, hasVariable, readStartMark } from './process/group.ts';
 
 /** Which process is the server's, kept on the disk: after `kill -9` of the sidecar the next start knows what to end. */
 export class RunMemory {

@@ -1,7 +1,7 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
 import type { Plan, ServerExit, ServerStatus } from '../shapes/server.ts';
 import type { ActiveRun } from './active-run.ts';
-import { missingSetting } from './missing-setting.ts';
+import { missingSetting } from './rules.ts';
 import type { SelfStart } from './self-start.ts';
 
 /** Where the cycle of runs is. */

@@ -4,7 +4,6 @@ import { LineSplitter } from '#panel/console/line-splitter.ts';
 import { withGivenUmask } from '#sidecar/owner-only.ts';
 import { ChannelMessages } from './channel-messages.ts';
 import { type GroupSignal, isGroupAlive, signalGroup } from './group.ts';
-import { launchFault } from './launch-fault.ts';
 import { OutputBrake } from './output-brake.ts';
 
 export interface Launch {
@@ -138,4 +137,9 @@ function exitOf(child: ChildProcess, command: string): Promise<ProcessExit> {
       if (child.pid === undefined) resolve({ code: null, signal: null, failure: launchFault(command, error) });
     });
   });
+}
+
+/** Why a program did not start, in words of whoever configured it. */
+function launchFault(command: string, error: NodeJS.ErrnoException): string {
+  return error.code === 'ENOENT' ? `the program "${command}" was not found` : error.message;
 }

@@ -1,12 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { isRecord } from '#panel/is-record.ts';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
-import { LaunchError, type ServerBackend } from './backend.ts';
+import { type Health, LaunchError, type ServerBackend } from './backend.ts';
 import { existingFolder, splitLine } from './command.ts';
-import { askFxServer, type Endpoint, findEndpoint } from './fxserver-health.ts';
 
 const CONFIG_FILE = 'server.cfg';
 const DEFAULT_STOP_LINE = 'quit';
+const DEFAULT_PORT = 30120;
+const MAX_ANSWER_BYTES = 1_048_576;
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** FiveM and RedM. Its own HTTP port tells that it is up, who plays, and what runs. */
 export function fxserverBackend(settings: SettingValues): ServerBackend {
@@ -40,4 +44,51 @@ function readEndpoint(folder: string): Endpoint {
   } catch {
     return findEndpoint('');
   }
+}
+
+/** Where the server's own HTTP port is reached from this machine. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Of the first `endpoint_add_tcp "address:port"` in a server.cfg. One that listens everywhere is asked over the loopback. */
+export function findEndpoint(serverConfig: string): Endpoint {
+  for (const line of serverConfig.split(/\r?\n/)) {
+    const [, address = '', portText = ''] = /^\s*endpoint_add_tcp\s+"?\[?([^"\s\]]+)\]?:(\d+)"?/i.exec(line) ?? [];
+    const port = Number(portText);
+    if (isIP(address) !== 0 && port >= 1 && port <= 65_535) return { host: LOOPBACK[address] ?? address, port };
+  }
+  return { host: '127.0.0.1', port: DEFAULT_PORT };
+}
+
+/** @throws Error where it does not answer, or answers what no server of the kind would */
+export async function askFxServer({ host, port }: Endpoint, signal: AbortSignal): Promise<Health> {
+  const base = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const [info, players] = await Promise.all([
+    readJson(`${base}/info.json`, signal),
+    // An owner may have closed it; the server is no less well for that.
+    readJson(`${base}/players.json`, signal).catch(() => null),
+  ]);
+  const resources = isRecord(info) && Array.isArray(info.resources) ? info.resources : null;
+  return {
+    players: Array.isArray(players) ? players.length : null,
+    resources: resources?.filter((name): name is string => typeof name === 'string') ?? null,
+  };
+}
+
+async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const answer = await fetch(url, { signal, redirect: 'error' });
+  if (!answer.ok || answer.body === null) {
+    await answer.body?.cancel();
+    throw new Error(`it answers with status ${answer.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('its answer is too long');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }

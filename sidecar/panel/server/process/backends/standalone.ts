@@ -1,27 +1,27 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isRecord } from '#panel/is-record.ts';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
-import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import type { BundleInfo, BundleState } from '#panel/shapes/bundles.ts';
 import { CHANNEL_FD, type GameProcess } from '../spawn.ts';
 import { type Health, LaunchError, type ServerBackend } from './backend.ts';
 import { existingFolder } from './command.ts';
-import { readBundlesMessage, readPong } from './standalone-messages.ts';
 
 const STOP_LINE = 'quit';
+
+/**
+ * What the standalone server says over its channel (`standalone/panel-channel.ts`). Scripts run in its process and can say
+ * anything there, so it is taken only in its shape, and only so much of it.
+ */
+const MAX_BUNDLES = 2000;
+const MAX_TEXT_CHARS = 2000;
+const MAX_LIST = 200;
+const STATES: readonly string[] = ['stopped', 'starting', 'started', 'failed'] satisfies BundleState[];
 
 export interface StandalonePlace {
   /** Of the program `main.js`; null where this sidecar came without one. */
   readonly program: string | null;
   /** Its configuration; null: `vfs` in the server's folder. */
   readonly vfs: string | null;
-}
-
-/** In the built sidecar's folder (as its package has it), beside it, or above its sources. */
-export function findStandaloneProgram(): string | null {
-  const places = ['./standalone/main.js', '../standalone/main.js', '../../../../../standalone/main.ts'];
-  const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  return files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? null;
 }
 
 /** The server that is shipped here: it tells its bundles, and answers a ping, over a channel beside its console. */
@@ -79,4 +79,35 @@ class Pings {
     this.#waiting.get(id)?.();
     this.#waiting.delete(id);
   }
+}
+
+export function readPong(message: unknown): number | null {
+  return isRecord(message) && message.type === 'pong' && typeof message.id === 'number' ? message.id : null;
+}
+
+/** null where it is another message, or none that this can be made of. */
+export function readBundlesMessage(message: unknown): BundleInfo[] | null {
+  if (!isRecord(message) || message.type !== 'bundles' || !Array.isArray(message.bundles)) return null;
+  return message.bundles.slice(0, MAX_BUNDLES).flatMap((bundle) => readBundle(bundle) ?? []);
+}
+
+function readBundle(value: unknown): BundleInfo | null {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return null;
+  return {
+    name: text(value.name),
+    version: text(value.version),
+    description: text(value.description),
+    state: typeof value.state === 'string' && STATES.includes(value.state) ? (value.state as BundleState) : 'unknown',
+    dependencies: texts(value.dependencies),
+    tags: texts(value.tags),
+    autostart: value.autostart === true,
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : '';
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.slice(0, MAX_LIST).map(text) : [];
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askFxServer, findEndpoint } from '#panel/server/process/backends/fxserver-health.ts';
+import { askFxServer, findEndpoint } from '#panel/server/process/backends/fxserver.ts';
 
 describe('where a server.cfg says that the server listens', () => {
   it.each([

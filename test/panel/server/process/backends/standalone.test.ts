@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBundlesMessage, readPong } from '#panel/server/process/backends/standalone-messages.ts';
+import { readBundlesMessage, readPong } from '#panel/server/process/backends/standalone.ts';
 
 describe('what a server says over its channel', () => {
   it.each([
