@@ -178,17 +178,26 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/settings/', zones: PANEL, packages: ['zod', 'string-argv'] },
   { path: 'sidecar/panel/console/', zones: [...PANEL, 'sidecar/log.ts', 'sidecar/log-event.ts'], packages: ['yazl'] },
   {
-    path: 'sidecar/panel/server/',
+    path: 'sidecar/panel/server/process/',
     zones: [
       ...PANEL,
       'sidecar/panel/console/',
       'sidecar/panel/settings/',
       'sidecar/deadline.ts',
-      'sidecar/log.ts',
-      'sidecar/log-event.ts',
       'sidecar/owner-only.ts',
     ],
-    packages: ['string-argv', 'undici'],
+    packages: ['string-argv'],
+  },
+  {
+    path: 'sidecar/panel/server/',
+    zones: [
+      ...PANEL,
+      'sidecar/panel/console/',
+      'sidecar/panel/settings/',
+      'sidecar/panel/server/process/',
+      'sidecar/deadline.ts',
+    ],
+    packages: [],
   },
   {
     path: 'sidecar/panel/bundles/',

@@ -1,43 +1,63 @@
+import { orLate } from '#sidecar/deadline.ts';
 import { PanelError } from '../panel-error.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
-import type { ServerStatus } from '../shapes/server.ts';
-import type { Health } from './process/backends/backend.ts';
-import { missingSetting } from './rules.ts';
-import { RunCycle, type RunCycleOptions } from './run-cycle.ts';
+import type { ServerAction, ServerStatus } from '../shapes/server.ts';
+import type { CrashRecords } from './crashes.ts';
+import type { CrashFacts, Effect, Next } from './effects.ts';
+import { LiveRun, type LiveRunOptions } from './live-run.ts';
+import { next, type RunEvent } from './next.ts';
+import { type Health, LaunchError } from './process/backends/backend.ts';
+import { type RunRules, runRules } from './rules.ts';
+import { type ControlState, dueAt, initialState, isActive } from './state.ts';
+import { serverStatus } from './status.ts';
 
 const MAX_CODE_POINTS = 4096;
 /** C0 and C1 with the tab, and both separators of Unicode: a console would read them as a key, or as the next line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_ONE_LINE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+/** Beyond its waits, until a group that was killed is given up. */
+const MARGIN_MS = 10_000;
 
-export type ServerControlOptions = Omit<RunCycleOptions, 'onChange' | 'onBundles'>;
+export interface ServerControlOptions extends LiveRunOptions {
+  readonly crashes: Pick<CrashRecords, 'add'>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
 
 /**
- * The one game server of this panel: what may be asked of it, and when. Everything that decides runs in one go on this thread,
- * so that of fifty clicks at once each meets the state that the one before it has made.
+ * The one game server of this panel: its state, to which `next` alone gives the state that follows, and the effects of each
+ * event. All of it runs in one go on this thread, so that each of fifty simultaneous clicks meets the state that the click
+ * before it has made.
  */
 export class ServerControl {
   readonly #options: ServerControlOptions;
-  readonly #cycle: RunCycle;
   readonly #listeners = new Set<(status: ServerStatus) => void>();
   readonly #bundleListeners = new Set<() => void>();
+  #state: ControlState;
+  /** State of the last status that the listeners have. */
+  #shown: ControlState;
+  #live: LiveRun | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt: number | null = null;
 
   constructor(options: ServerControlOptions) {
     this.#options = options;
-    this.#cycle = new RunCycle({
-      ...options,
-      onChange: () => this.#emit(),
-      onBundles: () => this.#emitBundles(),
+    this.#state = initialState(!options.memory.isEmpty);
+    this.#shown = this.#state;
+    options.settings.onChange(({ restartHungServer }, before) => {
+      this.#apply({ type: 'settings', turnsOnHung: restartHungServer && !before.restartHungServer });
+      // The status shows settings too.
+      this.#show();
     });
   }
 
-  /** Ends what an earlier sidecar has left running, and starts the server where it starts with the panel. */
-  open(): Promise<void> {
-    return this.#cycle.open();
+  /** Ends a server that an earlier sidecar left running, and starts the server if it starts with the panel. */
+  async open(): Promise<void> {
+    this.#apply({ type: 'opened', left: await this.#options.memory.findLeftGroup() });
   }
 
   status(): ServerStatus {
-    return this.#cycle.status;
+    return serverStatus(this.#state, this.#options.settings.values);
   }
 
   /** Called at each change, at once. */
@@ -45,92 +65,189 @@ export class ServerControl {
     this.#listeners.add(listener);
   }
 
-  /** null: nothing runs, or nothing tells them. */
+  /** null: nothing runs, or the server does not report them. */
   bundles(): readonly BundleInfo[] | null {
-    return this.#cycle.run?.condition.bundles ?? null;
+    return this.#live?.bundles ?? null;
   }
 
-  /** Called when `bundles()`, or the resources of `health()`, are others. */
+  /** Called when `bundles()`, or the resources of `health()`, have changed. */
   onBundles(listener: () => void): void {
     this.#bundleListeners.add(listener);
   }
 
-  /** What the server tells of itself; null: nothing. */
+  /** null: nothing runs, or the server does not report it. */
   health(): Health | null {
-    return this.#cycle.run?.condition.health ?? null;
+    return this.#live?.health ?? null;
   }
 
   /** @throws PanelError `server.running`, `server.busy`, `server.elsewhere`, `server.unconfigured` */
   start(actor: string): ServerStatus {
-    this.#mustControl();
-    if (this.#cycle.run !== null) throw new PanelError('server.running');
-    this.#mustBeConfigured();
-    this.#mustBeOpen();
-    this.#cycle.start(actor);
-    return this.status();
+    return this.#act('start', actor);
   }
 
   /** @throws PanelError `server.stopped`, `server.elsewhere` */
   stop(actor: string): ServerStatus {
-    this.#mustControl();
-    if (this.status().state === 'stopped') throw new PanelError('server.stopped');
-    this.#cycle.stop(actor);
-    return this.status();
+    return this.#act('stop', actor);
   }
 
   /** @throws PanelError `server.busy`, `server.elsewhere`, `server.unconfigured` */
   restart(actor: string): ServerStatus {
-    this.#mustControl();
-    if (this.#cycle.isRestarting || this.#cycle.run?.isStopping) throw new PanelError('server.busy');
-    if (this.#cycle.run === null) this.#mustBeConfigured();
-    this.#mustBeOpen();
-    this.#cycle.restart(actor);
-    return this.status();
+    return this.#act('restart', actor);
   }
 
   /** @throws PanelError `server.elsewhere` */
   forceStop(actor: string): ServerStatus {
-    this.#mustControl();
-    this.#cycle.forceStop(actor);
-    return this.status();
+    return this.#act('force-stop', actor);
   }
 
   /**
    * Types a line into the server's console.
    *
    * @param actor the account, as the console shows it
-   * @throws PanelError `command.text`, `server.stopped`, `server.busy` where it does not read, `server.elsewhere`
+   * @throws PanelError `command.text`, `server.stopped`, `server.busy` if the server does not read, `server.elsewhere`
    */
   sendCommand(text: unknown, actor: string): void {
     const line = checkCommandText(text);
-    this.#mustControl();
-    if (this.#cycle.run === null) throw new PanelError('server.stopped');
-    this.#cycle.run.type(line, actor);
+    const rules = this.#rules();
+    if (rules.isElsewhere) throw new PanelError('server.elsewhere');
+    const { run } = this.#state;
+    const hasConsole = isActive(run) && run.startedAt !== null && run.pid !== null && run.exit === null;
+    if (!hasConsole || this.#live === null) throw new PanelError('server.stopped');
+    if (!this.#live.process.write(line)) throw new PanelError('server.busy');
+    this.#options.console.append('in', `${actor}> ${line}`);
+    if (line.trim() === rules.stopLine) this.#apply({ type: 'stop-line' });
   }
 
-  /** Stops the server as a person would. Resolves when it has gone, at the latest when its waits and some seconds are over. */
-  close(): Promise<void> {
-    return this.#cycle.close();
+  /** Stops the server as an account would. Resolves when it has ended, at the latest after its waits and some seconds. */
+  async close(): Promise<void> {
+    this.#apply({ type: 'closing' });
+    const live = this.#live;
+    if (live === null) return;
+    const { stopWaitMs, killWaitMs } = this.#rules();
+    await orLate(live.ended, stopWaitMs + killWaitMs + MARGIN_MS, undefined);
+    if (this.#live !== live) return;
+    this.#release();
+    this.#apply({ type: 'given-up' });
   }
 
-  #mustControl(): void {
-    if (this.#options.settings.values.backend === 'none') throw new PanelError('server.elsewhere');
+  #act(type: ServerAction, actor: string): ServerStatus {
+    const { refusal } = this.#apply({ type, actor });
+    if (refusal !== undefined) throw new PanelError(refusal);
+    return this.status();
   }
 
-  #mustBeConfigured(): void {
-    if (missingSetting(this.#options.settings.values) !== null) throw new PanelError('server.unconfigured');
+  /** The only place that changes the state. */
+  #apply(event: RunEvent): Next {
+    const now = { epochMs: this.#options.now(), monotonicMs: performance.now() };
+    const following = next(this.#state, event, { rules: this.#rules(), now });
+    this.#state = following.state;
+    for (const effect of following.effects) this.#run(effect);
+    this.#setTimer();
+    if (this.#shown !== this.#state) this.#show();
+    return following;
   }
 
-  #mustBeOpen(): void {
-    if (!this.#cycle.mayStart) throw new PanelError('server.busy');
+  #run(effect: Effect): void {
+    const { console, memory } = this.#options;
+    switch (effect.type) {
+      case 'say':
+        console.append('panel', effect.text);
+        break;
+      case 'launch':
+        this.#launch(effect.why);
+        break;
+      case 'adopt':
+        this.#live = this.#newRun(effect.pid);
+        break;
+      case 'ask':
+        // The ladder goes on if the line is not taken.
+        if (this.#live?.process.write(effect.line)) console.append('in', `panel> ${effect.line}`);
+        break;
+      case 'signal':
+        this.#live?.process.signal(effect.signal);
+        break;
+      case 'record-crash':
+        this.#recordCrash(effect.crash);
+        break;
+      case 'forget':
+        memory.forget();
+        break;
+      case 'release':
+        this.#release();
+        break;
+      default:
+        effect satisfies never;
+    }
   }
 
-  #emit(): void {
+  #launch(why: string): void {
+    this.#options.console.beginRun();
+    this.#options.console.append('panel', why);
+    try {
+      this.#live = this.#newRun(null);
+    } catch (error) {
+      const failure = error instanceof Error ? error.message : String(error);
+      this.#apply({ type: 'not-launched', failure, isSetting: error instanceof LaunchError });
+      return;
+    }
+    this.#apply({ type: 'launched', pid: this.#live.process.pid });
+  }
+
+  #newRun(leftPid: number | null): LiveRun {
+    const live: LiveRun = new LiveRun(
+      this.#options,
+      {
+        isUp: () => isActive(this.#state.run) && this.#state.run.isUp,
+        // News of a run that was given up come too late.
+        onEvent: (event) => {
+          if (this.#live === live) this.#apply(event);
+        },
+        onBundles: () => this.#showBundles(),
+      },
+      leftPid,
+    );
+    return live;
+  }
+
+  #release(): void {
+    this.#live?.close();
+    this.#live = null;
+    this.#showBundles();
+  }
+
+  #recordCrash(crash: CrashFacts): void {
+    try {
+      this.#options.crashes.add({ ...crash, bundles: this.bundles() });
+    } catch (error) {
+      // A disk that is full must not keep the server down.
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.console.append('panel', `This crash could not be recorded: ${reason}`);
+    }
+  }
+
+  #setTimer(): void {
+    const at = dueAt(this.#state);
+    if (at === this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    if (at === null) return;
+    this.#timer = setTimeout(() => {
+      this.#timerAt = null;
+      this.#apply({ type: 'due' });
+    }, at - performance.now());
+  }
+
+  #rules(): RunRules {
+    return runRules(this.#options.settings.values, this.#live?.backend ?? null);
+  }
+
+  #show(): void {
+    this.#shown = this.#state;
     const status = this.status();
     for (const listener of this.#listeners) listener(status);
   }
 
-  #emitBundles(): void {
+  #showBundles(): void {
     for (const listener of this.#bundleListeners) listener();
   }
 }

@@ -2,9 +2,9 @@ import { PanelError } from '../panel-error.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import type { ConsoleLine } from '../shapes/console.ts';
 import type { CrashAction, CrashRecord, CrashSummary } from '../shapes/crashes.ts';
-import type { ServerExit } from '../shapes/server.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 import { describeExit } from './describe-run.ts';
+import type { CrashFacts } from './effects.ts';
 
 /** The newest are kept. */
 const MAX_RECORDS = 50;
@@ -16,11 +16,7 @@ const MAX_ACTIONS = 20;
 const STARTING_LINE = /^(?:\S+\s+)?Starting resource ([\w.-]+)/;
 const STARTED_LINE = /^(?:\S+\s+)?Started resource ([\w.-]+)/;
 
-export interface Crash {
-  readonly exit: ServerExit;
-  readonly failure: string | null;
-  readonly startedAt: string | null;
-  readonly isUp: boolean;
+export interface Crash extends CrashFacts {
   readonly bundles: readonly BundleInfo[] | null;
 }
 

@@ -7,6 +7,7 @@ import { ServerControl } from './control.ts';
 import { CrashRecords, type CrashSources } from './crashes.ts';
 import { GoodRun } from './good-run.ts';
 import type { StandalonePlace } from './process/backends/standalone.ts';
+import { OWN_CHILDREN } from './process/spawn.ts';
 import { RunMemory } from './run-memory.ts';
 
 export interface GameServerOptions {
@@ -34,7 +35,8 @@ export class GameServer {
     const latestLines = (count: number) => console.latest(count);
     this.#goodRun = goodRun;
     this.crashes = new CrashRecords(store, { now, latestLines, latestActions, changes: () => goodRun.changes() });
-    this.control = new ServerControl({ ...options, crashes: this.crashes, memory: new RunMemory(store, trouble) });
+    const memory = new RunMemory(store, trouble);
+    this.control = new ServerControl({ ...options, crashes: this.crashes, memory, processes: OWN_CHILDREN });
     this.control.onStatus((status) => goodRun.follow(status));
   }
 

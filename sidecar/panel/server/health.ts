@@ -1,5 +1,5 @@
 import type { Health, ServerBackend } from './process/backends/backend.ts';
-import type { GameProcess } from './process/spawn.ts';
+import type { GameProcess } from './process/game-process.ts';
 
 const STARTING_EVERY_MS = 1000;
 const RUNNING_EVERY_MS = { shortest: 100, longest: 5000 };

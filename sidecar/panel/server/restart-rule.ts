@@ -4,30 +4,33 @@ const LONGEST_MS = 60_000;
 const MAX_STARTS = 5;
 const WINDOW_MS = 600_000;
 
-/** Whether and when a server that has crashed is started again. Knows no clock: times are given, in milliseconds that only grow. */
-export class CrashGuard {
-  /** When it was last started by the guard, the newest last. */
-  #starts: number[] = [];
-  /** Crashes since somebody started it by hand, or since it last ran well. */
-  #inARow = 0;
+/** Starts of a server by the panel itself, after crashes and hangs. A start by hand begins a new history. */
+export interface StartHistory {
+  /** On the monotonic clock, the newest last. */
+  readonly startedAtMonotonicMs: readonly number[];
+  /** Since the server last ran well, or was started by hand. */
+  readonly crashesInARow: number;
+}
 
-  /** How long to wait before the next start; null: too often, it stays down. */
-  afterCrash(now: number, ranMs: number): number | null {
-    if (ranMs >= WINDOW_MS) this.#inARow = 0;
-    this.#starts = this.#starts.filter((at) => at > now - WINDOW_MS);
-    if (this.#starts.length >= MAX_STARTS) return null;
-    const waitMs = Math.min(FIRST_MS * 2 ** this.#inARow, LONGEST_MS);
-    this.#inARow += 1;
-    return waitMs;
-  }
+export const NO_STARTS: StartHistory = { startedAtMonotonicMs: [], crashesInARow: 0 };
 
-  noteStart(now: number): void {
-    this.#starts.push(now);
-  }
+export interface RestartDecision {
+  readonly starts: StartHistory;
+  /** Wait before the next start; null: started too often, the server stays as it is. */
+  readonly waitMs: number | null;
+}
 
-  /** A start by hand: somebody has looked at it. */
-  clear(): void {
-    this.#starts = [];
-    this.#inARow = 0;
+/** Whether and when a server that has crashed or hangs is started again. */
+export function decideRestart(starts: StartHistory, ranMs: number, nowMonotonicMs: number): RestartDecision {
+  const crashes = ranMs >= WINDOW_MS ? 0 : starts.crashesInARow;
+  const startedAtMonotonicMs = starts.startedAtMonotonicMs.filter((at) => at > nowMonotonicMs - WINDOW_MS);
+  if (startedAtMonotonicMs.length >= MAX_STARTS) {
+    return { starts: { startedAtMonotonicMs, crashesInARow: crashes }, waitMs: null };
   }
+  const waitMs = Math.min(FIRST_MS * 2 ** crashes, LONGEST_MS);
+  return { starts: { startedAtMonotonicMs, crashesInARow: crashes + 1 }, waitMs };
+}
+
+export function withStart(starts: StartHistory, nowMonotonicMs: number): StartHistory {
+  return { ...starts, startedAtMonotonicMs: [...starts.startedAtMonotonicMs, nowMonotonicMs] };
 }

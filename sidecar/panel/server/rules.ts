@@ -1,32 +1,58 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
-import type { ServerStatus } from '../shapes/server.ts';
+import type { ErrorKey } from '../shapes/error-keys.ts';
+import type { ServerAction, ServerStatus } from '../shapes/server.ts';
 import type { ServerBackend } from './process/backends/backend.ts';
+import { type ControlState, isActive } from './state.ts';
+import type { LadderAction, StopWaits } from './stop-ladder.ts';
 
-/** How a server is ended. */
-export interface RunRules {
+/** The settings as the server control reads them at an event: an owner may shorten the waits while the server stops. */
+export interface RunRules extends StopWaits {
   /** Empty: there is nothing to type. */
   readonly stopLine: string;
-  readonly stopWaitMs: number;
-  readonly killWaitMs: number;
   readonly isImmediate: boolean;
+  /** After a crash, and with the panel. */
+  readonly isAutoStart: boolean;
+  readonly restartsHung: boolean;
+  /** Something else runs the server. */
+  readonly isElsewhere: boolean;
+  readonly missing: ServerStatus['missing'];
 }
 
-/** @param backend null: a group that an earlier sidecar has left, which hears no line */
+/** @param backend kind of the running server; null if none runs, or if it is a left group, which hears no line */
 export function runRules(values: SettingValues, backend: ServerBackend | null): RunRules {
   return {
-    stopLine: backend?.stopLine(values) ?? '',
+    stopLine: backend === null ? '' : values.stopLine || backend.defaultStopLine,
     stopWaitMs: values.stopWaitSeconds * 1000,
     killWaitMs: values.killWaitSeconds * 1000,
     isImmediate: values.shutdownMode === 'immediate',
+    isAutoStart: values.autoStartServer,
+    restartsHung: values.restartHungServer,
+    isElsewhere: values.backend === 'none',
+    missing: missingSetting(values),
   };
 }
 
 /** Setting without which no start can succeed, or null. */
-export function missingSetting(
-  values: Pick<SettingValues, 'backend' | 'startLine' | 'serverRoot'>,
-): ServerStatus['missing'] {
-  const { backend, startLine, serverRoot } = values;
+export function missingSetting({ backend, startLine, serverRoot }: SettingValues): ServerStatus['missing'] {
   if (backend === 'none') return null;
   if (serverRoot === '') return 'serverRoot';
   return backend === 'command' && startLine.trim() === '' ? 'startLine' : null;
+}
+
+/** Steps of a ladder that begins now; no line is typed to leftovers of a server that has exited. */
+export function stopActions({ isImmediate, stopLine }: RunRules, hasExited: boolean): LadderAction[] {
+  if (isImmediate) return ['kill'];
+  return hasExited || stopLine === '' ? ['terminate', 'kill'] : ['ask', 'terminate', 'kill'];
+}
+
+/** Why an action is refused in this state, or null. */
+export function refusalOf(action: ServerAction, { run, panel }: ControlState, rules: RunRules): ErrorKey | null {
+  if (rules.isElsewhere) return 'server.elsewhere';
+  if (action === 'force-stop') return null;
+  if (action === 'stop') return run.phase === 'stopped' ? 'server.stopped' : null;
+  if (isActive(run)) {
+    if (action === 'start') return 'server.running';
+    if (run.phase === 'stopping' || run.isRestarting) return 'server.busy';
+  } else if (rules.missing !== null) return 'server.unconfigured';
+  return panel === 'open' ? null : 'server.busy';
 }

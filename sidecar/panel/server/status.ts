@@ -1,43 +1,38 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
-import type { Plan, ServerExit, ServerStatus } from '../shapes/server.ts';
-import type { ActiveRun } from './active-run.ts';
+import type { Plan, ServerState, ServerStatus } from '../shapes/server.ts';
 import { missingSetting } from './rules.ts';
-import type { SelfStart } from './self-start.ts';
+import { type ControlState, isActive, type RunState } from './state.ts';
 
-/** Where the cycle of runs is. */
-export interface CyclePlace {
-  readonly run: ActiveRun | null;
-  /** While nothing runs. */
-  readonly rest: 'stopped' | 'crashed';
-  readonly exit: ServerExit | null;
-  readonly failure: string | null;
-  /** Once it has stopped. */
-  readonly isToStart: boolean;
-  readonly selfStart: Pick<SelfStart, 'plan' | 'gaveUp'>;
-}
-
-export function serverStatus(place: CyclePlace, settings: SettingValues): ServerStatus {
-  const { run, rest, exit, failure, selfStart } = place;
-  const { serverRoot, backend } = settings;
+export function serverStatus({ run, exit, failure }: ControlState, settings: SettingValues): ServerStatus {
+  const active = isActive(run) ? run : null;
   return {
-    state: run?.state ?? rest,
-    pid: run?.pid ?? null,
-    serverRoot,
-    startedAt: run?.startedAt ?? null,
+    state: stateOf(run),
+    pid: active?.pid ?? null,
+    serverRoot: settings.serverRoot,
+    startedAt: active?.startedAt ?? null,
     exit,
-    plan: planOf(place),
-    backend,
-    hungSince: run?.condition.hungSince ?? null,
-    gaveUp: selfStart.gaveUp,
+    plan: planOf(run),
+    backend: settings.backend,
+    hungSince: active?.hungSince ?? null,
+    gaveUp: run.phase === 'crashed' ? run.gaveUp : null,
     failure,
-    missing: run === null ? missingSetting(settings) : null,
+    missing: active === null ? missingSetting(settings) : null,
   };
 }
 
-/** What is going to happen by itself. */
-function planOf({ run, isToStart, selfStart }: CyclePlace): Plan | null {
-  if (run === null) return selfStart.plan;
-  const last = run.plan?.steps.at(-1);
-  if (run.plan === null || last === undefined || !isToStart) return run.plan;
-  return { steps: [...run.plan.steps, { action: 'start', at: last.at }], next: run.plan.next };
+function stateOf(run: RunState): ServerState {
+  if (run.phase !== 'live') return run.phase;
+  return run.isUp ? 'running' : 'starting';
+}
+
+/** Steps that happen by themselves. */
+function planOf(run: RunState): Plan | null {
+  if (run.phase === 'crashed') {
+    return run.start === null ? null : { steps: [{ action: 'start', at: run.start.at }], next: 0 };
+  }
+  if (run.phase !== 'stopping') return null;
+  const steps: Plan['steps'][number][] = run.ladder.steps.map(({ action, at }) => ({ action, at }));
+  const last = steps.at(-1);
+  if (run.isToStart && last !== undefined) steps.push({ action: 'start', at: last.at });
+  return { steps, next: run.ladder.next };
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HealthWatch } from '#panel/server/health.ts';
-import type { GameProcess } from '#panel/server/process/spawn.ts';
+import type { GameProcess } from '#panel/server/process/game-process.ts';
 
 const HANG_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PanelError } from '#panel/panel-error.ts';
 import { ServerControl } from '#panel/server/control.ts';
-import type { ProcessExit } from '#panel/server/process/spawn.ts';
+import type { ProcessExit, ProcessOwner } from '#panel/server/process/game-process.ts';
 import { TABLE_SETTINGS } from './run-table-settings.ts';
 
 /**
@@ -9,31 +9,32 @@ import { TABLE_SETTINGS } from './run-table-settings.ts';
  * code: `npx vitest run --project sidecar -u` on this file makes it again.
  */
 
-const fake = vi.hoisted(() => ({ effects: [] as string[], exit: (_: object) => {}, isAlive: false }));
+const fake = { effects: [] as string[], exit: (_: ProcessExit) => {} };
 
-vi.mock('#panel/server/process/spawn.ts', () => ({
-  GameProcess: class {
-    readonly pid = 4711;
-    readonly exited: Promise<unknown>;
-    readonly drained = Promise.resolve();
-    isOver = false;
-    constructor() {
-      fake.effects.push('spawn');
-      fake.isAlive = true;
-      this.exited = new Promise((resolve) => {
-        fake.exit = (exit) => {
-          this.isOver = true;
-          fake.isAlive = false;
-          resolve(exit);
-        };
-      });
-    }
-    write = (line: string) => fake.effects.push(`write ${line}`) > 0;
-    signal = (signal: string) => void fake.effects.push(`signal ${signal}`);
-    isGroupAlive = () => fake.isAlive;
-    abandonOutput = () => {};
+const processes: ProcessOwner = {
+  start(_launch, _environment, { onExit, onEnd }) {
+    fake.effects.push('spawn');
+    const exited = new Promise<ProcessExit>((resolve) => {
+      fake.exit = resolve;
+    });
+    // After the event's own turn, as the end of a real process.
+    void exited.then((exit) =>
+      process.nextTick(() => {
+        onExit(exit, false);
+        onEnd(false);
+      }),
+    );
+    return {
+      pid: 4711,
+      write: (line) => fake.effects.push(`write ${line}`) > 0,
+      send: () => {},
+      signal: (signal) => void fake.effects.push(`signal ${signal}`),
+    };
   },
-}));
+  adopt() {
+    throw new Error('no group is left in this table');
+  },
+};
 
 function newRig() {
   const listeners: ((values: object, before: object) => void)[] = [];
@@ -51,6 +52,7 @@ function newRig() {
   const control = new ServerControl({
     settings,
     memory,
+    processes,
     console: { beginRun: () => {}, append: say },
     crashes: { add: () => void fake.effects.push('crash record') },
     standalone: { program: '', vfs: null },

@@ -1,18 +1,55 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { GroupSignal } from './game-process.ts';
 
 const run = promisify(execFile);
 const LIMIT_MS = 10_000;
 
-/** What a ladder does to a process and all that it has started. */
-export type GroupSignal = 'terminate' | 'kill';
+/** Longest time that a killed group may take to end: a process that hangs in the kernel must not hang the panel. */
+const KILLED_MS = 5000;
+const LOOK_MS = { first: 10, longest: 200 };
+
+/** A process with all that it has started. Its number may be another's once nothing is left of it: no signal is sent then. */
+export class ProcessGroup {
+  readonly #pid: number;
+  #isGone = false;
+  #killedAt = Number.POSITIVE_INFINITY;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  signal(signal: GroupSignal): void {
+    if (this.#isGone) return;
+    if (signal === 'kill') this.#killedAt = Math.min(this.#killedAt, performance.now());
+    signalGroup(this.#pid, signal);
+  }
+
+  isAlive(): boolean {
+    this.#isGone ||= !isGroupAlive(this.#pid);
+    return !this.#isGone;
+  }
+
+  /** After the exit of its process. Resolves with whether all have ended: false if members survive a kill for too long. */
+  async ended(): Promise<boolean> {
+    const exitedAt = performance.now();
+    for (let waitMs = LOOK_MS.first; this.isAlive(); waitMs = Math.min(2 * waitMs, LOOK_MS.longest)) {
+      if (performance.now() - Math.max(this.#killedAt, exitedAt) > KILLED_MS) break;
+      await delay(waitMs);
+    }
+    const hasEnded = this.#isGone;
+    this.#isGone = true;
+    return hasEnded;
+  }
+}
 
 /**
  * The process of a server and what it has started: on POSIX its process group, whose number is that of the process; on
  * Windows the tree below it. Never throws where nothing is left of it.
  */
-export function signalGroup(pid: number, signal: GroupSignal): void {
+function signalGroup(pid: number, signal: GroupSignal): void {
   if (process.platform === 'win32') {
     const force = signal === 'kill' ? ['/F'] : [];
     execFile('taskkill', ['/PID', String(pid), '/T', ...force], { windowsHide: true }, () => {});
@@ -25,7 +62,7 @@ export function signalGroup(pid: number, signal: GroupSignal): void {
   }
 }
 
-export function isGroupAlive(pid: number): boolean {
+function isGroupAlive(pid: number): boolean {
   if (process.platform === 'linux') return groupMembers(pid).length > 0;
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 0);

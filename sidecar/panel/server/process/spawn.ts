@@ -1,48 +1,45 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
 import { LineSplitter } from '#panel/console/line-splitter.ts';
+import { orLate } from '#sidecar/deadline.ts';
 import { withGivenUmask } from '#sidecar/owner-only.ts';
 import { ChannelMessages } from './channel-messages.ts';
-import { type GroupSignal, isGroupAlive, signalGroup } from './group.ts';
+import {
+  CHANNEL_FD,
+  type GameProcess,
+  type GroupSignal,
+  type Launch,
+  type ProcessExit,
+  type ProcessOwner,
+  type ProcessReader,
+} from './game-process.ts';
+import { ProcessGroup } from './group.ts';
 import { OutputBrake } from './output-brake.ts';
 
-export interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly folder: string;
-  /** The server of this house tells and answers over a channel of its own, at the descriptor `CHANNEL_FD`. */
-  readonly hasChannel: boolean;
-}
-
-export const CHANNEL_FD = 3;
-
-export interface ProcessExit {
-  readonly code: number | null;
-  readonly signal: string | null;
-  /** Why it could not even be started; null where it ran. */
-  readonly failure: string | null;
-}
-
-export interface ProcessEvents {
-  readonly onLine: (stream: 'out' | 'err', text: string) => void;
-  readonly onMessage: (message: unknown) => void;
-}
-
-/** What may wait for a server that does not read its input. */
+/** Bound of unread input: the server may not read it. */
 const MAX_UNREAD_INPUT_BYTES = 262_144;
 
-/** The process of a game server: its group, its lines, its input. Never throws where it has ended meanwhile. */
-export class GameProcess {
-  /** null: it could not be started. */
+/** Longest wait for output that a process outside of the group holds open. */
+const DRAIN_MS = 1000;
+
+/** Game processes as children of this one. */
+export const OWN_CHILDREN: ProcessOwner = {
+  start: (launch, environment, reader) => new ChildServer(launch, environment, reader),
+  adopt(pid, reader) {
+    const group = new ProcessGroup(pid);
+    void reportEnd(Promise.resolve({ code: null, signal: null, failure: null }), group, reader);
+    return { pid, write: () => false, send: () => {}, signal: (signal) => group.signal(signal) };
+  },
+};
+
+class ChildServer implements GameProcess {
   readonly pid: number | null;
-  readonly exited: Promise<ProcessExit>;
-  /** All that it, and whoever has inherited its output, has written was read. */
-  readonly drained: Promise<void>;
+  readonly #group: ProcessGroup | null;
   readonly #child: ChildProcess;
   readonly #channel: Duplex | null;
   readonly #brakes: OutputBrake[] = [];
 
-  constructor(launch: Launch, environment: NodeJS.ProcessEnv, events: ProcessEvents) {
+  constructor(launch: Launch, environment: NodeJS.ProcessEnv, reader: ProcessReader) {
     const options: SpawnOptions = {
       cwd: launch.folder,
       env: environment,
@@ -55,21 +52,19 @@ export class GameProcess {
     const child = withGivenUmask(() => spawn(launch.command, [...launch.args], options));
     this.#child = child;
     this.pid = child.pid ?? null;
-    this.exited = exitOf(child, launch.command);
-    this.drained = new Promise((resolve) => child.once('close', () => resolve()));
+    this.#group = this.pid === null ? null : new ProcessGroup(this.pid);
+    const drained = new Promise<void>((resolve) => child.once('close', () => resolve()));
     child.stdin?.on('error', () => {});
-    this.#read(child.stdout, 'out', events);
-    this.#read(child.stderr, 'err', events);
+    this.#read(child.stdout, 'out', reader);
+    this.#read(child.stderr, 'err', reader);
     this.#channel = (child.stdio[CHANNEL_FD] as Duplex | null | undefined) ?? null;
-    if (this.#channel !== null) this.#readChannel(this.#channel, events);
+    if (this.#channel !== null) this.#readChannel(this.#channel, reader);
+    void reportEnd(exitOf(child, launch.command), this.#group, reader, async () => {
+      await orLate(drained, DRAIN_MS, undefined);
+      this.#abandonOutput();
+    });
   }
 
-  /** Its group may outlive it. */
-  get isOver(): boolean {
-    return this.pid === null || this.#child.exitCode !== null || this.#child.signalCode !== null;
-  }
-
-  /** Whether it was taken: false where the server has gone, or has left too much unread. */
   write(line: string): boolean {
     const input = this.#child.stdin;
     if (input === null || !input.writable || input.writableLength > MAX_UNREAD_INPUT_BYTES) return false;
@@ -84,27 +79,22 @@ export class GameProcess {
   }
 
   signal(signal: GroupSignal): void {
-    if (this.pid !== null) signalGroup(this.pid, signal);
+    this.#group?.signal(signal);
   }
 
-  isGroupAlive(): boolean {
-    return this.pid !== null && isGroupAlive(this.pid);
-  }
-
-  /** Lets go of output that somebody outside of the group holds open. */
-  abandonOutput(): void {
+  #abandonOutput(): void {
     for (const brake of this.#brakes) brake.release();
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
     this.#channel?.destroy();
   }
 
-  #read(stream: Readable | null, name: 'out' | 'err', events: ProcessEvents): void {
+  #read(stream: Readable | null, name: 'out' | 'err', reader: ProcessReader): void {
     if (stream === null) return;
     let lines = 0;
     const splitter = new LineSplitter((text) => {
       lines += 1;
-      events.onLine(name, text);
+      reader.onOutput(name, text);
     });
     this.#readBraked(stream, (bytes) => {
       lines = 0;
@@ -114,7 +104,7 @@ export class GameProcess {
     stream.once('close', () => splitter.end());
   }
 
-  #readChannel(channel: Duplex, { onMessage }: ProcessEvents): void {
+  #readChannel(channel: Duplex, { onMessage }: ProcessReader): void {
     const messages = new ChannelMessages(onMessage);
     this.#readBraked(channel, (bytes) => messages.write(bytes));
   }
@@ -129,17 +119,31 @@ export class GameProcess {
   }
 }
 
+/** @param drain ends the reading of output, once nothing of the group writes any more */
+async function reportEnd(
+  exited: Promise<ProcessExit>,
+  group: ProcessGroup | null,
+  { onExit, onEnd }: ProcessReader,
+  drain: () => Promise<void> = async () => {},
+): Promise<void> {
+  const exit = await exited;
+  onExit(exit, group?.isAlive() ?? false);
+  const hasEnded = (await group?.ended()) ?? true;
+  await drain();
+  onEnd(!hasEnded);
+}
+
 function exitOf(child: ChildProcess, command: string): Promise<ProcessExit> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal, failure: null }));
-    // Of a process that lives it only says that a signal or a message has not reached it.
+    // For a process that lives, an error only says that a signal or a message has not reached it.
     child.on('error', (error) => {
       if (child.pid === undefined) resolve({ code: null, signal: null, failure: launchFault(command, error) });
     });
   });
 }
 
-/** Why a program did not start, in words of whoever configured it. */
+/** Why a program did not start, in words of its configuration. */
 function launchFault(command: string, error: NodeJS.ErrnoException): string {
   return error.code === 'ENOENT' ? `the program "${command}" was not found` : error.message;
 }

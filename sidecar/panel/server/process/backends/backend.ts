@@ -1,5 +1,4 @@
-import type { SettingValues } from '#panel/settings/panel-settings.ts';
-import type { GameProcess, Launch } from '../spawn.ts';
+import type { GameProcess, Launch } from '../game-process.ts';
 
 /** What a server says of itself when it is asked. */
 export interface Health {
@@ -18,8 +17,8 @@ export interface Silence {
 export interface ServerBackend {
   /** @throws LaunchError where it cannot be started as it is configured */
   launch(): Launch;
-  /** What is typed to stop it; empty where there is nothing to type. */
-  stopLine(settings: SettingValues): string;
+  /** Typed to stop it if the settings have no stop line; empty: there is nothing to type. */
+  readonly defaultStopLine: string;
   /** What tells that it has started: that the process lives, that it prints, that it answers. */
   readonly isUpAt: 'process' | 'line' | 'answer';
   /** Asks whether it is well; null where nothing of the kind can be asked. Rejects where it does not answer. */

@@ -11,7 +11,7 @@ export function commandBackend(settings: SettingValues): ServerBackend {
       if (command === undefined) throw new LaunchError('the settings have no start command');
       return { command, args, folder: existingFolder(settings.serverRoot), hasChannel: false };
     },
-    stopLine: ({ stopLine }) => stopLine,
+    defaultStopLine: '',
     isUpAt: 'process',
     ask: settings.hangCommand === '' ? null : askByCommand(settings.hangCommand),
   };

@@ -7,7 +7,6 @@ import { type Health, LaunchError, type ServerBackend } from './backend.ts';
 import { existingFolder, splitLine } from './command.ts';
 
 const CONFIG_FILE = 'server.cfg';
-const DEFAULT_STOP_LINE = 'quit';
 const DEFAULT_PORT = 30120;
 const MAX_ANSWER_BYTES = 1_048_576;
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
@@ -22,7 +21,7 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
       if (command === undefined) throw new LaunchError('the settings have no start command');
       return { command, args, folder, hasChannel: false };
     },
-    stopLine: ({ stopLine }) => stopLine || DEFAULT_STOP_LINE,
+    defaultStopLine: 'quit',
     isUpAt: 'answer',
     ask: (_process, signal) => askFxServer(endpoint, signal),
   };

@@ -2,11 +2,9 @@ import { join } from 'node:path';
 import { isRecord } from '#panel/is-record.ts';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
 import type { BundleInfo, BundleState } from '#panel/shapes/bundles.ts';
-import { CHANNEL_FD, type GameProcess } from '../spawn.ts';
+import { CHANNEL_FD, type GameProcess } from '../game-process.ts';
 import { type Health, LaunchError, type ServerBackend } from './backend.ts';
 import { existingFolder } from './command.ts';
-
-const STOP_LINE = 'quit';
 
 /**
  * What the standalone server says over its channel (`standalone/panel-channel.ts`). Scripts run in its process and can say
@@ -39,7 +37,7 @@ export function standaloneBackend(
       const args = [place.program, '--root', folder, '--vfs', vfs, '--panel-channel', String(CHANNEL_FD)];
       return { command: process.execPath, args, folder, hasChannel: true };
     },
-    stopLine: ({ stopLine }) => stopLine || STOP_LINE,
+    defaultStopLine: 'quit',
     isUpAt: 'line',
     ask: (process, signal) => pings.send(process, signal),
     take(message) {

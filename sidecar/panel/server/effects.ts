@@ -1,0 +1,50 @@
+import type { ErrorKey } from '../shapes/error-keys.ts';
+import type { ServerExit } from '../shapes/server.ts';
+import type { RunRules } from './rules.ts';
+import type { ControlState } from './state.ts';
+import type { Instant } from './stop-ladder.ts';
+
+export interface CrashFacts {
+  readonly exit: ServerExit;
+  readonly failure: string | null;
+  readonly startedAt: string | null;
+  readonly isUp: boolean;
+}
+
+export type Effect =
+  | { readonly type: 'say'; readonly text: string }
+  /** Answered at once by the event `launched` or `not-launched`. */
+  | { readonly type: 'launch'; readonly why: string }
+  | { readonly type: 'adopt'; readonly pid: number }
+  | { readonly type: 'ask'; readonly line: string }
+  | { readonly type: 'signal'; readonly signal: 'terminate' | 'kill' }
+  | { readonly type: 'record-crash'; readonly crash: CrashFacts }
+  /** `forget`: no process id is stored. `release`: the run of now is over. */
+  | { readonly type: 'forget' | 'release' };
+
+export interface Next {
+  readonly state: ControlState;
+  readonly effects: readonly Effect[];
+  /** The event was an action that this state refuses; nothing has changed. */
+  readonly refusal?: ErrorKey;
+}
+
+/** Settings and time at an event. */
+export interface Turn {
+  readonly rules: RunRules;
+  readonly now: Instant;
+}
+
+export function to(state: ControlState, ...effects: readonly Effect[]): Next {
+  return { state, effects };
+}
+
+/** Effects of both, in their order. */
+export function andThen(first: Next, step: (state: ControlState) => Next): Next {
+  const second = step(first.state);
+  return { ...second, effects: [...first.effects, ...second.effects] };
+}
+
+export function say(text: string): Effect {
+  return { type: 'say', text };
+}

@@ -1,0 +1,48 @@
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  /** The standalone server reports and answers over a channel of its own, at the descriptor `CHANNEL_FD`. */
+  readonly hasChannel: boolean;
+}
+
+export const CHANNEL_FD = 3;
+
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it could not even be started; null if it ran. */
+  readonly failure: string | null;
+}
+
+/** `terminate` and `kill` reach a process and all that it has started. */
+export type GroupSignal = 'terminate' | 'kill';
+
+/** Called by a process; never before `start` or `adopt` has returned. `onExit` comes once, `onEnd` once after it. */
+export interface ProcessReader {
+  readonly onOutput: (stream: 'out' | 'err', text: string) => void;
+  readonly onMessage: (message: unknown) => void;
+  /** `hasMembers`: processes that it has started still live. */
+  readonly onExit: (exit: ProcessExit, hasMembers: boolean) => void;
+  /** All output was read and nothing is left of the group, but for members that survive a kill (`isLeftOver`). */
+  readonly onEnd: (isLeftOver: boolean) => void;
+}
+
+/** The process of a game server. No method throws if it has ended meanwhile. */
+export interface GameProcess {
+  /** null: it could not be started. */
+  readonly pid: number | null;
+  /** Whether the line was taken: false if the server has ended, or has left too much unread. */
+  write(line: string): boolean;
+  /** Over the channel. */
+  send(message: object): void;
+  signal(signal: GroupSignal): void;
+}
+
+/** The owner of game processes: their parent, whose end ends their input and output. */
+export interface ProcessOwner {
+  /** @throws Error if the system refuses at once; other faults are the `failure` of the exit */
+  start(launch: Launch, environment: NodeJS.ProcessEnv, reader: ProcessReader): GameProcess;
+  /** A group that an earlier owner left running: its console is lost, so that it can only be ended. */
+  adopt(pid: number, reader: ProcessReader): GameProcess;
+}

@@ -1,0 +1,69 @@
+import type { GaveUp, ServerExit } from '../shapes/server.ts';
+import type { ProcessExit } from './process/game-process.ts';
+import { NO_STARTS, type StartHistory } from './restart-rule.ts';
+import type { Ladder } from './stop-ladder.ts';
+
+export interface PendingStart {
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  readonly dueAtMonotonicMs: number;
+}
+
+/** One run of the server, from its launch until nothing of its process group is left. */
+export interface Run {
+  /** null: not launched yet, or could not be. */
+  readonly pid: number | null;
+  /** ISO 8601 UTC with milliseconds; null for a group that an earlier sidecar left running. */
+  readonly startedAt: string | null;
+  readonly beganAtMonotonicMs: number;
+  readonly isUp: boolean;
+  readonly hungSince: string | null;
+  /** Negative infinity: nobody has typed the stop line. */
+  readonly stopLineAtMonotonicMs: number;
+  /** An account or the panel wants it to end, even if it ends by itself before. */
+  readonly isUnwanted: boolean;
+  /** The server starts again once this run has ended. */
+  readonly isToStart: boolean;
+  /** Part of a restart, from the click until the server is up. */
+  readonly isRestarting: boolean;
+  /** Set by the exit of the process; members of its group may live longer. */
+  readonly exit: (ProcessExit & { readonly isAsked: boolean }) | null;
+  /** Nothing of its group is left, so that nothing may be signalled; its output may still be read. */
+  readonly isGone: boolean;
+}
+
+export type RunState =
+  | { readonly phase: 'stopped' }
+  | { readonly phase: 'crashed'; readonly start: PendingStart | null; readonly gaveUp: GaveUp | null }
+  | (Run & { readonly phase: 'live' })
+  | (Run & { readonly phase: 'stopping'; readonly ladder: Ladder });
+
+export type ActiveRun = Extract<RunState, Run>;
+
+/** Everything that the server control decides by. */
+export interface ControlState {
+  readonly run: RunState;
+  /** Of the last run. */
+  readonly exit: ServerExit | null;
+  /** Why the last start failed. */
+  readonly failure: string | null;
+  readonly starts: StartHistory;
+  /** Nothing starts before the panel has looked for a group that an earlier one left, nor once it closes. */
+  readonly panel: 'opening' | 'open' | 'closing';
+}
+
+/** @param hasLeftGroup an earlier sidecar may have left a server running */
+export function initialState(hasLeftGroup: boolean): ControlState {
+  const panel = hasLeftGroup ? 'opening' : 'open';
+  return { run: { phase: 'stopped' }, exit: null, failure: null, starts: NO_STARTS, panel };
+}
+
+export function isActive(run: RunState): run is ActiveRun {
+  return run.phase === 'live' || run.phase === 'stopping';
+}
+
+/** Time of the next step by itself, on the monotonic clock, or null. */
+export function dueAt({ run }: ControlState): number | null {
+  if (run.phase === 'crashed') return run.start?.dueAtMonotonicMs ?? null;
+  return run.phase === 'stopping' && !run.isGone ? run.ladder.dueAtMonotonicMs : null;
+}
