@@ -1,16 +1,17 @@
 import type { Filter } from './filters.ts';
 import { type AllQuery, findAll, pagesOf } from './find-all.ts';
 import { findWith, type Relation } from './find-with.ts';
-import { first, value } from './first.ts';
-import { insertAll } from './insert-all.ts';
 import type { Operation } from './operations.ts';
 import type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
+import { readRows } from './readers.ts';
 import { requests, type Send } from './request.ts';
 import type { DbResult, FirstResult, InsertAllResult, PageResult, ValueResult } from './result.ts';
 import type { Schema } from './schema.ts';
 import type {
   AggregateRow,
   ColumnOf,
+  DbRow,
+  DbValue,
   Declared,
   Insertable,
   NamespaceOf,
@@ -20,7 +21,7 @@ import type {
   TableOf,
 } from './typed-rows.ts';
 import { erased, type JsonText } from './typed-text.ts';
-import { upsertRows } from './upsert-rows.ts';
+import { insertAll, upsertRows } from './write-all.ts';
 import type { Change, Selection } from './writes.ts';
 
 /** The names that the connector knows; later versions may know more. */
@@ -244,4 +245,27 @@ export class AsyncDatabase<S extends Declared = string> {
   Ready(): Promise<DbResult> {
     return this.#ready();
   }
+}
+
+/** A `Find` of one row, and the row. */
+async function first(send: Send, namespace: string, table: string, query?: Query): Promise<FirstResult<DbRow>> {
+  const result = await send(requests.First(namespace, table, query));
+  return alsoReadable(result, { Row: readRows<DbRow>(result)[0] ?? null });
+}
+
+/** A `Find` of one column of one row, and its value. */
+async function value(
+  send: Send,
+  namespace: string,
+  table: string,
+  field: string,
+  query?: Query,
+): Promise<ValueResult<DbValue>> {
+  const result = await send(requests.Value(namespace, table, field, query));
+  return alsoReadable(result, { Value: readRows<DbRow>(result)[0]?.[field] ?? null });
+}
+
+/** The result with more on it. */
+function alsoReadable<T extends object>({ Id, State, Status, Code, Json }: DbResult, more: T) {
+  return { Id, State, Status, Code, Json, ...more };
 }

@@ -1,9 +1,7 @@
-import type { ExactNumber } from './exact-number.ts';
 import { isPlainObject, jsonText, objectText } from './json-text.ts';
 import { checkNames } from './known-names.ts';
-import type { ResultReference } from './result-reference.ts';
 import type { ColumnOf, Comparand, DbRow } from './typed-rows.ts';
-import type { DescribedBy, JsonText, Text } from './typed-text.ts';
+import type { DescribedBy, ExactNumber, JsonText, ResultReference, Text } from './typed-text.ts';
 
 /** A single value: what a column can be compared with. */
 export type Scalar = string | number | bigint | boolean | Date | Uint8Array | ExactNumber | ResultReference;

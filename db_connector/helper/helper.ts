@@ -2,12 +2,10 @@
 
 export type { AggregateValue } from './aggregates.ts';
 export type { AsyncDatabase, OperationName } from './async-database.ts';
-export type { AsyncNamespace } from './async-namespace.ts';
 export { type Builders, Q } from './builders.ts';
 export type { DbConnectorExports } from './connector-exports.ts';
 export { Database } from './database.ts';
 export { DatabaseError } from './database-error.ts';
-export type { ExactNumber } from './exact-number.ts';
 export type { Condition, Filter, Scalar } from './filters.ts';
 export type { AllQuery } from './find-all.ts';
 export type { Relation } from './find-with.ts';
@@ -20,7 +18,7 @@ export type {
   HostCommands,
   HostExports,
 } from './host.ts';
-export type { NamespaceDatabase } from './namespace-database.ts';
+export type { AsyncNamespace, NamespaceDatabase } from './namespace-database.ts';
 export type { Expectation, Operation } from './operations.ts';
 export type { AggregateQuery, BatchOptions, Query, SyncOptions, UpsertOptions, WriteOptions } from './payloads.ts';
 export type { Flushed } from './readers.ts';
@@ -33,7 +31,6 @@ export type {
   PageResult,
   ValueResult,
 } from './result.ts';
-export type { ResultReference } from './result-reference.ts';
 export type { Row, Sort, SortField, SortTerm } from './rows.ts';
 export type { IndexDeclaration, Schema, TableDeclaration, TableOptions } from './schema.ts';
 export type {
@@ -44,5 +41,5 @@ export type {
   DerivedOptions,
 } from './schema-columns.ts';
 export type { DbRow, DbValue, NewRowOf, RowOf } from './typed-rows.ts';
-export type { JsonText, Text } from './typed-text.ts';
+export type { ExactNumber, JsonText, ResultReference, Text } from './typed-text.ts';
 export type { Change, Existing, Increments, Selection } from './writes.ts';

@@ -2,9 +2,8 @@ import type { Filter } from './filters.ts';
 import { isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
 import { checkNames, namesOf, UnknownName } from './known-names.ts';
 import { type Member, optional, parts, payload } from './payload-parts.ts';
-import type { ResultReference } from './result-reference.ts';
 import type { Row } from './rows.ts';
-import type { JsonText } from './typed-text.ts';
+import type { JsonText, ResultReference } from './typed-text.ts';
 import {
   CHANGE_NAMES,
   type Change,

@@ -1,9 +1,8 @@
 import { JsonNumber, parseJson, writeJson } from '../protocol/json.ts';
-import type { ExactNumber } from './exact-number.ts';
 import { checkText, isPlainObject, jsonText, kindOf, objectText } from './json-text.ts';
 import { checkNames, namesOf } from './known-names.ts';
 import type { ColumnOf, DbRow } from './typed-rows.ts';
-import type { JsonText, Text } from './typed-text.ts';
+import type { ExactNumber, JsonText, Text } from './typed-text.ts';
 
 /** Values by column: text from `Q.Row`, or a plain object. Properties that are `undefined` are left out. */
 export type Row = JsonText | object;

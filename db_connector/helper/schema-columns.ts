@@ -1,7 +1,6 @@
-import type { ExactNumber } from './exact-number.ts';
 import type { Scalar } from './filters.ts';
 import type { ColumnShape, DbValue } from './typed-rows.ts';
-import type { Text } from './typed-text.ts';
+import type { ExactNumber, Text } from './typed-text.ts';
 
 export type ColumnTypeName =
   | 'int32'

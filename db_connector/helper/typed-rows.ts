@@ -1,6 +1,4 @@
-import type { ExactNumber } from './exact-number.ts';
-import type { ResultReference } from './result-reference.ts';
-import type { DescribedBy } from './typed-text.ts';
+import type { DescribedBy, ExactNumber, ResultReference } from './typed-text.ts';
 
 /** A value as `Rows` gives it: integers past 2^53 are BigInt, decimals that no double holds are text. */
 export type DbValue = null | boolean | number | bigint | string | DbValue[] | { [name: string]: DbValue };

@@ -17,3 +17,15 @@ export type DescribedBy<T> = T extends string & { readonly [described]?: infer D
 export function erased(checked: unknown): never {
   return checked as never;
 }
+
+/** A number that is written digit for digit: what `Q.Number` makes. */
+export interface ExactNumber {
+  readonly text: string;
+  toString(): string;
+  toJSON(): unknown;
+}
+
+/** Stands for an id that an earlier operation of the same atomic batch has made: what `Q.Result` makes. */
+export interface ResultReference {
+  readonly $result: readonly [operation: number, row: number];
+}

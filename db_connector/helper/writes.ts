@@ -1,11 +1,10 @@
-import type { ExactNumber } from './exact-number.ts';
 import type { Filter } from './filters.ts';
 import { isPlainObject, jsonText, objectText } from './json-text.ts';
 import { checkNames, namesOf } from './known-names.ts';
 import { filterMember, type Member, optional, plainMember } from './payload-parts.ts';
 import { type Row, rowsText, rowText } from './rows.ts';
 import type { ColumnOf, DbRow, NumericColumnOf } from './typed-rows.ts';
-import type { JsonText } from './typed-text.ts';
+import type { ExactNumber, JsonText } from './typed-text.ts';
 
 /** What is added, by column; negative takes away. NULL counts as 0. */
 export type Increments<R = DbRow> =
