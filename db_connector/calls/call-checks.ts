@@ -1,4 +1,5 @@
 import type { ApiRequest } from '../client/api-request.ts';
+import type { CallTrace } from '../client/call-trace.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
 import { isNamespace, isTable } from '../protocol/identifiers.ts';
 import { DEFAULT_MAX_PAYLOAD_CHARS, MAX_IDEMPOTENCY_KEY_LENGTH } from '../protocol/limits.ts';
@@ -119,4 +120,16 @@ export function checkNamespace(namespace: unknown, allowed: ReadonlySet<string>)
 
 function isIdempotencyKey(key: unknown): boolean {
   return typeof key === 'string' && key.length >= 1 && key.length <= MAX_IDEMPOTENCY_KEY_LENGTH;
+}
+
+/** A call with a ticket. */
+export interface AcceptedCall {
+  /** Id of the ticket. */
+  readonly id: string;
+  readonly call: CheckedCall;
+  /** Null where the host does not tell. */
+  readonly caller: string | null;
+  readonly trace: CallTrace;
+  /** It was taken while this server's own sidecar was starting: that it took long surprises nobody. */
+  readonly wasHeld: boolean;
 }

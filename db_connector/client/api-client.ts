@@ -6,14 +6,13 @@ import { parseServerTiming } from '../protocol/server-timing.ts';
 import { signRequest } from '../protocol/signing.ts';
 import { ApiClock } from './api-clock.ts';
 import type { ApiRequest } from './api-request.ts';
+import { probeSeconds, type SignedTime, signedTimeOf, TIME_REQUEST } from './api-time.ts';
 import { Breaker } from './breaker.ts';
 import type { CallTrace } from './call-trace.ts';
-import { probeSeconds } from './clock-probe.ts';
 import { judge } from './judge.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { randomId } from './random-id.ts';
 import { retryDelayMs } from './retry.ts';
-import { type SignedTime, signedTimeOf, TIME_REQUEST } from './signed-time.ts';
 import type { Timers } from './timers.ts';
 import type { Transport } from './transport.ts';
 

@@ -1,5 +1,5 @@
 import type { Say } from '../config/say.ts';
-import type { SignedTime } from './signed-time.ts';
+import type { SignedTime } from './api-time.ts';
 import type { Cancel, Timers } from './timers.ts';
 
 const PERIOD_MS = 600_000;

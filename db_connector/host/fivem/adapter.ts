@@ -1,10 +1,10 @@
+import type { ByteForm } from '#connector/calls/records.ts';
+import type { Tone } from '#connector/config/say.ts';
 import type { Command } from '../../commands/command.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { ConfigOverride } from '../../config/configuration.ts';
 import type { Say } from '../../config/say.ts';
 import type { Host } from '../host.ts';
-import { FX_BYTES } from './bytes.ts';
-import { coloured } from './colours.ts';
 import { embeddedPlace } from './embedded-place.ts';
 import type { FxServer } from './fx-server.ts';
 
@@ -149,4 +149,37 @@ function sendToPlayer(fx: FxServer, player: number, line: string): void {
 function delayOf(event: unknown): number {
   const delay = typeof event === 'object' && event !== null && 'delay' in event ? event.delay : undefined;
   return typeof delay === 'number' && delay >= 0 ? delay : USUAL_SHUTDOWN_DELAY_MS;
+}
+
+/**
+ * What FXServer's codec makes of bytes: an `ArrayBuffer` stays one, any view of one becomes a map of numbers
+ * (citizenfx/fivem, data/shared/citizen/scripting/v8/main.js and msgpack.js).
+ */
+const FX_BYTES: ByteForm = {
+  read: (value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : null),
+  write: (bytes) => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength),
+  explain: (value) =>
+    isMapOfNumbers(value)
+      ? 'the record came as a map of numbers, which is what FXServer makes of a Uint8Array; send its bytes as an ArrayBuffer'
+      : null,
+};
+
+/** Told by its first key alone, since the map may be long. */
+function isMapOfNumbers(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return false;
+  }
+  for (const key in value) {
+    return key === '0';
+  }
+  return false;
+}
+
+/** Colour codes of FXServer's console and of its chat. */
+const CODES: Readonly<Record<Tone, string>> = { plain: '', good: '^2', warning: '^3', bad: '^1' };
+const DEFAULT = '^7';
+
+/** The colour ends with the line, so that what others print keeps its own. */
+function coloured(line: string, tone: Tone): string {
+  return CODES[tone] === '' ? line : `${CODES[tone]}${line}${DEFAULT}`;
 }
