@@ -3,8 +3,7 @@ import { isCompiled } from '../engine/model/queue-units.ts';
 import { type DeadLetter, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/rows.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';
-import type { PendingEntry } from './journal/entries.ts';
-import type { PendingEntries } from './pending-entries.ts';
+import type { QueueState, SettledBatch, WaitingEntry } from './queue-state.ts';
 import type { QueueWorld } from './queue-world.ts';
 
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
@@ -21,13 +20,8 @@ const MIN_STALE_MS = 5000;
 const MAX_STALE_AT_ALL = 12;
 
 interface Prepared {
-  readonly entries: readonly PendingEntry[];
+  readonly entries: readonly WaitingEntry[];
   readonly compiled: CompiledEntries;
-}
-
-interface AppliedBatch {
-  readonly entries: readonly PendingEntry[];
-  readonly letters: readonly DeadLetter[];
 }
 
 /** Applies the entries of one namespace, a batch at a time. */
@@ -55,36 +49,35 @@ export class BatchApplier {
   }
 
   /**
-   * Applies the first of `pending`, in order; null where the schema has changed and the next attempt compiles them anew,
+   * Applies the first live entries, in order; null where the schema has changed and the next attempt compiles them anew,
    * or something else goes before them.
    * @throws ApiError of what may pass, QueueLostError
    */
-  async apply(token: number, pending: PendingEntries): Promise<AppliedBatch | null> {
+  async apply(token: number, state: QueueState): Promise<SettledBatch | null> {
     const { clock } = this.#world;
     const startedMs = clock.monotonicNow();
-    const { entries, compiled } =
-      (await this.#takeNext(pending)) ?? (await this.#prepare(this.#firstOf(pending.live())));
+    const { entries, compiled } = (await this.#takeNext(state)) ?? (await this.#prepare(this.#firstOf(state.live())));
     if (entries.length === 0) return null;
     const bounds = { deadline: clock.monotonicNow() + this.#timeoutMs(entries.length) };
-    const applying = this.#applied(token, compiled, pending, bounds);
-    const preparing = this.#prepareNext(pending, entries.length);
+    const applying = this.#applied(token, compiled, state, bounds);
+    const preparing = this.#prepareNext(state, entries.length);
     const letters = await applying;
     if (letters === null) return null;
     this.#next = preparing;
-    const isGivenUp = entries.at(-1)?.position === this.#givenUp;
-    this.#succeeded(entries.length, clock.monotonicNow() - startedMs, isGivenUp);
-    return { entries, letters };
+    const tookMs = clock.monotonicNow() - startedMs;
+    this.#succeeded(entries, tookMs);
+    return { entries, letters, tookMs };
   }
 
-  async #prepare(entries: readonly PendingEntry[]): Promise<Prepared> {
+  async #prepare(entries: readonly WaitingEntry[]): Promise<Prepared> {
     const { clock, statementTimeoutMs } = this.#world;
     const bounds = { deadline: clock.monotonicNow() + statementTimeoutMs };
     return { entries, compiled: await this.#compiler.compile(entries, bounds) };
   }
 
   /** While the database is at a batch, the next one is read and compiled, if a whole one waits. */
-  async #prepareNext(pending: PendingEntries, underWay: number): Promise<Prepared | null> {
-    const entries = this.#firstOf(pending.live(underWay));
+  async #prepareNext(state: QueueState, underWay: number): Promise<Prepared | null> {
+    const entries = this.#firstOf(state.live(underWay));
     if (entries.length < this.#size.entries) return null;
     try {
       const next = await this.#prepare(entries);
@@ -96,29 +89,29 @@ export class BatchApplier {
   }
 
   /** Null where it is not what comes next: an owner has changed, or entries go one by one. */
-  async #takeNext(pending: PendingEntries): Promise<Prepared | null> {
+  async #takeNext(state: QueueState): Promise<Prepared | null> {
     const next = (await this.#next) ?? null;
     this.#next = null;
     if (next === null || (next.entries[0]?.position ?? 0) <= this.#aloneTo) return null;
-    const live = pending.live();
+    const live = state.live();
     return next.entries.every((entry) => live.next().value === entry) ? next : null;
   }
 
   async #applied(
     token: number,
     compiled: CompiledEntries,
-    pending: PendingEntries,
+    state: QueueState,
     bounds: CallBounds,
   ): Promise<readonly DeadLetter[] | null> {
     const { engine, journal } = this.#world;
-    const { knownTo } = pending;
+    const { knownTo } = state;
     const entries = compiled.entries.map((entry) => this.#unlessGivenUp(entry));
-    pending.tried(entries.at(-1)?.position ?? 0);
+    state.tried(entries.at(-1)?.position ?? 0);
     try {
       const batch = { namespace: this.#namespace, journal: journal.id, token, entries, knownTo };
       return await engine.queues.applyQueue(batch, bounds);
     } catch (error) {
-      if (error instanceof QueueMovedError) pending.untried(knownTo);
+      if (error instanceof QueueMovedError) state.untried(knownTo);
       if (error instanceof StaleSchemaError) {
         await this.#readAgain(compiled);
         return null;
@@ -129,8 +122,8 @@ export class BatchApplier {
     }
   }
 
-  #firstOf(pending: Iterable<PendingEntry>): PendingEntry[] {
-    const first: PendingEntry[] = [];
+  #firstOf(pending: Iterable<WaitingEntry>): WaitingEntry[] {
+    const first: WaitingEntry[] = [];
     let bytes = 0;
     for (const entry of pending) {
       const most = entry.position <= this.#aloneTo ? 1 : this.#size.entries;
@@ -151,16 +144,12 @@ export class BatchApplier {
     if (entries === 1) this.#aloneTimeouts += 1;
   }
 
-  #succeeded(entries: number, ms: number, isGivenUp: boolean): void {
-    const { tally } = this.#world;
+  #succeeded(entries: readonly WaitingEntry[], tookMs: number): void {
     this.#aloneTimeouts = 0;
-    this.#size.succeeded(entries, ms);
+    this.#size.succeeded(entries.length, tookMs);
     this.#stale = 0;
     this.#staleAtAll = 0;
-    if (!isGivenUp) this.#staleSince = null;
-    tally.batches += 1;
-    tally.lastBatchEntries = entries;
-    tally.lastBatchMs = ms;
+    if (entries.at(-1)?.position !== this.#givenUp) this.#staleSince = null;
   }
 
   async #readAgain({ entries, revision }: CompiledEntries): Promise<void> {

@@ -9,9 +9,9 @@ import type { QueuedBatch, QueuedEntry, QueuedWork } from '../engine/queues.ts';
 import type { CallBounds, TableTarget } from '../engine/rows.ts';
 import type { SchemaCalls, StoredSchema } from '../engine/schema-calls.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
-import type { JournalEntry, PendingEntry } from './journal/entries.ts';
+import type { JournalEntry } from './journal/entries.ts';
 import type { Journal } from './journal/journal.ts';
-import type { RecentEntries } from './recent-entries.ts';
+import type { WaitingEntry } from './queue-state.ts';
 
 /** Another process may change the schema between reading it and comparing it. */
 const MAX_ATTEMPTS = 5;
@@ -22,7 +22,6 @@ interface CompilerOptions {
   readonly engine: { readonly capabilities: Capabilities; readonly schemas: Pick<SchemaCalls, 'readSchema'> };
   readonly catalog: Pick<SchemaCatalog, 'get' | 'table' | 'forget'>;
   readonly journal: Pick<Journal, 'read'>;
-  readonly recent: RecentEntries;
 }
 
 export interface CompiledEntries {
@@ -49,7 +48,7 @@ export class EntryCompiler {
    * before anything is given up for it.
    * @throws ApiError of what may pass: the database is away, the namespace is being moved
    */
-  async compile(pending: readonly PendingEntry[], bounds: CallBounds): Promise<CompiledEntries> {
+  async compile(pending: readonly WaitingEntry[], bounds: CallBounds): Promise<CompiledEntries> {
     const known = await this.#known(pending);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const entries = await this.#compiled(known, bounds);
@@ -67,12 +66,11 @@ export class EntryCompiler {
   }
 
   /** From memory, or else from the journal. */
-  async #known(pending: readonly PendingEntry[]): Promise<(EntryText | QueuedEntry)[]> {
-    const { recent, journal } = this.#options;
-    const missing = pending.filter(({ position }) => recent.get(position) === null);
-    const read = missing.length === 0 ? [] : await journal.read(missing);
+  async #known(pending: readonly WaitingEntry[]): Promise<(EntryText | QueuedEntry)[]> {
+    const missing = pending.filter(({ compiled }) => compiled === null);
+    const read = missing.length === 0 ? [] : await this.#options.journal.read(missing);
     let next = 0;
-    return pending.map(({ position }) => recent.get(position) ?? textOf(read[next++] as JournalEntry));
+    return pending.map(({ compiled }) => compiled ?? textOf(read[next++] as JournalEntry));
   }
 
   async #compiled(known: readonly (EntryText | QueuedEntry)[], bounds: CallBounds): Promise<QueuedEntry[]> {

@@ -1,14 +1,13 @@
-import type { QueueCalls } from '../engine/queues.ts';
-import type { Clock } from './journal/clock.ts';
+import type { QueueWorld } from './queue-world.ts';
+
+type LetterWorld = Pick<QueueWorld, 'engine' | 'clock' | 'statementTimeoutMs'>;
 
 /** Other sidecars and the command line change them too. */
 const REFRESH_MS = 10_000;
 
 /** How many dead letters the database holds, as far as is known: for health, and whether looking for retries is worth it. */
 export class LetterCount {
-  readonly #queues: Pick<QueueCalls, 'countLetters'>;
-  readonly #clock: Clock;
-  readonly #timeoutMs: number;
+  readonly #world: LetterWorld;
   #count = 0;
   #refreshing: Promise<void> | null = null;
   #isStale = false;
@@ -17,12 +16,10 @@ export class LetterCount {
 
   readonly #onSome: () => void;
 
-  /** `onSome`: there are letters where none were known before. */
-  constructor(queues: Pick<QueueCalls, 'countLetters'>, clock: Clock, timeoutMs: number, onSome: () => void) {
+  /** `onSome`: there are letters, and none were known before. */
+  constructor(world: LetterWorld, onSome: () => void) {
+    this.#world = world;
     this.#onSome = onSome;
-    this.#queues = queues;
-    this.#clock = clock;
-    this.#timeoutMs = timeoutMs;
   }
 
   get count(): number {
@@ -45,11 +42,12 @@ export class LetterCount {
   }
 
   async #refreshUntilFresh(): Promise<void> {
+    const { engine, clock, statementTimeoutMs } = this.#world;
     while (this.#isStale && !this.#isStopped) {
       this.#isStale = false;
       try {
         const had = this.#count;
-        this.#count = await this.#queues.countLetters({ deadline: this.#clock.monotonicNow() + this.#timeoutMs });
+        this.#count = await engine.queues.countLetters({ deadline: clock.monotonicNow() + statementTimeoutMs });
         if (had === 0 && this.#count > 0) this.#onSome();
       } catch {
         return;
@@ -59,6 +57,6 @@ export class LetterCount {
 
   #schedule(): void {
     this.#cancel();
-    if (!this.#isStopped) this.#cancel = this.#clock.setTimeout(() => void this.refresh(), REFRESH_MS);
+    if (!this.#isStopped) this.#cancel = this.#world.clock.setTimeout(() => void this.refresh(), REFRESH_MS);
   }
 }

@@ -1,17 +1,18 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { AcceptedWrite } from '../data/write-queue.ts';
-import { type DeadLetter, QueueLostError } from '../engine/queues.ts';
+import { type QueuedBatch, type QueuedWork, QueueLostError } from '../engine/queues.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { BatchApplier } from './batch-applier.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
 import { Pause } from './journal/clock.ts';
 import type { PendingEntry } from './journal/entries.ts';
-import { LetterRetry } from './letter-retry.ts';
-import { PendingEntries } from './pending-entries.ts';
-import { QueueEntrance } from './queue-entrance.ts';
+import type { LetterCount } from './letter-count.ts';
+import { type EnteringWrite, QueueLetters } from './queue-letters.ts';
 import { QueueOwnership } from './queue-ownership.ts';
+import { QueueState } from './queue-state.ts';
 import type { QueueWorld } from './queue-world.ts';
+import type { Totals } from './totals.ts';
 
 /** How often a queue that belongs to another sidecar is asked for again. */
 const LOST_CHECK_MS = 2000;
@@ -20,12 +21,14 @@ const LOST = "its queue is not this sidecar's";
 
 interface QueueOptions {
   readonly world: QueueWorld;
+  readonly totals: Totals;
+  readonly letters: LetterCount;
   /** Else what the journal still holds is applied, and then the queue given up. */
   readonly isListed: boolean;
-  /** Of this namespace, in order. */
-  readonly pending: readonly PendingEntry[];
-  /** Nothing is left, and the queue is nobody's. */
-  readonly onGivenUp: (namespace: string) => void;
+  /** `flushAtPending` is reached: no queue of the process waits for its time. */
+  readonly onBatchFull: () => void;
+  /** The queue is empty and has no owner. */
+  readonly onGivenUp: () => void;
 }
 
 /** The queue of one namespace: accepted in order, applied in order, one batch at a time. */
@@ -33,19 +36,14 @@ export class NamespaceQueue {
   readonly namespace: string;
   readonly #world: QueueWorld;
   readonly #options: QueueOptions;
-  readonly #entries: PendingEntries;
+  readonly #state: QueueState;
   readonly #ownership: QueueOwnership;
-  readonly #entrance: QueueEntrance;
   readonly #applier: BatchApplier;
   readonly #drains: Drains;
   readonly #halting: Halting;
-  readonly #retry: LetterRetry;
+  readonly #letters: QueueLetters;
   readonly #pause: Pause;
 
-  /** Entries up to here are applied without waiting for others. */
-  #flushTo = 0;
-  /** Monotonic; when those behind `#flushTo` have waited long enough. */
-  #dueAt = Number.POSITIVE_INFINITY;
   #restUntil = 0;
   /** Somebody waits for whom no attempt was made yet: rest or not, one is made now. */
   #isAwaited = false;
@@ -54,27 +52,20 @@ export class NamespaceQueue {
   #hasLost = false;
   #isStopped = false;
   readonly #tried = Promise.withResolvers<void>();
-  applied = 0;
-  deadLettered = 0;
 
-  constructor(namespace: string, options: QueueOptions) {
-    const { world, pending } = options;
+  /** `pending`: entries that the journal holds of the namespace, in order. */
+  constructor(namespace: string, options: QueueOptions, pending: readonly PendingEntry[]) {
+    const { world } = options;
     this.namespace = namespace;
     this.#world = world;
     this.#options = options;
-    this.#entries = new PendingEntries(namespace, world);
+    this.#state = new QueueState(world, options.totals, pending);
     this.#ownership = new QueueOwnership(namespace, world);
-    this.#entrance = new QueueEntrance(namespace, world, this.#ownership, (entry) => this.#push(entry));
     this.#applier = new BatchApplier(namespace, world);
     this.#drains = new Drains(namespace, world.clock);
     this.#halting = new Halting(namespace, world);
-    this.#retry = new LetterRetry(namespace, world, this.#entries, (entry) => this.#entrance.accept(entry));
+    this.#letters = new QueueLetters(namespace, world, options.letters);
     this.#pause = new Pause(world.clock);
-    for (const entry of pending) {
-      this.#entrance.restored(entry);
-      this.#entries.restore(entry);
-      this.#flushTo = entry.position;
-    }
   }
 
   get isHalted(): boolean {
@@ -91,12 +82,20 @@ export class NamespaceQueue {
 
   /** Accepted and not settled. */
   get size(): number {
-    return this.#entrance.size;
+    return this.#state.size;
   }
 
-  /** Epoch milliseconds; null where nothing waits. */
+  get applied(): number {
+    return this.#state.applied;
+  }
+
+  get deadLettered(): number {
+    return this.#state.deadLettered;
+  }
+
+  /** Epoch milliseconds; null if nothing waits. */
   get oldestTime(): number | null {
-    return this.#entries.first?.time ?? null;
+    return this.#state.first?.time ?? null;
   }
 
   /** Resolves after the first attempt to claim the queue, whatever came of it. */
@@ -108,7 +107,6 @@ export class NamespaceQueue {
   /** Nothing begins after this; what is under way is not waited for, as the database tells later what came of it. */
   stop(): void {
     this.#isStopped = true;
-    this.#entrance.close();
     this.#drains.refuseAll('the sidecar stops');
     this.#tried.resolve();
     this.#pause.wake();
@@ -122,32 +120,46 @@ export class NamespaceQueue {
     return this.#ownership.keep(stored);
   }
 
-  /** Resolves with the acknowledgement. */
+  /** Resolves with the acknowledgement. @throws ApiError `write_buffer_full`, `write_buffer_unavailable` */
   accept({ kid, op, payload, slot, work }: AcceptedWrite): Promise<string> {
-    const time = this.#world.clock.now();
-    return this.#entrance.accept({ kid, op, payload, time, key: slot, retryOf: null }, work);
+    return this.#append({ kid, op, payload, time: this.#world.clock.now(), key: slot, retryOf: null }, work);
   }
 
   /** @throws ApiError `write_buffer_halted` */
   async drain(deadline: number): Promise<void> {
     if (this.isLost) throw new ApiError('write_buffer_halted', `namespace ${this.namespace}: ${LOST}`);
     if (this.#isStopped) throw new ApiError('write_buffer_halted', `namespace ${this.namespace}: the sidecar stops`);
-    if (this.#ownership.kind === 'owner' && this.#entries.isEmpty) return;
-    const last = this.#entries.lastPosition;
-    this.#flushTo = Math.max(this.#flushTo, last);
+    if (this.#ownership.kind === 'owner' && this.#state.isEmpty) return;
+    const last = this.#state.flushAll();
     this.#isAwaited = true;
     const drained = this.#drains.wait(last, this.#attempts, deadline);
     this.#pause.wake();
     await drained;
   }
 
-  #push(entry: PendingEntry): void {
-    const { capacity, clock, config } = this.#world;
-    this.#entries.push(entry);
-    const isFirst = this.#dueAt === Number.POSITIVE_INFINITY;
-    if (isFirst) this.#dueAt = clock.monotonicNow() + config.flushIntervalMs;
-    if (capacity.writes >= config.flushAtPending) this.#world.wakeAll();
-    else if (isFirst || this.#entries.hasOver) this.#pause.wake();
+  /** Entries come into the state in the order of positions, as the journal's promises resolve in it. */
+  async #append(write: EnteringWrite, work?: QueuedWork | QueuedBatch): Promise<string> {
+    const { clock, config, journal } = this.#world;
+    if (this.#isStopped)
+      throw new ApiError('write_buffer_unavailable', 'the sidecar stops; the write was not accepted');
+    const token = this.#ownership.acceptToken();
+    const bytes = Buffer.byteLength(write.payload);
+    const pending = this.#state.take(bytes);
+    let entry: PendingEntry;
+    try {
+      entry = await journal.append({ ...write, namespace: this.namespace, token, pending });
+    } catch (error) {
+      this.#state.giveBack(bytes);
+      throw error;
+    }
+    const { position } = entry;
+    const { kid, op, payload, time } = write;
+    const letterId = journal.idOf(position);
+    const compiled = work && { position, letterId, isRetry: false, kid, op, payload, time, work };
+    const mustAct = this.#state.push(entry, compiled ?? null, clock.monotonicNow());
+    if (this.#options.totals.writes >= config.flushAtPending) this.#options.onBatchFull();
+    else if (mustAct) this.#pause.wake();
+    return journal.answerOf(position, pending);
   }
 
   async #run(): Promise<void> {
@@ -163,23 +175,10 @@ export class NamespaceQueue {
     const now = this.#world.clock.monotonicNow();
     if (this.#isAwaited) return 0;
     if (this.#restUntil > now) return this.#restUntil - now;
-    if (this.#ownership.kind !== 'owner' || this.#entries.hasOver || this.#isDue(now)) return 0;
-    if (!this.#options.isListed && this.size === 0) return 0;
-    return Math.max(0, Math.min(this.#dueAt, this.#retry.nextAt) - now);
-  }
-
-  #isDue(now: number): boolean {
-    const { capacity, config } = this.#world;
-    const first = this.#entries.firstLive;
-    if (first === null) {
-      this.#dueAt = Number.POSITIVE_INFINITY;
-      return false;
-    }
-    if (capacity.writes >= config.flushAtPending || now >= this.#dueAt) {
-      this.#flushTo = this.#entries.lastPosition;
-      this.#dueAt = Number.POSITIVE_INFINITY;
-    }
-    return first.position <= this.#flushTo;
+    const state = this.#state;
+    if (this.#ownership.kind !== 'owner' || state.over.length > 0 || state.isDue(now)) return 0;
+    if (!this.#options.isListed && state.size === 0) return 0;
+    return Math.max(0, Math.min(state.dueAt, this.#letters.nextAt) - now);
   }
 
   async #attempt(): Promise<void> {
@@ -190,11 +189,11 @@ export class NamespaceQueue {
     try {
       if (this.#ownership.kind !== 'owner') await this.#claim();
       this.#tried.resolve();
-      this.#entrance.settled(await this.#entries.settleOver());
+      await this.#letters.settleOver(this.#state);
       if (this.isLost) this.#halting.reset();
       else await this.#workAndRest();
       if (!this.#options.isListed && this.size === 0 && !this.#isStopped) await this.#giveUp();
-      if (!this.isLost) this.#drains.reached(this.#entries.settledTo);
+      if (!this.isLost) this.#drains.reached(this.#state.settledTo);
     } catch (error) {
       this.#failed(attempt, error, isEarly);
     } finally {
@@ -208,53 +207,29 @@ export class NamespaceQueue {
   }
 
   async #claim(): Promise<void> {
-    await this.#ownership.claim(this.size, (row) => this.#entries.sort(row));
+    await this.#ownership.claim(this.size, (row) => {
+      if (this.#state.sort(row)) this.#letters.tellCopied();
+    });
     if (!this.isLost) return;
     this.#restUntil = this.#world.clock.monotonicNow() + LOST_CHECK_MS;
     this.#drains.refuseAll(LOST);
   }
 
-  /** False where nothing is known yet of whether the database takes what waits. */
+  /** False if it is not known yet whether the database takes what waits. */
   async #work(): Promise<boolean> {
-    const isDue = this.#isDue(this.#world.clock.monotonicNow());
+    const isDue = this.#state.isDue(this.#world.clock.monotonicNow());
     const isApplied = isDue ? await this.#applyBatch() : true;
-    if (isApplied) await this.#retry.look();
+    if (isApplied) await this.#letters.retry(this.#state, (write) => this.#append(write));
     return isApplied;
   }
 
   async #applyBatch(): Promise<boolean> {
-    const { tally, letters } = this.#world;
-    const applied = await this.#applier.apply(this.#ownership.acceptToken(), this.#entries);
-    if (applied === null) return false;
-    const { entries } = applied;
-    const dead = applied.letters.length;
+    const batch = await this.#applier.apply(this.#ownership.acceptToken(), this.#state);
+    if (batch === null) return false;
     this.#hasLost = false;
-    this.#entries.settle(entries);
-    this.#entrance.settled(entries.length);
-    const done = entries.length - this.#buried(entries, applied.letters);
-    this.applied += done;
-    this.deadLettered += dead;
-    tally.applied += done;
-    tally.deadLettered += dead;
-    if (dead > 0) this.#tellLetters(applied.letters);
-    if (dead > 0 || entries.some((entry) => entry.retryOf !== null)) void letters.refresh();
+    this.#state.settle(batch);
+    this.#letters.report(batch);
     return true;
-  }
-
-  /** Entries that are dead letters as a whole; of a batch that is not atomic some operations may be. */
-  #buried(entries: readonly PendingEntry[], letters: readonly DeadLetter[]): number {
-    if (letters.length === 0) return 0;
-    const ids = new Set(letters.map(({ id }) => id));
-    return entries.filter(({ retryOf, position }) => ids.has(retryOf ?? this.#world.journal.idOf(position))).length;
-  }
-
-  #tellLetters(letters: readonly DeadLetter[]): void {
-    const [first] = letters;
-    if (first === undefined) return;
-    const { namespace } = this;
-    this.#world.log('warn', 'queued writes can never be applied, and are dead letters now; see: dead-letters list', {
-      ...{ namespace, writes: letters.length, first: first.id, op: first.op, code: first.code },
-    });
   }
 
   #failed(attempt: number, error: unknown, isEarly: boolean): void {
@@ -278,8 +253,8 @@ export class NamespaceQueue {
   async #giveUp(): Promise<void> {
     await this.#world.journal.checkpoint();
     await this.#ownership.release();
-    this.#drains.reached(this.#entries.settledTo);
+    this.#drains.reached(this.#state.settledTo);
     this.stop();
-    this.#options.onGivenUp(this.namespace);
+    this.#options.onGivenUp();
   }
 }

@@ -2,28 +2,28 @@ import type { Orphan, QueueRow } from '../engine/queues.ts';
 import type { JournalEntry, PendingEntry } from './journal/entries.ts';
 
 /** What a journal holds of a namespace, by what the queue's row in the database says of it. */
-interface Sorted {
+interface Sorted<Entry> {
   /** Applied, or dead letters: an attempt whose end this process has not seen. */
-  readonly done: readonly PendingEntry[];
+  readonly done: readonly Entry[];
   /** Accepted while the queue was this journal's, which it is no longer under that token: never applied. */
-  readonly orphans: readonly PendingEntry[];
+  readonly orphans: readonly Entry[];
   /** To be applied. */
-  readonly live: readonly PendingEntry[];
+  readonly live: readonly Entry[];
 }
 
 /**
  * Sorts entries by the row. `isNew` says of which entries it is sure that nobody has tried to apply them: what the row
  * says of positions as high was said of others, which a journal restored from a backup has forgotten.
  */
-export function sortByRow(
+export function sortByRow<Entry extends PendingEntry>(
   row: QueueRow,
   journal: string,
-  entries: readonly PendingEntry[],
-  isNew: (entry: PendingEntry) => boolean,
-): Sorted {
-  const done: PendingEntry[] = [];
-  const orphans: PendingEntry[] = [];
-  const live: PendingEntry[] = [];
+  entries: readonly Entry[],
+  isNew: (entry: Entry) => boolean,
+): Sorted<Entry> {
+  const done: Entry[] = [];
+  const orphans: Entry[] = [];
+  const live: Entry[] = [];
   for (const entry of entries) {
     const isCovered = entry.position <= appliedUnder(row, journal, entry.token);
     if (isCovered && !isNew(entry)) done.push(entry);

@@ -1,31 +1,17 @@
 import { ApiError } from '#protocol/errors.ts';
-import type { WriteBehindConfig } from '../config/write-behind.ts';
 import type { AcceptedWrite, FlushResult, WriteBufferHealth, WriteQueue } from '../data/write-queue.ts';
-import type { EngineLog } from '../engine/log.ts';
 import { IdempotencyConflictError } from '../engine/model/remembered-answer.ts';
 import type { IdempotencySlot } from '../engine/rows.ts';
-import type { SchemaCatalog } from '../schema/catalog.ts';
-import { Capacity, FullQueueNews } from './capacity.ts';
-import type { Clock } from './journal/clock.ts';
 import type { PendingEntry } from './journal/entries.ts';
-import type { Journal, JournalStats } from './journal/journal.ts';
+import type { JournalStats } from './journal/journal.ts';
 import { LetterCount } from './letter-count.ts';
 import { NamespaceQueue } from './namespace-queue.ts';
-import type { QueueEngine, QueueWorld, Tally } from './queue-world.ts';
-import { RecentEntries } from './recent-entries.ts';
+import type { QueueWorld } from './queue-world.ts';
+import { Totals } from './totals.ts';
 
-interface WriteBufferOptions {
-  readonly engine: QueueEngine;
-  readonly catalog: SchemaCatalog;
-  /** Open; who opened it closes it, after `stop`. */
-  readonly journal: Journal;
-  /** What the journal holds that is not known to be settled, in order. */
+interface WriteBufferOptions extends Omit<QueueWorld, 'random'> {
+  /** Entries of the journal that are not known to be settled, in order. */
   readonly pending: readonly PendingEntry[];
-  readonly config: WriteBehindConfig;
-  readonly statementTimeoutMs: number;
-  readonly clock: Clock;
-  readonly log: EngineLog;
-  /** 0 to 1, for jitter. */
   readonly random?: () => number;
 }
 
@@ -62,40 +48,29 @@ const NOT_ENABLED: FlushResult = { flushed: 0, deadLettered: 0, remaining: 0, ha
 
 /** Write-behind (contract section 7): accepts writes by way of the journal, and applies them in the background. */
 export class WriteBuffer implements WriteQueue {
-  readonly #options: WriteBufferOptions;
   readonly #world: QueueWorld;
+  readonly #totals: Totals;
+  readonly #letters: LetterCount;
   readonly #queues = new Map<string, NamespaceQueue>();
-  readonly #tally: Tally = { applied: 0, deadLettered: 0, batches: 0, lastBatchEntries: 0, lastBatchMs: 0 };
 
-  private constructor(options: WriteBufferOptions) {
-    const { engine, clock, statementTimeoutMs, config } = options;
-    const wakeAll = () => {
-      for (const queue of this.#queues.values()) queue.wake();
-    };
-    this.#options = options;
-    this.#world = {
-      ...options,
-      random: options.random ?? Math.random,
-      capacity: new Capacity(config, new FullQueueNews(options)),
-      recent: new RecentEntries(),
-      letters: new LetterCount(engine.queues, clock, statementTimeoutMs, wakeAll),
-      tally: this.#tally,
-      wakeAll,
-    };
+  private constructor(world: QueueWorld) {
+    this.#world = world;
+    this.#totals = new Totals(world);
+    this.#letters = new LetterCount(world, () => this.#wakeAll());
   }
 
   /**
    * Claims the queues, and begins to apply what the journal holds. With the database away it goes on by what the journal
    * knows, and claims them later.
    */
-  static async open(options: WriteBufferOptions): Promise<WriteBuffer> {
-    const buffer = new WriteBuffer(options);
-    await buffer.#start();
+  static async open({ pending, random = Math.random, ...world }: WriteBufferOptions): Promise<WriteBuffer> {
+    const buffer = new WriteBuffer({ ...world, random });
+    await buffer.#start(pending);
     return buffer;
   }
 
   isBuffered(namespace: string): boolean {
-    return this.#options.config.namespaces.has(namespace);
+    return this.#world.config.namespaces.has(namespace);
   }
 
   mustDrain(namespace: string): boolean {
@@ -103,12 +78,12 @@ export class WriteBuffer implements WriteQueue {
   }
 
   hasConsistentReads(namespace: string): boolean {
-    const listed = this.#options.config.namespaces.get(namespace);
+    const listed = this.#world.config.namespaces.get(namespace);
     return listed === undefined ? this.#queues.has(namespace) : listed.consistentReads;
   }
 
   ownedSince(namespace: string): number {
-    return this.#queues.get(namespace)?.ownedSince ?? this.#options.clock.now();
+    return this.#queues.get(namespace)?.ownedSince ?? this.#world.clock.now();
   }
 
   accept(write: AcceptedWrite): Promise<string> {
@@ -118,14 +93,14 @@ export class WriteBuffer implements WriteQueue {
   }
 
   recall(slot: IdempotencySlot): string | null {
-    const recalled = this.#options.journal.recall(slot);
+    const recalled = this.#world.journal.recall(slot);
     if (recalled === null) return null;
     if (recalled.isSame) return recalled.answer;
     throw new IdempotencyConflictError();
   }
 
   note(slot: IdempotencySlot, result: string): void {
-    this.#options.journal.note(slot, result);
+    this.#world.journal.note(slot, result);
   }
 
   async drain(namespace: string, deadline: number): Promise<void> {
@@ -152,25 +127,23 @@ export class WriteBuffer implements WriteQueue {
 
   health(): WriteBufferHealth {
     return {
-      enabled: this.#options.config.namespaces.size > 0,
-      available: this.#options.journal.stats().isAvailable,
-      pending: this.#world.capacity.writes,
+      enabled: this.#world.config.namespaces.size > 0,
+      available: this.#world.journal.stats().isAvailable,
+      pending: this.#totals.writes,
       oldestAgeSeconds: this.#oldestAgeSeconds(),
       halted: this.#count((queue) => queue.isHalted || queue.isLost) > 0,
-      deadLetters: this.#world.letters.count,
+      deadLetters: this.#letters.count,
     };
   }
 
   figures(): WriteBufferFigures {
     return {
-      ...this.#tally,
-      pending: this.#world.capacity.writes,
-      pendingBytes: this.#world.capacity.bytes,
+      ...this.#totals.figures,
       oldestAgeSeconds: this.#oldestAgeSeconds(),
-      deadLetters: this.#world.letters.count,
+      deadLetters: this.#letters.count,
       haltedQueues: this.#count((queue) => queue.isHalted),
       lostQueues: this.#count((queue) => queue.isLost),
-      journal: this.#options.journal.stats(),
+      journal: this.#world.journal.stats(),
     };
   }
 
@@ -185,32 +158,32 @@ export class WriteBuffer implements WriteQueue {
 
   /** Applies what waits, for at most `drainOnStopMs`; the rest stays in the journal for the next start. */
   async stop(): Promise<void> {
-    const { clock, config, log } = this.#options;
+    const { clock, config, log } = this.#world;
     const deadline = clock.monotonicNow() + config.drainOnStopMs;
     const queues = [...this.#queues.values()];
     if (config.drainOnStopMs > 0) await Promise.allSettled(queues.map((queue) => queue.drain(deadline)));
     for (const queue of queues) queue.stop();
-    this.#world.letters.stop();
+    this.#letters.stop();
     for (const { namespace, size } of queues.filter((queue) => queue.size > 0)) {
       log('warn', 'queued writes stay in the journal; the next start applies them', { namespace, writes: size });
     }
   }
 
-  async #start(): Promise<void> {
-    const { config, journal, log, pending, clock } = this.#options;
+  async #start(pending: readonly PendingEntry[]): Promise<void> {
+    const { catalog, config, journal, log, clock } = this.#world;
     const byNamespace = Map.groupBy(pending, (entry) => entry.namespace);
     const owned = [...journal.namespaces().values()].filter((state) => state.isOwner);
-    for (const { stored } of owned) if (stored !== null) this.#options.catalog.seed(stored);
+    for (const { stored } of owned) if (stored !== null) catalog.seed(stored);
     const names = [...config.namespaces.keys(), ...byNamespace.keys(), ...owned.map((state) => state.namespace)];
     for (const name of new Set(names)) this.#add(name, byNamespace.get(name) ?? []);
-    this.#options.catalog.onRead((stored) => void this.#queues.get(stored.namespace)?.keep(stored));
+    catalog.onRead((stored) => void this.#queues.get(stored.namespace)?.keep(stored));
     for (const [namespace, entries] of byNamespace) {
       log('info', 'the journal holds queued writes: they are applied first, as soon as the database takes them', {
         namespace,
         writes: entries.length,
       });
     }
-    void this.#world.letters.refresh();
+    void this.#letters.refresh();
     const deadline = clock.monotonicNow() + config.drainOnStopMs;
     await Promise.all([...this.#queues.values()].map((queue) => queue.start()));
     const left = [...this.#queues.values()].filter((queue) => !this.isBuffered(queue.namespace));
@@ -218,16 +191,24 @@ export class WriteBuffer implements WriteQueue {
   }
 
   #add(namespace: string, pending: readonly PendingEntry[]): void {
-    const onGivenUp = () => this.#queues.delete(namespace);
-    const isListed = this.isBuffered(namespace);
-    this.#queues.set(namespace, new NamespaceQueue(namespace, { world: this.#world, isListed, pending, onGivenUp }));
+    const options = {
+      ...{ world: this.#world, totals: this.#totals, letters: this.#letters },
+      isListed: this.isBuffered(namespace),
+      onBatchFull: () => this.#wakeAll(),
+      onGivenUp: () => this.#queues.delete(namespace),
+    };
+    this.#queues.set(namespace, new NamespaceQueue(namespace, options, pending));
+  }
+
+  #wakeAll(): void {
+    for (const queue of this.#queues.values()) queue.wake();
   }
 
   /** By the clock on the wall, which may have been set back. */
   #oldestAgeSeconds(): number {
     let oldest = Number.POSITIVE_INFINITY;
     for (const { oldestTime } of this.#queues.values()) oldest = Math.min(oldest, oldestTime ?? oldest);
-    const ageMs = this.#options.clock.now() - oldest;
+    const ageMs = this.#world.clock.now() - oldest;
     return oldest === Number.POSITIVE_INFINITY ? 0 : Math.max(0, Math.floor(ageMs / 1000));
   }
 

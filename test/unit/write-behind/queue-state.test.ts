@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Orphan, QueueRow } from '#engine/queues.ts';
-import { Capacity } from '#sidecar/write-behind/capacity.ts';
 import type { PendingEntry } from '#sidecar/write-behind/journal/entries.ts';
-import { PendingEntries } from '#sidecar/write-behind/pending-entries.ts';
+import type { LetterCount } from '#sidecar/write-behind/letter-count.ts';
+import { QueueLetters } from '#sidecar/write-behind/queue-letters.ts';
+import { QueueState } from '#sidecar/write-behind/queue-state.ts';
 import type { QueueWorld } from '#sidecar/write-behind/queue-world.ts';
-import { RecentEntries } from '#sidecar/write-behind/recent-entries.ts';
+import { Totals } from '#sidecar/write-behind/totals.ts';
 
 const MANY = 200_000;
 /** Time by the square of the entries is a minute and more here. */
@@ -18,7 +19,8 @@ const positions = (entries: Iterable<PendingEntry>): number[] => [...entries].ma
 
 let buried: number[] = [];
 let settled: number[] = [];
-let entries: PendingEntries;
+let entries: QueueState;
+let letters: QueueLetters;
 
 /** As much of a world as a queue of entries uses: the database takes dead letters, the journal notes what is settled. */
 function world(): QueueWorld {
@@ -37,21 +39,24 @@ function world(): QueueWorld {
     },
     checkpoint: async () => {},
   };
-  const listener = { full: () => {}, room: () => {} };
-  return {
-    ...{ engine, journal, statementTimeoutMs: 1000, clock: { monotonicNow: () => 0 }, log: () => {} },
-    ...{
-      capacity: new Capacity({ maxPending: 1e6, maxJournalMegabytes: 1000 }, listener),
-      recent: new RecentEntries(),
-    },
-    ...{ letters: { refresh: async () => {} }, tally: { deadLettered: 0 } },
-  } as unknown as QueueWorld;
+  const config = { maxPending: 1e6, maxJournalMegabytes: 1000, flushIntervalMs: 1000, flushAtPending: 500 };
+  const clock = { monotonicNow: () => 0 };
+  return { engine, journal, config, statementTimeoutMs: 1000, clock, log: () => {} } as unknown as QueueWorld;
 }
+
+/** A queue with the entries that the journal held at the start. */
+function restore(positions: readonly number[]): void {
+  const parts = world();
+  entries = new QueueState(parts, new Totals(parts), positions.map(entryAt));
+  letters = new QueueLetters('game', parts, { refresh: async () => {} } as LetterCount);
+}
+
+const push = (position: number) => entries.push(entryAt(position), null, 0);
 
 beforeEach(() => {
   buried = [];
   settled = [];
-  entries = new PendingEntries('game', world());
+  restore([]);
 });
 
 const lostTo = (journal: string): QueueRow => ({ namespace: 'game', journal, token: 2, position: 0, past: [] });
@@ -59,10 +64,11 @@ const lostTo = (journal: string): QueueRow => ({ namespace: 'game', journal, tok
 describe('a queue that another sidecar has taken over', () => {
   it('puts 200,000 entries to the dead letters, in order', { timeout: 120_000 }, async () => {
     const all = Array.from({ length: MANY }, (_, i) => i + 1);
-    for (const position of all) entries.restore(entryAt(position));
+    restore(all);
     entries.sort(lostTo('theirs'));
     const startedMs = performance.now();
-    expect(await entries.settleOver()).toBe(MANY);
+    await letters.settleOver(entries);
+    expect(entries.size).toBe(0);
     expect(performance.now() - startedMs).toBeLessThan(QUICK_MS);
     expect(buried).toEqual(all);
     expect(settled).toEqual(all);
@@ -70,37 +76,38 @@ describe('a queue that another sidecar has taken over', () => {
   });
 
   it('keeps what comes meanwhile for the next time', async () => {
-    for (const position of [1, 2]) entries.restore(entryAt(position));
+    restore([1, 2]);
     entries.sort(lostTo('theirs'));
-    const settling = entries.settleOver();
-    for (const position of [5, 4]) entries.push(entryAt(position));
-    expect(await settling).toBe(2);
+    const settling = letters.settleOver(entries);
+    for (const position of [5, 4]) push(position);
+    await settling;
+    expect(settled).toEqual([1, 2]);
     expect(entries.first?.position).toBe(4);
-    expect(await entries.settleOver()).toBe(2);
+    await letters.settleOver(entries);
     expect(buried).toEqual([1, 2, 4, 5]);
   });
 });
 
 describe('entries that are accepted out of order', () => {
   it('are applied in order', () => {
-    for (const position of [3, 1, 2, 7, 5, 6, 4]) entries.push(entryAt(position));
+    for (const position of [3, 1, 2, 7, 5, 6, 4]) push(position);
     expect(positions(entries.live())).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
   it('stay behind those that are settled', () => {
-    for (const position of [1, 2, 5]) entries.push(entryAt(position));
+    for (const position of [1, 2, 5]) push(position);
     entries.tried(2);
-    entries.settle([...entries.live()].slice(0, 2));
-    entries.push(entryAt(4));
-    entries.push(entryAt(3));
+    entries.settle({ entries: [...entries.live()].slice(0, 2), letters: [], tookMs: 1 });
+    push(4);
+    push(3);
     expect(positions(entries.live())).toEqual([3, 4, 5]);
   });
 
   it('cost no more than others', { timeout: 120_000 }, () => {
     const startedMs = performance.now();
     for (let position = 2; position <= MANY; position += 2) {
-      entries.push(entryAt(position));
-      entries.push(entryAt(position - 1));
+      push(position);
+      push(position - 1);
     }
     expect(performance.now() - startedMs).toBeLessThan(QUICK_MS);
     expect(positions(entries.live())).toEqual(Array.from({ length: MANY }, (_, i) => i + 1));
