@@ -261,6 +261,18 @@ describe('a queue', () => {
     expect(world.letters).toEqual([[2, 'write_buffer_unavailable']]);
   });
 
+  it('that was taken over holds nothing, even if the journal’s disk cannot note it', async () => {
+    let isFull = false;
+    const box = world.box('box', ({ kind }) => (isFull && kind === 'rename' ? { error: 'ENOSPC' } : null));
+    const buffer = await world.start(box);
+    await world.write(buffer, 1);
+    world.database.takeOver('a', 'another');
+    isFull = true;
+    await world.time.pass(5000);
+    expect(world.letters).toEqual([[1, 'write_buffer_unavailable']]);
+    expect(buffer.overview()).toMatchObject([{ pending: 0, isLost: true }]);
+  });
+
   it('that went and came back while a write was on its way to the disk has that write as a letter, and not twice', async () => {
     const calls = { flush: 0, read: 0 };
     let isSlow = false;
