@@ -191,7 +191,7 @@ export class NamespaceQueue {
       this.#tried.resolve();
       await this.#letters.settleOver(this.#state);
       if (this.isLost) this.#halting.reset();
-      else await this.#workAndRest();
+      else await this.#work();
       if (!this.#options.isListed && this.size === 0 && !this.#isStopped) await this.#giveUp();
       if (!this.isLost) this.#drains.reached(this.#state.settledTo);
     } catch (error) {
@@ -199,11 +199,6 @@ export class NamespaceQueue {
     } finally {
       this.#tried.resolve();
     }
-  }
-
-  async #workAndRest(): Promise<void> {
-    if (await this.#work()) this.#halting.succeeded();
-    this.#restUntil = 0;
   }
 
   async #claim(): Promise<void> {
@@ -215,21 +210,22 @@ export class NamespaceQueue {
     this.#drains.refuseAll(LOST);
   }
 
-  /** False if it is not known yet whether the database takes what waits. */
-  async #work(): Promise<boolean> {
-    const isDue = this.#state.isDue(this.#world.clock.monotonicNow());
-    const isApplied = isDue ? await this.#applyBatch() : true;
-    if (isApplied) await this.#letters.retry(this.#state, (write) => this.#append(write));
-    return isApplied;
-  }
-
-  async #applyBatch(): Promise<boolean> {
-    const batch = await this.#applier.apply(this.#ownership.acceptToken(), this.#state);
-    if (batch === null) return false;
-    this.#hasLost = false;
-    this.#state.settle(batch);
-    this.#letters.report(batch);
-    return true;
+  /** Applies a batch if one is due, and looks for letters that are wanted again. */
+  async #work(): Promise<void> {
+    const state = this.#state;
+    const isDue = state.isDue(this.#world.clock.monotonicNow());
+    const batch = isDue ? await this.#applier.apply(this.#ownership.acceptToken(), state) : null;
+    if (batch !== null) {
+      this.#hasLost = false;
+      state.settle(batch);
+      this.#letters.report(batch);
+    }
+    // A due batch that was not applied: whether the database takes what waits is not known yet.
+    if (batch !== null || !isDue) {
+      await this.#letters.retry(state, (write) => this.#append(write));
+      this.#halting.succeeded();
+    }
+    this.#restUntil = 0;
   }
 
   #failed(attempt: number, error: unknown, isEarly: boolean): void {
