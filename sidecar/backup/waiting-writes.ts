@@ -6,7 +6,7 @@ import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import type { JournalEntry, PendingEntry } from '../write-behind/journal/entries.ts';
 import { KeyMemory } from '../write-behind/journal/key-memory.ts';
 import { readHeaders, readJournal } from '../write-behind/journal/read-journal.ts';
-import { SegmentStore } from '../write-behind/journal/segment-store.ts';
+import { readEntries } from '../write-behind/journal/read-segment.ts';
 import { findJournalId, readState } from '../write-behind/journal/state-file.ts';
 
 /** What a journal held that it did not know to be settled. */
@@ -55,14 +55,15 @@ async function copyOnce(folder: string | null, journal: string, file: string): P
   try {
     if (folder === null) return { counts: new Map(), damages: 0 };
     const before = await shapeOf(folder);
-    const { store, pending, damages } = await contentOf(folder);
+    const { segments, pending, damages } = await contentOf(folder);
+    const source = { disk: NODE_DISK, folder, segments };
     try {
       for (let i = 0; i < pending.length; i += BATCH) {
-        const entries = await store.read(pending.slice(i, i + BATCH), (position) => `${journal}-${position}`);
+        const entries = await readEntries(source, pending.slice(i, i + BATCH), (position) => `${journal}-${position}`);
         await out.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
       }
     } finally {
-      await store.close();
+      for (const segment of segments.values()) await segment.closeReader();
     }
     if (before !== (await shapeOf(folder))) return null;
     return { counts: countsOf(pending), damages };
@@ -79,8 +80,8 @@ async function contentOf(folder: string) {
   const known = typeof state === 'object' ? state : null;
   const source = { disk: NODE_DISK, folder, headers, state: known, now: Date.now() };
   const { segments, pending, findings } = await readJournal(source, new KeyMemory());
-  const store = new SegmentStore({ disk: NODE_DISK, folder, segmentBytes: 0 }, segments, [], 0);
-  return { store, pending, damages: findings.filter(({ kind }) => kind === 'lost').length };
+  const damages = findings.filter(({ kind }) => kind === 'lost').length;
+  return { segments: new Map(segments.map((segment) => [segment.number, segment])), pending, damages };
 }
 
 /** Its files, and what it says of them. */

@@ -1,10 +1,11 @@
 import type { EngineLog } from '#engine/log.ts';
-import type { Clock } from './clock.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
+import { type Clock, Pause } from './clock.ts';
 import { notAccepted, reasonOf, unknownOutcome, writeAll } from './disk.ts';
 import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
 import { BLOCK_BYTES } from './frame.ts';
 import { Group } from './group.ts';
-import { Repair } from './repair.ts';
+import type { KeyMemory } from './key-memory.ts';
 import { type Segment, type SegmentHeader, writeHeader } from './segment.ts';
 import type { SegmentStore } from './segment-store.ts';
 
@@ -12,19 +13,18 @@ export interface WriterOptions {
   readonly journal: string;
   readonly folder: string;
   readonly store: SegmentStore;
+  /** Takes the keys of groups that are durable. */
+  readonly keys: KeyMemory;
   readonly clock: Clock;
   readonly log: EngineLog;
   /** The last position given before. */
   readonly lastPosition: number;
   /** What must be durable before anything is accepted; called again until it succeeds. */
   readonly beforeFirst: () => Promise<void>;
-  /** The record of a key in a group that is durable now. */
-  readonly onKey: (record: Buffer) => void;
-  /** A new segment is written to. */
-  readonly onNewSegment: () => void;
-  /** What can be read of a segment after its flush failed. */
-  readonly check: (segment: Segment) => Promise<void>;
 }
+
+const FIRST_REPAIR_PAUSE_MS = 100;
+const LONGEST_REPAIR_PAUSE_MS = 5000;
 
 interface WriterFigures {
   flushes: number;
@@ -46,7 +46,8 @@ export class GroupWriter {
   #state: 'broken' | 'available' | 'closed' = 'broken';
   #groups: Group[] = [];
   #running: Promise<void> | null = null;
-  readonly #repairs: Repair;
+  readonly #repairPause: Pause;
+  #repairing: Promise<void> | null = null;
   #marks = new Map<string, SettledMark>();
   #spare: Buffer | null = null;
   #isPrepared = false;
@@ -63,14 +64,7 @@ export class GroupWriter {
     this.#options = options;
     this.#lastPosition = options.lastPosition;
     this.#durablePosition = options.lastPosition;
-    const { folder, clock, log } = options;
-    this.#repairs = new Repair({
-      folder,
-      clock,
-      log,
-      attempt: () => this.#repair(),
-      onRepaired: () => this.#onRepaired(),
-    });
+    this.#repairPause = new Pause(options.clock);
   }
 
   get isAvailable(): boolean {
@@ -122,7 +116,8 @@ export class GroupWriter {
     if (wasAvailable) this.#state = 'closed';
     await this.#running;
     this.#state = 'closed';
-    await this.#repairs.stop();
+    this.#repairPause.wake();
+    await this.#repairing;
   }
 
   /** The group that takes records now. It is written in a later turn, with all that came by then. */
@@ -161,7 +156,7 @@ export class GroupWriter {
       isWritten = true;
       await file.flush();
       segment.end += bytes.length;
-      if (!isRoom) this.#activate(segment);
+      if (!isRoom) store.activate(segment);
     } catch (error) {
       this.#fail(group, segment, isWritten, error);
       return;
@@ -179,9 +174,10 @@ export class GroupWriter {
     figures.flushedWrites += group.count;
     segment.groups += 1;
     segment.unsettled += group.count;
+    const { clock, keys } = this.#options;
     for (const record of group.keys) {
       segment.keys.add(record);
-      this.#options.onKey(record);
+      keys.add(record, 0, clock.now());
     }
     this.#durablePosition = group.lastPosition ?? this.#durablePosition;
     group.resolve(segment.number, segment.end - group.frameLength);
@@ -206,22 +202,38 @@ export class GroupWriter {
     const { folder, log } = this.#options;
     this.#state = 'broken';
     log('error', `the journal ${what}: ${reasonOf(error)}; buffered writes are refused until it can be`, { folder });
-    this.#repairs.begin(reasonOf(error));
+    this.#repairing ??= this.#repair(reasonOf(error));
+  }
+
+  /** Retries, more and more rarely, until the disk takes writes again. `reason` is in the log already. */
+  async #repair(reason: string): Promise<void> {
+    const { folder, log } = this.#options;
+    let told = reason;
+    for (let pauseMs = FIRST_REPAIR_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_REPAIR_PAUSE_MS)) {
+      await this.#repairPause.wait(pauseMs);
+      if (this.#state === 'closed') break;
+      try {
+        await this.#replaceSegment();
+        log('info', 'the journal can be written again', { event: LOG_EVENT.recovered, folder });
+        if (this.#state === 'broken') this.#state = 'available';
+        break;
+      } catch (error) {
+        if (reasonOf(error) !== told) log('error', `the journal cannot be written: ${reasonOf(error)}`, { folder });
+        told = reasonOf(error);
+      }
+    }
+    this.#repairing = null;
   }
 
   /** What was acknowledged is looked at once, before a new segment takes its place. */
-  async #repair(): Promise<void> {
-    const { store, check } = this.#options;
+  async #replaceSegment(): Promise<void> {
+    const { store } = this.#options;
     const { newest } = store;
     if (newest !== null && newest.file !== null) {
       await newest.closeFile();
-      await check(newest);
+      await store.check(newest);
     }
     await this.#beginSegment();
-  }
-
-  #onRepaired(): void {
-    if (this.#state === 'broken') this.#state = 'available';
   }
 
   /** A new segment, whose header seals the one before it where its durable groups end. */
@@ -241,12 +253,7 @@ export class GroupWriter {
       throw error;
     }
     segment.end = BLOCK_BYTES;
-    this.#activate(segment);
-  }
-
-  #activate(segment: Segment): void {
-    this.#options.store.activate(segment);
-    this.#options.onNewSegment();
+    store.activate(segment);
   }
 
   #headerOf(segment: Segment, firstPosition: number): SegmentHeader {

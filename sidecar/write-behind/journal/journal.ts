@@ -7,7 +7,6 @@ import type { KeyMemory } from './key-memory.ts';
 import { keyRecord } from './key-record.ts';
 import { lockJournal, type OpenContent, openContent } from './open-journal.ts';
 import type { JournalFinding } from './read-journal.ts';
-import { checkSegment } from './read-segment.ts';
 import { SegmentStore } from './segment-store.ts';
 import { type JournalState, StateSaver } from './state-file.ts';
 
@@ -50,8 +49,6 @@ export interface JournalStats {
 }
 
 const DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024;
-/** A full disk may have room only when what is settled is gone: nothing else would begin it again then. */
-const TIDY_AGAIN_MS = 30_000;
 
 /** The ordered log of acknowledged writes, of all buffered namespaces (contract section 7). */
 export class Journal {
@@ -64,11 +61,6 @@ export class Journal {
   readonly #keys: KeyMemory;
   readonly #settled: Map<string, SettledMark>;
   readonly #namespaces: Map<string, NamespaceState>;
-  #tidying: Promise<void> | null = null;
-  #isTidyWanted = false;
-  #cancelTidy: () => void = () => {};
-  /** Why it failed, as long as it does. */
-  #toldTidy: string | null = null;
   #isClosed = false;
 
   /** @throws Error with one line for the owner: another sidecar uses the folder, or it holds what this program cannot read */
@@ -94,27 +86,21 @@ export class Journal {
     this.#keys = content.keys;
     this.#settled = content.settled;
     this.#namespaces = new Map(content.namespaces.map((state) => [state.namespace, state]));
+    this.#state = new StateSaver(disk, folder, () => this.#collect(false));
+    const saveState = () => this.#state.save();
     this.#store = new SegmentStore(
-      { disk, folder, segmentBytes },
+      { disk, folder, segmentBytes, clock, log, saveState },
       content.segments,
       content.keyFiles,
       content.lastNumber,
     );
-    this.#state = new StateSaver(disk, folder, () => this.#collect(false));
     this.#writer = new GroupWriter({
-      journal: this.id,
-      folder,
-      store: this.#store,
-      clock,
-      log,
+      ...{ journal: this.id, folder, store: this.#store, keys: this.#keys, clock, log },
       lastPosition: content.lastPosition,
       beforeFirst: async () => {
         await content.harden();
         await this.#state.save();
       },
-      onKey: (record) => this.#keys.add(record, 0, clock.now()),
-      onNewSegment: () => this.#tidySoon(),
-      check: (segment) => checkSegment(disk, segment, log),
     });
   }
 
@@ -154,7 +140,7 @@ export class Journal {
     for (const namespace of new Set(entries.map((entry) => entry.namespace))) {
       this.#writer.addMark(namespace, this.#settled.get(namespace) as SettledMark);
     }
-    if (this.#store.settle(entries)) this.#tidySoon();
+    this.#store.settle(entries);
   }
 
   /** Positions up to this one are not given any more: the database says that they were. */
@@ -204,9 +190,8 @@ export class Journal {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#cancelTidy();
+    this.#store.stop();
     await this.#writer.close();
-    await this.#tidying;
     await this.#store.close();
     const { folder, log } = this.#options;
     try {
@@ -215,31 +200,6 @@ export class Journal {
       log('warn', `the journal's state could not be written at the end: ${reasonOf(error)}`, { folder });
     }
     this.#lock.release();
-  }
-
-  /** In the background, once at a time. */
-  #tidySoon(): void {
-    this.#isTidyWanted = true;
-    this.#tidying ??= this.#tidy();
-  }
-
-  async #tidy(): Promise<void> {
-    const { folder, clock, log } = this.#options;
-    await null;
-    while (this.#isTidyWanted && !this.#isClosed) {
-      this.#isTidyWanted = false;
-      this.#cancelTidy();
-      try {
-        await this.#store.tidy(clock.now(), () => this.#state.save());
-        this.#toldTidy = null;
-      } catch (error) {
-        const reason = reasonOf(error);
-        if (reason !== this.#toldTidy) log('warn', `the journal could not give back space: ${reason}`, { folder });
-        this.#toldTidy = reason;
-        if (!this.#isClosed) this.#cancelTidy = clock.setTimeout(() => this.#tidySoon(), TIDY_AGAIN_MS);
-      }
-    }
-    this.#tidying = null;
   }
 
   #collect(isClean: boolean): JournalState {

@@ -1,9 +1,9 @@
 import type { EngineLog } from '#engine/log.ts';
 import { type Disk, readWhole, reasonOf } from './disk.ts';
-import type { PendingEntry, SettledMark } from './entries.ts';
+import type { JournalEntry, PendingEntry, SettledMark } from './entries.ts';
 import { BLOCK_BYTES, FRAME_HEAD_BYTES, type FrameHead, peekFrame, readFrame } from './frame.ts';
 import { keyRecord } from './key-record.ts';
-import { KIND, type RecordHead, readHead, readKey, readPayload } from './records.ts';
+import { KIND, type RecordHead, readEntry, readHead, readKey, readPayload } from './records.ts';
 import type { Segment } from './segment.ts';
 
 interface SegmentContent extends SegmentScan {
@@ -159,4 +159,52 @@ export async function checkSegment(disk: Disk, segment: Segment, log: EngineLog)
   } catch (error) {
     log('error', `the journal cannot be read back after the failure: ${reasonOf(error)}`, { file });
   }
+}
+
+/** Neighbouring entries are read together, up to so many bytes, and over what lies between them. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+const MAX_HOLE_BYTES = 64 * 1024;
+
+interface EntrySource {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly segments: ReadonlyMap<number, Segment>;
+}
+
+/** In the order asked for. @throws Error if the disk does not return them */
+export async function readEntries(
+  { disk, folder, segments }: EntrySource,
+  entries: readonly PendingEntry[],
+  idOf: (position: number) => string,
+): Promise<JournalEntry[]> {
+  const read: JournalEntry[] = [];
+  for (let from = 0; from < entries.length; ) {
+    const to = endOfRun(entries, from);
+    const first = entries[from] as PendingEntry;
+    const last = entries[to - 1] as PendingEntry;
+    const bytes = await segments.get(first.segment)?.read(disk, first.offset, last.offset + last.length);
+    for (const place of entries.slice(from, to)) {
+      const entry = bytes === undefined ? null : readEntry(bytes, place.offset - first.offset);
+      if (entry === null || entry.position !== place.position) {
+        throw new Error(`segment ${place.segment} of the journal ${folder} does not give back what was written`);
+      }
+      read.push({ ...entry, id: idOf(entry.position) });
+    }
+    from = to;
+  }
+  return read;
+}
+
+/** Index behind the last entry that is read together with the one at `from`. */
+function endOfRun(entries: readonly PendingEntry[], from: number): number {
+  const first = entries[from] as PendingEntry;
+  let end = first.offset + first.length;
+  let to = from + 1;
+  for (; to < entries.length; to += 1) {
+    const { segment, offset, length } = entries[to] as PendingEntry;
+    if (segment !== first.segment || offset < end || offset - end > MAX_HOLE_BYTES) break;
+    if (offset + length - first.offset > MAX_READ_BYTES) break;
+    end = offset + length;
+  }
+  return to;
 }

@@ -1,30 +1,40 @@
-import { type Disk, type DiskFile, readAt } from './disk.ts';
+import type { EngineLog } from '#engine/log.ts';
+import type { Clock } from './clock.ts';
+import { type Disk, reasonOf } from './disk.ts';
 import type { JournalEntry, PendingEntry } from './entries.ts';
 import { BLOCK_BYTES } from './frame.ts';
 import { type KeyFile, writeKeyFile } from './key-record.ts';
-import { readEntry } from './records.ts';
+import { checkSegment, readEntries } from './read-segment.ts';
 import { prepareSegment, type Segment } from './segment.ts';
 
-/** Neighbouring entries are read together, up to so many bytes, and over what lies between them. */
-const MAX_READ_BYTES = 4 * 1024 * 1024;
-const MAX_HOLE_BYTES = 64 * 1024;
+/** A full disk may have room only when what is settled is gone: nothing else would begin it again then. */
+const TIDY_AGAIN_MS = 30_000;
 
 export interface StoreOptions {
   readonly disk: Disk;
   readonly folder: string;
   readonly segmentBytes: number;
+  readonly clock: Clock;
+  readonly log: EngineLog;
+  /** Makes durable which files belong to the journal. */
+  readonly saveState: () => Promise<void>;
 }
 
 /** The files of a journal: those with entries, one made ahead, and the keys of those that are gone. */
 export class SegmentStore {
   readonly #options: StoreOptions;
   readonly #segments = new Map<number, Segment>();
-  readonly #readers = new Map<number, Promise<DiskFile>>();
   #keyFiles: readonly KeyFile[];
   #lastNumber: number;
   #newest: Segment | null = null;
   #prepared: Promise<Segment | null> | null = null;
   #preparedBytes = 0;
+  #tidying: Promise<void> | null = null;
+  #isTidyWanted = false;
+  #cancelTidy: () => void = () => {};
+  /** Why it failed, as long as it does. */
+  #toldTidy: string | null = null;
+  #isStopped = false;
 
   /** `lastNumber`: no file in the folder has a higher one. */
   constructor(options: StoreOptions, found: readonly Segment[], keyFiles: readonly KeyFile[], lastNumber: number) {
@@ -82,6 +92,7 @@ export class SegmentStore {
       this.#preparedBytes = 0;
       return null;
     });
+    this.#tidySoon();
   }
 
   /** Nothing acknowledged is in it. Where the disk keeps it none the less, no later segment names it. */
@@ -90,8 +101,7 @@ export class SegmentStore {
     await this.#options.disk.remove(segment.path).catch(() => {});
   }
 
-  /** True where a whole segment is settled by it. */
-  settle(entries: readonly PendingEntry[]): boolean {
+  settle(entries: readonly PendingEntry[]): void {
     let isWhole = false;
     for (const entry of entries) {
       const segment = this.#segments.get(entry.segment);
@@ -99,67 +109,71 @@ export class SegmentStore {
       segment.unsettled -= 1;
       isWhole ||= segment.isSealed && segment.unsettled === 0;
     }
-    return isWhole;
+    if (isWhole) this.#tidySoon();
   }
 
-  /**
-   * Gives back the space of what is settled. `saveState` makes durable that these files do not belong to the journal any
-   * more: a file that is missing without that is a loss.
-   */
-  async tidy(now: number, saveState: () => Promise<void>): Promise<void> {
-    const going = this.segments.filter((segment) => segment.isSealed && segment.unsettled === 0);
-    for (const segment of going) await this.#keepKeys(segment, now);
-    for (const segment of going) segment.isGoing = true;
-    await saveState();
-    for (const segment of going) await this.#remove(segment);
-    await this.#removeKeyFiles(now);
+  /** Looks whether a segment whose flush failed still gives back what was acknowledged before. Never throws. */
+  check(segment: Segment): Promise<void> {
+    return checkSegment(this.#options.disk, segment, this.#options.log);
   }
 
-  async read(entries: readonly PendingEntry[], idOf: (position: number) => string): Promise<JournalEntry[]> {
-    const read: JournalEntry[] = [];
-    for (let from = 0; from < entries.length; ) {
-      const to = endOfRun(entries, from);
-      const first = entries[from] as PendingEntry;
-      const last = entries[to - 1] as PendingEntry;
-      const bytes = await this.#readRange(first.segment, first.offset, last.offset + last.length);
-      for (const place of entries.slice(from, to)) {
-        const entry = readEntry(bytes, place.offset - first.offset);
-        if (entry === null || entry.position !== place.position) throw this.#unreadable(place.segment);
-        read.push({ ...entry, id: idOf(entry.position) });
-      }
-      from = to;
-    }
-    return read;
+  read(entries: readonly PendingEntry[], idOf: (position: number) => string): Promise<JournalEntry[]> {
+    return readEntries({ ...this.#options, segments: this.#segments }, entries, idOf);
+  }
+
+  /** No file is removed after this. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTidy();
   }
 
   async close(): Promise<void> {
+    await this.#tidying;
     const ahead = await this.#prepared;
     this.#prepared = null;
     if (ahead !== null) await this.giveUp(ahead);
     await this.#newest?.closeFile();
-    for (const reader of this.#readers.values()) await closeReader(reader);
-    this.#readers.clear();
+    for (const segment of this.#segments.values()) await segment.closeReader();
+  }
+
+  /** Gives back the space of settled segments in the background, once at a time. */
+  #tidySoon(): void {
+    this.#isTidyWanted = true;
+    this.#tidying ??= this.#tidyWhileWanted();
+  }
+
+  async #tidyWhileWanted(): Promise<void> {
+    const { folder, clock, log } = this.#options;
+    await null;
+    while (this.#isTidyWanted && !this.#isStopped) {
+      this.#isTidyWanted = false;
+      this.#cancelTidy();
+      try {
+        await this.#tidy(clock.now());
+        this.#toldTidy = null;
+      } catch (error) {
+        const reason = reasonOf(error);
+        if (reason !== this.#toldTidy) log('warn', `the journal could not give back space: ${reason}`, { folder });
+        this.#toldTidy = reason;
+        if (!this.#isStopped) this.#cancelTidy = clock.setTimeout(() => this.#tidySoon(), TIDY_AGAIN_MS);
+      }
+    }
+    this.#tidying = null;
+  }
+
+  /** A file that is missing while the durable state names it is a loss, so the state is saved first. */
+  async #tidy(now: number): Promise<void> {
+    const going = this.segments.filter((segment) => segment.isSealed && segment.unsettled === 0);
+    for (const segment of going) await this.#keepKeys(segment, now);
+    for (const segment of going) segment.isGoing = true;
+    await this.#options.saveState();
+    for (const segment of going) await this.#remove(segment);
+    await this.#removeKeyFiles(now);
   }
 
   #prepare(bytes: number): Promise<Segment> {
     this.#lastNumber += 1;
     return prepareSegment(this.#options.disk, this.#options.folder, this.#lastNumber, bytes);
-  }
-
-  async #readRange(number: number, from: number, to: number): Promise<Buffer> {
-    let reader = this.#readers.get(number);
-    if (reader === undefined) {
-      const segment = this.#segments.get(number);
-      if (segment === undefined) throw this.#unreadable(number);
-      reader = this.#options.disk.open(segment.path, 'read');
-      reader.catch(() => this.#readers.delete(number));
-      this.#readers.set(number, reader);
-    }
-    return await readAt(await reader, from, to - from);
-  }
-
-  #unreadable(number: number): Error {
-    return new Error(`segment ${number} of the journal ${this.#options.folder} does not give back what was written`);
   }
 
   async #keepKeys(segment: Segment, now: number): Promise<void> {
@@ -174,9 +188,7 @@ export class SegmentStore {
   /** A file that lost something is kept for whoever wants to look into it. */
   async #remove(segment: Segment): Promise<void> {
     const { disk } = this.#options;
-    const reader = this.#readers.get(segment.number);
-    this.#readers.delete(segment.number);
-    if (reader !== undefined) await closeReader(reader);
+    await segment.closeReader();
     if (segment.lostBytes > 0) await disk.rename(segment.path, `${segment.path}.damaged`);
     else await disk.remove(segment.path);
     this.#segments.delete(segment.number);
@@ -189,22 +201,4 @@ export class SegmentStore {
       this.#keyFiles = this.#keyFiles.filter((file) => file.path !== path);
     }
   }
-}
-
-async function closeReader(reader: Promise<DiskFile>): Promise<void> {
-  await reader.then((file) => file.close()).catch(() => {});
-}
-
-/** Index behind the last entry that is read together with the one at `from`. */
-function endOfRun(entries: readonly PendingEntry[], from: number): number {
-  const first = entries[from] as PendingEntry;
-  let end = first.offset + first.length;
-  let to = from + 1;
-  for (; to < entries.length; to += 1) {
-    const { segment, offset, length } = entries[to] as PendingEntry;
-    if (segment !== first.segment || offset < end || offset - end > MAX_HOLE_BYTES) break;
-    if (offset + length - first.offset > MAX_READ_BYTES) break;
-    end = offset + length;
-  }
-  return to;
 }

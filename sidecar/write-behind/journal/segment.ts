@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { type Disk, type DiskFile, writeAll } from './disk.ts';
+import { type Disk, type DiskFile, readAt, writeAll } from './disk.ts';
 import { BLOCK_BYTES, FORMAT } from './frame.ts';
 import { KeyLog } from './key-record.ts';
 
@@ -26,12 +26,29 @@ export class Segment {
   readonly keys = new KeyLog();
   /** Open for writing; only the newest one is. */
   file: DiskFile | null;
+  #reader: Promise<DiskFile> | null = null;
 
   constructor(folder: string, number: number, bytes: number, file: DiskFile | null) {
     this.number = number;
     this.path = join(folder, segmentName(number));
     this.bytes = bytes;
     this.file = file;
+  }
+
+  /** Reads a range of the file, which stays open for the next one. */
+  async read(disk: Disk, from: number, to: number): Promise<Buffer> {
+    const reader = this.#reader ?? disk.open(this.path, 'read');
+    this.#reader = reader;
+    reader.catch(() => {
+      this.#reader = null;
+    });
+    return await readAt(await reader, from, to - from);
+  }
+
+  async closeReader(): Promise<void> {
+    const reader = this.#reader;
+    this.#reader = null;
+    await reader?.then((file) => file.close()).catch(() => {});
   }
 
   /** Nothing is written to it any more. A file that cannot be closed is as good as closed. */
