@@ -75,14 +75,14 @@ export const ZONES: readonly Zone[] = [
   { path: 'db_connector/helper/', zones: [PROTOCOL], packages: ['@msgpack/msgpack'] },
 
   { path: 'sidecar/columns/', zones: [PROTOCOL], packages: [] },
-  { path: 'sidecar/engine/sqlite/', zones: ENGINE, packages: ['better-sqlite3'] },
+  { path: 'sidecar/engine/sqlite/', zones: [...ENGINE, 'sidecar/engine/sql/'], packages: ['better-sqlite3'] },
   { path: 'sidecar/engine/sql/', zones: ENGINE, packages: ['knex'] },
   {
     path: 'sidecar/engine/postgres/',
     zones: [...ENGINE, 'sidecar/engine/sql/'],
     packages: ['pg', 'knex'],
   },
-  { path: 'sidecar/engine/mysql/', zones: [...ENGINE, 'sidecar/engine/sql/'], packages: ['mysql2', 'knex'] },
+  { path: 'sidecar/engine/mysql/', zones: [...ENGINE, 'sidecar/engine/sql/'], packages: ['mysql2'] },
   { path: 'sidecar/engine/mongo/', zones: ENGINE, packages: ['mongodb'] },
   {
     path: 'sidecar/engine/',

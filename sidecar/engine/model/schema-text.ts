@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import { type Column, type Part, parseStoredSchema, type Schema, schemaToJson } from '#protocol/schema.ts';
+import { UnusableDatabaseError } from './failures.ts';
 
 /** The inverse of `textOfSchema`; the digits of numbers stay. */
 export function schemaOfText(text: string): Schema {
@@ -62,6 +63,22 @@ export const FORMAT_VERSION = 2;
 
 /** Of a new database. It grows only with what an older program would destroy, so that all others may go back to one. */
 export const FIRST_FORMAT_VERSION = 1;
+
+/**
+ * Judges the format version that is stored in a database. `place` names the database or file in the error.
+ * @throws UnusableDatabaseError
+ */
+export function checkFormatVersion(stored: unknown, place: string): void {
+  const version = Number(stored);
+  if (!Number.isSafeInteger(version) || version < 1) {
+    throw new UnusableDatabaseError(`the ${place} has no readable format version; nothing was changed`);
+  }
+  if (version > FORMAT_VERSION) {
+    throw new UnusableDatabaseError(
+      `the ${place} has format version ${version}, and this program knows ${FORMAT_VERSION}: use a newer sidecar; nothing was changed`,
+    );
+  }
+}
 
 /**
  * A program that knows no parts takes their tables and columns out of the schema with its next sync; one that knows no

@@ -1,81 +1,38 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
-import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-text.ts';
+import { checkFormatVersion, FIRST_FORMAT_VERSION } from '../model/schema-text.ts';
 import type { Session } from '../sql/session.ts';
-import { quoted } from './names.ts';
+import { type SystemTable, systemTables } from '../sql/system-tables.ts';
+import { errnoOf } from './failures.ts';
 import { tableOptions } from './schema/ddl.ts';
 import type { Flavour } from './schema/types.ts';
 
 /** By which a table of ours is told from one of another program that has the same name. */
 const MARK = 'sidecar system table';
 
+const MAX_VARCHAR = 16_383;
+
 const EXPIRED_ROWS_AT_ONCE = 1000;
 /** What is left then is removed next time. */
 const PURGE_MARGIN_MS = 3000;
 
-/** `_meta` comes last: where it is there with a version, the others are, but for those that are younger than the format. */
-const SYSTEM_TABLES = {
-  _schemas: `
-    namespace VARCHAR(64) NOT NULL,
-    revision BIGINT NOT NULL,
-    hash VARCHAR(64) NOT NULL,
-    \`schema\` LONGTEXT NOT NULL COMMENT 'JSON text of the normalised schema',
-    updated_at VARCHAR(32) NOT NULL COMMENT 'ISO 8601 UTC',
-    pending LONGTEXT NULL COMMENT 'JSON text of a change that is under way or was cut off',
-    PRIMARY KEY (namespace)`,
-  _idempotency: `
-    kid VARCHAR(64) NOT NULL,
-    namespace VARCHAR(64) NOT NULL,
-    \`key\` VARCHAR(255) NOT NULL,
-    fingerprint VARCHAR(64) NOT NULL,
-    result LONGTEXT NOT NULL,
-    expires_at BIGINT NOT NULL COMMENT 'epoch milliseconds',
-    PRIMARY KEY (kid, namespace, \`key\`),
-    INDEX by_expiry (expires_at)`,
-  _quarantine: `
-    id BIGINT NOT NULL AUTO_INCREMENT,
-    namespace VARCHAR(64) NOT NULL,
-    kind VARCHAR(16) NOT NULL COMMENT 'table or column',
-    table_name VARCHAR(64) NOT NULL COMMENT 'declared name',
-    column_name VARCHAR(64) NULL COMMENT 'declared name, NULL for a table',
-    physical_name VARCHAR(64) NOT NULL COMMENT 'of the kept table',
-    definition LONGTEXT NOT NULL COMMENT 'JSON text of the table or column as it was declared',
-    row_count BIGINT NOT NULL,
-    quarantined_at VARCHAR(32) NOT NULL COMMENT 'ISO 8601 UTC',
-    PRIMARY KEY (id)`,
-  _locks: `
-    namespace VARCHAR(64) NOT NULL,
-    owner VARCHAR(400) NOT NULL,
-    renewed_at BIGINT NOT NULL COMMENT 'epoch milliseconds',
-    PRIMARY KEY (namespace)`,
-  _generators: `
-    namespace VARCHAR(64) NOT NULL,
-    table_name VARCHAR(64) NOT NULL COMMENT 'declared name',
-    last_id BIGINT NOT NULL COMMENT 'highest id ever given; survives the table',
-    PRIMARY KEY (namespace, table_name)`,
-  _queues: `
-    namespace VARCHAR(64) NOT NULL,
-    journal VARCHAR(64) NULL COMMENT 'id of the owner''s journal',
-    token BIGINT NOT NULL COMMENT 'fencing token, grows with every owner',
-    \`position\` BIGINT NOT NULL COMMENT 'of the last entry applied under the token',
-    past LONGTEXT NOT NULL COMMENT 'JSON text of the earlier owners',
-    PRIMARY KEY (namespace)`,
-  _dead_letters: `
-    id VARCHAR(100) NOT NULL,
-    namespace VARCHAR(64) NOT NULL,
-    kid VARCHAR(64) NOT NULL,
-    op VARCHAR(64) NOT NULL,
-    payload LONGTEXT NOT NULL COMMENT 'JSON text',
-    code VARCHAR(64) NOT NULL,
-    message LONGTEXT NOT NULL,
-    \`time\` BIGINT NOT NULL COMMENT 'of the acknowledgement, epoch milliseconds',
-    is_retry_wanted TINYINT NOT NULL,
-    PRIMARY KEY (id),
-    INDEX to_retry (namespace, is_retry_wanted)`,
-  _meta: `
-    name VARCHAR(255) NOT NULL,
-    value MEDIUMTEXT NOT NULL,
-    PRIMARY KEY (name)`,
-} as const;
+/** A table or index that is there already: another sidecar has made it in the meantime. */
+const ALREADY_MADE: ReadonlySet<number> = new Set([1050, 1061]);
+
+function tablesOf(flavour: Flavour): SystemTable[] {
+  return systemTables({
+    client: 'mysql2',
+    key: (length) => `VARCHAR(${length})`,
+    word: (length) => (length > MAX_VARCHAR ? 'MEDIUMTEXT' : `VARCHAR(${length})`),
+    text: 'LONGTEXT',
+    integer: 'BIGINT',
+    flag: 'TINYINT',
+    id: 'BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY',
+    options: () => ` ${tableOptions(flavour)} COMMENT='${MARK}'`,
+    sharesIndexNames: false,
+    keepsComments: true,
+    storesPending: true,
+  });
+}
 
 /**
  * Creates the system tables in a database, or checks that those of it are known. Tables of other programs may stand
@@ -84,24 +41,37 @@ const SYSTEM_TABLES = {
  * is changed then. Errors of the driver are passed on.
  */
 export async function prepareSystemTables(session: Session, flavour: Flavour): Promise<void> {
-  const made = await madeTables(session);
-  if (made.has('_meta')) await checkFormatVersion(session);
-  for (const [name, columns] of Object.entries(SYSTEM_TABLES)) {
-    if (made.has(name)) continue;
-    await session.query(
-      `CREATE TABLE IF NOT EXISTS ${quoted(name)} (${columns}) ${tableOptions(flavour)} COMMENT='${MARK}'`,
-    );
+  const tables = tablesOf(flavour);
+  const made = await madeTables(session, tables);
+  if (made.has('_meta')) await checkFormat(session);
+  for (const { name, createSql, index } of tables) {
+    if (!made.has(name)) await make(session, createSql);
+    if (index !== null && !(made.has(name) && (await hasIndex(session, name, index.name))))
+      await make(session, index.sql);
   }
-  if (made.has('_meta')) return;
-  await session.query('INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)', ['format', String(FIRST_FORMAT_VERSION)]);
-  await checkFormatVersion(session);
+  if (!made.has('_meta')) await checkFormat(session);
+}
+
+async function make(session: Session, sql: string): Promise<void> {
+  try {
+    await session.query(sql);
+  } catch (error) {
+    if (!ALREADY_MADE.has(errnoOf(error) ?? 0)) throw error;
+  }
+}
+
+/** Between the making of a table and that of its index a crash may lie. */
+async function hasIndex(session: Session, table: string, index: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM information_schema.statistics
+    WHERE table_schema = DATABASE() AND table_name = ? AND index_name = ? LIMIT 1`;
+  return (await session.query(sql, [table, index])).rows.length > 0;
 }
 
 /** Of ours, those that are there. One by one: a question about several makes MariaDB open every table of the database. */
-async function madeTables(session: Session): Promise<Set<string>> {
+async function madeTables(session: Session, tables: readonly SystemTable[]): Promise<Set<string>> {
   const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
   const made = new Set<string>();
-  for (const name of Object.keys(SYSTEM_TABLES)) {
+  for (const { name } of tables) {
     const [row] = (await session.query(sql, [name])).rows;
     if (row === undefined) continue;
     if (row[0] !== MARK) {
@@ -114,25 +84,12 @@ async function madeTables(session: Session): Promise<Set<string>> {
   return made;
 }
 
-async function checkFormatVersion(session: Session): Promise<void> {
+async function checkFormat(session: Session): Promise<void> {
   const { rows } = await session.query("SELECT value FROM _meta WHERE name = 'format'");
+  if (rows.length > 0) return checkFormatVersion(rows[0]?.[0], 'database');
   // Between the making of the table and that of its row a crash may lie.
-  if (rows.length === 0) {
-    await session.query('INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)', [
-      'format',
-      String(FIRST_FORMAT_VERSION),
-    ]);
-    return;
-  }
-  const version = Number(rows[0]?.[0]);
-  if (!Number.isSafeInteger(version) || version < 1) {
-    throw new UnusableDatabaseError('the database has no readable format version; nothing was changed');
-  }
-  if (version > FORMAT_VERSION) {
-    throw new UnusableDatabaseError(
-      `the database has format version ${version}, and this program knows ${FORMAT_VERSION}: use a newer sidecar; nothing was changed`,
-    );
-  }
+  const insert = 'INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)';
+  await session.query(insert, ['format', String(FIRST_FORMAT_VERSION)]);
 }
 
 /** Removes results of requests that need not be remembered any more, few enough at once to be in nobody's way. */

@@ -1,6 +1,7 @@
 import type { LogLevel } from '#engine/log.ts';
 import type { DeadLetter, QueueOwner } from '#engine/queues.ts';
 import type { IdempotencySlot } from '#engine/rows.ts';
+import type { SystemTable } from '#engine/sql/system-tables.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { Physical } from '../dialect.ts';
 
@@ -256,6 +257,8 @@ export type ToWorker = ({ readonly type: 'batch' } & Batch) | Told | { readonly 
 export interface WorkerSettings {
   readonly role: 'writer' | 'reader';
   readonly file: string;
+  /** To be made in a new file. */
+  readonly systemTables: readonly SystemTable[];
   /** Runs beside everything else: takes the processor only when nobody else wants it. */
   readonly isBackground: boolean;
   /** One 64-bit integer: sequence of the call that the worker began last, published before it looks at the deadline. */

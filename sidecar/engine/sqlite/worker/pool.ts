@@ -1,7 +1,9 @@
 import type { EngineOptions, EngineStats } from '#engine/engine.ts';
 import type { EngineLog, LogLevel } from '#engine/log.ts';
 import type { SqliteSettings } from '#engine/settings.ts';
+import { systemTables } from '#engine/sql/system-tables.ts';
 import { orLate } from '#sidecar/deadline.ts';
+import { SQLITE_SYSTEM } from '../system-tables.ts';
 import { ExitGuard } from './exit-guard.ts';
 import { WorkerLink } from './link.ts';
 import type { PendingCall } from './pending-call.ts';
@@ -35,13 +37,14 @@ export class WorkerPool {
   #timeouts = 0;
 
   constructor({ file, poolSize }: SqliteSettings, options: EngineOptions) {
+    const common = { file, systemTables: systemTables(SQLITE_SYSTEM) };
     this.#options = options;
     const onTimeout = (): void => {
       this.#timeouts += 1;
     };
     const { log } = options;
     this.#writer = new WorkerLink(
-      { role: 'writer', file, isBackground: false },
+      { ...common, role: 'writer', isBackground: false },
       {
         log: (...line) => this.#logOfWriter(...line),
         onTimeout,
@@ -57,7 +60,9 @@ export class WorkerPool {
       },
     };
     const readers = Array.from({ length: Math.max(1, poolSize - 1) });
-    this.#readers = readers.map((_, i) => new WorkerLink({ role: 'reader', file, isBackground: i > 0 }, readerEvents));
+    this.#readers = readers.map(
+      (_, i) => new WorkerLink({ ...common, role: 'reader', isBackground: i > 0 }, readerEvents),
+    );
     this.#lanes = new ReadLanes(this.#readers[0] as WorkerLink, this.#readers.slice(1), onTimeout);
     this.#timers = [
       setInterval(() => this.#sweep(), SWEEP_MS).unref(),

@@ -27,7 +27,7 @@ if (parentPort === null) throw new Error('worker.ts runs as a worker thread');
 const port = parentPort;
 const settings = workerData as WorkerSettings;
 const voice = new WorkerVoice(port, settings.file, settings.started);
-const connection = new Connection(settings.file, settings.role);
+const connection = new Connection(settings);
 
 /** Answers a reader collects before it sends them although the batch is not done. */
 const MAX_HELD_MS = 2;

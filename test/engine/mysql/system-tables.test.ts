@@ -1,0 +1,39 @@
+import mysql from 'mysql2/promise';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type MysqlWorld, openMysql, openWorld, within } from './world.ts';
+
+let world: MysqlWorld;
+let client: mysql.Connection;
+
+beforeAll(async () => {
+  world = await openWorld();
+  client = await mysql.createConnection(world.url);
+});
+
+afterAll(async () => {
+  await client.end();
+  await world.close();
+});
+
+async function definitions(): Promise<string[]> {
+  const [tables] = await client.query<mysql.RowDataPacket[]>('SHOW TABLES');
+  const texts = tables.map(async (table) => {
+    const [rows] = await client.query<mysql.RowDataPacket[]>(`SHOW CREATE TABLE ${Object.values(table)[0]}`);
+    return String(rows[0]?.['Create Table']);
+  });
+  return Promise.all(texts);
+}
+
+it('makes the system tables once, when several sidecars start at once, and completes what a crash cut off', async () => {
+  await world.engine.ping(within(5000));
+  const whole = await definitions();
+  expect(whole).toHaveLength(8);
+  await client.query('DROP INDEX by_expiry ON _idempotency');
+  await client.query('DROP TABLE _dead_letters, _meta');
+  const engines = await Promise.all([1, 2, 3].map(() => openMysql(world.url)));
+  for (const engine of engines) await engine.ping(within(5000));
+  await Promise.all(engines.map((engine) => engine.close()));
+  expect(await definitions()).toEqual(whole);
+  const [rows] = await client.query('SELECT * FROM _meta');
+  expect(rows).toEqual([{ name: 'format', value: '1' }]);
+});
