@@ -77,13 +77,18 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/columns/', zones: [PROTOCOL], packages: [] },
   { path: 'sidecar/engine/sqlite/', zones: [...ENGINE, 'sidecar/engine/sql/'], packages: ['better-sqlite3'] },
   { path: 'sidecar/engine/sql/', zones: ENGINE, packages: ['knex'] },
+  { path: 'sidecar/engine/pending/', zones: ENGINE, packages: [] },
   {
     path: 'sidecar/engine/postgres/',
     zones: [...ENGINE, 'sidecar/engine/sql/'],
     packages: ['pg', 'knex'],
   },
-  { path: 'sidecar/engine/mysql/', zones: [...ENGINE, 'sidecar/engine/sql/'], packages: ['mysql2'] },
-  { path: 'sidecar/engine/mongo/', zones: ENGINE, packages: ['mongodb'] },
+  {
+    path: 'sidecar/engine/mysql/',
+    zones: [...ENGINE, 'sidecar/engine/sql/', 'sidecar/engine/pending/'],
+    packages: ['mysql2'],
+  },
+  { path: 'sidecar/engine/mongo/', zones: [...ENGINE, 'sidecar/engine/pending/'], packages: ['mongodb'] },
   {
     path: 'sidecar/engine/',
     zones: [...ENGINE.slice(1), ...['sqlite', 'postgres', 'mysql', 'mongo'].map((name) => `sidecar/engine/${name}/`)],

@@ -1,5 +1,5 @@
 import type { Column, Index, Schema, Table } from '#protocol/schema.ts';
-import type { CallBounds } from './rows.ts';
+import { type CallBounds, StaleSchemaError } from './rows.ts';
 
 /** The part of an engine that is about schemas and what they have left behind. */
 export interface SchemaCalls {
@@ -98,3 +98,8 @@ export interface StoredSchema {
 
 /** A lock that was not renewed for so long belongs to a sidecar that is gone (contract section 6). */
 export const LOCK_LIFETIME_MS = 10_000;
+
+/** `StaleSchemaError` if the stored schema is another than the change starts from. */
+export function checkRevision({ namespace, from }: SchemaChange, stored: StoredSchema | null): void {
+  if ((stored?.revision ?? null) !== (from?.revision ?? null)) throw new StaleSchemaError(namespace);
+}

@@ -21,6 +21,15 @@ export interface Restored {
   readonly note: string | null;
 }
 
+/** An object in quarantine, with what brings it back. */
+export interface Restorable {
+  readonly object: QuarantinedObject;
+  /** Name of the kept table. */
+  readonly physical: string;
+  /** JSON text of the table as a schema, or of a `KeptColumn`. */
+  readonly definition: string;
+}
+
 /** The definition of a kept table, whose name must be free. Throws `unsupported_change`. */
 export function restorableTable(object: QuarantinedObject, definition: string, schema: Schema): Table {
   const { table: name } = object;

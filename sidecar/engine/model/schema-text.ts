@@ -13,7 +13,7 @@ export function textOfSchema(schema: Schema): string {
 }
 
 /** With its parts, where it has any: texts without them are as old as the format. */
-export function storedSchemaToJson(schema: Schema): JsonObject {
+function storedSchemaToJson(schema: Schema): JsonObject {
   const json = schemaToJson(schema);
   const { parts = [] } = schema;
   return parts.length === 0 ? json : { ...json, parts: parts.map(partToJson) };

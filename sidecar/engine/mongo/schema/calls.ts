@@ -1,27 +1,34 @@
-import type { QuarantinedObject, RestoredObject, SchemaCalls } from '#engine/schema-calls.ts';
+import {
+  applySchema,
+  type ChangingDatabase,
+  checkSchema,
+  purgeQuarantine,
+  restoreQuarantine,
+} from '#engine/pending/changes.ts';
+import type { CallBounds } from '#engine/rows.ts';
+import type { SchemaCalls } from '#engine/schema-calls.ts';
 import { failureOf } from '../failures.ts';
-import { applySchema, checkSchema, prepared } from './apply.ts';
-import type { Others, RunSchemaWork, SchemaDocument, SchemaWork } from './collections.ts';
-import { finishPending, runPending } from './pending.ts';
-import { restoreOfText, textOfRestore } from './plan.ts';
-import { listQuarantine, objectOf, purgeObject, quarantineDocument } from './quarantine.ts';
-import { checkRestorable } from './restore.ts';
-import { lockNamespace, readDocument, readSchema, storedSchema, unlockNamespace } from './store.ts';
+import { changingDatabase } from './changes.ts';
+import type { Others, RunSchemaWork } from './collections.ts';
+import { listQuarantine } from './quarantine.ts';
+import { lockNamespace, readSchema, unlockNamespace } from './store.ts';
 
 export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCalls {
   const twice: RunSchemaWork = (bounds, work) => run(bounds, (session) => overLostConnection(() => work(session)));
+  const change = <T>(bounds: CallBounds, work: (database: ChangingDatabase) => Promise<T>) =>
+    run(bounds, (session) => work(changingDatabase(session, others)));
   return {
     readSchema: (namespace, bounds) => twice(bounds, (work) => readSchema(work, namespace)),
-    applySchema: (change, bounds) =>
-      change.dryRun
-        ? twice(bounds, (work) => checkSchema(work, change))
-        : run(bounds, (work) => applySchema(work, others, change)),
+    applySchema: (wanted, bounds) =>
+      wanted.dryRun
+        ? twice(bounds, (work) => checkSchema(changingDatabase(work, others), wanted))
+        : change(bounds, (database) => applySchema(database, wanted)),
     lockNamespace: (namespace, owner, now, bounds) =>
       twice(bounds, (work) => lockNamespace(work, namespace, owner, now)),
     unlockNamespace: (namespace, owner, bounds) => twice(bounds, (work) => unlockNamespace(work, namespace, owner)),
     listQuarantine: (namespace, bounds) => twice(bounds, (work) => listQuarantine(work, namespace)),
-    restoreQuarantine: (id, now, bounds) => run(bounds, (work) => restoreQuarantine(work, others, id, now)),
-    purgeQuarantine: (id, bounds) => run(bounds, (work) => purgeQuarantine(work, others, id)),
+    restoreQuarantine: (id, now, bounds) => change(bounds, (database) => restoreQuarantine(database, id, now)),
+    purgeQuarantine: (id, bounds) => change(bounds, (database) => purgeQuarantine(database, id)),
   };
 }
 
@@ -33,45 +40,4 @@ async function overLostConnection<T>(work: () => Promise<T>): Promise<T> {
     if (failureOf(error).kind !== 'lost') throw error;
     return work();
   }
-}
-
-async function restoreQuarantine(work: SchemaWork, others: Others, id: number, now: number): Promise<RestoredObject> {
-  const asked = await quarantineDocument(work, id);
-  const { namespace } = asked;
-  const { stored, note: earlier } = await finished(work, others, namespace, id);
-  if (earlier !== undefined) return { ...objectOf(asked), note: earlier };
-  // A change that was finished may have moved it.
-  const document = await quarantineDocument(work, id);
-  const from = storedSchema(stored);
-  await checkRestorable(work, document, from);
-  const pending = await prepared(work, others, namespace, stored?.revision ?? null, () =>
-    Promise.resolve({ kind: 'restore', plan: textOfRestore({ document, now }) }),
-  );
-  const { note } = await runPending(work, namespace, from, pending);
-  return { ...objectOf(document), note };
-}
-
-async function purgeQuarantine(work: SchemaWork, others: Others, id: number): Promise<QuarantinedObject> {
-  const { namespace } = await quarantineDocument(work, id);
-  await finished(work, others, namespace, id);
-  const document = await quarantineDocument(work, id);
-  await purgeObject(work, id);
-  return objectOf(document);
-}
-
-interface Finished {
-  readonly stored: SchemaDocument | null;
-  /** Only where the restoration of the very object was what had to be finished. */
-  readonly note?: string | null;
-}
-
-/** The namespace with no change pending. */
-async function finished(work: SchemaWork, others: Others, namespace: string, id: number): Promise<Finished> {
-  const document = await readDocument(work, namespace);
-  const pending = document?.pending;
-  if (document === null || pending === undefined) return { stored: document };
-  const { note } = await finishPending(work, others, document, pending);
-  const stored = await readDocument(work, namespace);
-  const isItself = pending.kind === 'restore' && restoreOfText(pending.plan).document._id === id;
-  return isItself ? { stored, note } : { stored };
 }

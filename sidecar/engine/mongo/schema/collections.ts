@@ -8,6 +8,19 @@ export type SchemaWork = Pick<MongoSession, 'db' | 'time' | 'look'>;
 /** Runs work on the database within bounds; rejects with `ApiError`. */
 export type RunSchemaWork = <T>(bounds: CallBounds, work: (work: SchemaWork) => Promise<T>) => Promise<T>;
 
+/** Namespace and time of a schema change. */
+export interface SchemaPlace {
+  readonly namespace: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * A part of a change that may be done again as long as nothing after it has begun: a sidecar that finishes a change that
+ * was cut off begins with the step that was under way.
+ */
+export type Step = (work: SchemaWork) => Promise<void>;
+
 /** `_meta`: one document a fact; `format` holds the version of the `_` collections. */
 export interface MetaDocument {
   readonly _id: string;
@@ -18,10 +31,9 @@ export interface MetaDocument {
 export interface PendingChange {
   /** Whoever works on the change; another token means that somebody else has taken it over. */
   readonly token: string;
-  readonly kind: 'sync' | 'restore';
-  /** The first unit that is not surely done; the one at this place may be done in part. */
+  /** The first step that is not surely done; the one at this place may be done in part. */
   readonly position: number;
-  /** JSON text of all that is needed to finish it. */
+  /** Text of a `Plan`. */
   readonly plan: string;
 }
 

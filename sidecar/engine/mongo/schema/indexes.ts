@@ -41,6 +41,13 @@ export async function dropIndexes(work: SchemaWork, physical: string, wanted: re
   }
 }
 
+/** The indexes of the table and no others. Done again it does nothing. */
+export async function remakeIndexes(work: SchemaWork, physical: string, table: Table): Promise<void> {
+  const wanted = indexesOf(physical, table);
+  await dropIndexes(work, physical, wanted);
+  await makeIndexes(work, physical, wanted);
+}
+
 /** Makes what is missing. Done again it does nothing. The rows are known to be unique where they must be. */
 export async function makeIndexes(work: SchemaWork, physical: string, wanted: readonly CollectionIndex[]) {
   const made = new Set((await madeIndexes(work, physical)).map(indexText));

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Repairs } from '#engine/pending/repairs.ts';
 import { type CallBounds, StaleSchemaError, type TableTarget } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 import { within } from '../session.ts';
+import { repairNamespace } from './changes.ts';
 import { type Others, type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './collections.ts';
-import { repairNamespace } from './repair.ts';
 
 /**
  * MongoDB cannot check in a write which schema it was meant for, so sidecars keep out of each other's way in time:
@@ -29,7 +30,6 @@ const IDLE_MS = 30_000;
 const REFRESH_TIMEOUT_MS = 2000;
 /** A change that is announced for so long, without a lock, is nobody's any more. */
 const REPAIR_AFTER_MS = 2000;
-const REPAIR_TIMEOUT_MS = 3_600_000;
 const ASK_AGAIN_MS = 25;
 /** What an operation that was cut off at its end may still do on the server. */
 const GRACE_MS = 250;
@@ -66,11 +66,14 @@ export class SchemaLease implements Others {
   readonly #acknowledged = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
-  readonly #repairing = new Set<string>();
+  readonly #repairs: Repairs;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.#toldMs = options.callMs;
+    this.#repairs = new Repairs((namespace, bounds) =>
+      options.run(bounds, (work) => repairNamespace(work, this, namespace, options.now())),
+    );
   }
 
   /**
@@ -173,7 +176,10 @@ export class SchemaLease implements Others {
         if (performance.now() > until) throw new ApiError('database_timeout', 'the database answers too slowly');
         continue;
       }
-      if (seen.since < performance.now() - REPAIR_AFTER_MS) this.#repair(target.namespace);
+      // In the background, however long it takes; operations wait for it as for any change.
+      if (seen.since < performance.now() - REPAIR_AFTER_MS && !this.#isClosed) {
+        void this.#repairs.attempt(target.namespace);
+      }
       if (performance.now() + ASK_AGAIN_MS > until) {
         const reason = `a schema change of namespace ${target.namespace} is running or was cut off`;
         throw new ApiError('sync_in_progress', `${reason}; try again`);
@@ -216,18 +222,6 @@ export class SchemaLease implements Others {
   #noticed(namespace: string, revision: number, changing: string | null, at: number): Seen {
     const before = this.#seen.get(namespace);
     return { revision, changing, since: before?.changing === changing ? before.since : at };
-  }
-
-  /** In the background, however long it takes; operations wait for it as for any change. */
-  #repair(namespace: string): void {
-    if (this.#repairing.has(namespace) || this.#isClosed) return;
-    this.#repairing.add(namespace);
-    const bounds = { deadline: performance.now() + REPAIR_TIMEOUT_MS };
-    this.#options
-      .run(bounds, (work) => repairNamespace(work, this, namespace, this.#options.now()))
-      // The next operation that waits tries again.
-      .catch(() => {})
-      .finally(() => this.#repairing.delete(namespace));
   }
 
   async #beat(work: SchemaWork): Promise<void> {

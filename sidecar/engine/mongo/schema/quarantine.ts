@@ -1,59 +1,41 @@
-import {
-  DROPPED,
-  followed,
-  type KeptColumn,
-  keptOf,
-  keptOfText,
-  textOfKept,
-  textOfKeptTable,
-} from '#engine/model/kept.ts';
-import { physicalTable, quarantineName } from '#engine/model/physical-names.ts';
+import { DROPPED, followed, type KeptColumn, keptOfText, textOfKept } from '#engine/model/kept.ts';
+import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
+import type { KeptCopy, KeptPlace } from '#engine/pending/plan.ts';
 import type { QuarantinedObject } from '#engine/schema-calls.ts';
-import type { Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Table } from '#protocol/schema.ts';
 import { ORDER_FIELD } from '../documents.ts';
-import { type QuarantineDocument, quarantineOf, type SchemaWork } from './collections.ts';
+import { type QuarantineDocument, quarantineOf, type SchemaPlace, type SchemaWork } from './collections.ts';
 import { countRows, createCollection, dropCollection, renameCollection } from './whole.ts';
-
-/** Where and when something is kept. The id is reserved before the change begins, so that a repetition makes no second. */
-export interface KeepingPlace {
-  readonly namespace: string;
-  readonly id: number;
-  /** Epoch milliseconds. */
-  readonly now: number;
-  /** Whose it was; absent for the main part. */
-  readonly part?: string;
-}
 
 /**
  * Takes a table out of the schema with its rows; its generator is remembered by its name anyway. What a crash leaves: a
  * table that is renamed and not yet listed, until the change is finished.
  */
-export async function keepTable(work: SchemaWork, place: KeepingPlace, table: Table): Promise<void> {
-  const physical = physicalTable(place.namespace, table.name);
-  const kept = quarantineName(place.id, physical, null);
-  await renameCollection(work, physical, kept);
-  const rows = await countRows(work, kept, {});
-  const definition = textOfKeptTable(table, place.part);
-  await register(work, place, { kind: 'table', table: table.name, column: null, physical: kept, definition, rows });
-  await detachColumns(work, place.namespace, table.name, place.id);
+export async function keepTable(
+  work: SchemaWork,
+  place: SchemaPlace,
+  kept: { table: Table } & KeptPlace,
+): Promise<void> {
+  const { name } = kept.table;
+  await renameCollection(work, physicalTable(place.namespace, name), kept.physical);
+  await register(work, place, kept, { kind: 'table', table: name, column: null });
+  await detachColumns(work, place.namespace, name, kept.id);
 }
 
 /**
  * Copies what a column holds, with the identity of its rows; the caller then removes it from the rows. Each copy has the
  * `_id` of its row, so that copying again makes no second one.
  */
-export async function keepColumn(work: SchemaWork, place: KeepingPlace, table: Table, column: Column): Promise<void> {
-  const physical = physicalTable(place.namespace, table.name);
-  const kept = quarantineName(place.id, physical, column.name);
+export async function keepColumn(work: SchemaWork, place: SchemaPlace, table: Table, copy: KeptCopy): Promise<void> {
+  const { column, physical: kept } = copy;
   const identity = keyFields(table);
   await createCollection(work, kept);
   const names = identity.map((_, position) => `k${position}`);
   const fields = Object.fromEntries(identity.map((name, position) => [`k${position}`, `$${name}`]));
   const copying = work.db
-    .collection(physical)
+    .collection(physicalTable(place.namespace, table.name))
     .aggregate(
       [
         { $match: { [column.name]: { $exists: true } } },
@@ -65,10 +47,7 @@ export async function keepColumn(work: SchemaWork, place: KeepingPlace, table: T
   await copying.toArray();
   const key = new Map(names.map((name) => [name, 1 as const]));
   await work.db.collection(kept).createIndexes([{ name: '_key', key }], work.time());
-  const rows = await countRows(work, kept, {});
-  const definition = textOfKept(keptOf(table, column, place.part));
-  const about = { kind: 'column', table: table.name, column: column.name, physical: kept, definition, rows } as const;
-  await register(work, place, about);
+  await register(work, place, copy, { kind: 'column', table: table.name, column: column.name });
 }
 
 /** The fields by which a row is known: the key, or the order of insertion. */
@@ -78,10 +57,13 @@ export function keyFields(table: Table): readonly string[] {
 
 async function register(
   work: SchemaWork,
-  { namespace, id, now }: KeepingPlace,
-  about: Pick<QuarantineDocument, 'kind' | 'table' | 'column' | 'physical' | 'definition' | 'rows'>,
+  { namespace, now }: SchemaPlace,
+  { id, physical, definition }: KeptPlace,
+  about: Pick<QuarantineDocument, 'kind' | 'table' | 'column'>,
 ): Promise<void> {
-  const document = { namespace, ...about, quarantinedAt: new Date(now).toISOString() };
+  const rows = await countRows(work, physical, {});
+  const quarantinedAt = new Date(now).toISOString();
+  const document = { namespace, ...about, physical, definition, rows, quarantinedAt };
   await quarantineOf(work.db).replaceOne({ _id: id }, document, { upsert: true, ...work.time() });
 }
 
@@ -147,8 +129,13 @@ export function objectOf(document: QuarantineDocument): QuarantinedObject {
  * purge or schema change removes.
  */
 export async function purgeObject(work: SchemaWork, id: number): Promise<void> {
-  await quarantineOf(work.db).updateOne({ _id: id }, { $set: { isGone: true } }, work.time());
+  await markGone(work, id);
   await removeGone(work);
+}
+
+/** Out of sight; `removeGone` deletes it. */
+export async function markGone(work: SchemaWork, id: number): Promise<void> {
+  await quarantineOf(work.db).updateOne({ _id: id }, { $set: { isGone: true } }, work.time());
 }
 
 export async function removeGone(work: SchemaWork): Promise<void> {

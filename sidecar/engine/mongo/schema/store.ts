@@ -13,12 +13,18 @@ export function readDocument(work: Pick<SchemaWork, 'db' | 'time'>, namespace: s
 
 export async function readSchema(work: SchemaWork, namespace: string): Promise<StoredSchema | null> {
   const document = await readDocument(work, namespace);
-  if (document?.hash === undefined) return null;
-  const { revision, hash, pending, changing } = document;
-  const updatedAt = String(document.updatedAt);
-  const stored = { namespace, revision, hash, schema: storedSchema(document), updatedAt };
+  const stored = storedOf(document);
+  if (stored === null) return null;
   // A crash before the change began has left the mark that holds operations back; the next sync takes it over as well.
-  return pending === undefined && changing === undefined ? stored : { ...stored, isUnfinished: true };
+  const isUnfinished = document?.pending !== undefined || document?.changing !== undefined;
+  return isUnfinished ? { ...stored, isUnfinished } : stored;
+}
+
+/** Null for a namespace whose first sync has not come to its end. */
+export function storedOf(document: SchemaDocument | null): StoredSchema | null {
+  if (document?.hash === undefined) return null;
+  const { _id: namespace, revision, hash } = document;
+  return { namespace, revision, hash, schema: storedSchema(document), updatedAt: String(document.updatedAt) };
 }
 
 export function storedSchema(document: SchemaDocument | null): Schema {
@@ -150,6 +156,6 @@ export async function unlockNamespace(work: SchemaWork, namespace: string, owner
 
 const DUPLICATE_KEY = 11000;
 
-export function isDuplicateKey(error: unknown): boolean {
+function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }

@@ -1,72 +1,69 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
-import type { Restored } from '#engine/model/restore-rules.ts';
-import { type TableTransition, transitionsOf } from '#engine/model/table-transition.ts';
-import type { PlanStep } from '#engine/schema-calls.ts';
-import type { Schema, Table } from '#protocol/schema.ts';
-import type { SchemaWork } from './collections.ts';
+import type { TableTransition } from '#engine/model/table-transition.ts';
+import type { Unit } from '#engine/pending/plan.ts';
+import type { Table } from '#protocol/schema.ts';
+import type { SchemaPlace, SchemaWork, Step } from './collections.ts';
 import { followGenerators } from './generators.ts';
-import { dropIndexes, indexesOf, makeIndexes } from './indexes.ts';
-import { isKeeping, type SyncPlan } from './plan.ts';
-import { detachColumns, followChange, type KeepingPlace, keepColumn, keepTable } from './quarantine.ts';
+import { dropIndexes, indexesOf, makeIndexes, remakeIndexes } from './indexes.ts';
+import { detachColumns, followChange, keepColumn, keepTable } from './quarantine.ts';
+import { countLacking, restoreColumnSteps, restoreTableSteps } from './restore.ts';
 import { rewriteRows } from './rows.ts';
 import { createCollection, dropCollection, renameCollection } from './whole.ts';
 
-/**
- * A part of a change that may be done again as long as nothing after it has begun: whoever finishes a change that was
- * cut off begins with the unit that was under way.
- */
-export type Unit = (work: SchemaWork) => Promise<void>;
-
-/** The same list for the same plan. A name is given and taken once at most in a plan, so that no unit undoes another. */
-export function unitsOf(from: Schema, plan: SyncPlan): Unit[] {
-  const ids = new Map(plan.steps.filter(isKeeping).map((step, position) => [step, plan.firstId + position]));
-  const placeOf = (step: PlanStep, part: string | undefined): KeepingPlace => ({
-    ...{ namespace: plan.namespace, id: Number(ids.get(step)), now: plan.now },
-    ...(part === undefined ? {} : { part }),
-  });
-  const units: Unit[] = [];
-  for (const transition of transitionsOf(from, plan.to, plan.steps)) {
-    for (const step of plan.steps) {
-      if (step.kind !== 'quarantineColumn' || step.table !== transition.to.name) continue;
-      units.push((work) => keepColumn(work, placeOf(step, step.part), transition.from, step.column));
+/** Always the same list for the same unit, in every build: the position of a pending change counts these steps. */
+export function stepsOf(place: SchemaPlace, unit: Unit): Step[] {
+  const { kind } = unit;
+  const { namespace } = place;
+  switch (kind) {
+    case 'change': {
+      const { change, keep } = unit;
+      const copies = keep.map(
+        (copy): Step =>
+          (work) =>
+            keepColumn(work, place, change.from, copy),
+      );
+      return [...copies, ...transitionSteps(place, change)];
     }
-    units.push(...transitionUnits(plan, transition));
+    case 'create':
+      return [(work) => createTable(work, namespace, unit.table)];
+    case 'drop':
+      return [(work) => dropTable(work, namespace, unit.table)];
+    case 'quarantine':
+      return [(work) => keepTable(work, place, unit)];
+    case 'restoreTable':
+      return restoreTableSteps(place, unit);
+    case 'restoreColumn':
+      return restoreColumnSteps(place, unit);
+    default:
+      return kind satisfies never;
   }
-  for (const step of plan.steps) {
-    if (step.kind === 'createTable') units.push((work) => createTable(work, plan.namespace, step.table));
-    if (step.kind === 'quarantineTable') units.push((work) => keepTable(work, placeOf(step, step.part), step.table));
-    if (step.kind === 'dropTable') units.push((work) => dropTable(work, plan.namespace, step.table));
-  }
-  return units;
 }
 
-/** What crash points leave: a table without some of its indexes, under one of its two names, with rows of both forms. */
-function transitionUnits({ namespace, now }: SyncPlan, transition: TableTransition): Unit[] {
+/** Crash points leave: a table without some of its indexes, under one of its two names, with rows of both forms. */
+function transitionSteps({ namespace, now }: SchemaPlace, transition: TableTransition): Step[] {
   const { from, to } = transition;
   const before = physicalTable(namespace, from.name);
   const after = physicalTable(namespace, to.name);
   const wanted = indexesOf(after, to);
-  const units: Unit[] = [(work) => dropIndexes(work, before, wanted)];
+  const steps: Step[] = [(work) => dropIndexes(work, before, wanted)];
   if (before !== after) {
-    units.push(
+    steps.push(
       (work) => followGenerators(work, before, after),
       (work) => renameCollection(work, before, after),
     );
   }
-  units.push(
+  steps.push(
     (work) => rewriteRows(work, after, transition, now),
     (work) => followChange(work, namespace, transition),
     (work) => makeIndexes(work, after, wanted),
   );
-  return units;
+  return steps;
 }
 
 async function createTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
   const physical = physicalTable(namespace, table.name);
-  const wanted = indexesOf(physical, table);
   await createCollection(work, physical);
-  await dropIndexes(work, physical, wanted);
-  await makeIndexes(work, physical, wanted);
+  await remakeIndexes(work, physical, table);
 }
 
 async function dropTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
@@ -74,10 +71,8 @@ async function dropTable(work: SchemaWork, namespace: string, table: Table): Pro
   await detachColumns(work, namespace, table.name);
 }
 
-/** A change as a list of units, and what is stored when all are done. */
-export interface Job {
-  readonly units: readonly Unit[];
-  /** Epoch milliseconds. */
-  readonly now: number;
-  result(work: SchemaWork): Promise<Restored>;
+/** Rows that have nothing for a required column that came back; 0 for every other change. */
+export async function lackingRows(work: SchemaWork, namespace: string, units: readonly Unit[]): Promise<number> {
+  const [unit] = units;
+  return unit?.kind === 'restoreColumn' ? countLacking(work, namespace, unit) : 0;
 }

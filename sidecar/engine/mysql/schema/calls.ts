@@ -1,19 +1,23 @@
 import type { Engine } from '#engine/engine.ts';
+import {
+  applySchema,
+  type ChangingDatabase,
+  checkSchema,
+  finishPending,
+  purgeQuarantine,
+  restoreQuarantine,
+} from '#engine/pending/changes.ts';
+import { Repairs } from '#engine/pending/repairs.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';
 import { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { quarantineRows } from '#engine/sql/schema/quarantine.ts';
 import type { Session, Sessions } from '#engine/sql/session.ts';
 import { createMysqlTransfer } from '../transfer.ts';
-import { applySchema, checkSchema, finishPending } from './apply.ts';
-import type { SchemaTools } from './carry-out.ts';
-import type { SchemaCallOptions } from './context.ts';
+import { changingDatabase } from './changes.ts';
+import type { SchemaCallOptions, SchemaTools } from './context.ts';
 import { schemaDialect } from './dialect.ts';
-import { lockNamespace, unlockNamespace } from './locks.ts';
-import { Repairs } from './repairs.ts';
-import { purgeQuarantine, restoreQuarantine } from './restore.ts';
-import { readRow, unfinished } from './store.ts';
-import { inTurn } from './turn.ts';
+import { lockNamespace, readRow, unfinished, unlockNamespace } from './store.ts';
 
 /** Before its own deadline a reader of the schema stops waiting for that. */
 const READER_MARGIN_MS = 500;
@@ -24,12 +28,14 @@ export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'sch
     const connection = new SchemaConnection(unprepared(session), schemaDialect(flavour()));
     return { connection, flavour: flavour(), log };
   };
+  const change = <T>(bounds: CallBounds, work: (database: ChangingDatabase) => Promise<T>) =>
+    sessions.write(bounds, (session) => work(changingDatabase(toolsOf(session))));
   const schemas: SchemaCalls = {
     readSchema: schemaReader(sessions, toolsOf),
-    async applySchema(change, bounds) {
-      if (change.dryRun) await sessions.read(bounds, (session) => checkSchema(toolsOf(session).connection, change));
-      else await sessions.write(bounds, (session) => applySchema(toolsOf(session), change));
-    },
+    applySchema: (wanted, bounds) =>
+      wanted.dryRun
+        ? sessions.read(bounds, (session) => checkSchema(changingDatabase(toolsOf(session)), wanted))
+        : change(bounds, (database) => applySchema(database, wanted)),
     lockNamespace: (namespace, owner, now, bounds) =>
       sessions.write(bounds, (session) => lockNamespace(toolsOf(session).connection, namespace, owner, now)),
     unlockNamespace: (namespace, owner, bounds) =>
@@ -39,9 +45,8 @@ export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'sch
         const rows = await quarantineRows(toolsOf(session).connection, namespace);
         return rows.map(({ object }) => object);
       }),
-    restoreQuarantine: (id, now, bounds) =>
-      sessions.write(bounds, (session) => restoreQuarantine(toolsOf(session), id, now)),
-    purgeQuarantine: (id, bounds) => sessions.write(bounds, (session) => purgeQuarantine(toolsOf(session), id)),
+    restoreQuarantine: (id, now, bounds) => change(bounds, (database) => restoreQuarantine(database, id, now)),
+    purgeQuarantine: (id, bounds) => change(bounds, (database) => purgeQuarantine(database, id)),
   };
   return { schemas, transfer: createMysqlTransfer(options, toolsOf) };
 }
@@ -49,21 +54,18 @@ export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'sch
 /** A change that was cut off is finished first, as far as the reader's time allows. */
 function schemaReader(sessions: Sessions, toolsOf: (session: Session) => SchemaTools): SchemaCalls['readSchema'] {
   const repairs = new Repairs((namespace, bounds) =>
-    sessions.write(bounds, (session) => {
-      const tools = toolsOf(session);
-      return inTurn(tools.connection, namespace, () => finishPending(tools, namespace));
-    }),
+    sessions.write(bounds, (session) => finishPending(changingDatabase(toolsOf(session)), namespace)),
   );
   const readOnce = (namespace: string, bounds: CallBounds) =>
     sessions.read(bounds, (session) => readRow(toolsOf(session).connection, namespace));
   return async (namespace, bounds) => {
     let row = await readOnce(namespace, bounds);
-    if (row !== null && row.pending !== null) {
+    if (row !== null && row.plan !== null) {
       await repairs.wait(namespace, bounds.deadline - READER_MARGIN_MS);
       row = await readOnce(namespace, bounds);
     }
     if (row === null) return null;
-    return row.pending === null ? row.stored : unfinished(row);
+    return row.plan === null ? row.stored : unfinished(row);
   };
 }
 

@@ -20,3 +20,10 @@ export interface SchemaCallOptions {
   readonly flavour: () => Flavour;
   readonly log: EngineLog;
 }
+
+/** With what a change runs. */
+export interface SchemaTools {
+  readonly connection: SchemaConnection;
+  readonly flavour: Flavour;
+  readonly log: EngineLog;
+}

@@ -1,13 +1,14 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
-import { restoredColumn } from '#engine/model/restore-rules.ts';
-import { restoredSchema, settledSchema, withTables } from '#engine/model/schema-parts.ts';
+import type { Restored } from '#engine/model/restore-rules.ts';
+import { settledSchema } from '#engine/model/schema-parts.ts';
+import type { Done } from '#engine/pending/changes.ts';
+import { outcomeOf, type Unit } from '#engine/pending/plan.ts';
 import { attachColumns, detachColumns, followChange, forgetQuarantine } from '#engine/sql/schema/quarantine.ts';
 import { writeStored } from '#engine/sql/schema/store.ts';
-import { type Schema, schemaHash, type Table } from '#protocol/schema.ts';
+import { schemaHash, type Table } from '#protocol/schema.ts';
 import type { ChangeContext } from './context.ts';
 import { countRows } from './inspect.ts';
-import type { Pending, Unit } from './pending.ts';
-import { isFirst, type StoredRow } from './store.ts';
+import { isFirst, type PendingRow, type StoredRow } from './store.ts';
 import { inTransaction } from './turn.ts';
 import { lackingRows } from './units.ts';
 
@@ -15,30 +16,24 @@ import { lackingRows } from './units.ts';
  * Writes down what has become of a change, all at once, and ends it: the stored schema is what the tables are, also
  * where only some units are done.
  */
-export async function finish(
+export function finish(
   context: ChangeContext,
-  row: StoredRow,
-  pending: Pending,
+  row: PendingRow,
+  units: readonly Unit[],
   done: ReadonlySet<Unit>,
-): Promise<void> {
+): Promise<Done> {
   const { connection, namespace, revision } = context;
-  await inTransaction(connection, async () => {
-    let { tables } = row.stored.schema;
-    for (const unit of pending.units) {
-      if (done.has(unit)) {
-        tables = withTable(tables, await recorded(context, unit));
-      } else {
-        await forget(context, unit);
-      }
-    }
-    if (done.size === 0 && pending.units.length > 0) {
+  return inTransaction(connection, async () => {
+    for (const unit of units) await (done.has(unit) ? record(context, unit) : forget(context, unit));
+    if (done.size === 0 && units.length > 0) {
       await leaveAsItWas(context, row);
-      return;
+      return { note: null };
     }
-    const schema = settled(row, pending, tables, done.size === pending.units.length);
-    const updatedAt = new Date(pending.now).toISOString();
+    const { schema, note } = await outcome(context, row, units, done);
+    const updatedAt = new Date(row.plan.now).toISOString();
     await writeStored(connection, { namespace, revision, hash: schemaHash(schema), schema, updatedAt });
     await connection.run('UPDATE _schemas SET pending = NULL WHERE namespace = ?', [namespace]);
+    return { note };
   });
 }
 
@@ -48,57 +43,50 @@ async function leaveAsItWas({ connection, namespace }: ChangeContext, row: Store
   else await connection.run('UPDATE _schemas SET pending = NULL WHERE namespace = ?', [namespace]);
 }
 
-/** Which table there is instead of which. */
-interface Replaced {
-  readonly old: string | null;
-  readonly table: Table | null;
-}
-
-function withTable(tables: readonly Table[], { old, table }: Replaced): readonly Table[] {
-  const others = tables.filter(({ name }) => name !== old);
-  return table === null ? others : [...others, table];
-}
-
 /** What the tables are now, each thing with its owner. */
-function settled({ stored }: StoredRow, pending: Pending, tables: readonly Table[], isWhole: boolean): Schema {
-  const { target } = pending;
-  if (target !== null) return isWhole ? target : settledSchema(tables, stored.schema, target);
-  const [unit] = pending.units;
-  if (unit?.kind === 'restoreColumn') {
-    const place = { table: unit.table.name, column: unit.kept.column.name };
-    return restoredSchema(tables, stored.schema, place, unit.kept.part);
+async function outcome(
+  context: ChangeContext,
+  { stored, plan }: PendingRow,
+  units: readonly Unit[],
+  done: ReadonlySet<Unit>,
+): Promise<Restored> {
+  const from = stored.schema;
+  if (plan.kind === 'sync' && done.size < units.length) {
+    const tables = units.filter((unit) => done.has(unit)).reduce(withUnit, from.tables);
+    return { schema: settledSchema(tables, from, plan.to), note: null };
   }
-  if (unit?.kind !== 'restoreTable') return withTables(stored.schema, tables);
-  return restoredSchema(tables, stored.schema, { table: unit.table.name, column: null }, unit.part);
+  const [unit] = units;
+  return outcomeOf(from, plan, unit?.kind === 'restoreColumn' ? await lackingRows(context, unit) : 0);
+}
+
+/** Tables after a unit of a sync. */
+function withUnit(tables: readonly Table[], unit: Unit): readonly Table[] {
+  if (unit.kind === 'create') return [...tables, unit.table];
+  const old = unit.kind === 'change' ? unit.change.from : unit.table;
+  const others = tables.filter(({ name }) => name !== old.name);
+  return unit.kind === 'change' ? [...others, unit.change.to] : others;
 }
 
 /** What is in quarantine follows. */
-async function recorded(context: ChangeContext, unit: Unit): Promise<Replaced> {
+async function record(context: ChangeContext, unit: Unit): Promise<void> {
   const { connection, namespace } = context;
   const { kind } = unit;
   switch (kind) {
     case 'create':
-      return { old: null, table: unit.table };
+      return;
     case 'change':
       for (const { id, physical } of unit.keep) await countKept(context, id, physical);
-      await followChange(connection, namespace, unit.change);
-      return { old: unit.change.from.name, table: unit.change.to };
+      return followChange(connection, namespace, unit.change);
     case 'drop':
-      await detachColumns(connection, namespace, unit.table.name);
-      return { old: unit.table.name, table: null };
+      return detachColumns(connection, namespace, unit.table.name);
     case 'quarantine':
       await countKept(context, unit.id, unit.physical);
-      await detachColumns(connection, namespace, unit.table.name, unit.id);
-      return { old: unit.table.name, table: null };
+      return detachColumns(connection, namespace, unit.table.name, unit.id);
     case 'restoreTable':
       await attachColumns(connection, namespace, unit.table.name, unit.id);
-      await forgetQuarantine(connection, unit.id);
-      return { old: null, table: unit.table };
-    case 'restoreColumn': {
-      await forgetQuarantine(connection, unit.id);
-      const column = restoredColumn(unit.kept, await lackingRows(context, unit));
-      return { old: unit.table.name, table: { ...unit.table, columns: [...unit.table.columns, column] } };
-    }
+      return forgetQuarantine(connection, unit.id);
+    case 'restoreColumn':
+      return forgetQuarantine(connection, unit.id);
     default:
       return kind satisfies never;
   }

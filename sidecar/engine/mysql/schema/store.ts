@@ -1,19 +1,23 @@
 import { schemaOfText } from '#engine/model/schema-text.ts';
+import type { StoredChange } from '#engine/pending/changes.ts';
+import type { Plan } from '#engine/pending/plan.ts';
+import { planOfText } from '#engine/pending/plan-text.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import type { StoredSchema } from '#engine/schema-calls.ts';
+import { LOCK_LIFETIME_MS, type StoredSchema } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import type { Session } from '#engine/sql/session.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { type Pending, pendingOfText } from './pending.ts';
 
-/** A row of `_schemas`. */
-export interface StoredRow {
+/**
+ * A row of `_schemas`. With a plan it has the revision that the change leads to, which refuses every statement that was
+ * compiled before, and the schema that the change started from.
+ */
+export interface StoredRow extends StoredChange {
   readonly stored: StoredSchema;
-  /**
-   * A change that is under way, or was cut off. The row then has the revision that the change leads to, which refuses
-   * every statement that was compiled before, and the schema that it started from.
-   */
-  readonly pending: Pending | null;
+}
+
+export interface PendingRow extends StoredRow {
+  readonly plan: Plan;
 }
 
 /** In one statement: of two, one could see the end of a change and the other not. `lock` as for `readStored`. */
@@ -33,7 +37,7 @@ export async function readRow(
     schema: schemaOfText(String(schema)),
     updatedAt: String(updatedAt),
   };
-  return { stored, pending: pending === null ? null : pendingOfText(String(pending)) };
+  return { stored, plan: pending === null ? null : planOfText(String(pending), namespace) };
 }
 
 /** Whether the namespace has had no schema before the change that is pending. */
@@ -55,4 +59,29 @@ export async function refuseStale(session: Session, namespace: string): Promise<
     throw new ApiError('sync_in_progress', `a schema sync of namespace ${namespace} is running; try again`);
   }
   throw new StaleSchemaError(namespace);
+}
+
+/**
+ * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of
+ * renewal that lies far ahead comes from a clock that was wrong, and does not hold.
+ */
+export async function lockNamespace(
+  connection: SchemaConnection,
+  namespace: string,
+  owner: string,
+  now: number,
+): Promise<boolean> {
+  const insert = 'INSERT IGNORE INTO _locks (namespace, owner, renewed_at) VALUES (?, ?, ?)';
+  if ((await connection.run(insert, [namespace, owner, now])) > 0) return true;
+  await connection.run(
+    `UPDATE _locks SET owner = ?, renewed_at = ?
+     WHERE namespace = ? AND (owner = ? OR ABS(renewed_at - ?) >= ${LOCK_LIFETIME_MS})`,
+    [owner, now, namespace, owner, now],
+  );
+  const [row] = await connection.rows('SELECT owner FROM _locks WHERE namespace = ?', [namespace]);
+  return row?.[0] === owner;
+}
+
+export async function unlockNamespace(connection: SchemaConnection, namespace: string, owner: string): Promise<void> {
+  await connection.run('DELETE FROM _locks WHERE namespace = ? AND owner = ?', [namespace, owner]);
 }

@@ -2,9 +2,10 @@ import { fillOf } from '#engine/model/column-change.ts';
 import { keptOf } from '#engine/model/kept.ts';
 import { hasGenerator } from '#engine/model/physical-indexes.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
-import { emptyColumn, restoredColumn } from '#engine/model/restore-rules.ts';
+import { emptyColumn } from '#engine/model/restore-rules.ts';
 import { keptColumnForm } from '#engine/model/storage-form.ts';
 import { type TableTransition, transitionTo } from '#engine/model/table-transition.ts';
+import { type KeptCopy, type RestoreColumnUnit, restoredTable, type Unit } from '#engine/pending/plan.ts';
 import { rememberedLastId, rememberLastId } from '#engine/sql/schema/generators.ts';
 import { copyKeptSql, sameRowSql } from '#engine/sql/schema/keep.ts';
 import type { Table } from '#protocol/schema.ts';
@@ -13,10 +14,8 @@ import type { ChangeContext } from './context.ts';
 import { addIndexClauses, alterClauses, createTableSql, markOf } from './ddl.ts';
 import { addColumns, addFilled, fillColumns } from './fill.ts';
 import { columnNames, indexNames, lastId, nextId, tableMarks } from './inspect.ts';
-import type { Keep, Unit } from './pending.ts';
 
 type ChangeUnit = Extract<Unit, { kind: 'change' }>;
-type RestoreColumnUnit = Extract<Unit, { kind: 'restoreColumn' }>;
 
 /** Does what is left of a unit; may be cut off after any statement and done again. */
 export async function runUnit(context: ChangeContext, unit: Unit): Promise<void> {
@@ -125,14 +124,12 @@ async function changeTable(context: ChangeContext, unit: ChangeUnit): Promise<vo
 }
 
 /** Copies the column's values; what an earlier attempt has copied is thrown away, as it may not be all. */
-async function keepColumn(context: ChangeContext, table: Table, keep: Keep): Promise<void> {
+async function keepColumn(context: ChangeContext, table: Table, { column, physical }: KeptCopy): Promise<void> {
   const { connection, namespace, flavour, revision } = context;
-  const column = table.columns.find(({ name }) => name === keep.column);
-  if (column === undefined) throw new Error(`a change keeps column ${keep.column}, which its table lacks`);
-  await connection.run(`DROP TABLE IF EXISTS ${quoted(keep.physical)}`);
-  const form = keptColumnForm(keep.physical, keptOf(table, column, undefined).key, column);
-  await connection.run(createTableSql({ physical: keep.physical, table: form, flavour, revision, nextId: 1n }));
-  await connection.run(copyKeptSql(connection, keep.physical, physicalTable(namespace, table.name), table, column));
+  await connection.run(`DROP TABLE IF EXISTS ${quoted(physical)}`);
+  const form = keptColumnForm(physical, keptOf(table, column, undefined).key, column);
+  await connection.run(createTableSql({ physical, table: form, flavour, revision, nextId: 1n }));
+  await connection.run(copyKeptSql(connection, physical, physicalTable(namespace, table.name), table, column));
 }
 
 /** The one statement that makes a table what it is declared to be, and says so in its comment. */
@@ -167,9 +164,8 @@ async function restoreColumn(context: ChangeContext, unit: RestoreColumnUnit): P
   const { table, kept, physical } = unit;
   if (!(await isDone(context, unit))) {
     await putBack(context, unit);
-    const column = restoredColumn(kept, await lackingRows(context, unit));
-    const restored = { ...table, columns: [...table.columns, column] };
-    await alterTable(context, transitionTo(table, restored), new Set([column.name]));
+    const restored = restoredTable(unit, await lackingRows(context, unit));
+    await alterTable(context, transitionTo(table, restored), new Set([kept.column.name]));
   }
   await connection.run(`DROP TABLE IF EXISTS ${quoted(physical)}`);
 }

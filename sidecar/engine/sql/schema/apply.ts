@@ -1,7 +1,7 @@
 import type { TableTransition } from '#engine/model/table-transition.ts';
-import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
+import { checkRevision, type SchemaChange, type StoredSchema } from '#engine/schema-calls.ts';
 import type { ChangeConnection } from './connection.ts';
-import { checkedTransitions, checkRevision } from './fit.ts';
+import { checkedTransitions } from './fit.ts';
 import { followChange } from './quarantine.ts';
 import { readStored, writeStored } from './store.ts';
 import { createTable, dropTable, keepColumn, keepTable } from './tables.ts';

@@ -1,14 +1,8 @@
 import { type TableTransition, transitionsOf } from '#engine/model/table-transition.ts';
-import { StaleSchemaError } from '#engine/rows.ts';
 import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { misfits } from './checks.ts';
 import type { SchemaConnection } from './connection.ts';
-
-/** `StaleSchemaError` where the stored schema is another than the plan starts from. */
-export function checkRevision({ namespace, from }: SchemaChange, stored: StoredSchema | null): void {
-  if ((stored?.revision ?? null) !== (from?.revision ?? null)) throw new StaleSchemaError(namespace);
-}
 
 /**
  * What the tables that stay become. Reads only. Throws `unsupported_change` where somebody else's table stands in the
