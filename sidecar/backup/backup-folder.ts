@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { MoveRefused } from '../moving/move-refused.ts';
+import { MoveRefused } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
 

@@ -3,7 +3,7 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { MoveRefused } from '../moving/move-refused.ts';
+import { MoveRefused } from '../moving/report.ts';
 
 /** Grows when a program of before could not restore what a newer one writes. */
 const FORMAT = 1;

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MoveRefused } from '../moving/move-refused.ts';
+import { MoveRefused } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import type { JournalEntry, PendingEntry } from '../write-behind/journal/entries.ts';
 import { KeyMemory } from '../write-behind/journal/key-memory.ts';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { listBackups, removeOld } from '../backup/backup-folder.ts';
 import { type MadeBackup, writeBackup } from '../backup/write-backup.ts';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
-import { grouped } from '../moving/grouped.ts';
+import { grouped } from '../moving/report.ts';
 import {
   CONFIG_OPTION,
   type CommandOptions,

@@ -4,7 +4,7 @@ import { listBackups } from '../backup/backup-folder.ts';
 import type { BackupSchedule } from '../config/backup.ts';
 import type { KeyOfFile } from '../config/config-schema.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
-import { grouped } from '../moving/grouped.ts';
+import { grouped } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 

@@ -1,5 +1,4 @@
-import { grouped } from '../moving/grouped.ts';
-import type { MoveReport } from '../moving/report.ts';
+import { grouped, type MoveReport } from '../moving/report.ts';
 import { alignedLines, visibleText } from './lines.ts';
 
 export interface ProgressOutput {

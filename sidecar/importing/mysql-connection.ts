@@ -1,6 +1,6 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
 import { type MysqlPlace, mysqlPlace } from '../engine/settings.ts';
-import { MoveRefused } from '../moving/move-refused.ts';
+import { MoveRefused } from '../moving/report.ts';
 
 /** Every value as its text; null for NULL. */
 export type TextRow = readonly (string | null)[];

@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { JsonObject } from '#protocol/json.ts';
 import { columnOf, findTable, parseSchema } from '#protocol/schema.ts';
-import { MoveRefused } from '../moving/move-refused.ts';
+import { MoveRefused } from '../moving/report.ts';
 import { newNames } from './new-names.ts';
 import type { Note, Proposal, Renames, TablePlan } from './proposal.ts';
 import { type ProposedTable, proposeTable } from './propose-table.ts';

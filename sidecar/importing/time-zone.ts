@@ -1,4 +1,4 @@
-import { MoveRefused } from '../moving/move-refused.ts';
+import { MoveRefused } from '../moving/report.ts';
 
 /** The zone in which naive times were written: an offset, "+02:00", or a name, "Europe/Berlin". */
 export interface TimeZone {

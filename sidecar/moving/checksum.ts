@@ -3,8 +3,7 @@ import type { Column } from '#protocol/schema.ts';
 import { writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Row } from '../engine/rows.ts';
-import { readPages } from './pages.ts';
-import type { Place } from './place.ts';
+import { type Place, readPages } from './place.ts';
 
 export interface RowsSummary {
   readonly rows: number;

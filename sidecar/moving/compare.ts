@@ -1,9 +1,7 @@
 import { type RowsSummary, summarise } from './checksum.ts';
 import type { PlacePair } from './copy-rows.ts';
-import type { CopyWork } from './copy-work.ts';
-import { grouped } from './grouped.ts';
 import { patiently, statementBounds } from './patience.ts';
-import type { MoveReport } from './report.ts';
+import { type CopyWork, grouped, type MoveReport } from './report.ts';
 
 /** One table or quarantined object in both databases, as it was read. */
 export interface ComparedPlace {

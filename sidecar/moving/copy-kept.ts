@@ -1,9 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
 import { DROPPED, keptOfText, textOfKept } from '../engine/model/kept.ts';
 import type { KeptObject, NewKeptObject } from '../engine/transfer.ts';
-import type { CopyEngines } from './copy-work.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
 import { keptShape } from './place.ts';
+import type { CopyEngines } from './report.ts';
 
 export interface KeptPair {
   readonly from: KeptObject;

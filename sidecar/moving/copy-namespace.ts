@@ -2,9 +2,9 @@ import type { KeptObject } from '../engine/transfer.ts';
 import { type ComparedPlace, comparePairs } from './compare.ts';
 import { copyKept, inCopyOrder } from './copy-kept.ts';
 import { copyRows, type PlacePair } from './copy-rows.ts';
-import type { CopyWork } from './copy-work.ts';
 import { patiently, statementBounds } from './patience.ts';
 import { keptPlace, tablePlace } from './place.ts';
+import type { CopyWork } from './report.ts';
 
 /** Rows, quarantine and generators of a namespace whose tables the target has already; then reads both and compares. */
 export async function copyContents(work: CopyWork): Promise<ComparedPlace[]> {

@@ -1,10 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Row } from '../engine/rows.ts';
 import { rowText, summarise } from './checksum.ts';
-import type { CopyEngines } from './copy-work.ts';
-import { lastRow, readPages } from './pages.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
-import type { Place } from './place.ts';
+import { lastRow, type Place, readPages } from './place.ts';
+import type { CopyEngines } from './report.ts';
 
 /** One place in both databases. */
 export interface PlacePair {

@@ -1,11 +1,13 @@
 import { type Column, findTable, type Table } from '#protocol/schema.ts';
+import type { Engine } from '../engine/engine.ts';
 import { keptOfText } from '../engine/model/kept.ts';
-import { keyColumnsOf } from '../engine/model/key-order.ts';
+import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { schemaOfText } from '../engine/model/schema-text.ts';
 import { keptColumnForm, storageForm } from '../engine/model/storage-form.ts';
-import type { TableTarget } from '../engine/rows.ts';
+import type { Row, SortKey, TableTarget } from '../engine/rows.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { KeptObject } from '../engine/transfer.ts';
+import { patiently, statementBounds } from './patience.ts';
 
 /** Rows that move together: those of a table, or of an object in quarantine. They are read and written in key order. */
 export interface Place {
@@ -40,4 +42,44 @@ export function keptShape({ kind, table: name, definition }: Pick<KeptObject, 'k
 
 function placeOf(label: string, target: TableTarget): Place {
   return { label, target, key: keyColumnsOf(target) };
+}
+
+const PAGE_ROWS = 1000;
+const PAGE_BYTES = 4_194_304;
+
+/** The rows of a place in key order, from after `start` (null: from the first), page by page; the next one is under way already. */
+export async function* readPages(engine: Engine, place: Place, start: Row | null): AsyncGenerator<readonly Row[]> {
+  let next: Promise<readonly Row[]> | null = readPage(engine, place, start);
+  try {
+    while (next !== null) {
+      const rows: readonly Row[] = await next;
+      const last = rows.at(-1);
+      next = last === undefined ? null : readPage(engine, place, last);
+      if (rows.length > 0) yield rows;
+    }
+  } finally {
+    // Whoever leaves early does not wait for what was asked ahead, and does not hear of its failure.
+    next?.catch(() => undefined);
+  }
+}
+
+/** Null where the place is empty. */
+export async function lastRow(engine: Engine, place: Place): Promise<Row | null> {
+  const [row] = await find(engine, place, null, 'desc', 1);
+  return row ?? null;
+}
+
+function readPage(engine: Engine, place: Place, after: Row | null): Promise<readonly Row[]> {
+  return find(engine, place, after, 'asc', PAGE_ROWS);
+}
+
+function find(
+  engine: Engine,
+  { target, key }: Place,
+  after: Row | null,
+  dir: SortKey['dir'],
+  limit: number,
+): Promise<readonly Row[]> {
+  const page = { target, key, columns: target.table.columns, after, dir, limit, maxBytes: PAGE_BYTES };
+  return patiently(() => readKeyPage(engine, page, statementBounds()));
 }

@@ -1,3 +1,6 @@
+import type { Engine } from '../engine/engine.ts';
+import type { StoredSchema } from '../engine/schema-calls.ts';
+
 /** What a move tells while it runs. */
 export interface MoveReport {
   /** One line. */
@@ -8,4 +11,32 @@ export interface MoveReport {
   /** Lines with columns below each other; `right` names those that hold numbers. */
   table(header: readonly string[], cells: readonly (readonly string[])[], right: readonly string[]): void;
   end(): void;
+}
+
+/** 1234567 as 1,234,567, whatever the machine's language. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** Refusal of a move: one line that names what the owner must decide or fix. Nothing was changed. */
+export class MoveRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MoveRefused';
+  }
+}
+
+export interface CopyEngines {
+  readonly from: Engine;
+  readonly to: Engine;
+}
+
+/** One namespace on its way. */
+export interface CopyWork {
+  readonly engines: CopyEngines;
+  /** Both with the same tables. */
+  readonly stored: { readonly from: StoredSchema; readonly to: StoredSchema };
+  readonly report: MoveReport;
+  /** Ends the work between two pages. */
+  readonly signal: AbortSignal;
 }

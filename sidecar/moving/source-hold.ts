@@ -4,8 +4,8 @@ import type { EngineLog } from '../engine/log.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { writeMoveMark } from '../schema/move-mark.ts';
 import { NamespaceLock } from '../schema/namespace-lock.ts';
-import { MoveRefused } from './move-refused.ts';
 import { patiently, statementBounds } from './patience.ts';
+import { MoveRefused } from './report.ts';
 import { growRevision, storedSchema } from './revision.ts';
 
 /** A mark that was not renewed for so long belongs to a copy that is gone, and writes go on. */

@@ -4,10 +4,9 @@ import { withTables } from '../engine/model/schema-parts.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
 import { letterCount } from './copy-queue.ts';
-import { MoveRefused } from './move-refused.ts';
-import { lastRow } from './pages.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
-import { tablePlace } from './place.ts';
+import { lastRow, tablePlace } from './place.ts';
+import { MoveRefused } from './report.ts';
 import { applyWhole, growRevision, storedSchema } from './revision.ts';
 
 export interface TargetOptions {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PastOwner, QueueRow } from '#engine/queues.ts';
-import { mergedQueue } from '#sidecar/moving/merged-queue.ts';
+import { mergedQueue } from '#sidecar/moving/copy-queue.ts';
 
 const journal = fc.constantFrom('aaaa', 'bbbb', 'cccc');
 const place = { token: fc.integer({ min: 1, max: 9 }), position: fc.integer({ min: 0, max: 999 }) };
