@@ -42,3 +42,54 @@ export class CommandTable {
     }
   }
 }
+
+/** A console line that cannot be split. */
+export class CommandLineError extends Error {
+  override readonly name = 'CommandLineError';
+}
+
+const SPACE = /\s/;
+/** Behind a backslash between double quotes these stand for themselves; any other backslash is one. */
+const ESCAPABLE = '"\\';
+
+/**
+ * Splits as a shell does: words end at white space, `'…'` is taken as it is, `"…"` keeps spaces, and a backslash keeps the
+ * next character. Throws `CommandLineError` where a quote is not closed.
+ */
+export function splitCommandLine(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (let at = 0; at < line.length; at++) {
+    const character = line.charAt(at);
+    if (SPACE.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (character === "'" || character === '"') {
+      const { text, end } = readQuoted(line, at);
+      word = (word ?? '') + text;
+      at = end;
+    } else {
+      if (character === '\\' && at + 1 < line.length) at++;
+      word = (word ?? '') + line.charAt(at);
+    }
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+/** @param start where the opening quote stands; `end` is where the closing one does */
+function readQuoted(line: string, start: number): { text: string; end: number } {
+  const quote = line.charAt(start);
+  let text = '';
+  for (let at = start + 1; at < line.length; at++) {
+    const character = line.charAt(at);
+    if (character === quote) return { text, end: at };
+    const next = line.charAt(at + 1);
+    if (quote === '"' && character === '\\' && next !== '' && ESCAPABLE.includes(next)) {
+      text += next;
+      at++;
+    } else {
+      text += character;
+    }
+  }
+  throw new CommandLineError(`the quote ${quote} is not closed`);
+}

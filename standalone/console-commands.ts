@@ -1,4 +1,4 @@
-import { CommandLineError, splitCommandLine } from './command-line.ts';
+import { CommandLineError, splitCommandLine } from './command-table.ts';
 import type { ConsoleLines } from './console-lines.ts';
 import { describeError } from './failures.ts';
 import type { GameServer } from './game-server.ts';

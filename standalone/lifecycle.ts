@@ -1,9 +1,7 @@
 import type { Bundle, Run } from './bundle.ts';
 import { refreshManifest } from './bundle-folders.ts';
 import { createHost, type Services } from './bundle-host.ts';
-import type { BundleList } from './bundle-list.ts';
-import { findRing, runningDependents } from './dependencies.ts';
-import { endRun } from './end-run.ts';
+import { type BundleList, findRing, runningDependents } from './bundle-list.ts';
 import { describeError, StartError } from './failures.ts';
 import type { BundleState } from './host.ts';
 import { ModuleLoader } from './module-loader.ts';
@@ -165,4 +163,22 @@ export class Lifecycle {
     }
     if (state === 'stopped' || state === 'failed') this.#services.listeners.delete(bundle);
   }
+}
+
+/** Calls a bundle's stop function and waits for it. Resolves, at the latest at the limit, with what went wrong, if anything. */
+async function endRun(run: Run, limitMs: number): Promise<string> {
+  const ended = Promise.withResolvers<string>();
+  const timer = setTimeout(() => ended.resolve(`did not end within ${(limitMs / 1000).toFixed(1)} s`), limitMs);
+  callStop(run).then(
+    () => ended.resolve(''),
+    (error: unknown) => ended.resolve(`threw: ${describeError(error)}`),
+  );
+  const trouble = await ended.promise;
+  clearTimeout(timer);
+  return trouble;
+}
+
+/** What it throws at once rejects as well. */
+async function callStop(run: Run): Promise<void> {
+  await run.stop?.();
 }

@@ -4,10 +4,9 @@ import { parseArgs } from 'node:util';
 import { ConsoleCommands } from './console-commands.ts';
 import { ConsoleLines } from './console-lines.ts';
 import { ConsoleTerminal } from './console-terminal.ts';
-import { describeError, findCulprit } from './failures.ts';
+import { describeError, findCulprit, Repetitions } from './failures.ts';
 import { GameServer } from './game-server.ts';
 import { openChannel, PanelChannel } from './panel-channel.ts';
-import { Repetitions } from './repetitions.ts';
 
 const USAGE = `Usage: node main.js --root DIR [--vfs DIR]
 

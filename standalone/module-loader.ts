@@ -1,10 +1,10 @@
+import { execFile } from 'node:child_process';
 import { registerHooks } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Bundle } from './bundle.ts';
 import { StartError } from './failures.ts';
 import type { StartBundle } from './host.ts';
-import { locateSyntaxError } from './syntax-errors.ts';
 
 interface Loaded {
   readonly bundle: Bundle;
@@ -62,4 +62,31 @@ export class ModuleLoader {
     }
     return 0;
   }
+}
+
+/** More would only make the console wait. */
+const MAX_FILES = 20;
+const CHECK_LIMIT_MS = 10_000;
+
+/**
+ * Where a syntax error stands: Node.js does not say it for ES modules that are imported, but does when it checks a file.
+ *
+ * @param files what was loaded, the newest last
+ * @returns file, line and the place in it; undefined where none of the files has an error
+ */
+async function locateSyntaxError(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files.slice(-MAX_FILES).reverse()) {
+    const complaint = await check(file);
+    if (complaint !== undefined) return complaint;
+  }
+  return undefined;
+}
+
+function check(file: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--check', file], { timeout: CHECK_LIMIT_MS }, (error, _stdout, stderr) => {
+      const [place] = stderr.split(/\n\s*\n|\n\s+at /, 1);
+      resolve(error === null || place === undefined || place === '' ? undefined : place.trimEnd());
+    });
+  });
 }

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogFile } from '#sidecar/embedded/log-file.ts';
-import { importantLine, parseSidecarLine, type SidecarLine } from '#sidecar/embedded/readable-line.ts';
-import { RequestLines } from '#sidecar/embedded/request-lines.ts';
+import { importantLine, parseSidecarLine, RequestLines, type SidecarLine } from '#sidecar/embedded/readable-line.ts';
 import { LOG_EVENT } from '#sidecar/log-event.ts';
 import { type ChildProgram, startChild, stopChild } from './child-program.ts';
 

@@ -1,7 +1,6 @@
 import type { LogSink } from '../log.ts';
 import type { LogFile } from './log-file.ts';
-import { importantLine, parseSidecarLine } from './readable-line.ts';
-import { RequestLines } from './request-lines.ts';
+import { importantLine, parseSidecarLine, RequestLines } from './readable-line.ts';
 
 /**
  * The log of a sidecar that a game server runs: all of it to a file, and to the parent only what its owner has to read,

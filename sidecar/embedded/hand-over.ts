@@ -1,8 +1,12 @@
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { isJsonObject, JsonError, parseJson } from '#protocol/json.ts';
 import { MIN_SECRET_BYTES } from '#protocol/limits.ts';
+import { importSecret } from '#protocol/signing.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
+import type { KeyRow } from '../security/keyring.ts';
 
 /** More than any folder and secret need; what is longer did not come from a game server's connector. */
 const MAX_BYTES = 65_536;
@@ -57,5 +61,47 @@ function firstLine(input: Readable): Promise<string> {
     };
     const onEnd = () => settle(() => reject(new ConfigError('standard input: it ended before a whole line had come')));
     input.setEncoding('utf8').on('data', onData).on('end', onEnd).on('error', onEnd);
+  });
+}
+
+const EVERYTHING: Pick<KeyRow, 'operations' | 'namespaces' | 'allowUnfilteredWrites'> = {
+  operations: ['*'],
+  namespaces: ['*'],
+  allowUnfilteredWrites: false,
+};
+
+export function configFileIn(folder: string): string {
+  return join(folder, 'sidecar.json');
+}
+
+/**
+ * `sidecar.json` of the data folder, served to the parent alone: on any free port of this machine, with one key whose
+ * secret nobody else has. What that key may do is what the file says of it.
+ *
+ * @throws ConfigError
+ */
+export function loadEmbeddedConfig({ folder, kid, secret }: HandOver, environment: NodeJS.ProcessEnv): SidecarConfig {
+  // The file's own secrets are not used, so they need not be there.
+  const config = loadConfig(configFileIn(folder), environment, true);
+  const { operations, namespaces, allowUnfilteredWrites } = config.keys.find((key) => key.kid === kid) ?? EVERYTHING;
+  return Object.freeze({
+    ...config,
+    api: {
+      ...config.api,
+      host: '127.0.0.1',
+      port: 0,
+      socketPath: null,
+      tls: null,
+      requireHttps: 'non-loopback' as const,
+    },
+    keys: [
+      {
+        kid,
+        secret: importSecret(secret),
+        previous: null,
+        ...{ operations, namespaces, allowUnfilteredWrites },
+        addresses: [],
+      },
+    ],
   });
 }

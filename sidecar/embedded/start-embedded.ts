@@ -1,15 +1,16 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ConfigError } from '../config/config-error.ts';
 import { createEmbedded } from '../config/first-start.ts';
+import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { Log, type LogSink } from '../log.ts';
 import { LOG_EVENT } from '../log-event.ts';
 import { type RunningSidecar, serve } from '../serve.ts';
 import { withBackups } from '../with-backups.ts';
 import { ConsoleLog } from './console-log.ts';
-import { configFileIn, loadEmbeddedConfig } from './embedded-config.ts';
-import { claimFolder } from './folder-claim.ts';
-import { type HandOver, readHandOver } from './hand-over.ts';
+import { configFileIn, type HandOver, loadEmbeddedConfig, readHandOver } from './hand-over.ts';
 import { LogFile } from './log-file.ts';
 
 /** A server that has started its sidecar cannot be started by it. */
@@ -68,4 +69,53 @@ async function serveFolder(handOver: HandOver, sink: LogSink): Promise<RunningSi
 export async function checkEmbedded(input: Readable): Promise<void> {
   const handOver = await readHandOver(input);
   if (existsSync(configFileIn(handOver.folder))) loadEmbeddedConfig(handOver, process.env);
+}
+
+/** A server that is started again at once meets the sidecar of the one before while that still writes its queue out. */
+const PATIENCE_MS = 5000;
+const ASK_AGAIN_MS = 100;
+
+/**
+ * Takes the data folder for this process, until it ends in whatever way. The lock is the system's, so that one left by a
+ * dead process cannot exist; the text beside it only says who holds it.
+ *
+ * @throws ConfigError that names the holder
+ */
+async function claimFolder(folder: string, now: () => number = Date.now): Promise<FolderLock> {
+  const data = join(folder, 'data');
+  const holder = join(data, 'embedded.json');
+  makeFolder(data, folder);
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const lock = await lockFolder(data, 'embedded.sqlite');
+    if (lock !== null) {
+      writeFileSync(holder, `${JSON.stringify({ pid: process.pid, since: new Date(now()).toISOString() })}\n`);
+      return lock;
+    }
+    if (performance.now() > giveUpAt) {
+      throw new ConfigError(
+        `${folder} is in use by another sidecar (${describeHolder(holder)}): give each game server a folder of its own (sidecar.folder in its database.json; FXServer: set db_connector_folder), or stop the other one`,
+      );
+    }
+    await pause(ASK_AGAIN_MS);
+  }
+}
+
+function makeFolder(data: string, folder: string): void {
+  try {
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new ConfigError(
+      `sidecar.folder: expected a folder that can be written, got ${(error as NodeJS.ErrnoException).code} for ${folder}`,
+    );
+  }
+}
+
+function describeHolder(file: string): string {
+  try {
+    const { pid, since } = JSON.parse(readFileSync(file, 'utf8')) as { pid: unknown; since: unknown };
+    return `process ${Number(pid)}, since ${new Date(String(since)).toISOString()}`;
+  } catch {
+    return 'which one, its file does not say';
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nextDue } from '#sidecar/backup/schedule.ts';
+import { nextDue } from '#sidecar/backup/scheduled-backups.ts';
 
 const HOUR = 3_600_000;
 const moment = fc.integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2040, 0, 1) });

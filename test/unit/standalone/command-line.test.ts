@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CommandLineError, splitCommandLine } from '#standalone/command-line.ts';
+import { CommandLineError, splitCommandLine } from '#standalone/command-table.ts';
 
 describe('a console line', () => {
   it.each<[string, string[]]>([

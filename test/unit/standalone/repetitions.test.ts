@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Repetitions } from '#standalone/repetitions.ts';
+import { Repetitions } from '#standalone/failures.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RequestLines } from '#sidecar/embedded/request-lines.ts';
+import { RequestLines } from '#sidecar/embedded/readable-line.ts';
 import { LOG_EVENT } from '#sidecar/log-event.ts';
 
 const line = (msg: string, code = '') => ({
