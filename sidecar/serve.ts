@@ -1,7 +1,7 @@
 import { type ApiOptions, type RunningApi, startApi, type WriteBufferReport } from './api/start-api.ts';
 import type { SidecarConfig } from './config/load-config.ts';
+import { drainDeadline } from './data/call-context.ts';
 import { CallWatch } from './data/call-watch.ts';
-import { drainDeadline } from './data/drain-deadline.ts';
 import { createDataHandlers } from './data/handlers.ts';
 import type { Engine } from './engine/engine.ts';
 import type { EngineLog } from './engine/log.ts';

@@ -6,9 +6,8 @@ import type { Table } from '#protocol/schema.ts';
 import type { Capabilities } from '../engine/engine.ts';
 import type { Write } from '../engine/rows.ts';
 import { parseUpsert } from './parse-upsert.ts';
-import { parseUpdate } from './parse-write.ts';
 import { readFilter } from './read-filter.ts';
-import { completeRow } from './rows.ts';
+import { completeRow, parseInc, parseSet, timeValue } from './rows.ts';
 import { columnsOf } from './table-columns.ts';
 
 /** Operations that change rows, and that write-behind may queue. */
@@ -64,4 +63,21 @@ function selectionOf({ filter, all }: Selection, table: Table, capabilities: Cap
     throw new ApiError('filter_required', 'filter: expected a filter, or all: true with the permission for it');
   }
   return readFilter(filter, table, capabilities);
+}
+
+/** @throws ApiError `invalid_request` for nothing to do, or a column in both `set` and `inc` */
+export function parseUpdate(
+  payload: PayloadOf<'update'>,
+  table: Table,
+  now: number,
+): Omit<Write & { op: 'update' }, 'filter'> {
+  const columns = columnsOf(table);
+  const set = parseSet(columns, payload.set ?? {});
+  const inc = parseInc(columns, payload.inc ?? {});
+  if (set.size + inc.size === 0) throw new ApiError('invalid_request', 'set, inc: expected at least one column');
+  for (const name of inc.keys()) {
+    if (set.has(name)) throw new ApiError('invalid_request', `inc.${name}: the column stands in set as well`);
+  }
+  for (const column of columns.setAtUpdate) if (!set.has(column.name)) set.set(column.name, timeValue(column, now));
+  return { op: 'update', set, inc };
 }

@@ -5,12 +5,10 @@ import { batchResult, failedResult } from '../engine/batch.ts';
 import { rememberedAnswer } from '../engine/model/remembered-answer.ts';
 import type { IdempotencySlot, RememberedResult } from '../engine/rows.ts';
 import { isAway } from '../schema/catalog.ts';
-import { batchOf, checkNoExpect } from './batch-of.ts';
-import type { CallContext } from './call-context.ts';
+import { batchOf, checkNoExpect, checkParts, queuedBatchOf } from './batch-of.ts';
+import { type CallContext, drainDeadline } from './call-context.ts';
 import type { DataCalls, DataOptions } from './data-calls.ts';
-import { drainDeadline } from './drain-deadline.ts';
 import { recallOnRefusal, slotOf, Twins } from './idempotency.ts';
-import { checkParts, queuedBatchOf } from './queued-batch-of.ts';
 import { type WriteContext, type WriteName, writeOf } from './write-of.ts';
 import type { WriteQueue } from './write-queue.ts';
 

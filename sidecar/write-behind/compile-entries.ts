@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '#protocol/errors.ts';
 import { parsePayload, parsePayloadText } from '#protocol/payloads.ts';
-import { queuedBatchOf } from '../data/queued-batch-of.ts';
+import { queuedBatchOf } from '../data/batch-of.ts';
 import { type WriteName, writeOf } from '../data/write-of.ts';
 import type { Capabilities } from '../engine/engine.ts';
 import { isCompiled, isLasting, partsOf } from '../engine/model/queue-units.ts';
