@@ -39,6 +39,9 @@ const MAY_BE_OUT_OF_DATE: readonly string[] = ['unknown_table', 'unknown_column'
 /** How long a refusal waits for a look at whether the schema has changed, where the write is only to be queued. */
 const LOOK_AGAIN_MS = 1000;
 
+const LIVE = { isQueued: false };
+const FOR_QUEUE = { isQueued: true };
+
 /** Runs work on a declared table beside other operations of its namespace, on a schema that is not out of date. */
 export class DataCalls {
   readonly #options: DataOptions;
@@ -59,13 +62,8 @@ export class DataCalls {
     work: (target: TableTarget, bounds: CallBounds) => Promise<T>,
   ): Promise<T> {
     const { gate, catalog } = this.#options;
-    return gate.run(namespace, () => {
-      const bounds = this.bounds(context);
-      return this.#attempt(namespace, bounds, async () => {
-        const target = await catalog.table(namespace, table, bounds, use);
-        return context.timing.database(() => work(target, bounds));
-      });
-    });
+    const lookUp = (bounds: CallBounds) => catalog.table(namespace, table, bounds, use);
+    return gate.run(namespace, () => this.#attempt(namespace, context, lookUp, work));
   }
 
   /** The same on several tables, by one and the same schema. A table that is not declared is its error. */
@@ -76,13 +74,9 @@ export class DataCalls {
     work: (tables: BatchTables, bounds: CallBounds) => Promise<T>,
   ): Promise<T> {
     const { gate, catalog } = this.#options;
-    return gate.run(namespace, () => {
-      const bounds = this.bounds(context);
-      return this.#attempt(namespace, bounds, async () => {
-        const tables = await tablesOf(namespace, names, (name) => catalog.table(namespace, name, bounds, 'write'));
-        return context.timing.database(() => work(tables, bounds));
-      });
-    });
+    const lookUp = (bounds: CallBounds) =>
+      tablesOf(namespace, names, (name) => catalog.table(namespace, name, bounds, 'write'));
+    return gate.run(namespace, () => this.#attempt(namespace, context, lookUp, work));
   }
 
   /** @throws StaleSchemaError where a refusal among those of several operations may be of a schema that is out of date */
@@ -93,16 +87,15 @@ export class DataCalls {
     }
   }
 
-  /** The same for a write that is queued: what is known of the schema will do where the database does not answer. */
+  /** As `onTable`, for a write that is queued: the schema known last is enough if the database does not answer. */
   onTableForQueue<T>(
     { namespace, table }: TableName,
     context: CallContext,
     work: (target: TableTarget) => Promise<T>,
   ): Promise<T> {
-    const { catalog } = this.#options;
-    return this.#forQueue(namespace, context, async (bounds) =>
-      work(await catalog.tableForQueue(namespace, table, bounds)),
-    );
+    const { gate, catalog } = this.#options;
+    const lookUp = (bounds: CallBounds) => catalog.tableForQueue(namespace, table, bounds);
+    return gate.run(namespace, () => this.#attempt(namespace, context, lookUp, work, FOR_QUEUE));
   }
 
   /** As `onTables`, for a batch that is queued. */
@@ -112,40 +105,33 @@ export class DataCalls {
     context: CallContext,
     work: (tables: BatchTables) => Promise<T>,
   ): Promise<T> {
-    const { catalog } = this.#options;
-    return this.#forQueue(namespace, context, async (bounds) =>
-      work(await tablesOf(namespace, names, (name) => catalog.tableForQueue(namespace, name, bounds))),
-    );
+    const { gate, catalog } = this.#options;
+    const lookUp = (bounds: CallBounds) =>
+      tablesOf(namespace, names, (name) => catalog.tableForQueue(namespace, name, bounds));
+    return gate.run(namespace, () => this.#attempt(namespace, context, lookUp, work, FOR_QUEUE));
   }
 
-  #forQueue<T>(namespace: string, context: CallContext, work: (bounds: CallBounds) => Promise<T>): Promise<T> {
-    return this.#options.gate.run(namespace, () => {
-      const bounds = this.bounds(context);
-      const look = { deadline: Math.min(bounds.deadline, performance.now() + LOOK_AGAIN_MS) };
-      return this.#attempt(
-        namespace,
-        look,
-        () => work(bounds),
-        (error) => {
-          // Nobody can tell whether it is out of date: then the refusal stands.
-          if (!isAway(error)) throw error;
-          return false;
-        },
-      );
-    });
-  }
-
-  async #attempt<T>(
+  async #attempt<Tables, T>(
     namespace: string,
-    bounds: CallBounds,
-    work: () => Promise<T>,
-    onUnknown: (failure: unknown) => boolean = rethrow,
+    context: CallContext,
+    lookUp: (bounds: CallBounds) => Promise<Tables>,
+    work: (tables: Tables, bounds: CallBounds) => Promise<T>,
+    { isQueued }: { readonly isQueued: boolean } = LIVE,
   ): Promise<T> {
+    const bounds = this.bounds(context);
+    const look = isQueued ? { deadline: Math.min(bounds.deadline, performance.now() + LOOK_AGAIN_MS) } : bounds;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
-        return await work();
+        const tables = await lookUp(bounds);
+        if (isQueued) return await work(tables, bounds);
+        return await context.timing.database(() => work(tables, bounds));
       } catch (error) {
-        if (!(await this.#isOutOfDate(error, namespace, bounds).catch(onUnknown))) throw error;
+        const isOutOfDate = await this.#isOutOfDate(error, namespace, look).catch((failure: unknown) => {
+          // Without the database nothing tells whether the schema is out of date: then the refusal of a queued write stands.
+          if (isQueued && isAway(failure)) return false;
+          throw failure;
+        });
+        if (!isOutOfDate) throw error;
         this.#options.catalog.forget(namespace);
       }
     }
@@ -179,8 +165,4 @@ async function tablesOf(
     ({ revision } = target);
   }
   return tables;
-}
-
-function rethrow(failure: unknown): never {
-  throw failure;
 }

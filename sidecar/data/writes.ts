@@ -86,39 +86,39 @@ export class Writes {
   }
 
   #run(call: Call, mayWait: boolean): Promise<string> {
-    const { queue } = this.#options;
     const { slot, namespace } = call;
-    if (queue === null) {
-      return slot === null ? call.live() : this.#twins.run(slot, () => this.#keyedLive(call, slot));
-    }
-    const isQueued = mayWait && queue.isBuffered(namespace);
-    if (slot === null) return isQueued ? this.#accept(call, queue) : this.#drained(call, queue);
-    return this.#twins.run(slot, async () => {
-      const known = queue.recall(slot);
-      if (known !== null) return known;
-      return isQueued ? this.#keyedAccept(call, slot, queue) : this.#keyedDrained(call, slot, queue);
-    });
+    const isQueued = mayWait && this.#options.queue?.isBuffered(namespace) === true;
+    return slot === null
+      ? this.#unkeyed(call, isQueued)
+      : this.#twins.run(slot, () => this.#keyed(call, slot, isQueued));
   }
 
-  #keyedLive(call: Call, slot: IdempotencySlot): Promise<string> {
-    return recallOnRefusal(this.#options.engine, slot, this.#calls.bounds(call.context), () => call.live());
-  }
-
-  /** The write comes after what was queued before it. */
-  async #drained(call: Call, queue: WriteQueue): Promise<string> {
-    await this.#drain(call, queue);
+  async #unkeyed(call: Call, isQueued: boolean): Promise<string> {
+    const { queue } = this.#options;
+    if (isQueued && queue !== null) return this.#accept(call, queue);
+    await this.#drain(call);
     return call.live();
   }
 
-  async #keyedDrained(call: Call, slot: IdempotencySlot, queue: WriteQueue): Promise<string> {
-    await this.#drain(call, queue);
-    const result = await this.#keyedLive(call, slot);
-    if (queue.isBuffered(slot.namespace)) queue.note(slot, result);
+  async #keyed(call: Call, slot: IdempotencySlot, isQueued: boolean): Promise<string> {
+    const { engine, queue } = this.#options;
+    const known = queue?.recall(slot) ?? null;
+    if (known !== null) return known;
+    if (isQueued && queue !== null) {
+      const ownedMs = slot.now - queue.ownedSince(slot.namespace);
+      const older = ownedMs < IDEMPOTENCY_MEMORY_MS ? await this.#recallOlder(slot, call.context) : null;
+      return older === null ? this.#accept(call, queue) : rememberedAnswer(older, slot);
+    }
+    await this.#drain(call);
+    const result = await recallOnRefusal(engine, slot, this.#calls.bounds(call.context), () => call.live());
+    if (queue?.isBuffered(slot.namespace) === true) queue.note(slot, result);
     return result;
   }
 
-  async #drain({ namespace, context }: Call, queue: WriteQueue): Promise<void> {
-    if (queue.mustDrain(namespace)) await queue.drain(namespace, drainDeadline(context));
+  /** A live write comes after the writes that were queued before it. */
+  async #drain({ namespace, context }: Call): Promise<void> {
+    const { queue } = this.#options;
+    if (queue?.mustDrain(namespace) === true) await queue.drain(namespace, drainDeadline(context));
   }
 
   async #accept(call: Call, queue: WriteQueue): Promise<string> {
@@ -129,12 +129,6 @@ export class Writes {
       const reason = `the database does not answer, and the schema of namespace ${call.namespace} is not known without it`;
       throw new ApiError('write_buffer_unavailable', `${reason}; the write was not accepted`);
     }
-  }
-
-  async #keyedAccept(call: Call, slot: IdempotencySlot, queue: WriteQueue): Promise<string> {
-    const ownedMs = slot.now - queue.ownedSince(slot.namespace);
-    const older = ownedMs < IDEMPOTENCY_MEMORY_MS ? await this.#recallOlder(slot, call.context) : null;
-    return older === null ? this.#accept(call, queue) : rememberedAnswer(older, slot);
   }
 
   /**
