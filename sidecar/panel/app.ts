@@ -75,12 +75,12 @@ export function createApp({ routes, guards, pages, stalledMs = STALLED_MS }: App
     guards.note(request.course, reply.raw.statusCode, null);
   };
   app.decorateRequest('course');
-  for (const hook of guards.siteHooks()) app.addHook('onRequest', hook);
+  app.addHook('onRequest', guards.siteHook());
   for (const route of routes) {
     app.route({
       method: route.method,
       url: route.path,
-      onRequest: guards.routeHooks(route),
+      onRequest: guards.routeHook(route),
       handler: async (request, reply) => answer(request, reply, route.handle(request.course as never)),
     });
   }

@@ -1,13 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '#sidecar/security/client.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import type { Caller, PanelRequest, PanelRoute } from './route.ts';
 import type { SessionState } from './session-reader.ts';
 
+/** Before the guards have read the address. */
+const UNKNOWN_CLIENT: Client = { address: '', isLoopback: false, isSecure: false };
+
 /** One request on its way through the guards to its handler; the log and the audit read it at the end. */
 export class Course implements PanelRequest {
   readonly raw: IncomingMessage;
   readonly startedMs = performance.now();
+  readonly headers: IncomingHttpHeaders;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly signal: AbortSignal;
@@ -15,7 +19,9 @@ export class Course implements PanelRequest {
   route: PanelRoute | null = null;
   /** As the Host header has it, in lower case. */
   host = '';
+  client = UNKNOWN_CLIENT;
   session: SessionState | null = null;
+  caller: Caller | null = null;
   body: unknown = undefined;
   bodyText = '';
   /** The call was admitted, or refused for a missing permission: the audit log has it. */
@@ -36,10 +42,10 @@ export class Course implements PanelRequest {
     this.#response.appendHeader('set-cookie', text);
   };
   readonly #response: ServerResponse;
-  #client: Client | null = null;
 
   constructor(raw: IncomingMessage, response: ServerResponse, params: unknown) {
     this.raw = raw;
+    this.headers = raw.headers;
     this.#response = response;
     this.params = params as Readonly<Record<string, string>>;
     const [, query = ''] = (raw.url ?? '').split(/\?(.*)/s);
@@ -47,28 +53,6 @@ export class Course implements PanelRequest {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     this.signal = gone.signal;
-  }
-
-  get headers(): PanelRequest['headers'] {
-    return this.raw.headers;
-  }
-
-  get caller(): Caller | null {
-    return this.session?.caller ?? null;
-  }
-
-  /** Set by the first guards; a request whose client cannot be read gets no further. */
-  get client(): Client {
-    return this.#client as Client;
-  }
-
-  set client(client: Client) {
-    this.#client = client;
-  }
-
-  /** Empty before the client is known. */
-  get address(): string {
-    return this.#client?.address ?? '';
   }
 }
 

@@ -50,33 +50,22 @@ export class Guards {
     this.#parts = { ...options, bodies: new BodyReader(MAX_JSON_BYTES) };
   }
 
-  siteHooks(): Hook[] {
-    const begin: Hook = async (request, reply) => {
+  /** The first hook of each request, also of one that leads to no route. */
+  siteHook(): Hook {
+    return async (request, reply) => {
       setHeaders(reply.raw);
-      request.course = new Course(request.raw, reply.raw, request.params);
+      const course = new Course(request.raw, reply.raw, request.params);
+      request.course = course;
+      for (const guard of SITE_GUARDS) guard(course, this.#parts);
     };
-    return [
-      begin,
-      ...SITE_GUARDS.map(
-        (guard): Hook =>
-          async ({ course }) =>
-            guard(course, this.#parts),
-      ),
-    ];
   }
 
-  routeHooks(route: PanelRoute): Hook[] {
-    const enter: Hook = async ({ course }) => {
+  /** The hook of each request to the route, after the site's. */
+  routeHook(route: PanelRoute): Hook {
+    return async ({ course }) => {
       course.route = route;
+      for (const guard of ROUTE_GUARDS) await guard(course, route, this.#parts);
     };
-    return [
-      enter,
-      ...ROUTE_GUARDS.map(
-        (guard): Hook =>
-          async ({ course }) =>
-            guard(course, route, this.#parts),
-      ),
-    ];
   }
 
   /** Any thrown value as a refusal of the table. Details of a fault stay in the log. */
@@ -96,8 +85,9 @@ export class Guards {
     }
   }
 
-  #write({ route, caller, address, noted, isAudited, raw, startedMs }: Course, status: number, error: string): void {
+  #write({ route, caller, client, noted, isAudited, raw, startedMs }: Course, status: number, error: string): void {
     const { audit, requestLog } = this.#parts;
+    const { address } = client;
     const username = caller?.username ?? '';
     if (route?.audit !== undefined && isAudited) {
       const { subject, changes, isPreview } = noted;
@@ -127,6 +117,7 @@ function checkOrigin({ raw, host, client }: Course, { hosts }: Parts): void {
 
 function readSession(course: Course, _route: PanelRoute, { sessions }: Parts): void {
   course.session = sessions.read(course.raw);
+  course.caller = course.session.caller;
 }
 
 function checkExpiry({ session }: Course, { access }: PanelRoute): void {

@@ -6,7 +6,8 @@ import { type PanelRoute, PUBLIC, RawAnswer } from '#panel/http/route.ts';
 import { StaticPages } from '#panel/http/static-pages.ts';
 import { converse } from '#support/raw-http.ts';
 
-const guards = { siteHooks: () => [], routeHooks: () => [], note() {} } as unknown as Guards;
+const pass = async () => {};
+const guards = { siteHook: () => pass, routeHook: () => pass, note() {} } as unknown as Guards;
 const pages = new StaticPages('/nowhere');
 const handle = () => ({});
 
