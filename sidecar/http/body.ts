@@ -18,6 +18,18 @@ export interface Sender {
   readonly isStranger: boolean;
 }
 
+interface UnfinishedBody {
+  /** As `networkOf` returns it. */
+  readonly network: string;
+  readonly isStranger: boolean;
+  readonly resolve: (body: Body) => void;
+  /** Content in its first `length` bytes. */
+  bytes: Buffer;
+  length: number;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
 /**
  * Reads bodies up to a size each. Bounds all unfinished bodies together, and those of the strangers of one network: beyond a
  * bound the largest unfinished body is refused, a stranger's before any other.
@@ -33,16 +45,17 @@ export class BodyReader {
   }
 
   /** Reads and discards the rest of a refused body. */
-  read(request: IncomingMessage, sender: Sender): Promise<Body> {
+  read(request: IncomingMessage, { address, isStranger }: Sender): Promise<Body> {
     if (Number(request.headers['content-length'] ?? 0) > this.#maxBytes) {
       request.resume();
       return Promise.resolve('tooLarge');
     }
     return new Promise((resolve) => {
-      const body = new UnfinishedBody(sender, resolve);
+      const network = networkOf(address);
+      const body: UnfinishedBody = { network, isStranger, resolve, bytes: NO_BYTES, length: 0 };
       this.#unfinished.add(body);
       request.on('data', (chunk: Buffer) => this.#append(body, chunk));
-      request.on('end', () => this.#finish(body, body.content()));
+      request.on('end', () => this.#finish(body, body.bytes.subarray(0, body.length)));
       request.on('error', () => this.#finish(body, 'cutOff'));
       request.on('close', () => this.#finish(body, 'cutOff'));
     });
@@ -50,7 +63,7 @@ export class BodyReader {
 
   #append(body: UnfinishedBody, chunk: Buffer): void {
     if (!this.#unfinished.has(body)) return;
-    body.append(chunk);
+    append(body, chunk);
     this.#count(body, chunk.length);
     if (body.length > this.#maxBytes) this.#finish(body, 'tooLarge');
     else this.#makeRoom(body.network);
@@ -60,7 +73,9 @@ export class BodyReader {
   #finish(body: UnfinishedBody, outcome: Body): void {
     if (!this.#unfinished.delete(body)) return;
     this.#count(body, -body.length);
-    body.finish(outcome);
+    // The request may live on for long.
+    body.bytes = NO_BYTES;
+    body.resolve(outcome);
   }
 
   #makeRoom(network: string): void {
@@ -92,53 +107,20 @@ export class BodyReader {
   }
 }
 
-/** Chunks are joined as they arrive: many small ones take at most twice the memory of their bytes. */
-class UnfinishedBody {
-  /** As `networkOf` returns it. */
-  readonly network: string;
-  readonly isStranger: boolean;
-  readonly #resolve: (body: Body) => void;
-  #bytes: Buffer = Buffer.alloc(0);
-  #length = 0;
-
-  constructor({ address, isStranger }: Sender, resolve: (body: Body) => void) {
-    this.network = networkOf(address);
-    this.isStranger = isStranger;
-    this.#resolve = resolve;
-  }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  append(chunk: Buffer): void {
-    const length = this.#length + chunk.length;
-    if (this.#length === 0) {
-      this.#bytes = chunk;
-    } else {
-      if (length > this.#bytes.length) this.#grow(length);
-      chunk.copy(this.#bytes, this.#length);
+/** Joins chunks as they arrive: many small ones take at most twice the memory of their bytes. */
+function append(body: UnfinishedBody, chunk: Buffer): void {
+  const length = body.length + chunk.length;
+  if (body.length === 0) {
+    body.bytes = chunk;
+  } else {
+    if (length > body.bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(2 * length);
+      body.bytes.copy(grown, 0, 0, body.length);
+      body.bytes = grown;
     }
-    this.#length = length;
+    chunk.copy(body.bytes, body.length);
   }
-
-  /** Shares the memory. */
-  content(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  /** Frees the memory: the request may live on for long. */
-  finish(outcome: Body): void {
-    this.#bytes = Buffer.alloc(0);
-    this.#length = 0;
-    this.#resolve(outcome);
-  }
-
-  #grow(length: number): void {
-    const next = Buffer.allocUnsafeSlow(2 * length);
-    this.#bytes.copy(next, 0, 0, this.#length);
-    this.#bytes = next;
-  }
+  body.length = length;
 }
 
 const MAX_TYPE_CHARACTERS = 256;
