@@ -1,5 +1,4 @@
-import { ERROR_STATUS, type ErrorKey } from './shapes/error-keys.ts';
-import type { FolderProblem } from './shapes/folder-problems.ts';
+import { ERROR_STATUS, type ErrorKey, type FolderProblem } from './shapes/error-keys.ts';
 
 export interface ErrorDetails {
   /** Which field of the document is at fault. */

@@ -1,5 +1,5 @@
 import { PanelError } from '../panel-error.ts';
-import { PASSWORD_CHARS, USERNAME } from '../shapes/account-limits.ts';
+import { PASSWORD_CHARS, USERNAME } from '../shapes/accounts.ts';
 import { isTooLongToRead } from '../typed-text.ts';
 
 /** As accounts are called; null where none can be called so. */

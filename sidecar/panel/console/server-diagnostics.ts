@@ -1,6 +1,4 @@
-import type { ConsoleLine } from '../shapes/console.ts';
-import { levelOf } from '../shapes/line-level.ts';
-import { lineSource } from '../shapes/line-source.ts';
+import { type ConsoleLine, levelOf, lineSource } from '../shapes/console.ts';
 import type { ConsoleLog } from './console-log.ts';
 import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';
 import { plainText } from './line-text.ts';

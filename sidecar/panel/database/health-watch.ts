@@ -2,7 +2,7 @@ import type { Engine } from '#engine/engine.ts';
 import type { CallWatch } from '#sidecar/data/call-watch.ts';
 import { DatabaseCheck } from '#sidecar/data/database-check.ts';
 import type { WriteBuffer } from '#sidecar/write-behind/write-buffer.ts';
-import type { DatabaseHealth } from '../shapes/health.ts';
+import type { DatabaseHealth } from '../shapes/database.ts';
 
 export interface HealthWatchOptions {
   readonly engine: Pick<Engine, 'ping'>;

@@ -1,4 +1,4 @@
-import { MAX_NAME_CHARS } from '../shapes/account-limits.ts';
+import { MAX_NAME_CHARS } from '../shapes/accounts.ts';
 import { isTooLongToRead } from '../typed-text.ts';
 
 /** What the panel and, where nothing else names it, the server is called; null where it cannot be that. */

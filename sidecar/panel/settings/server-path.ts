@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
-import type { FolderProblem, RefusedFolder } from '../shapes/folder-problems.ts';
+import type { FolderProblem, RefusedFolder } from '../shapes/error-keys.ts';
 import { BACKENDS, type Backend, type ServerStatus } from '../shapes/server.ts';
 import type { PanelSettings } from './panel-settings.ts';
 import { folderDetails, readServerRoot } from './server-root.ts';

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import type { ErrorDetails } from '../panel-error.ts';
-import { FOLDER_PROBLEMS, type FolderProblem, type RefusedFolder } from '../shapes/folder-problems.ts';
+import { FOLDER_PROBLEMS, type FolderProblem, type RefusedFolder } from '../shapes/error-keys.ts';
 import type { Backend } from '../shapes/server.ts';
 
 const LONGEST_PATH = 1024;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DatabaseHealth } from '#panel/shapes/health.ts';
+import type { DatabaseHealth } from '#panel/shapes/database.ts';
 import { excludedEngines } from '#scripts/servers/chosen-engines.ts';
 import { startServers, type TestServers } from '#scripts/servers/start-servers.ts';
 import { secretOf } from '#support/config-folder.ts';

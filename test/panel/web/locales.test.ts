@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ERROR_STATUS } from '#panel/shapes/error-keys.ts';
-import { FOLDER_PROBLEMS } from '#panel/shapes/folder-problems.ts';
+import { ERROR_STATUS, FOLDER_PROBLEMS } from '#panel/shapes/error-keys.ts';
 import { LOCALES } from '#panel/shapes/locales.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 

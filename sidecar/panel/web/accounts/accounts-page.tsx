@@ -1,16 +1,18 @@
 import { useState } from 'preact/hooks';
-import type { AccountView } from '#panel/shapes/accounts.ts';
+import type { AccountAccess, AccountView } from '#panel/shapes/accounts.ts';
+import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
-import { Ready } from '../components/states.tsx';
+import { Notice, Ready } from '../components/states.tsx';
 import { Tabs } from '../components/tabs.tsx';
-import { t } from '../core/i18n.ts';
+import { t, textFor } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
 import { useLoaded } from '../core/use-loaded.ts';
-import { AccessDialog } from './access-dialog.tsx';
 import { AccountDialog } from './account-dialog.tsx';
 import { AccountTable } from './account-table.tsx';
 import { AuditView } from './audit-view.tsx';
+import { GROUP_NAMES, PERMISSION_GROUPS } from './permission-sets.ts';
 
 /** Who may do what, and who has done what. */
 export function AccountsPage() {
@@ -53,4 +55,70 @@ function AccountList({ isMaking, onMade }: { isMaking: boolean; onMade: () => vo
       )}
     </Ready>
   );
+}
+
+/** What an account can see and do, as the panel itself judges it. */
+function AccessDialog({ username, onClose }: { username: string; onClose: () => void }) {
+  const loaded = useLoaded<AccountAccess>(`/api/users/${encodeURIComponent(username)}/access`);
+  return (
+    <Dialog
+      title={t('accounts.seesOf', { name: username })}
+      isWide
+      onClose={onClose}
+      actions={<Button onClick={onClose}>{t('common.close')}</Button>}
+    >
+      <Ready of={loaded}>{(answer) => <Access answer={answer} />}</Ready>
+    </Dialog>
+  );
+}
+
+function Access({ answer }: { answer: AccountAccess }) {
+  const { account, pages, routes } = answer;
+  const held = new Set(account.permissions);
+  if (!account.enabled) return <Notice kind="warn">{t('accounts.isDisabled')}</Notice>;
+  return (
+    <>
+      <div class="access">
+        <h3>{t('accounts.pages')}</h3>
+        <p class="words">
+          {pages.map((name) => (
+            <Badge key={name} tone="info">
+              {pageName(name)}
+            </Badge>
+          ))}
+        </p>
+      </div>
+      <div class="access">
+        <h3>{t('accounts.mayDo')}</h3>
+        {held.size === 0 && <p class="soft">{t('accounts.nothing')}</p>}
+        <dl class="access-groups">
+          {GROUP_NAMES.map((group) => {
+            const names = PERMISSION_GROUPS[group].filter((name) => held.has(name));
+            return names.length === 0 ? null : (
+              <div key={group}>
+                <dt>{t(`accounts.group-${group}`)}</dt>
+                {names.map((name) => (
+                  <dd key={name}>{t(`permissions.${name}`)}</dd>
+                ))}
+              </div>
+            );
+          })}
+        </dl>
+      </div>
+      <details>
+        <summary>{t('accounts.routes', { count: routes.length })}</summary>
+        <ul class="mono small">
+          {routes.map(({ method, path }) => (
+            <li key={`${method} ${path}`}>
+              {method} {path}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </>
+  );
+}
+
+function pageName(name: string): string {
+  return name === 'audit' ? t('accounts.audit') : (textFor(`${name}.title`) ?? name);
 }

@@ -1,14 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import type { BundleInfo, BundleState } from '#panel/shapes/bundles.ts';
+import { Badge, Tag, type Tone } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { confirmed } from '../components/confirm.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
 import { TextField } from '../components/field.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
 import { Empty, Notice, Ready } from '../components/states.tsx';
+import { tellDone } from '../components/toast.tsx';
+import { api } from '../core/api.ts';
 import { live, onEvent } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
+import { useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
+import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
-import { searchedBundles } from './bundle-list.ts';
-import { BundleTable } from './bundle-table.tsx';
+import { actionsFor, type BundleAction, dependentsOf, missingOf, searchedBundles } from './bundle-list.ts';
 
 /** What the game server is made of, how each part is, and what may be done to it. */
 export function BundlesPage() {
@@ -57,4 +64,110 @@ function NoBundles() {
       <p>{t('bundles.noneHint')}</p>
     </Empty>
   );
+}
+
+const TONES: Readonly<Record<BundleState, Tone>> = {
+  started: 'good',
+  starting: 'info',
+  stopped: 'idle',
+  failed: 'bad',
+  unknown: 'idle',
+};
+
+interface BundleTableProps {
+  readonly bundles: readonly BundleInfo[];
+  /** Also those that the search leaves out. */
+  readonly all: readonly BundleInfo[];
+}
+
+function BundleTable({ bundles, all }: BundleTableProps) {
+  if (bundles.length === 0) return <Empty icon="search" title={t('bundles.noneFound')} />;
+  const columns: Column<BundleInfo>[] = [
+    { title: t('bundles.bundle'), cell: (bundle) => <BundleName bundle={bundle} /> },
+    {
+      title: t('bundles.state'),
+      cell: ({ state }) => <Badge tone={TONES[state]}>{t(`bundles.state-${state}`)}</Badge>,
+    },
+    { title: t('bundles.dependencies'), cell: (bundle) => <Dependencies bundle={bundle} all={all} /> },
+    { title: t('bundles.tags'), cell: ({ tags }) => <Tags tags={tags} /> },
+    { title: t('bundles.autostart'), cell: ({ autostart }) => t(autostart ? 'common.yes' : 'common.no') },
+    { title: t('bundles.actions'), isActions: true, cell: (bundle) => <Actions bundle={bundle} all={all} /> },
+  ];
+  return <DataTable label={t('bundles.title')} columns={columns} rows={bundles} keyOf={({ name }) => name} />;
+}
+
+function BundleName({ bundle }: { bundle: BundleInfo }) {
+  return (
+    <div class="bundle-name">
+      <span>
+        {bundle.name} <span class="soft small">{bundle.version}</span>
+      </span>
+      {bundle.description !== '' && <span class="soft small">{bundle.description}</span>}
+    </div>
+  );
+}
+
+function Dependencies({ bundle, all }: { bundle: BundleInfo; all: readonly BundleInfo[] }) {
+  const missing = missingOf(bundle, all);
+  if (bundle.dependencies.length === 0) return <None />;
+  return (
+    <ul class="words">
+      {bundle.dependencies.map((name) => (
+        <li key={name}>{missing.includes(name) ? <Badge tone="bad">{t('bundles.missing', { name })}</Badge> : name}</li>
+      ))}
+    </ul>
+  );
+}
+
+function Tags({ tags }: { tags: readonly string[] }) {
+  if (tags.length === 0) return <None />;
+  return (
+    <span class="words">
+      {tags.map((tag) => (
+        <Tag key={tag}>{tag}</Tag>
+      ))}
+    </span>
+  );
+}
+
+function None() {
+  return <span class="soft">–</span>;
+}
+
+function Actions({ bundle, all }: { bundle: BundleInfo; all: readonly BundleInfo[] }) {
+  const can = useCan();
+  const isRunning = useStore(live, ({ status }) => status?.state === 'running');
+  const [act, isBusy] = useAction(async (action: BundleAction) => {
+    const others = dependentsOf(bundle.name, all);
+    if (action !== 'start' && others.length > 0 && !(await isMeant(action, bundle.name, others))) return;
+    await api.post(`/api/bundles/${encodeURIComponent(bundle.name)}/${action}`);
+    tellDone(t(`bundles.done-${action}`, { name: bundle.name }));
+  });
+  return (
+    <span class="row-actions">
+      {actionsFor(bundle)
+        .filter((action) => can(`bundles.${action}`))
+        .map((action) => (
+          <Button
+            key={action}
+            kind="quiet"
+            icon={action}
+            disabled={!isRunning}
+            busy={isBusy}
+            title={isRunning ? `${t(`bundles.${action}`)}: ${bundle.name}` : t('bundles.notRunning')}
+            onClick={() => act(action)}
+          >
+            {t(`bundles.${action}`)}
+          </Button>
+        ))}
+    </span>
+  );
+}
+
+function isMeant(action: 'stop' | 'restart', name: string, others: readonly string[]): Promise<boolean> {
+  return confirmed({
+    title: t(`bundles.ask-${action}`, { name }),
+    text: t('bundles.alsoStops', { names: others.join(', ') }),
+    action: t(`bundles.${action}`),
+  });
 }

@@ -1,5 +1,5 @@
+import { useNow } from '../core/clock.ts';
 import { ago, dateTime, dayTime } from '../core/format.ts';
-import { useNow } from '../core/use-now.ts';
 
 /** A moment: how long ago, or the date; the other when pointed at. */
 export function Time({ iso, isAbsolute = false }: { iso: string; isAbsolute?: boolean }) {

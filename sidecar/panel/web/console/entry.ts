@@ -1,5 +1,4 @@
-import type { ConsoleLine, LineStream } from '#panel/shapes/console.ts';
-import { lineSource } from '#panel/shapes/line-source.ts';
+import { type ConsoleLine, type LineStream, lineSource } from '#panel/shapes/console.ts';
 import { plainText } from './sgr.ts';
 
 /** A line as the page keeps it, or a place where lines are missing. */
@@ -23,4 +22,16 @@ export function entryOf(line: ConsoleLine): Entry {
 
 export function missingEntry(from: number, to: number, time: string): Entry {
   return { seq: to, time, stream: 'panel', text: '', plain: '', source: '', missingFrom: from };
+}
+
+const LINE = /^(\d{1,16}) (\S{1,40}) (out|err|in|panel) ?(.*)$/;
+
+/** Lines of a log file (`SEQ TIME STREAM TEXT`); what is no such line is left out. */
+export function parseLogText(text: string): ConsoleLine[] {
+  return text.split('\n').flatMap((row) => {
+    const [, seq, time, stream, rest] = LINE.exec(row) ?? [];
+    return seq === undefined || time === undefined
+      ? []
+      : [{ seq: Number(seq), time, stream: stream as LineStream, text: rest ?? '' }];
+  });
 }

@@ -1,6 +1,5 @@
 import type { ConsoleLine } from '#panel/shapes/console.ts';
 import { type Entry, entryOf, missingEntry } from './entry.ts';
-import { Tail } from './tail.ts';
 
 export const MAX_LINES = 20_000;
 /** Of all lines together: twenty thousand of the longest would be hundreds of megabytes in somebody's phone. */
@@ -108,4 +107,83 @@ function shrinkGap(gap: Entry, lines: readonly ConsoleLine[]): Entry[] {
     ...(first > from ? [missingEntry(from, first - 1, gap.time)] : []),
     ...(last < gap.seq ? [missingEntry(last + 1, gap.seq, gap.time)] : []),
   ];
+}
+
+/** A list that grows at its end and is cut at its start. What is in it keeps its number (`start` to `end - 1`) for ever. */
+export class Tail<Item> {
+  #items: Item[] = [];
+  #cut = 0;
+  #start = 0;
+
+  get start(): number {
+    return this.#start;
+  }
+
+  get end(): number {
+    return this.#start + this.#items.length - this.#cut;
+  }
+
+  get length(): number {
+    return this.#items.length - this.#cut;
+  }
+
+  at(number: number): Item | undefined {
+    return number < this.#start ? undefined : this.#items[number - this.#start + this.#cut];
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+  }
+
+  /** Forgets everything before this number. */
+  cutBefore(number: number): void {
+    const count = Math.min(Math.max(0, number - this.#start), this.length);
+    this.#cut += count;
+    this.#start += count;
+    // The array is copied seldom: once its forgotten part is as large as the rest.
+    if (this.#cut > 1024 && this.#cut > this.#items.length / 2) {
+      this.#items = this.#items.slice(this.#cut);
+      this.#cut = 0;
+    }
+  }
+
+  /** The first number whose item is at or beyond what is looked for; `end` where there is none. Items are in order. */
+  search(isBeyond: (item: Item) => boolean): number {
+    let low = this.start;
+    let high = this.end;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (isBeyond(this.at(middle) as Item)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+/** A hostile server may name ten thousand. */
+const MAX_SOURCES = 200;
+
+const known = new WeakMap<LineBuffer, { epoch: number; read: number; names: Set<string>; sorted: readonly string[] }>();
+
+/** Names that lines bear, in order; each line is looked at once. */
+export function sourcesOf(buffer: LineBuffer): readonly string[] {
+  const { entries, epoch } = buffer;
+  let state = known.get(buffer);
+  if (state === undefined || state.epoch !== epoch) {
+    state = { epoch, read: entries.start, names: new Set(), sorted: [] };
+    known.set(buffer, state);
+  }
+  const before = state.names.size;
+  for (let number = Math.max(state.read, entries.start); number < entries.end; number++) {
+    const source = entries.at(number)?.source ?? '';
+    if (source !== '' && state.names.size < MAX_SOURCES) state.names.add(source);
+  }
+  state.read = entries.end;
+  if (state.names.size !== before) state.sorted = [...state.names].sort();
+  return state.sorted;
+}
+
+/** Lines that came after this one. */
+export function newLines(buffer: LineBuffer, seq: number): number {
+  return buffer.entries.end - buffer.entries.search((entry) => entry.seq > seq);
 }

@@ -1,7 +1,7 @@
 import { Button, IconButton } from '../components/button.tsx';
 import { Moment } from '../components/time.tsx';
+import { tellDone, tellTrouble } from '../components/toast.tsx';
 import { t } from '../core/i18n.ts';
-import { copyText } from './copy-text.ts';
 import type { Entry } from './entry.ts';
 
 interface LineDetailProps {
@@ -35,4 +35,32 @@ export function LineDetail({ entry, link, onClose }: LineDetailProps) {
       </p>
     </section>
   );
+}
+
+/** Browsers have a clipboard only for pages of https and of this machine; elsewhere the old way may still do. */
+async function copyText(text: string): Promise<void> {
+  if (await copied(text)) tellDone(t('console.copied'));
+  else tellTrouble(t('console.copyFailed'));
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedBySelection(text);
+  }
+}
+
+function copiedBySelection(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'unseen';
+  document.body.append(area);
+  area.select();
+  try {
+    return document.execCommand('copy');
+  } finally {
+    area.remove();
+  }
 }

@@ -1,11 +1,10 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Entry } from './entry.ts';
 import { LineRow } from './line-row.tsx';
 import type { LineView } from './line-view.ts';
-import { visibleWindow } from './line-window.ts';
-import { useListSize } from './use-list-size.ts';
-import { useScrollPlace, type Wish } from './use-scroll-place.ts';
+import { type ListSize, useListSize, useScrollPlace, type Wish } from './use-scroll-place.ts';
 
-export interface LineListProps {
+interface LineListProps {
   readonly view: LineView;
   readonly label: string;
   /** Stays at the end. */
@@ -98,4 +97,31 @@ function moveSelection(
     if (next !== undefined) onSelect(next.seq);
     event.preventDefault();
   }
+}
+
+/** Rows beyond the edges, so that a quick finger does not see the ground. */
+const BEYOND = 12;
+
+interface ShownRow {
+  readonly entry: Entry;
+  readonly height: number;
+}
+
+interface ShownWindow {
+  /** Pixels from the top of the list. */
+  readonly top: number;
+  readonly rows: readonly ShownRow[];
+}
+
+/** The lines in sight when the list is scrolled to `top`, whole, and some more. */
+function visibleWindow(view: LineView, top: number, { height, rowHeight }: ListSize): ShownWindow {
+  const firstRow = view.firstRow + Math.max(0, Math.floor(top / rowHeight) - BEYOND);
+  const endRow = view.firstRow + Math.ceil((top + height) / rowHeight) + BEYOND;
+  const start = view.numberAtRow(firstRow);
+  const rows: ShownRow[] = [];
+  for (let number = start; number < view.end && view.rowOf(number) < endRow; number++) {
+    const entry = view.entryAt(number) as Entry;
+    rows.push({ entry, height: view.rowsAt(number) * rowHeight });
+  }
+  return { top: (view.rowOf(start) - view.firstRow) * rowHeight, rows };
 }

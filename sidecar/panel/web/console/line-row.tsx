@@ -1,5 +1,5 @@
 import { Component, Fragment } from 'preact';
-import { levelOf } from '#panel/shapes/line-level.ts';
+import { levelOf } from '#panel/shapes/console.ts';
 import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import type { Entry } from './entry.ts';
@@ -7,7 +7,7 @@ import { markMatches } from './line-query.ts';
 import { cutAtBreaks, cutSpans, MAX_SHOWN, rowBreaks, shownText } from './row-layout.ts';
 import { parseSgr } from './sgr.ts';
 
-export interface LineRowProps {
+interface LineRowProps {
   readonly entry: Entry;
   readonly pattern: RegExp | null;
   /** Cells of a row. */

@@ -1,8 +1,7 @@
 import type { Entry } from './entry.ts';
-import type { LineBuffer } from './line-buffer.ts';
+import { type LineBuffer, Tail } from './line-buffer.ts';
 import { EVERYTHING, isMatch, isWanted, type LineFilter, searchPattern } from './line-query.ts';
 import { rowCount, shownText } from './row-layout.ts';
-import { Tail } from './tail.ts';
 
 interface Placed {
   readonly entry: Entry;

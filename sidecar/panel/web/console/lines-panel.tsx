@@ -3,14 +3,12 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { t } from '../core/i18n.ts';
-import type { LineBuffer } from './line-buffer.ts';
-import { newLines, sourcesOf } from './line-counts.ts';
+import { type LineBuffer, newLines, sourcesOf } from './line-buffer.ts';
 import { LineDetail } from './line-detail.tsx';
 import { LineList } from './line-list.tsx';
 import { EVERYTHING } from './line-query.ts';
 import { LineTools } from './line-tools.tsx';
-import { useLineSearch } from './use-line-search.ts';
-import { type ShownLines, useLineView } from './use-line-view.ts';
+import { type ShownLines, useLineSearch, useLineView } from './use-line-view.ts';
 import type { Wish } from './use-scroll-place.ts';
 
 interface LinesPanelProps {

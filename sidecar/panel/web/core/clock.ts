@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'preact/hooks';
+
 /** How far the panel's clock is ahead of the browser's. */
 let aheadMs = 0;
 
@@ -15,4 +17,16 @@ export function noteServerTime(date: string | null): void {
 /** What the panel's clock shows, for everything that is compared with its times. */
 export function serverNow(): number {
   return Date.now() + aheadMs;
+}
+
+/** The panel's time, anew every `everyMs`; for countdowns and ages. 0 stands still. */
+export function useNow(everyMs = 1000): number {
+  const [now, setNow] = useState(() => serverNow());
+  useEffect(() => {
+    if (everyMs === 0) return;
+    setNow(serverNow());
+    const timer = setInterval(() => setNow(serverNow()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
 }

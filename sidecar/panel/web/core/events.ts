@@ -1,6 +1,6 @@
 import type { BundleInfo } from '#panel/shapes/bundles.ts';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
-import type { DatabaseHealth } from '#panel/shapes/health.ts';
+import type { DatabaseHealth } from '#panel/shapes/database.ts';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
 import type { ServerStatus } from '#panel/shapes/server.ts';
 import { api } from './api.ts';

@@ -1,4 +1,4 @@
-import { MAX_NAME_CHARS, PASSWORD_CHARS, USERNAME } from '#panel/shapes/account-limits.ts';
+import { MAX_NAME_CHARS, PASSWORD_CHARS, USERNAME } from '#panel/shapes/accounts.ts';
 import { t } from './i18n.ts';
 
 // Each returns the fault in the panel's language, or null. The panel checks again by the same limits.

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JsonText, RowAnswer, RowsAnswer } from '#panel/shapes/database.ts';
+import type { ColumnInfo, JsonText, RowAnswer, RowsAnswer } from '#panel/shapes/database.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Fault, Notice } from '../components/states.tsx';
@@ -10,7 +10,7 @@ import { t } from '../core/i18n.ts';
 import { PanelFault } from '../core/panel-fault.ts';
 import { useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
-import { ChangePreview } from './change-preview.tsx';
+import { columnText, indentedJson, kindOf } from './json-text.ts';
 import { changesOf, draftOfRow, type RowDraft, rowRequest, valuesOf } from './row-draft.ts';
 import { RowFields } from './row-fields.tsx';
 
@@ -131,4 +131,36 @@ function useRowEdit({ place, answer, cells, onClose, onSaved }: RowDialogProps) 
     look: () => void send(true),
     save: () => void send(false),
   };
+}
+
+/** Values before and after, also of columns that follow from the changed ones. */
+function ChangePreview({ answer, columns }: { answer: RowAnswer; columns: readonly ColumnInfo[] }) {
+  const valueText = (name: string, json = 'null') =>
+    kindOf(json) === 'json'
+      ? indentedJson(json)
+      : columnText(columns.find((column) => column.name === name) ?? { type: 'text' }, json);
+  return (
+    <table class="table changes" aria-label={t('database.changes')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('database.column')}</th>
+          <th scope="col">{t('database.before')}</th>
+          <th scope="col">{t('database.after')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {answer.changed.map((name) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td data-title={t('database.before')}>
+              <del>{valueText(name, answer.before[name])}</del>
+            </td>
+            <td data-title={t('database.after')}>
+              <ins>{valueText(name, answer.after[name])}</ins>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }

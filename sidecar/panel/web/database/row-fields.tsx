@@ -2,8 +2,7 @@ import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { Checkbox, SelectField, TextArea, TextField } from '../components/field.tsx';
 import { t } from '../core/i18n.ts';
 import { columnText, indentedJson, kindOf } from './json-text.ts';
-import type { FieldDraft, RowChanges, RowDraft, RowValues } from './row-draft.ts';
-import { limitsOf } from './value-limits.ts';
+import { type FieldDraft, limitsOf, type RowChanges, type RowDraft, type RowValues } from './row-draft.ts';
 
 interface RowFieldsProps {
   readonly columns: readonly ColumnInfo[];

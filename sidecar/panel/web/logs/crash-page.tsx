@@ -1,20 +1,19 @@
 import { useMemo } from 'preact/hooks';
-import type { CrashAction, CrashRecord } from '#panel/shapes/crashes.ts';
+import type { CrashAction, CrashRecord, CrashSummary } from '#panel/shapes/crashes.ts';
 import { actionWords, resultWords, subjectWords } from '../accounts/audit-words.ts';
-import { DataTable } from '../components/data-table.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
 import { Section } from '../components/page-frame.tsx';
-import { Ready } from '../components/states.tsx';
-import { Moment } from '../components/time.tsx';
+import { Empty, Ready } from '../components/states.tsx';
+import { Moment, Time } from '../components/time.tsx';
 import { LineBuffer } from '../console/line-buffer.ts';
 import { consoleLink } from '../console/line-link.ts';
 import { LinesPanel } from '../console/lines-panel.tsx';
-import { dateTime } from '../core/format.ts';
+import { dateTime, duration } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useLoaded } from '../core/use-loaded.ts';
-import { ranFor } from './crash-list.tsx';
-import { DownloadLink } from './download-link.tsx';
 import { exitHint, exitText } from './exit-text.ts';
+import { DownloadLink } from './log-file.tsx';
 
 const addressOf = (id: string) => `/api/crashes/${encodeURIComponent(id)}`;
 
@@ -112,4 +111,38 @@ function CrashLines({ crash }: { crash: CrashRecord }) {
       />
     </div>
   );
+}
+
+export function CrashList() {
+  const loaded = useLoaded<{ crashes: readonly CrashSummary[] }>('/api/crashes');
+  return (
+    <Ready of={loaded}>
+      {({ crashes }) =>
+        crashes.length === 0 ? (
+          <Empty icon="check" title={t('logs.noCrashes')} />
+        ) : (
+          <DataTable label={t('logs.crashes')} columns={columns()} rows={crashes} keyOf={({ id }) => id} />
+        )
+      }
+    </Ready>
+  );
+}
+
+function columns(): Column<CrashSummary>[] {
+  return [
+    {
+      title: t('logs.crashTime'),
+      cell: ({ id, time }) => (
+        <a href={linkTo('logs', ['crashes', String(id)])}>
+          <Time iso={time} isAbsolute />
+        </a>
+      ),
+    },
+    { title: t('logs.crashExit'), cell: exitText },
+    { title: t('logs.crashRan'), cell: ranFor },
+  ];
+}
+
+function ranFor({ startedAt, time }: CrashSummary): string {
+  return startedAt === null ? '–' : duration(Date.parse(time) - Date.parse(startedAt));
 }

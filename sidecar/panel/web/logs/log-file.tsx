@@ -1,13 +1,14 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Icon } from '../components/icon.tsx';
 import { Fault, Loading } from '../components/states.tsx';
+import { parseLogText } from '../console/entry.ts';
 import { LineBuffer } from '../console/line-buffer.ts';
 import { seqOf } from '../console/line-link.ts';
-import { parseLogText } from '../console/line-text.ts';
 import { LinesPanel } from '../console/lines-panel.tsx';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
-import { DownloadLink } from './download-link.tsx';
 
 /** A tail of 2 MiB has as many lines as its shortest are short. */
 const MAX_FILE_LINES = 100_000;
@@ -80,4 +81,14 @@ function useLogText(name: string, target: number | null) {
 
 function hasLine(text: string, seq: number): boolean {
   return text.startsWith(`${seq} `) || text.includes(`\n${seq} `);
+}
+
+/** A link that looks like a button: the browser saves what it leads to. */
+export function DownloadLink({ href, name, children }: { href: string; name?: string; children: ComponentChildren }) {
+  return (
+    <a class="button plain" href={href} download={name ?? ''}>
+      <Icon name="download" />
+      <span>{children}</span>
+    </a>
+  );
 }

@@ -5,7 +5,7 @@ import { bytes } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useLoaded } from '../core/use-loaded.ts';
-import { DownloadLink } from './download-link.tsx';
+import { DownloadLink } from './log-file.tsx';
 
 interface LogFileItem {
   readonly name: string;

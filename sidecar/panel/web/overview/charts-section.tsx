@@ -1,14 +1,15 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { CHART_RANGES, type ChartRange, type ChartsAnswer } from '#panel/shapes/charts.ts';
+import { CHART_RANGES, type ChartMark, type ChartRange, type ChartsAnswer } from '#panel/shapes/charts.ts';
+import { Badge, type Tone } from '../components/badge.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Loading, Ready } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
 import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
 import { useStore } from '../core/store.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import type { ChartStripsProps } from './chart-strips.tsx';
-import { MarkList } from './mark-list.tsx';
 
 const KEPT = 'panel.range';
 
@@ -82,4 +83,35 @@ function LazyStrips(props: ChartStripsProps) {
     );
   }, []);
   return Strips === null ? <Loading /> : <Strips {...props} />;
+}
+
+const TONES: Readonly<Record<ChartMark['kind'], Tone>> = {
+  start: 'good',
+  restart: 'info',
+  stop: 'idle',
+  crash: 'bad',
+};
+const SHOWN = 12;
+
+/** The marks of the charts in words, newest first. */
+function MarkList({ marks }: { marks: readonly ChartMark[] }) {
+  return (
+    <aside class="marks">
+      <h3>{t('overview.marks')}</h3>
+      {marks.length === 0 && <p class="soft">{t('overview.noMarks')}</p>}
+      <ol>
+        {marks
+          .slice(-SHOWN)
+          .reverse()
+          .map(({ time, kind }) => (
+            <li key={`${time} ${kind}`}>
+              <Badge tone={TONES[kind]}>{t(`overview.mark-${kind}`)}</Badge>
+              <span class="soft small">
+                <Time iso={time} />
+              </span>
+            </li>
+          ))}
+      </ol>
+    </aside>
+  );
 }

@@ -1,14 +1,17 @@
-import type { ServerStatus } from '#panel/shapes/server.ts';
-import { stateText, toneOf } from '../components/state-badge.tsx';
+import type { Plan, PlanStep, ServerAction, ServerStatus } from '#panel/shapes/server.ts';
+import { stateText, toneOf } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import type { IconName } from '../components/icon.tsx';
 import { Notice } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
+import { api } from '../core/api.ts';
+import { useNow } from '../core/clock.ts';
+import { takeStatus } from '../core/events.ts';
 import { duration } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
-import { useNow } from '../core/use-now.ts';
-import { PlanView } from './plan-view.tsx';
-import { ServerButtons } from './server-buttons.tsx';
+import { useAction } from '../core/use-action.ts';
 
 /** The state, readable from across the room; the plan, if there is one; and what can be done about it. */
 export function ServerView({ status }: { status: ServerStatus }) {
@@ -87,5 +90,81 @@ function Crash({ status: { exit, failure, gaveUp } }: { status: ServerStatus }) 
       <p>{isStart ? t('overview.gaveUp-launch', { reason: failure }) : t('overview.crashed')}</p>
       {gaveUp === 'crashes' && <p>{t('overview.gaveUp-crashes')}</p>}
     </Notice>
+  );
+}
+
+function stepText({ action }: PlanStep, isDone: boolean, wait: string): string {
+  return isDone ? t(`overview.plan-${action}-done`) : t(`overview.plan-${action}`, { wait });
+}
+
+/** "Asked to stop; terminating in 14 s; killing in 24 s": counted down here, from the times that the panel gave. */
+function PlanView({ plan }: { plan: Plan }) {
+  const now = useNow(250);
+  return (
+    <ol class="plan" aria-label={t('overview.plan')}>
+      {plan.steps.map((step, index) => {
+        const isDone = index < plan.next;
+        const waitMs = Math.max(0, Date.parse(step.at) - now);
+        const kind = isDone ? 'done' : index === plan.next ? 'next' : '';
+        return (
+          <li key={step.action} class={kind} aria-current={kind === 'next' ? 'step' : undefined}>
+            {stepText(step, isDone, duration(Math.ceil(waitMs / 1000) * 1000))}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** What can be asked of the server in this state; the panel itself decides, this only saves a refusal. */
+function isPossible(action: ServerAction, { state, plan, missing }: ServerStatus): boolean {
+  const startsLater = plan?.steps.some((step) => step.action === 'start') === true;
+  switch (action) {
+    case 'start':
+      return missing === null && (state === 'stopped' || state === 'crashed');
+    case 'stop':
+      return state === 'running' || state === 'starting' || startsLater;
+    case 'restart':
+      return missing === null && state !== 'stopping' && state !== 'stopped';
+    case 'force-stop':
+      return state !== 'stopped';
+    default:
+      return action satisfies never;
+  }
+}
+
+const ACTIONS: readonly { action: ServerAction; icon: IconName }[] = [
+  { action: 'start', icon: 'start' },
+  { action: 'stop', icon: 'stop' },
+  { action: 'restart', icon: 'restart' },
+  { action: 'force-stop', icon: 'force' },
+];
+
+function ServerButtons({ status }: { status: ServerStatus }) {
+  const can = useCan();
+  return (
+    <div class="server-buttons">
+      {ACTIONS.filter(({ action }) => can(`server.${action}`)).map(({ action, icon }) => (
+        <ActionButton key={action} action={action} icon={icon} isPossible={isPossible(action, status)} />
+      ))}
+    </div>
+  );
+}
+
+function ActionButton(props: { action: ServerAction; icon: IconName; isPossible: boolean }) {
+  const { action, icon } = props;
+  const [run, isBusy] = useAction(() => takeStatus(api.post(`/api/server/${action}`)));
+  const kind = action === 'force-stop' ? 'danger' : action === 'start' && props.isPossible ? 'primary' : 'plain';
+  return (
+    <Button
+      kind={kind}
+      icon={icon}
+      busy={isBusy}
+      disabled={!props.isPossible}
+      title={t(`overview.${action}-hint`)}
+      onClick={run}
+    >
+      {t(`overview.${action}`)}
+    </Button>
   );
 }

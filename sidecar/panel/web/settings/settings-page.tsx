@@ -1,15 +1,18 @@
 import type { SettingsDocument } from '#panel/shapes/settings.ts';
-import { PageFrame } from '../components/page-frame.tsx';
+import { SelectField } from '../components/field.tsx';
+import { PageFrame, Section } from '../components/page-frame.tsx';
 import { Ready } from '../components/states.tsx';
 import { Tabs } from '../components/tabs.tsx';
-import { t } from '../core/i18n.ts';
+import { tellDone } from '../components/toast.tsx';
+import { api } from '../core/api.ts';
+import { LANGUAGES, t } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
-import { useCan } from '../core/session.ts';
+import { chooseLanguage, useCan } from '../core/session.ts';
+import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { BridgeView } from './bridge-view.tsx';
 import { ConfigView } from './config-view.tsx';
 import { GeneralView } from './general-view.tsx';
-import { OwnView } from './own-view.tsx';
 
 /** What everybody sets for themselves, and what the owner sets for the server. */
 export function SettingsPage() {
@@ -37,5 +40,29 @@ export function SettingsPage() {
         </Ready>
       )}
     </PageFrame>
+  );
+}
+
+/** Of the account itself: needs no permission. */
+function OwnView({ locale, onSaved }: { locale: string; onSaved: () => void }) {
+  const [choose, isBusy] = useAction(async (chosen: string) => {
+    await api.post('/api/settings', { locale: chosen });
+    await chooseLanguage(chosen);
+    tellDone(t('common.saved'));
+    onSaved();
+  });
+  return (
+    <Section title={t('settings.own')}>
+      <div class="form">
+        <SelectField
+          label={t('common.language')}
+          hint={t('settings.languageHint')}
+          value={locale}
+          options={Object.entries(LANGUAGES)}
+          disabled={isBusy}
+          onChange={choose}
+        />
+      </div>
+    </Section>
   );
 }

@@ -3,13 +3,13 @@ import type { JobStatus } from '#panel/shapes/jobs.ts';
 import { Button } from '../components/button.tsx';
 import { Fault } from '../components/states.tsx';
 import { formOf, useFaults } from '../components/use-faults.ts';
+import { api } from '../core/api.ts';
 import { language, t } from '../core/i18n.ts';
 import { linkTo, replacePlace, usePlace } from '../core/router.ts';
 import { finishSetup } from '../core/session.ts';
+import { useAction } from '../core/use-action.ts';
 import { Gate } from '../shell/gate.tsx';
-import { AccountFields, KeyFields } from './account-fields.tsx';
-import { JobView } from './job-view.tsx';
-import { ServerFields } from './server-fields.tsx';
+import { AccountFields, KeyFields, ServerFields } from './setup-fields.tsx';
 import { fetchPreset, type Preset, runSetup, type SetupValues, setupFaults } from './setup-form.ts';
 
 /** 256 bits as text have at least so many characters: earlier it is not worth asking whether the key is right. */
@@ -86,5 +86,25 @@ function PresetView({ preset }: { preset: Preset }) {
       <legend>{t('setup.server')}</legend>
       <p>{t('setup.preset', { type: t(`setup.backend-${preset.backend}`), folder: preset.serverRoot })}</p>
     </fieldset>
+  );
+}
+
+/** What is being made ready, in the panel's own (English) words. */
+function JobView({ job, keyText }: { job: JobStatus; keyText: string }) {
+  const [cancel, isCancelling] = useAction(async () => {
+    await api.post('/api/setup/cancel', { key: keyText.trim() });
+  });
+  if (job.state !== 'queued' && job.state !== 'running') return null;
+  return (
+    <div class="job" role="status">
+      <p>{t('setup.preparing')}</p>
+      <progress value={job.progress} aria-label={t('setup.preparing')} />
+      <p class="soft small">{job.message}</p>
+      <div>
+        <Button onClick={cancel} busy={isCancelling}>
+          {t('common.cancel')}
+        </Button>
+      </div>
+    </div>
   );
 }

@@ -1,11 +1,10 @@
 import type { ComponentType } from 'preact';
-import { useLocale } from '../core/i18n.ts';
-import { session } from '../core/session.ts';
+import { Button } from '../components/button.tsx';
+import { t, textFor, useLocale } from '../core/i18n.ts';
+import { boot, session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { SignInPage } from '../sign-in/sign-in-page.tsx';
 import { Lazy } from './lazy.tsx';
-import { loadPagesStyle } from './pages-style.ts';
-import { Unreachable } from './unreachable.tsx';
 
 const loadShell = async (): Promise<ComponentType> => {
   const [{ SignedIn }] = await Promise.all([import('./signed-in.tsx'), loadPagesStyle()]);
@@ -32,4 +31,38 @@ export function App() {
     default:
       return phase satisfies never;
   }
+}
+
+/** Where not even the texts could be read, English stands here. */
+function Unreachable() {
+  const text = textFor('common.unreachable') ?? 'The panel does not answer. Is the sidecar running?';
+  return (
+    <main class="gate">
+      <div class="gate-box" role="alert">
+        <p>{text}</p>
+        <Button kind="primary" onClick={() => void boot()}>
+          {textFor('common.tryAgain') === null ? 'Try again' : t('common.tryAgain')}
+        </Button>
+      </div>
+    </main>
+  );
+}
+
+let loading: Promise<void> | null = null;
+
+/** Adds the style sheet of the pages after sign-in, whose hashed name the build wrote into the page. */
+function loadPagesStyle(): Promise<void> {
+  loading ??= add(document.querySelector('meta[name="pages-style"]')?.getAttribute('content') ?? '');
+  return loading;
+}
+
+function add(href: string): Promise<void> {
+  const link = document.createElement('link');
+  link.rel = 'stylesheet';
+  link.href = href;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  link.onload = () => resolve();
+  link.onerror = () => reject(new Error(`The style sheet ${href} cannot be read.`));
+  document.head.append(link);
+  return promise;
 }

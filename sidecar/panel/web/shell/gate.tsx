@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Mark } from '../components/mark.tsx';
+import { Mark } from '../components/icon.tsx';
 import { LANGUAGES, t, useLocale } from '../core/i18n.ts';
 import { chooseLanguage, session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';

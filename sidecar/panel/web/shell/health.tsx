@@ -1,5 +1,5 @@
+import type { DatabaseHealth } from '#panel/shapes/database.ts';
 import type { DiagnosticPage } from '#panel/shapes/diagnostics.ts';
-import type { DatabaseHealth } from '#panel/shapes/health.ts';
 import { Badge } from '../components/badge.tsx';
 import { Notice } from '../components/states.tsx';
 import { live } from '../core/events.ts';

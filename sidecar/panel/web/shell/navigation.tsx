@@ -1,8 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { StateBadge } from '../components/badge.tsx';
 import { IconButton } from '../components/button.tsx';
-import { Icon } from '../components/icon.tsx';
-import { Mark } from '../components/mark.tsx';
-import { StateBadge } from '../components/state-badge.tsx';
+import { Icon, Mark } from '../components/icon.tsx';
 import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
 import { usePlace } from '../core/router.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CommandHistory, type HistoryStore } from '#panel/web/console/command-history.ts';
-import { parseLogText } from '#panel/web/console/line-text.ts';
+import { parseLogText } from '#panel/web/console/entry.ts';
 
 function storeWith(value: string | null = null): HistoryStore & { value: string | null } {
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import english from '#panel/web/locales/en.json' with { type: 'json' };
-import { exitSignal, KNOWN_SIGNALS } from '#panel/web/logs/exit-signal.ts';
+import { exitSignal, KNOWN_SIGNALS } from '#panel/web/logs/exit-text.ts';
 
 describe('the end of a crashed server', () => {
   it.each([

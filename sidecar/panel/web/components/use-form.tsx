@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { changedFields } from '../core/changed-fields.ts';
 import { t } from '../core/i18n.ts';
+import { Button } from './button.tsx';
+import { Fault } from './states.tsx';
 import { tellDone } from './toast.tsx';
 import { type Faults, formOf, useFaults } from './use-faults.ts';
 
@@ -57,4 +59,18 @@ export function useForm<T extends object>(
       if (faults.check(check(values), form)) void send(form);
     },
   };
+}
+
+/** The foot of a form: what is wrong with it as a whole, and the button that saves it. */
+export function SaveRow<T extends object>({ form }: { form: Form<T> }) {
+  return (
+    <>
+      {form.error !== null && <Fault error={form.error} />}
+      <div class="form-actions">
+        <Button type="submit" kind="primary" disabled={!form.isChanged} busy={form.isBusy}>
+          {t('common.save')}
+        </Button>
+      </div>
+    </>
+  );
 }
