@@ -1,17 +1,13 @@
-import { aggregateSection } from './aggregate/aggregate-section.ts';
-import type { AggregateFigure } from './aggregate/measure-aggregates.ts';
-import { batchSection } from './batch/batch-section.ts';
-import type { BatchFigure } from './batch/measure-batches.ts';
+import { type AggregateFigure, aggregateSection } from './aggregate/measure-aggregates.ts';
+import { type BatchFigure, batchSection } from './batch/measure-batches.ts';
 import type { ConnectorResult } from './connector-scenario.ts';
-import { engineSection } from './engines/engine-section.ts';
-import type { EngineFigure } from './engines/measure-engines.ts';
+import { type EngineFigure, engineSection } from './engines/measure-engines.ts';
 import { gameThreadSection } from './game-thread/game-thread-section.ts';
 import type { GameThreadFigures } from './game-thread/measure-game-thread.ts';
 import { EVENTS, THINGS } from './payloads.ts';
 import type { Memory } from './processes.ts';
 import type { ScanResult, Served } from './scenarios.ts';
-import type { QueueFigure } from './write-behind/measure-queue.ts';
-import { queueSection } from './write-behind/queue-section.ts';
+import { type QueueFigure, queueSection } from './write-behind/measure-queue.ts';
 
 export interface Measured {
   readonly health: Served;

@@ -2,8 +2,7 @@
 // BENCH_ENGINE_SECONDS (default 15) is the time of each load.
 import { buildIfStale } from '../build.ts';
 import { ENGINES } from './engines/measure-engines.ts';
-import { measureQueue } from './write-behind/measure-queue.ts';
-import { queueSection } from './write-behind/queue-section.ts';
+import { measureQueue, queueSection } from './write-behind/measure-queue.ts';
 
 const wanted = process.argv.slice(2);
 await buildIfStale(console.log);
