@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Bundle } from './bundle.ts';
 import { isBundleName, readManifest } from './manifest.ts';
 
-/** What stands below `bundles/`. */
+/** Entries below `bundles/`. */
 export interface BundleFolders {
   /** By name; a folder whose `bundle.json` is wrong is among them, and has failed. */
   readonly bundles: Bundle[];
-  /** What is no bundle, with the reason, for the console. */
+  /** Entries that are no bundle, with the reason, for the console. */
   readonly ignored: string[];
 }
 

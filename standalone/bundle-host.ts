@@ -4,7 +4,7 @@ import type { ConsoleLines } from './console-lines.ts';
 import type { ExportTable } from './export-table.ts';
 import type { BundleListener, BundleState, Host, HostExports } from './host.ts';
 
-/** What the hosts of all bundles share. */
+/** Services that the hosts of all bundles share. */
 export interface Services {
   readonly vfs: string;
   readonly console: ConsoleLines;

@@ -19,7 +19,7 @@ export class BundleList {
     return this.#bundles.get(name);
   }
 
-  /** One that was put there since the folder was read is found too. */
+  /** Finds a bundle that was put there since the folder was read, too. */
   find(name: string): Bundle | undefined {
     if (!this.#bundles.has(name)) this.read();
     return this.#bundles.get(name);
@@ -37,7 +37,7 @@ export class BundleList {
 
 type Bundles = { get(name: string): Bundle | undefined };
 
-/** A ring that the bundle stands in, as `a → b → a`; null where it stands in none. */
+/** A ring that the bundle stands in, as `a → b → a`; null if it is in none. */
 export function findRing(bundle: Bundle, bundles: Bundles): string | null {
   const seen = new Set<string>();
   const search = (name: string, path: readonly string[]): readonly string[] | null => {
@@ -53,7 +53,7 @@ export function findRing(bundle: Bundle, bundles: Bundles): string | null {
   return search(bundle.name, [bundle.name])?.join(' → ') ?? null;
 }
 
-/** Those that name it as a dependency and are up, or on their way. */
+/** Bundles that name it as a dependency and are started or starting. */
 export function runningDependents(bundle: Bundle, bundles: readonly Bundle[]): Bundle[] {
   return bundles.filter(
     ({ manifest, state }) =>

@@ -7,7 +7,7 @@ export interface Run {
   isOver: boolean;
   /** Its stop function has ended too; nothing of the host works any more. */
   isRetired: boolean;
-  /** What the start returned. */
+  /** Result of the start. */
   stop: (() => unknown) | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface Run {
 export interface Bundle {
   readonly name: string;
   readonly folder: string;
-  /** null where it could not be read; `reason` says why. */
+  /** null if it could not be read; `reason` says why. */
   manifest: Manifest | null;
   state: BundleState;
   /** Why it failed; else empty. */

@@ -15,7 +15,7 @@ extensionCodec.register({
 const encoder = new Encoder({ extensionCodec });
 const decoder = new Decoder({ extensionCodec });
 
-/** What bundles let each other call. */
+/** Exports of all bundles. */
 export class ExportTable {
   readonly #exports = new Map<string, Map<string, Export>>();
 

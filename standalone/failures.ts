@@ -7,7 +7,7 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** With its stack where it has one, since whoever reads the console needs to know where; without Node.js's own part of it. */
+/** With its stack if it has one, since the reader of the console needs the place; without Node.js's own part of it. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const stack = error.stack ?? '';
@@ -17,7 +17,7 @@ export function describeError(error: unknown): string {
   return own.join('\n').trimEnd() + cause;
 }
 
-/** The bundle whose code stands highest in the stack; undefined where none does. */
+/** The bundle whose code stands highest in the stack; undefined if none does. */
 export function findCulprit(error: unknown, bundles: readonly Bundle[]): Bundle | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   for (const line of stack.split('\n')) {

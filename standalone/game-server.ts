@@ -84,7 +84,7 @@ export class GameServer {
     }
   }
 
-  /** What depends on the bundle stops as well, and stays so. */
+  /** Bundles that depend on it stop as well, and stay stopped. */
   async restart(name: string): Promise<boolean> {
     const bundle = this.#bundles.get(name);
     if (bundle === undefined) return this.start(name);

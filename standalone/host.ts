@@ -1,4 +1,4 @@
-/** What a bundle's `start(host)` receives (contract section 9). `db_connector/helper/host.ts` is the scripters' copy. */
+/** Argument of a bundle's `start(host)` (contract section 9). `db_connector/helper/host.ts` is the scripters' copy. */
 export interface Host {
   /** The bundle's own name: that of its folder. */
   readonly name: string;
@@ -8,7 +8,7 @@ export interface Host {
   readonly vfs: string;
   readonly exports: HostExports;
   readonly commands: HostCommands;
-  /** One console line, prefixed with the bundle's name. */
+  /** A console line, prefixed with the bundle's name. */
   readonly log: (line: string) => void;
   readonly state: (bundle: string) => BundleState;
   /** Tells of every bundle whose state changes, until this bundle stops. */
@@ -42,5 +42,5 @@ export interface BundleEvent {
 
 export type BundleListener = (event: BundleEvent) => void;
 
-/** What a bundle's script exports by default. What it returns is called when the bundle stops. */
+/** Default export of a bundle's script. A function that it returns is called when the bundle stops. */
 export type StartBundle = (host: Host) => unknown;

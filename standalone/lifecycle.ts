@@ -178,7 +178,7 @@ async function endRun(run: Run, limitMs: number): Promise<string> {
   return trouble;
 }
 
-/** What it throws at once rejects as well. */
+/** A synchronous throw of the stop function rejects as well. */
 async function callStop(run: Run): Promise<void> {
   await run.stop?.();
 }

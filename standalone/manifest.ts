@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 
-/** What a `bundle.json` says (contract section 9), defaults filled in. */
+/** Contents of a `bundle.json` (contract section 9), defaults filled in. */
 export interface Manifest {
   readonly version: string;
   readonly description: string;

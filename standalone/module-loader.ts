@@ -69,10 +69,10 @@ const MAX_FILES = 20;
 const CHECK_LIMIT_MS = 10_000;
 
 /**
- * Where a syntax error stands: Node.js does not say it for ES modules that are imported, but does when it checks a file.
+ * Finds the place of a syntax error: Node.js does not say it for imported ES modules, but does when it checks a file.
  *
- * @param files what was loaded, the newest last
- * @returns file, line and the place in it; undefined where none of the files has an error
+ * @param files loaded files, the newest last
+ * @returns file, line and the place in it; undefined if none of the files has an error
  */
 async function locateSyntaxError(files: readonly string[]): Promise<string | undefined> {
   for (const file of files.slice(-MAX_FILES).reverse()) {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import type { Bundle } from './bundle.ts';
 
-/** What is told at once is told together. */
+/** Messages within this time are sent together. */
 const GATHER_MS = 20;
 /** The panel drops a longer line. */
 const MAX_LINE_CHARS = 1_048_576;
