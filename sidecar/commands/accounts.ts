@@ -15,8 +15,8 @@ import { alignedLines } from './lines.ts';
 const USAGE = 'expected: accounts list, or accounts new-password NAME';
 
 /**
- * `accounts list|new-password NAME`: for the owner who is locked out of the panel, beside a running sidecar. Whoever may read
- * `panel.sqlite` could change it anyway.
+ * `accounts list|new-password NAME`: for the owner who is locked out of the panel, beside a running sidecar. A user who
+ * may read `panel.sqlite` could change it anyway.
  */
 export async function runAccounts(
   words: readonly string[],

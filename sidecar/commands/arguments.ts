@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 interface CommandOption {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
-  /** What stands behind it: `FILE`. */
+  /** Placeholder of its value: `FILE`. */
   readonly value?: string;
   readonly about: string;
 }

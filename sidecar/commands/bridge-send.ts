@@ -16,7 +16,7 @@ export const BRIDGE_SEND_OPTIONS = {
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** What of its process the command uses; a test hands in its own. */
+/** Parts of its process that the command uses; a test passes its own. */
 export interface SendIo {
   readonly input: Readable;
   readonly printError: (line: string) => void;

@@ -9,7 +9,7 @@ export interface SentLine {
 }
 
 export interface SenderOptions {
-  /** Of `POST /lines`. */
+  /** URL of `POST /lines`. */
   readonly url: string;
   readonly token: string;
   readonly printError: (line: string) => void;
@@ -105,7 +105,7 @@ export class BridgeSender {
     this.#waiting.push({ time: new Date().toISOString(), level: 'warn', module: 'bridge-send', text });
   }
 
-  /** Null where it has arrived, else why not. */
+  /** Null if it has arrived, else the reason why not. */
   async #send(batch: readonly SentLine[]): Promise<string | null> {
     const { url, token } = this.#options;
     try {

@@ -1,14 +1,14 @@
 import type { MoveReport } from '../moving/report.ts';
 import { MoveProgress } from './move-progress.ts';
 
-/** What a command gets from its process. */
+/** Parts of its process that a command uses. */
 export interface CommandProcess {
   readonly environment: NodeJS.ProcessEnv;
   /** For a command that carries rows. `again`: what the same command does after a signal has ended this one. */
   moveIo(again: string): MoveIo;
 }
 
-/** What a command that answers in lines gets from its process. */
+/** Parts of its process that a command which answers in lines uses. */
 export interface CommandIo {
   /** Writes one line for the owner. */
   readonly print: (line: string) => void;
@@ -17,7 +17,7 @@ export interface CommandIo {
   readonly isForPeople: boolean;
 }
 
-/** What a command that carries rows gets from its process. */
+/** Parts of its process that a command which carries rows uses. */
 export interface MoveIo {
   readonly report: MoveReport;
   /** Writes one line. */

@@ -19,7 +19,7 @@ import { RESTORE_OPTIONS, runRestore } from './restore.ts';
 export interface Command {
   /** Lines after `node main.js NAME`. */
   readonly usage: readonly string[];
-  /** One line. */
+  /** A single line. */
   readonly about: string;
   readonly options: CommandOptions;
   /** More lines of `--help`. */

@@ -43,7 +43,7 @@ export async function runCopy(args: readonly string[], io: MoveIo): Promise<bool
   );
 }
 
-/** What overrides `database` of every configuration would make both the same one. */
+/** An override of `database` would apply to both configurations and make them the same. */
 function withoutOverrides({ environment, printError }: MoveIo): NodeJS.ProcessEnv {
   const isOverride = (name: string): boolean => name.startsWith('SIDECAR_DATABASE_');
   const names = Object.keys(environment).filter(isOverride);
@@ -58,7 +58,7 @@ function checkPlaces(from: DatabaseConfig, to: DatabaseConfig): void {
   checkThere(from);
 }
 
-/** What a sidecar goes on to apply to the source was acknowledged, and would be missing in the target. */
+/** Writes that a sidecar still applies to the source were acknowledged, and would be missing in the target. */
 async function warnOfRunning(journal: string, { printError }: MoveIo): Promise<void> {
   if ((await findJournalId(journal)) === null) return;
   const lock = await NODE_DISK.lock(journal);

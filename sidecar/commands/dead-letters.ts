@@ -65,7 +65,7 @@ async function retryAll(work: LetterWork, letters: readonly DeadLetter[]): Promi
   return isDone;
 }
 
-/** Who will try again, and when; or why nobody will. */
+/** The sidecar that will try again, and when; or why none will. */
 async function prospectOf(namespace: string, work: LetterWork): Promise<string> {
   const prospect = await patiently(() => letterProspect(namespace, work, statementBounds()));
   switch (prospect.kind) {

@@ -8,13 +8,13 @@ import { grouped } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 
-/** What `doctor` has found of one thing. No secret ever stands in it. */
+/** Result of `doctor` for one thing. No secret ever stands in it. */
 export interface Finding {
   /** `fail`: the sidecar cannot serve, or data are in danger. */
   readonly verdict: 'ok' | 'warn' | 'fail';
   readonly what: string;
   readonly found: string;
-  /** What to do. */
+  /** Advice for the owner. */
   readonly advice?: string;
 }
 
@@ -101,7 +101,7 @@ function ownFindings(path: string, stats: Stats): Finding[] {
   ];
 }
 
-/** Of every place that is written to. */
+/** Space on the disk of every place that is written to. */
 export function* spaceFindings({ dataFolder, database, writeBehind, backup }: SidecarConfig): Generator<Finding> {
   const places = new Set([dataFolder, writeBehind.journal, backup.folder]);
   if (database.provider === 'sqlite') places.add(dirname(database.file));

@@ -31,7 +31,7 @@ export async function runQuarantine(
   const now = Date.now;
   const log = (_level: string, message: string, fields: object): void =>
     io.printError(`${message} ${JSON.stringify(fields)}`);
-  // One to read and one to write are enough.
+  // A single connection for reading and another for writing are enough.
   const engine = await openEngine({ ...database, poolSize: 2 }, { log, now });
   try {
     const quarantine = new Quarantine({ engine, now, log });
