@@ -3,7 +3,7 @@ import type { PlacePair } from './copy-rows.ts';
 import { patiently, statementBounds } from './patience.ts';
 import { type CopyWork, grouped, type MoveReport } from './report.ts';
 
-/** One table or quarantined object in both databases, as it was read. */
+/** A table or quarantined object in both databases, as it was read. */
 export interface ComparedPlace {
   readonly label: string;
   readonly from: RowsSummary;

@@ -25,7 +25,7 @@ export function tablePairs({ stored }: Pick<CopyWork, 'stored'>): PlacePair[] {
   }));
 }
 
-/** Objects that stand for each other, in the order in which they are copied; null where they are other ones. */
+/** Objects that stand for each other, in the order in which they are copied; null if they are different objects. */
 export function keptPairs(
   work: Pick<CopyWork, 'stored'>,
   from: readonly KeptObject[],

@@ -17,7 +17,7 @@ export interface CopyOptions {
   readonly namespaces: readonly string[];
   /** Deletes what the target holds in these namespaces. */
   readonly replace: boolean;
-  /** Of the locks; another one for each run. */
+  /** Owner of the locks; another one for each run. */
   readonly owner: string;
   readonly log: EngineLog;
   readonly report: MoveReport;

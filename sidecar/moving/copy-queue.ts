@@ -4,14 +4,14 @@ import type { StoredSchema } from '../engine/schema-calls.ts';
 import { patiently, statementBounds } from './patience.ts';
 import { type CopyEngines, MoveRefused, type MoveReport } from './report.ts';
 
-/** What write-behind keeps of a namespace beside its rows (docs/write-behind.md). */
+/** Data of write-behind for a namespace beside its rows (docs/write-behind.md). */
 export interface NamespaceQueue {
   readonly row: QueueRow | null;
   /** Oldest first. */
   readonly letters: readonly DeadLetter[];
 }
 
-/** Of dead letters that are written at once; more only where one alone is longer. */
+/** Characters of dead letters that are written at once; more only if a single letter is longer. */
 const BATCH_CHARS = 1_048_576;
 
 export async function readNamespaceQueue(engine: Engine, namespace: string): Promise<NamespaceQueue> {
@@ -33,8 +33,8 @@ export async function refuseHalfApplied(engine: Engine, { namespace }: StoredSch
 }
 
 /**
- * Brings row and dead letters over, when all rows are there: whoever owns the queue goes on in the target exactly where
- * the copied rows are. What stays as another journal's is told.
+ * Copies queue row and dead letters after all rows: the owner of the queue goes on in the target exactly where the copied
+ * rows are. Writes that stay as another journal's are reported.
  */
 export async function copyQueue(
   { from, to }: CopyEngines,
@@ -50,7 +50,7 @@ export async function copyQueue(
   for (const line of told(source, row)) report.say(`${namespace}: ${line}`);
 }
 
-/** What an earlier run has brought and the source has no more would be done twice by a retry. */
+/** A letter that an earlier run has copied and the source no longer has would be done twice by a retry. */
 export async function copyLetters(engine: Engine, source: NamespaceQueue, there: NamespaceQueue): Promise<void> {
   const known = new Set(source.letters.map(({ id }) => id));
   const journals = new Set(source.row === null ? [] : ownerships(source.row).map(({ journal }) => journal));
@@ -95,7 +95,7 @@ export function letterCount(letters: readonly DeadLetter[]): string {
   return letters.length === 1 ? '1 dead letter' : `${letters.length} dead letters`;
 }
 
-/** Why the queues of two equal namespaces are not equal; empty where they are. */
+/** Differences between the queues of two equal namespaces; an empty list if they are equal. */
 export function queueDifferences(from: NamespaceQueue, to: NamespaceQueue): string[] {
   const differences: string[] = [];
   const [one, other] = [from.row, to.row];
@@ -132,12 +132,12 @@ function hasPrecedence(from: QueueRow, to: QueueRow): boolean {
   return from.token > to.token || (from.token === to.token && from.journal !== null);
 }
 
-/** Of everybody who has owned the queue, oldest first. */
+/** All who have owned the queue, oldest first. */
 export function ownerships({ journal, token, position, past }: QueueRow): PastOwner[] {
   return journal === null ? [...past] : [...past, { journal, token, position }];
 }
 
-/** Of two that say something about one ownership the later one counts. */
+/** If two entries describe the same ownership, the later one counts. */
 function pastOf(owners: readonly PastOwner[], now: QueueRow): PastOwner[] {
   const byOwnership = new Map(owners.map((owner) => [`${owner.journal} ${owner.token}`, owner]));
   if (now.journal !== null) byOwnership.delete(`${now.journal} ${now.token}`);

@@ -5,7 +5,7 @@ import { changeBounds, patiently, statementBounds } from './patience.ts';
 import { lastRow, type Place, readPages } from './place.ts';
 import type { CopyEngines } from './report.ts';
 
-/** One place in both databases. */
+/** A place in both databases. */
 export interface PlacePair {
   readonly from: Place;
   readonly to: Place;

@@ -15,7 +15,7 @@ export interface Place {
   readonly label: string;
   /** In storage form, so with a key. */
   readonly target: TableTarget;
-  /** Of the storage form. */
+  /** Key of the storage form. */
   readonly key: readonly Column[];
 }
 
@@ -58,12 +58,12 @@ export async function* readPages(engine: Engine, place: Place, start: Row | null
       if (rows.length > 0) yield rows;
     }
   } finally {
-    // Whoever leaves early does not wait for what was asked ahead, and does not hear of its failure.
+    // A reader that leaves early does not wait for the page that was asked for ahead, and does not hear of its failure.
     next?.catch(() => undefined);
   }
 }
 
-/** Null where the place is empty. */
+/** Null if the place is empty. */
 export async function lastRow(engine: Engine, place: Place): Promise<Row | null> {
   const [row] = await find(engine, place, null, 'desc', 1);
   return row ?? null;

@@ -1,9 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 
-/** What a move tells while it runs. */
+/** Progress and results of a move, while it runs. */
 export interface MoveReport {
-  /** One line. */
+  /** A single line. */
   say(line: string): void;
   /** Rows to come under a name; ends what was begun before. */
   begin(label: string, rows: number): void;
@@ -31,7 +31,7 @@ export interface CopyEngines {
   readonly to: Engine;
 }
 
-/** One namespace on its way. */
+/** A namespace that is being copied. */
 export interface CopyWork {
   readonly engines: CopyEngines;
   /** Both with the same tables. */

@@ -13,8 +13,8 @@ export function storedSchema(engine: Engine, namespace: string): Promise<StoredS
 }
 
 /**
- * Brings the stored schema to `wanted`; what is not in it is dropped with its rows. The revision grows in any case, so
- * that sidecars which run on the database look at the namespace anew. For whoever holds the namespace's lock.
+ * Brings the stored schema to `wanted`; a part that is not in it is dropped with its rows. The revision grows in any
+ * case, so that sidecars on the same database read the namespace again. The caller holds the namespace's lock.
  */
 export function applyWhole(engine: Engine, namespace: string, wanted: Schema): Promise<StoredSchema> {
   return change(engine, namespace, () => wanted);
@@ -32,7 +32,7 @@ async function change(
 ): Promise<StoredSchema> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const from = await storedSchema(engine, namespace);
-    // What is stored in the middle of a change says nothing of what will be: the engine finishes it and tells.
+    // A schema stored in the middle of a change is not the final one: the engine finishes the change first.
     const to = from?.isUnfinished === true ? from.schema : wantedAfter(from);
     const { steps } = planSchema(from?.schema ?? null, to, { tables: new Map(), columns: new Map() }, 'drop');
     const planned = { namespace, from, to, hash: schemaHash(to), steps, dryRun: false, now: Date.now() };

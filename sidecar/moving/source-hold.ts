@@ -14,12 +14,12 @@ const RENEW_EVERY_MS = 3000;
 
 export interface HoldOptions {
   readonly engine: Engine;
-  /** Of the lock. */
+  /** Owner of the lock. */
   readonly owner: string;
   readonly log: EngineLog;
 }
 
-/** The lock of whoever was cut off is over after 10 s. */
+/** The lock of a run that was cut off expires after 10 s. */
 const LOCK_WAIT_MS = 12_000;
 const LOCK_PAUSE_MS = 500;
 

@@ -19,9 +19,9 @@ export interface TargetOptions {
 }
 
 /**
- * Makes the tables of a namespace that is about to be filled, and closes it until `openTarget`. For whoever holds its
- * lock. What an earlier run began goes on.
- * @throws MoveRefused where the namespace holds something, and nobody said that it may go.
+ * Makes the tables of a namespace that is about to be filled, and closes it until `openTarget`. The caller holds its
+ * lock. Continues an earlier run.
+ * @throws MoveRefused if the namespace holds something that the caller may not delete
  */
 export async function prepareTarget(options: TargetOptions): Promise<StoredSchema> {
   const { engine, namespace, schema, replace, say } = options;
