@@ -6,7 +6,7 @@ import { quotedName } from './mysql-connection.ts';
 import { isBinary, isGeometry, type SourceColumn } from './source.ts';
 import type { TimeZone } from './time-zone.ts';
 
-/** What stands in the list of a SELECT, so that every value comes as a text from which nothing is lost. */
+/** Expression for the list of a SELECT, so that every value comes as a text from which nothing is lost. */
 export function selectSql(column: SourceColumn): string {
   const name = quotedName(column.name);
   if (isBinary(column)) return `HEX(${name})`;

@@ -22,7 +22,7 @@ export interface ImportWork {
   readonly namespace: string;
   readonly proposal: Proposal;
   readonly zone: TimeZone;
-  /** Of the lock. */
+  /** Owner of the lock. */
   readonly owner: string;
   readonly log: EngineLog;
   readonly report: MoveReport;
@@ -102,7 +102,7 @@ function merged(before: Schema, added: Schema): Schema {
   return withTables(before, [...before.tables, ...added.tables]);
 }
 
-/** Of what fails there, the failure itself is told and not this one: the mark stays then, and the next run deletes. */
+/** If the undo fails, the first failure is reported and not this one: the mark stays then, and the next run deletes. */
 async function undo({ engine, namespace, report }: ImportWork, before: Schema): Promise<void> {
   try {
     await applyWhole(engine, namespace, before);
@@ -172,7 +172,7 @@ async function sumOf(engine: Engine, stored: StoredSchema, table: TablePlan['tab
   return sum;
 }
 
-/** One that is beyond what is counted here is at its end. */
+/** A counter beyond the numbers that are counted here is at its end. */
 function lastIdOf(nextId: bigint): bigint {
   return nextId > MAX_INT64 ? MAX_INT64 : nextId - 1n;
 }

@@ -22,7 +22,7 @@ function placeOf(url: string): MysqlPlace {
   }
 }
 
-/** One connection to the foreign database, which it only reads: one snapshot for all that it tells. */
+/** A connection to the foreign database, which it only reads: one snapshot for all that it reads. */
 export class MysqlConnection {
   readonly #connection: Connection;
 
@@ -39,7 +39,7 @@ export class MysqlConnection {
       rowsAsArray: true,
       typeCast: (field) => field.string(),
     });
-    // What is not heard is thrown in the middle of nowhere; every call tells its own failure.
+    // An error without a listener would be thrown outside of any call; every call reports its own failure.
     connection.on('error', () => undefined);
     const opened = new MysqlConnection(connection);
     try {
@@ -61,7 +61,7 @@ export class MysqlConnection {
     });
   }
 
-  /** One by one, as fast as they are taken. Whoever leaves early closes the connection. */
+  /** Row by row, as fast as they are taken. A reader that leaves early closes the connection. */
   async *stream(sql: string): AsyncGenerator<TextRow> {
     for await (const row of this.#connection.query(sql).stream({ highWaterMark: READ_AHEAD_ROWS })) {
       yield row as TextRow;

@@ -22,7 +22,7 @@ export interface ColumnUse {
 export interface ProposedColumn {
   /** As it is declared: with `name`, `type`, size, `nullable` and `default`. */
   readonly json: JsonObject;
-  /** What the owner should know, in plain words. */
+  /** Notes for the owner, in plain words. */
   readonly notes: readonly string[];
 }
 

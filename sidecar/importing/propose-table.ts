@@ -15,7 +15,7 @@ export interface ProposedTable {
   readonly notes: readonly Note[];
 }
 
-/** What is made of a source table, and why it is not the same. Pure. */
+/** Proposed table for a source table, and the reasons for every difference. Pure. */
 export function proposeTable(source: SourceTable, name: string, facts: TableFacts): ProposedTable {
   return new TableProposal(source, facts).propose(name);
 }

@@ -36,7 +36,7 @@ export async function* readRows(connection: MysqlConnection, plan: TablePlan, zo
 class RowReader {
   readonly #plan: TablePlan;
   readonly #converters: readonly ((text: string | null) => Value)[];
-  /** Of declared columns that the source does not have. */
+  /** Values of declared columns that the source does not have. */
   readonly #rest: readonly (readonly [string, Value])[];
   readonly #derived: readonly DerivedColumn[];
   readonly #keyPositions: readonly (readonly [string, number])[];

@@ -1,4 +1,4 @@
-/** What `import` knows of a foreign MySQL or MariaDB database, as its `information_schema` tells. */
+/** Facts that `import` has about a foreign MySQL or MariaDB database, from its `information_schema`. */
 export interface SourceDatabase {
   readonly name: string;
   /** As the server tells it, "10.11.14-MariaDB-0+deb12u2". */
@@ -42,7 +42,7 @@ export interface SourceColumn {
   readonly precision: number | null;
   readonly scale: number | null;
   readonly fractionDigits: number;
-  /** Null where it holds no text. */
+  /** Null if it holds no text. */
   readonly collation: string | null;
   /** JSON of MySQL, or longtext with `CHECK (json_valid(…))` of MariaDB. */
   readonly isDeclaredJson: boolean;
@@ -58,7 +58,7 @@ export interface SourceIndex {
   /** PRIMARY for the key. */
   readonly name: string;
   readonly columns: readonly string[];
-  /** Those of which only the first characters count. */
+  /** Columns that count only with their first characters. */
   readonly prefixed: readonly string[];
   readonly isUnique: boolean;
   /** BTREE or HASH; FULLTEXT and SPATIAL are no order. */
@@ -81,12 +81,12 @@ export interface SourceForeignKey {
   readonly onUpdate: string;
 }
 
-/** What the rows themselves say of a column. */
+/** Facts about a column from the rows themselves. */
 export interface ColumnFacts {
   /** Not NULL. */
   readonly values: number;
   readonly maxChars: number;
-  /** Of a tinyint(1): other than 0 and 1. */
+  /** For a tinyint(1): values other than 0 and 1. */
   readonly notBool: number;
   readonly beyondInt64: number;
   readonly zeroDates: number;

@@ -3,7 +3,7 @@ import { MoveRefused } from '../moving/report.ts';
 /** The zone in which naive times were written: an offset, "+02:00", or a name, "Europe/Berlin". */
 export interface TimeZone {
   readonly name: string;
-  /** What to add to UTC at a naive time, "YYYY-MM-DDTHH:MM:SS", in that zone: "+02:00". */
+  /** Offset to add to UTC at a naive time, "YYYY-MM-DDTHH:MM:SS", in that zone: "+02:00". */
   offsetAt(local: string): string;
 }
 
@@ -22,7 +22,7 @@ export function timeZoneOf(name: string): TimeZone {
   return {
     name,
     offsetAt(local) {
-      // Of an hour that stands twice in autumn the first is taken; one that is left out in spring is moved by the change.
+      // An hour that occurs twice in autumn is the first of both; an hour that is left out in spring is moved by the change.
       const asUtc = Date.parse(`${local}Z`);
       const before = offsetMinutes(format, asUtc - 86_400_000);
       const guess = offsetMinutes(format, asUtc - before * 60_000);
