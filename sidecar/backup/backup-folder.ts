@@ -4,11 +4,11 @@ import { MoveRefused } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
 
-/** Of a folder that is being written, or deleted: whatever is in it is no backup. */
+/** Suffix of a folder that is being written or deleted: its contents are no backup. */
 const PARTIAL = '.partial';
 const NAME = /^backup-\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-\d+)?$/;
 
-/** One complete backup. */
+/** A complete backup. */
 export interface KeptBackup {
   readonly name: string;
   readonly path: string;

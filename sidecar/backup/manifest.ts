@@ -31,13 +31,13 @@ const manifest = z.object({
   time: z.iso.datetime(),
   /** Where it came from, without account and password. */
   source: z.string(),
-  /** Id of the journal that the waiting writes come from; null where there was none. */
+  /** Id of the journal that the waiting writes come from; null if there was none. */
   journal: z.string().nullable(),
   namespaces: z.array(namespace),
   files: z.array(file).length(2),
 });
 
-/** What a complete backup says of itself; written last. */
+/** Description of a complete backup, written last. */
 export type Manifest = z.output<typeof manifest>;
 export type BackedUpNamespace = Manifest['namespaces'][number];
 
@@ -76,7 +76,7 @@ export async function checkFiles(folder: string, { files }: Manifest): Promise<v
   }
 }
 
-/** Of a file of a backup, for its manifest. */
+/** Entry of a file of a backup in its manifest. */
 export async function describeFile(path: string): Promise<Manifest['files'][number]> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);

@@ -78,7 +78,7 @@ function chosenOf({ namespaces: all }: Manifest, { namespaces, backup }: Restore
 async function inScratch(options: RestoreOptions, work: (engine: Engine) => Promise<void>): Promise<void> {
   const { dataFolder } = options.config;
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  // Of a restore that was killed; another one cannot run on the same journal.
+  // Left by a restore that was killed; a second restore cannot run on the same journal.
   for (const name of readdirSync(dataFolder).filter((each) => SCRATCH.test(each))) {
     rmSync(join(dataFolder, name), { recursive: true, force: true });
   }

@@ -114,7 +114,7 @@ export class RestoredQueues {
     this.#tell(namespace, brought.writes, brought.letters);
   }
 
-  /** Of whatever this journal has had to do with the queue. */
+  /** Highest token with which this journal has ever dealt with the queue. */
   #lastToken(namespace: string): number {
     const journal = this.#journal;
     const tokens = this.#pending.filter((entry) => entry.namespace === namespace).map(({ token }) => token);
@@ -122,7 +122,7 @@ export class RestoredQueues {
     return tokens.reduce((most, token) => Math.max(most, token), Math.max(...known));
   }
 
-  /** What a restore that was cut off has put into the journal is put there anew, so its first writes count as settled. */
+  /** Entries of a restore that was cut off are put into the journal again, so its first writes count as settled. */
   async #pastOf(to: Engine, namespace: string, merged: QueueRow | null, journal: Journal): Promise<PastOwner[]> {
     const past = merged === null ? [] : ownerships(merged);
     const note = await patiently(() => to.transfer.readMark(noteName(namespace), statementBounds()));

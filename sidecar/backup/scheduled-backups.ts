@@ -36,7 +36,7 @@ export class ScheduledBackups {
     this.#schedule = schedule;
   }
 
-  /** Null where the configuration has no schedule. */
+  /** Null if the configuration has no schedule. */
   static start(options: ScheduledBackupsOptions): ScheduledBackups | null {
     const { schedule } = options.backup;
     if (schedule === null) return null;
@@ -45,7 +45,7 @@ export class ScheduledBackups {
     return backups;
   }
 
-  /** One that runs is given up: it leaves nothing that looks like a backup. */
+  /** Gives up a running backup: it leaves nothing that looks like a backup. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -125,7 +125,7 @@ interface MadeByCommand {
 }
 
 interface Ended {
-  /** Of the exit; else why there was none. */
+  /** Exit code, or the reason why there was none. */
   readonly code: number | string;
   readonly output: string;
   readonly errors: readonly string[];

@@ -15,7 +15,7 @@ export interface SourceOptions {
   readonly database: DatabaseSettings;
   readonly log: EngineLog;
   readonly report: MoveReport;
-  /** Of locks; another one for each run. */
+  /** Owner of locks; another one for each run. */
   readonly owner: string;
   /** A folder of the backup's own. */
   readonly scratch: string;

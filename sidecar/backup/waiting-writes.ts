@@ -9,7 +9,7 @@ import { readHeaders, readJournal } from '../write-behind/journal/read-journal.t
 import { readEntries } from '../write-behind/journal/read-segment.ts';
 import { findJournalId, readState } from '../write-behind/journal/state-file.ts';
 
-/** What a journal held that it did not know to be settled. */
+/** Writes of a journal that it did not know to be settled. */
 export interface WaitingWrites {
   /** Writes of each namespace. */
   readonly counts: ReadonlyMap<string, number>;
@@ -49,7 +49,7 @@ export async function* readWaiting(file: string): AsyncGenerator<JournalEntry> {
   }
 }
 
-/** Null where the sidecar has begun or removed a file meanwhile: what was read may lack its half. */
+/** Null if the sidecar has begun or removed a file meanwhile: the copy may then lack half of it. */
 async function copyOnce(folder: string | null, journal: string, file: string): Promise<WaitingWrites | null> {
   const out = await open(file, 'w', 0o600);
   try {

@@ -25,7 +25,7 @@ export interface BackupOptions {
   readonly database: DatabaseSettings;
   /** The database for the owner's eyes, without account and password. */
   readonly source: string;
-  /** Of queued writes. */
+  /** Folder of queued writes. */
   readonly journal: string;
   /** Where backups are kept. */
   readonly folder: string;
@@ -45,7 +45,7 @@ export interface MadeBackup {
 /** Below the folder of the backup, so that the disk of the backups has to have the room. It goes before the backup gets its name. */
 const SCRATCH = 'scratch';
 
-/** What one connection reads and one writes is enough. */
+/** A single connection for reading and another for writing are enough. */
 export const CONTAINER_SETTINGS = { provider: 'sqlite', poolSize: 2 } as const;
 
 /**
@@ -129,7 +129,7 @@ function refuseDifferent(namespace: string, compared: readonly ComparedPlace[]):
   );
 }
 
-/** From the file itself, opened anew. */
+/** Reads the file itself, opened again. */
 async function checkAgain(engine: Engine, namespaces: readonly BackedUpNamespace[]): Promise<void> {
   for (const { name, places } of namespaces) {
     const stored = await storedSchema(engine, name);
