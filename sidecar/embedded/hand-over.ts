@@ -20,7 +20,7 @@ const handOver = z.object({
   secret: z.string().min(MIN_SECRET_BYTES),
 });
 
-/** What a game server's connector tells its own sidecar, as one JSON line on standard input (contract section 8). */
+/** Orders of a game server's connector to its own sidecar, as one JSON line on standard input (contract section 8). */
 export type HandOver = z.output<typeof handOver>;
 
 /** @throws ConfigError; it never quotes the line, which holds the secret */
@@ -44,7 +44,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** What follows the line is left unread: only the end of the input means anything. */
+/** Input after the line is left unread: only its end means anything. */
 function firstLine(input: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

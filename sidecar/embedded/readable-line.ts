@@ -54,7 +54,7 @@ interface Told {
 export class RequestLines {
   readonly #told = new Map<string, Told>();
 
-  /** How many of its kind were left out since the last one; null where this one is to be left out, too. */
+  /** How many lines of its kind were left out since the last one; null if this line is left out, too. */
   leftOutBefore({ msg, fields }: SidecarLine, nowMs: number): number | null {
     if (fields.event !== LOG_EVENT.request) return 0;
     const kind = `${msg} ${fields.code}`;
