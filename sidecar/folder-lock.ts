@@ -6,7 +6,7 @@ export interface FolderLock {
 }
 
 /**
- * Keeps every other process out of a folder; null where one is in there already. The system frees SQLite's lock when its
+ * Keeps every other process out of a folder; null if another process holds it. The system frees SQLite's lock when its
  * holder is gone, however that ended, and on every platform. The file is empty but for that.
  */
 export async function lockFolder(folder: string, name = 'lock.sqlite'): Promise<FolderLock | null> {
@@ -25,7 +25,7 @@ export async function lockFolder(folder: string, name = 'lock.sqlite'): Promise<
   }
 }
 
-/** One that is there is not opened: to close it again would end a lock that this process holds. */
+/** An existing file is not opened: closing it again would end a lock that this process holds. */
 function makeForOwner(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600));

@@ -18,7 +18,7 @@ import { type RunningSidecar, serve } from './serve.ts';
 import { withBackups } from './with-backups.ts';
 import { presetServer, withTerminal } from './with-terminal.ts';
 
-/** Nobody is left to end it by hand: beyond `drainOnStopMs` at its highest nothing is waited for. */
+/** No operator is left to end it by hand: it ends even if work is left after the highest `drainOnStopMs`. */
 const LONGEST_STOP_MS = 660_000;
 
 /**
@@ -91,8 +91,8 @@ function stopOnSignal(starting: Promise<RunningSidecar>, output: StandardOutput)
 }
 
 /**
- * One that a game server started lives as long as that, which may still have something to save when a terminal or a
- * service manager sends a signal to them both. So only the end of its input ends it.
+ * A sidecar that a game server started lives as long as that server, which may still have data to save when a terminal or
+ * a service manager sends a signal to both. So only the end of its input ends it.
  */
 function stopWithParent(starting: Promise<RunningSidecar>, output: StandardOutput): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const) process.on(signal, () => {});
@@ -120,7 +120,7 @@ async function end(output: StandardOutput, code: number): Promise<never> {
   process.exit(code);
 }
 
-/** One clear line for the operator. */
+/** Writes a single clear line for the operator. */
 async function fail(output: StandardOutput, error: unknown): Promise<never> {
   await output.drain();
   const line = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 const OTHERS = 0o077;
 
-/** Of the process that started this one; null before `makeOwnerOnly`. */
+/** Umask of the process that started this one; null before `makeOwnerOnly`. */
 let givenUmask: number | null = null;
 
 /** From now on whatever this process makes is for its user alone: the database, backups, journal, logs, panel files. */
