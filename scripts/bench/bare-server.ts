@@ -1,5 +1,5 @@
-// What the API is measured against: Fastify with one POST route that takes the same body, parsed by Fastify's own reader, and
-// answers with as many bytes as the API does. `node scripts/bench/bare-server.ts PATH ANSWER_BYTES` prints its port.
+// Base line of the API: Fastify with one POST route that takes the same body, parsed by Fastify's own reader, and answers
+// with as many bytes as the API does. `node scripts/bench/bare-server.ts PATH ANSWER_BYTES` prints its port.
 import fastify from 'fastify';
 
 const [path = '/', answerBytes = '100'] = process.argv.slice(2);

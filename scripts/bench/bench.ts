@@ -23,7 +23,7 @@ const PAGE = join(ROOT, 'docs/performance.md');
 const SECONDS = Number(process.env.BENCH_SECONDS ?? '60');
 const ENGINE_SECONDS = Number(process.env.BENCH_ENGINE_SECONDS ?? '15');
 
-/** What is measured after the first sidecar, with servers of its own. */
+/** Parts that are measured after the first sidecar, with servers of their own. */
 type Part = 'engines' | 'batches' | 'aggregates' | 'queue' | 'gameThread';
 
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
-// What durable writes are measured against: a loop of single commits with better-sqlite3, in the same journal mode and on the
-// same file system as the sidecar's database. `node scripts/bench/commit-loop.ts FOLDER SECONDS` prints commits a second.
+// Base line of durable writes: a loop of single commits with better-sqlite3, in the same journal mode and on the same
+// file system as the sidecar's database. `node scripts/bench/commit-loop.ts FOLDER SECONDS` prints commits a second.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 

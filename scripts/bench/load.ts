@@ -32,7 +32,7 @@ export interface LoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Of the last answer, to give the bare server one of the same size. */
+  /** Bytes of the last answer, so that the bare server answers with the same size. */
   readonly answerBytes: number;
 }
 
@@ -41,7 +41,7 @@ const HEADER_END = Buffer.from('\r\n\r\n');
 /** Resolves when a request may be sent, with the moment at which it fell due; null when there are no more. */
 type Turn = () => Promise<number> | number | null;
 
-/** One connection: sends a request, waits for the whole answer, and so on until `stop`. */
+/** A connection: sends a request, waits for the whole answer, and so on until `stop`. */
 class Caller {
   readonly #socket: Socket;
   readonly #next: () => string;

@@ -66,7 +66,7 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** What the thread of the page that was busiest did, task by task. */
+/** Tasks of the page's busiest thread. */
 function tasksIn(trace: Buffer): Tasks {
   const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
   const threads = new Map<string, number[]>();

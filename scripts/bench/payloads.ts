@@ -1,6 +1,6 @@
 import { ENGINE_KINDS, type EngineKind, itemPayload } from './engines/items.ts';
 
-/** What the measured requests ask for. Tables and rows are those of prepare.ts. */
+/** Payloads of the measured requests. Tables and rows are those of prepare.ts. */
 export const NAMESPACE = 'bench';
 /** Rows of `things`, found by key. */
 export const THINGS = 100_000;

@@ -66,7 +66,7 @@ export interface Memory {
   readonly pssMegabytes: number;
 }
 
-/** Of a process on Linux; null elsewhere. */
+/** Memory of a process on Linux; null elsewhere. */
 export function memoryOf(pid: number): Memory | null {
   if (process.platform !== 'linux') return null;
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');

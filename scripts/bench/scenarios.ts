@@ -7,15 +7,15 @@ const CONNECTIONS = 64;
 const SCANS = 8;
 const WARM_UP_SECONDS = 3;
 
-/** What a load saw, and what it cost the server that answered. */
+/** Result of a load, and its cost for the server that answered. */
 export interface Served extends LoadResult {
-  /** Of all its threads, warming up included. */
+  /** Processor time of all its threads, warming up included. */
   readonly cpuMicrosPerRequest: number | null;
 }
 
 export interface ScanResult {
   readonly find: Served;
-  /** What became of the scans, by HTTP status. */
+  /** Number of scans by HTTP status. */
   readonly scans: Record<string, number>;
   readonly eventLoopDelayP99Ms: number;
 }
@@ -78,7 +78,7 @@ export class Scenarios {
     return { find, scans: (await scans).statuses, eventLoopDelayP99Ms };
   }
 
-  /** Of the thread that serves the API, since it was asked for last. */
+  /** Event loop delay of the thread that serves the API, since the last question. */
   async #eventLoopDelayP99Ms(): Promise<number> {
     const response = await fetch(`http://127.0.0.1:${this.#settings.port}/metrics`);
     const text = await response.text();

@@ -1,6 +1,6 @@
-// What `aggregate` is measured against: Fastify with one unsigned POST route that runs the statement a scripter would write, through
-// the bare driver. `node scripts/bench/aggregate/bare-aggregate.ts SETTINGS_FILE` prints its port; the file is `database` of
-// sidecar.json, since a URL holds a password.
+// Base line of `aggregate`: Fastify with one unsigned POST route that runs the statement a scripter would write, through
+// the bare driver. `node scripts/bench/aggregate/bare-aggregate.ts SETTINGS_FILE` prints its port; the file is `database`
+// of sidecar.json, since a URL holds a password.
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import fastify from 'fastify';

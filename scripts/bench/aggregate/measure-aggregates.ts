@@ -36,7 +36,7 @@ const AGGREGATE = {
   ],
 };
 
-/** One aggregate by group at a time, in turns with the bare server. */
+/** A single aggregate by group at a time, in turns with the bare server. */
 export async function measureAggregates(seconds: number): Promise<AggregateFigure[]> {
   const servers = await startServers({ durable: true, say: console.log });
   try {
@@ -133,7 +133,7 @@ function median(values: readonly number[]): number {
 
 const TARGET = 0.8;
 
-/** One column an engine. */
+/** Table with a column for each engine. */
 export function aggregateSection(figures: readonly AggregateFigure[]): string {
   const cells = figures.map(({ ms, bareMs }) => {
     const ratio = bareMs / ms;

@@ -31,7 +31,7 @@ const COLUMNS = [
   { name: 'health', type: 'float64', nullable: true },
 ];
 
-/** What a save number `round` writes of a player: never the same. */
+/** Values of a player's save number `round`: never the same. */
 function valuesOf(id: number, round: number) {
   return {
     cash: id * 1000 + round,
@@ -141,7 +141,7 @@ function compare(value: number, base: number | null, least: number): string {
   return `${text} (${value.toFixed(1)} of ${base.toFixed(1)})`;
 }
 
-/** One column an engine. */
+/** Table with a column for each engine. */
 export function batchSection(figures: readonly BatchFigure[]): string {
   const row = (what: string, cell: (figure: BatchFigure) => string) => `| ${what} | ${figures.map(cell).join(' | ')} |`;
   return `

@@ -14,7 +14,7 @@ interface Counts {
 }
 
 function threadCpuMicros(): number {
-  // Of this thread alone from Node.js 24 on; before, of the whole process.
+  // Time of this thread alone from Node.js 24 on; before, of the whole process.
   const usage = typeof process.threadCpuUsage === 'function' ? process.threadCpuUsage() : process.cpuUsage();
   return usage.user + usage.system;
 }

@@ -1,6 +1,6 @@
-// What an engine is measured against: Fastify with one unsigned POST route that runs the same statement through the bare
-// driver. `node scripts/bench/engines/bare-database.ts KIND SETTINGS_FILE` prints its port; the file is `database` of sidecar.json,
-// since a URL holds a password.
+// Base line of an engine: Fastify with one unsigned POST route that runs the same statement through the bare driver.
+// `node scripts/bench/engines/bare-database.ts KIND SETTINGS_FILE` prints its port; the file is `database` of
+// sidecar.json, since a URL holds a password.
 import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 import { bareStatements, type Settings } from './bare-statements.ts';

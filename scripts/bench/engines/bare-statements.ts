@@ -18,7 +18,7 @@ interface Row {
   readonly note: string;
 }
 
-/** What the payloads of items.ts hold. */
+/** Payload of items.ts. */
 interface Payload {
   readonly filter: { readonly value: number };
   readonly rows: readonly Row[];

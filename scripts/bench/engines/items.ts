@@ -10,7 +10,7 @@ export type EngineKind = 'findByKey' | 'list20' | 'insert' | 'insert500' | 'inc'
 
 export const ENGINE_KINDS: readonly EngineKind[] = ['findByKey', 'list20', 'insert', 'insert500', 'inc', 'upsert'];
 
-/** What a request carries, and what the bare server reads out of it again. */
+/** Payload of a request, which the bare server reads too. */
 export interface ItemPayload {
   readonly path: string;
   readonly next: () => object;

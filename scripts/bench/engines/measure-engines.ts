@@ -16,7 +16,7 @@ export interface EngineFigure {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly barePerSecond: number;
-  /** Of one call to the database and back; null for SQLite, which has none. */
+  /** Round trips of a call to the database; null for SQLite, which has none. */
   readonly roundTrips: number | null;
 }
 
@@ -128,7 +128,7 @@ const WHAT: Readonly<Record<EngineKind, string>> = {
   upsert: 'upsert of a row that exists',
 };
 
-/** One column an engine; each cell is the ratio, the two rates, and the round trips that a call makes. */
+/** Table with a column for each engine; each cell is the ratio, the two rates, and the round trips that a call makes. */
 export function engineSection(figures: readonly EngineFigure[]): string {
   const engines = [...new Set(figures.map(({ engine }) => engine))];
   const rows = ENGINE_KINDS.map((kind) => `| ${WHAT[kind]} | ${cells(figures, engines, kind).join(' | ')} |`);

@@ -64,7 +64,7 @@ function mysqlLines({ mixed, mysql2, mysql2AndCodec }: GameThreadFigures): strin
   ];
 }
 
-/** What calls cost the thread that runs the game. */
+/** Cost of calls for the thread that runs the game. */
 export function gameThreadSection(figures: GameThreadFigures): string {
   return `
 ## The game's thread

@@ -16,12 +16,12 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const WARM_UP_SECONDS = 10;
 const ROWS_PER_INSERT = 1000;
 
-/** What a load did to the thread of a game server in its own process. */
+/** Effect of a load on the thread of a game server in its own process. */
 export interface LoadFigure {
   readonly calls: number;
   /** Without answer, or with another one than the load wants. */
   readonly errors: number;
-  /** Of the thread's processor time, for each call by itself; null where the load does not measure that. */
+  /** Processor time of the thread for a single call; null if the load does not measure that. */
   readonly cost: { readonly medianMs: number; readonly maxMs: number } | null;
   readonly thread: ThreadFigures;
 }

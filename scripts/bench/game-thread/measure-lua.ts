@@ -14,7 +14,7 @@ export interface LuaFigure {
   readonly maxMs: number;
 }
 
-/** Under the Lua that FXServer's is made of; undefined where there is none. */
+/** Measured with the Lua that FXServer's is made of; undefined if there is none. */
 export async function measureLua(): Promise<LuaFigure | undefined> {
   const argv = await provideLua(console.log).catch((error: Error) => {
     console.log(`Lua is not measured: ${error.message}`);

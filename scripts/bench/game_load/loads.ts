@@ -2,7 +2,7 @@ import { Database, type DbResult, type Host, Q } from '#connector/helper/helper.
 import { inGameThread, type Row } from './in-game-thread.ts';
 import { threadCpuMs } from './thread-watch.ts';
 
-/** What comes back of one call; `cpuMs` where the load measures each call by itself. */
+/** End of a call; `cpuMs` if the load measures each call by itself. */
 export type Done = (isRight: boolean, cpuMs?: number) => void;
 
 export interface Load {
@@ -14,7 +14,7 @@ export interface Load {
   readonly hasProbe: boolean;
 }
 
-/** Of its own: other parts of the measurements declare their schemas in others. */
+/** A namespace of its own: other parts of the measurements declare their schemas in others. */
 export const NAMESPACE = 'thread';
 /** Rows of the table `items`, of 200 bytes of JSON each. */
 export const ITEMS = 20_000;
@@ -73,7 +73,7 @@ const mixedFetches = (db: Database): [Fetch<object>, Fetch<Row>] => [
   (after, done) => fetchList(db, after, (result) => done(db.Rows<Row>(result))),
 ];
 
-/** One list every 100 ms, and what it costs the thread from the call to rows that a script has looked at. */
+/** A list every 100 ms, and its cost for the thread from the call to rows that a script has looked at. */
 function fetching(db: Database, read: (result: DbResult) => boolean): Load['begin'] {
   return (tick, done) => {
     if (tick % TICKS_PER_FETCH !== 0) return 0;

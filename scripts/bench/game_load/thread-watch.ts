@@ -5,7 +5,7 @@ export const TICK_MS = 20;
 /** A timer this often sees the longest stay away from the event loop to a millisecond. */
 const PROBE_MS = 1;
 
-/** What the collector did, of one kind. */
+/** Pauses of the collector, of a single kind. */
 export interface Pauses {
   readonly kind: string;
   readonly count: number;
@@ -13,7 +13,7 @@ export interface Pauses {
   readonly totalMs: number;
 }
 
-/** What the thread did between `begin` and `end`. Processor time is of this thread alone. */
+/** Figures of the thread between `begin` and `end`. Processor time is of this thread alone. */
 export interface ThreadFigures {
   readonly seconds: number;
   readonly cpuMs: number;

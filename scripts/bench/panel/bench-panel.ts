@@ -18,12 +18,12 @@ const FLOODING = fileURLToPath(new URL('flooding-server.ts', import.meta.url));
 export interface BenchPanel {
   readonly sidecar: Running;
   readonly folder: string;
-  /** Of the panel. */
+  /** Address of the panel. */
   readonly address: string;
   readonly apiPort: number;
-  /** Of the API's key `local`. */
+  /** Secret of the API's key `local`. */
   readonly secret: string;
-  /** Of a game server that says so many lines a second. */
+  /** Start line of a game server that says so many lines a second. */
   startLine(linesPerSecond: number): string;
   /** Signed in; each call is a session of its own. */
   signIn(): Promise<PanelClient>;

@@ -2,7 +2,7 @@ import { type ClientRequest, request } from 'node:http';
 import type { PanelClient } from '#test/panel/support/panel-client.ts';
 import type { BenchPanel } from './bench-panel.ts';
 
-/** What the panel lets a session have. */
+/** Streams that the panel allows a session. */
 const OF_A_SESSION = 20;
 
 export interface Reader {

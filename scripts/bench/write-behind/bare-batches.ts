@@ -1,5 +1,5 @@
-// What the applier is measured against: rows in batches through the bare driver, one durable batch after another on one
-// connection. `node scripts/bench/write-behind/bare-batches.ts SETTINGS_FILE SECONDS` prints rows a second.
+// Base line of the applier: rows in batches through the bare driver, one durable batch after another on one connection.
+// `node scripts/bench/write-behind/bare-batches.ts SETTINGS_FILE SECONDS` prints rows a second.
 import { readFileSync } from 'node:fs';
 import { bareStatements, type Settings } from '../engines/bare-statements.ts';
 import { itemPayload } from '../engines/items.ts';

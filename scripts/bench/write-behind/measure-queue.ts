@@ -5,7 +5,7 @@ import { memoryOf } from '../processes.ts';
 import type { Served } from '../scenarios.ts';
 import { inQueueWorld } from './queue-world.ts';
 
-/** What waits when memory and the applier are measured. */
+/** Writes that wait when memory and the applier are measured. */
 export const MANY = 100_000;
 /** Nothing is applied until it is asked for. */
 const HELD = { flushIntervalMs: 3_600_000, flushAtPending: 10_000_000 };
@@ -24,7 +24,7 @@ export interface QueueFigure {
   readonly atHalf: Served;
   readonly drainedPerSecond: number;
   readonly bareRowsPerSecond: number;
-  /** RSS with MANY pending less that before; null where it cannot be told. */
+  /** RSS with MANY pending less that before; null if it is unknown. */
   readonly moreMegabytes: number | null;
 }
 
@@ -171,7 +171,7 @@ function cost({ cpuMicrosPerRequest }: Served): string {
   return cpuMicrosPerRequest === null ? '' : `, ${cpuMicrosPerRequest.toFixed(0)} µs`;
 }
 
-/** One column an engine. */
+/** Table with a column for each engine. */
 export function queueSection(figures: readonly QueueFigure[]): string {
   const rows = ROWS.map(({ what, cell }) => `| ${what} | ${figures.map(cell).join(' | ')} |`);
   return `

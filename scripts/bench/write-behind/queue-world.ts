@@ -13,7 +13,7 @@ import { Scenarios, type Served } from '../scenarios.ts';
 /** A load that nobody could keep up with must not be refused in a measurement. */
 const ROOMY = { maxPending: 10_000_000, maxJournalMegabytes: 100_000, namespaces: { [QUEUED_NAMESPACE]: {} } };
 
-/** One database below a sidecar that buffers one namespace and not the other. */
+/** A database below a sidecar that buffers one namespace and not the other. */
 export interface QueueWorld {
   readonly pid: number;
   readonly scenarios: Scenarios;

@@ -1,5 +1,5 @@
-// What an acknowledgement is measured against: Fastify with one POST route that verifies the signature, does nothing, and signs
-// its answer. `node scripts/bench/write-behind/signed-server.ts PATH SECRET_FILE` prints its port.
+// Base line of an acknowledgement: Fastify with one POST route that verifies the signature, does nothing, and signs its
+// answer. `node scripts/bench/write-behind/signed-server.ts PATH SECRET_FILE` prints its port.
 import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 import { importSecret, isSameSignature, signRequest, signResponse } from '#protocol/signing.ts';
