@@ -87,7 +87,7 @@ export async function build(target: string): Promise<void> {
   shipBundles(join(ROOT, 'bundles'), join(target, 'server/bundles'));
 }
 
-/** Of two builds at the same time either may be the last: both are of the same sources. */
+/** If two builds run at the same time, either may end last: both are of the same sources. */
 function putInPlace(fresh: string): void {
   for (let attempt = 1; ; attempt += 1) {
     rmSync(DIST, { recursive: true, force: true, maxRetries: 3 });

@@ -15,7 +15,10 @@ function versionOf(root: string): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** What the panel sets up and runs for an owner who has nothing but this: the connector, the sample, the standalone server. */
+/**
+ * Parts that the panel sets up and runs for an owner who has nothing but this: the connector, the sample, the standalone
+ * server.
+ */
 function completeSidecar(fresh: string): void {
   const [connector, sample] = [join(fresh, 'db_connector'), join(fresh, 'server/bundles/sample_roleplay')];
   const isOwn = (path: string) => relative(connector, path).split(sep)[0] !== 'sidecar';

@@ -25,7 +25,7 @@ function show(state: ServersState): void {
   }
 }
 
-/** Those that `start` left running, each with the run that it belongs to. */
+/** Servers that `start` left running, each with the run that it belongs to. */
 function standing(engines: readonly EngineName[]): { state: ServersState; engines: EngineName[] }[] {
   const runs = readRuns().filter((run) => run.isStanding && isAlive(run.supervisor));
   return runs.map((state) => ({ state, engines: engines.filter((engine) => state.servers[engine] !== undefined) }));
@@ -53,7 +53,7 @@ async function start(engines: readonly EngineName[], { durable, hostile, set }: 
   const running = standing(engines);
   for (const { state, engines: chosen } of running) {
     const servers = connectServers(state);
-    // One of them may have been stopped alone.
+    // A single server may have been stopped alone.
     await Promise.all(chosen.map((engine) => servers[engine]?.isOurs && servers[engine].start()));
     show(state);
   }

@@ -28,7 +28,7 @@ interface Scenario {
   readonly amount: number;
   readonly amountVariable: string;
   readonly seedVariable: string;
-  /** Of the test runner, beside the file. */
+  /** Project of the test runner, beside the file. */
   project(engine: TestedEngine): string;
   file(engine: TestedEngine): string;
   what(amount: number): string;
@@ -75,7 +75,7 @@ async function soak(scenario: Scenario, engine: TestedEngine): Promise<boolean> 
   const amount = Number(process.env[amountVariable] ?? scenario.amount);
   const seed = process.env[seedVariable] ?? RANDOM_SEED;
   const startedMs = performance.now();
-  // What runs, and not what the tree holds when it ends.
+  // Commit of the running code; the tree may hold another one when the run ends.
   const tested = commit();
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
   const args = [vitest, 'run', `--project=${scenario.project(engine)}`, scenario.file(engine)];

@@ -54,13 +54,13 @@ async function provideBrowser(): Promise<void> {
   await provideChromium((line) => console.log(line)).catch(() => {});
 }
 
-/** Those that this run is about, on the loopback; with paths given, the tests start what they need themselves. */
+/** Servers of this run, on the loopback; if paths are given, the tests start the servers that they need. */
 async function provideServers(): Promise<TestServers> {
   const engines = chosenEngines(process.env).filter(isServerEngine);
   return startServers({ engines, hostile: true, say: (line) => console.log(line) });
 }
 
-/** What the test runner must know of them: their addresses, and which are left to run on. */
+/** Variables for the test runner: addresses of the servers, and which of them run on. */
 function serversEnvironment(servers: TestServers): NodeJS.ProcessEnv {
   const urls: NodeJS.ProcessEnv = {};
   const engines = chosenEngines(process.env).filter(

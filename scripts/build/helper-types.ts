@@ -6,7 +6,7 @@ import { parseSync } from 'oxc-parser';
 
 const ENTRY = 'db_connector/helper/helper';
 
-/** One declaration file as the compiler wrote it, taken apart. */
+/** A declaration file of the compiler, taken apart. */
 interface Declarations {
   /** Text without imports, re-exports and the word `export`. */
   readonly body: string;
@@ -14,7 +14,7 @@ interface Declarations {
   readonly needs: string[];
   /** Names that it exports, from here or from others. */
   readonly exports: string[];
-  /** Files of which it passes on everything. */
+  /** Files whose exports it passes on completely. */
   readonly passesOn: string[];
   /** `import * as Q` or `export * as Q`: name to file. */
   readonly namespaces: Map<string, string>;

@@ -13,7 +13,7 @@ function filesBelow(root: string, path: string): string[] {
   );
 }
 
-/** One hash over names and contents of all files in these places; times do not count, a checkout sets them anew. */
+/** A hash over names and contents of all files in these places; times do not count, since a checkout sets them again. */
 export function hashInputs(root: string, places: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of places.flatMap((place) => filesBelow(root, place))) {

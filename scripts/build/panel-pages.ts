@@ -9,7 +9,7 @@ const WEB = 'sidecar/panel/web';
 /** Browsers of 2024 and newer: the style sheet has `light-dark()`. */
 const TARGET = ['chrome123', 'firefox121', 'safari17.5', 'edge123'];
 
-/** Whoever serves them hands out what the browser can read; better compressed once here than at each visit. */
+/** Places a file and its compressed forms: compressed once here, not at each visit. */
 function place(folder: string, name: string, contents: string | Uint8Array): void {
   const bytes = Buffer.from(contents);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
@@ -40,7 +40,7 @@ function named(files: readonly OutputFile[], pattern: RegExp): string {
 
 function headOf(files: readonly OutputFile[], locales: Record<string, string>): string {
   const main = named(files, /^main-.*\.js$/);
-  // What the first script imports is asked for together with it.
+  // Modules that the first script imports are requested together with it.
   const text = files.find(({ path }) => main.endsWith(basename(path)))?.text ?? '';
   const imported = [...text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, name]) => `/assets/${name}`);
   return [

@@ -22,7 +22,7 @@ import {
 } from '#protocol/limits.ts';
 import { componentRef, type Node } from './json-schema.ts';
 
-/** What the readers of filters, sorting and schemas take, from the tables that they read. */
+/** Schemas of filters, sorting and table declarations, from the tables that their readers use. */
 export function contentSchemas(): Record<string, Node> {
   return { ColumnType: columnType(), Column: column(), Index: index(), Table: table(), Schema: schema(), ...filters() };
 }

@@ -5,7 +5,7 @@ export type TestedEngine = 'sqlite' | EngineName;
 
 export const TESTED_ENGINES: readonly TestedEngine[] = ['sqlite', 'postgres', 'mysql', 'mongodb'];
 
-/** Those that the contract suite runs on where ENGINES does not say. */
+/** Engines that the contract suite runs on if ENGINES is not set. */
 const BY_DEFAULT: readonly TestedEngine[] = ['sqlite', 'postgres', 'mysql', 'mongodb'];
 
 export function isServerEngine(engine: TestedEngine): engine is EngineName {

@@ -1,4 +1,4 @@
-// One request a connection on a socket in the run's private folder: `{"engine":"postgres","action":"restart"}` and a line back.
+// A request per connection on a socket in the run's private folder: `{"engine":"postgres","action":"restart"}` and a line back.
 import { chmodSync } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -48,7 +48,7 @@ async function unpack({ name, packages }: DebianProgram, say: (line: string) => 
   try {
     const argv = ['sh', '-c', INSTALL, 'sh', making, ...packages];
     await runInstall({ argv, cwd: making, abortSignal: 'SIGKILL' }, say);
-    // Whole or not at all; two runs at once may both make it.
+    // Atomic: two runs at once may both make it.
     if (!existsSync(folder)) renameSync(making, folder);
   } finally {
     rmSync(making, { recursive: true, force: true });

@@ -116,10 +116,10 @@ export async function provideDebianRoot(wanted: DebianRoot, say: (line: string) 
     writeFileSync(join(making, 'owner.json'), JSON.stringify(markOf(process.pid)));
     const made = join(making, 'root');
     const args = [making, made, suite, source.mirror, ...wanted.packages];
-    // Patient towards whoever else uses the machine.
+    // Low priority: other programs use this machine too.
     const argv = [...ALONE, 'nice', '-n', '10', 'sh', '-c', INSTALL, 'sh', ...args];
     await runInstall({ argv, cwd: making, abortSignal: 'SIGKILL' }, say);
-    // Whole or not at all; two runs at once may both make it, and the first to end keeps it.
+    // Atomic: two runs at once may both make it, and the first to end keeps it.
     if (!existsSync(root)) renameSync(made, root);
   } finally {
     rmSync(making, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** What each server engine (postgres.ts, mysql.ts, mongodb.ts) exports. One file an engine, all of one shape. */
+/** Exports of each server engine (postgres.ts, mysql.ts, mongodb.ts): one file an engine, all of one shape. */
 export type EngineName = 'postgres' | 'mysql' | 'mongodb';
 
 export const ENGINE_NAMES: readonly EngineName[] = ['postgres', 'mysql', 'mongodb'];
@@ -24,7 +24,7 @@ export interface Installation {
   readonly programs: Readonly<Record<string, string>>;
 }
 
-/** One private server: its folder (0700, owned by the account it runs as), its port on the loopback, its passwords. */
+/** A private server: its folder (0700, owned by the account it runs as), its port on the loopback, its passwords. */
 export interface Place {
   readonly installation: Installation;
   readonly folder: string;
@@ -33,18 +33,18 @@ export interface Place {
   readonly adminPassword: string;
   readonly durable: boolean;
   readonly hostile: boolean;
-  /** Null where it shares the machine's disk. */
+  /** Null if it shares the machine's disk. */
   readonly diskMegabytes: number | null;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** One long-running program of a server. */
+/** A long-running program of a server. */
 export interface Program {
   readonly name: string;
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stopSignal: NodeJS.Signals;
-  /** What `kill` sends instead of SIGKILL, to a program below the server that cannot be trusted to survive one. */
+  /** Signal that `kill` sends instead of SIGKILL, to a program below the server that may not survive one. */
   readonly killSignal?: NodeJS.Signals;
   /** Ends it at once yet leaves nothing in the system; also sent by the kernel when the supervisor is killed. */
   readonly discardSignal: NodeJS.Signals;

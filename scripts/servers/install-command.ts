@@ -1,4 +1,4 @@
-// The long steps: packages, compiling. Whoever ends the run ends them first, and waits until what was half made is removed.
+// The long steps: packages, compiling. The end of a run ends them first, and waits until half-made files are removed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { endedWithUs } from './private-command.ts';
 
@@ -11,7 +11,7 @@ let isAborted = false;
 export interface InstallCommand {
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** What ends it and everything below it. */
+  /** Signal that ends it and everything below it. */
   readonly abortSignal: NodeJS.Signals;
 }
 

@@ -19,7 +19,7 @@ function versionFolders(root: string): string[] {
   return versions.map((version) => join(VERSIONS, version, 'bin'));
 }
 
-/** Of a Debian that has PostgreSQL installed. */
+/** Installation of PostgreSQL in a Debian root. */
 export function installationIn(root: string): Installation {
   const bin = versionFolders(root)[0];
   if (bin === undefined) throw new Error('its packages hold no server');
@@ -53,7 +53,7 @@ export async function prepare(place: Place): Promise<void> {
   await runPrivately(place, argv);
 }
 
-/** Of the role, so that every session begins with it, whoever set up the server. */
+/** Settings of the role, so that every session begins with them, no matter how the server was set up. */
 const HOSTILE_ROLE_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '250ms',
   TimeZone: 'Asia/Kathmandu',

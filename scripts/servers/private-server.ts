@@ -20,7 +20,7 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-/** One server and its programs: all of what a test may do to it. The data and the port stay the same until it is discarded. */
+/** A server and its programs, with every action of a test on it. The data and the port stay the same until it is discarded. */
 export class PrivateServer {
   readonly #engine: ServerEngine;
   readonly #place: Place;
@@ -35,7 +35,7 @@ export class PrivateServer {
     this.#onChange = onChange;
   }
 
-  /** The processes that it is made of now, for whoever must clean up after us. */
+  /** The processes that it consists of now, for a clean-up by a later run. */
   get marks(): ProcessMark[] {
     return this.#running.map(({ mark }) => mark);
   }

@@ -28,7 +28,7 @@ function readStat(pid: number): Stat | null {
   }
 }
 
-/** Null where no such process lives; a dead one that nobody has collected yet counts as gone. */
+/** Null if no such process lives; a dead process that was not collected yet counts as gone. */
 function startOf(pid: number): string | null {
   if (process.platform === 'linux') {
     const stat = readStat(pid);

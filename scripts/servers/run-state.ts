@@ -1,4 +1,4 @@
-// What a supervisor has made, in a file of the user's cache, so that whoever comes later can find it, and end what was left.
+// State of a supervisor, in a file of the user's cache, so that a later run can find it and end servers that were left.
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -32,7 +32,7 @@ function runFile(supervisor: ProcessMark): string {
   return join(cacheFolder('runs'), `${supervisor.pid}.json`);
 }
 
-/** Whole or not at all, and the user's own: it holds passwords. */
+/** Atomic, and readable by the user alone: it holds passwords. */
 export function writeRun(run: StoredRun): void {
   const file = runFile(run.supervisor);
   writeFileSync(`${file}.new`, JSON.stringify(run), { mode: 0o600 });

@@ -12,7 +12,7 @@ import type { SupervisorNews, SupervisorOrder } from './supervisor.ts';
 export type { ServersState } from './run-state.ts';
 export type { EngineName, ServerOptions };
 
-/** One server. The actions reject for a server that was given by a URL: it is not ours to stop. */
+/** A server. The actions reject for a server that was given by a URL: it is not ours to stop. */
 export interface TestServer {
   /** An ordinary account that owns the database it points to. */
   readonly url: string;
@@ -28,7 +28,7 @@ export interface TestServer {
   /** It hangs until `resume`: connections stay open, nothing answers. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Of a server started with `diskMegabytes`: writes that need room fail until `emptyDisk`. */
+  /** For a server started with `diskMegabytes`: writes that need room fail until `emptyDisk`. */
   fillDisk(): Promise<void>;
   emptyDisk(): Promise<void>;
 }
@@ -98,12 +98,12 @@ export function connectServers(state: ServersState): TestServers {
 export function startServers(options: StartOptions = {}): Promise<TestServers> {
   const { engines = ENGINE_NAMES, isStanding = false, say = () => {}, ...chosen } = options;
   const { promise, resolve, reject } = Promise.withResolvers<TestServers>();
-  // A session of its own: Ctrl-C reaches it through us, so that servers end after whoever uses them.
+  // A session of its own: Ctrl-C reaches it through us, so that servers end after their users.
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', SUPERVISOR];
   const command = chosen.diskMegabytes === undefined ? node : withPrivateMounts(node);
   const child = spawn(`${command[0]}`, command.slice(1), {
     detached: true,
-    // One that stays must not keep a pipe of its caller's open.
+    // A supervisor that stays must not keep a pipe of its caller's open.
     stdio: ['ignore', 'ignore', isStanding ? 'ignore' : 'inherit', 'ipc'],
   });
   child.on('message', (news: SupervisorNews) => {

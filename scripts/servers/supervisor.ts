@@ -71,7 +71,7 @@ class Supervisor {
   async #discard(): Promise<never> {
     abortInstalls();
     await this.#discardServers();
-    // What was being started finds out, and cleans up after itself; one may just have come up.
+    // A server that is being started notices the end and cleans up after itself; it may just have come up.
     await this.#providing;
     await this.#discardServers();
     forgetRun(this.#run());
@@ -110,7 +110,7 @@ class Supervisor {
       } catch (error) {
         await server.discard();
         this.#servers.delete(engine.name);
-        // Somebody took the port between our look and the server's.
+        // Another program took the port between our look and the server's.
         if (attempt === PORT_ATTEMPTS || !/in use/i.test(messageOf(error))) throw error;
       }
     }
@@ -138,7 +138,7 @@ class Supervisor {
 
   async #obey({ engine, action }: ControlRequest): Promise<void> {
     if (engine === null) {
-      // The answer goes out first; whoever asked waits for the process to end.
+      // The answer goes out first; the client waits for the process to end.
       if (action === 'stop') setImmediate(() => void this.end());
       return;
     }

@@ -21,7 +21,7 @@ export async function untestedKinds(servers: TestServers): Promise<ReadonlyMap<s
   }
 }
 
-/** What a program of the machine is needed for, and how it is had. */
+/** Programs of the machine: the tests that need each, and how it is provided. */
 const PROGRAMS: Readonly<Record<string, (say: (line: string) => void) => Promise<unknown>>> = {
   // Where system calls cannot be made to fail the faults of the journal's disk are skipped.
   disk: provideStrace,

@@ -30,7 +30,7 @@ function fetchedNode(root) {
   return path.join(root, '.node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
-/** The version that a program reports, or null where it does not run (another machine's binary, half a file). */
+/** The version that a program reports, or null if it does not run (another machine's binary, half a file). */
 function versionOf(node) {
   const run = childProcess.spawnSync(node, ['--version'], { encoding: 'utf8' });
   return run.status === 0 ? run.stdout.trim() : null;
@@ -44,7 +44,7 @@ function environmentFor(node) {
   return env;
 }
 
-/** `{node, env, npmCli}`, or null where nothing on this machine is new enough. `npmCli` null: the npm that runs this. */
+/** `{node, env, npmCli}`, or null if nothing on this machine is new enough. `npmCli` null: the npm that runs this. */
 function findRuntime(root) {
   if (isNewEnough(process.version)) return { node: process.execPath, env: process.env, npmCli: null };
   const node = fetchedNode(root);

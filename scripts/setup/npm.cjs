@@ -5,7 +5,7 @@ const childProcess = require('child_process');
 const fs = require('fs');
 const path = require('path');
 
-/** What an outer `npm start` sets for its script would send an inner npm to the wrong folder. */
+/** Variables that an outer `npm start` sets for its script would send an inner npm to the wrong folder. */
 function cleanEnvironment(env) {
   const clean = {};
   Object.keys(env).forEach((name) => {
@@ -21,7 +21,7 @@ function withoutAddresses(text) {
   return text.replace(/\bhttps?:\/\/\S+/g, '(address)').trim();
 }
 
-/** The npm that runs this, as a script; null where another tool or nobody started us. */
+/** The npm that runs this, as a script; null if no npm started us. */
 function cliPath() {
   const file = process.env.npm_execpath || '';
   return path.basename(file) === 'npm-cli.js' && fs.existsSync(file) ? file : null;

@@ -1,5 +1,5 @@
 'use strict';
-// One installation at a time in one clone. A lock whose owner died is taken over. Syntax of Node.js 12.
+// A single installation at a time in one clone. A lock whose owner died is taken over. Syntax of Node.js 12.
 
 const fs = require('fs');
 const path = require('path');

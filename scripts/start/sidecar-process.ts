@@ -6,7 +6,7 @@ import { type ChildProgram, startChild, stopChild } from './child-program.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
-/** After this long a crash is a new story, and the pauses begin anew. */
+/** After this time a crash counts as the first again, and the pauses begin with the shortest. */
 const STEADY_MS = 60_000;
 /** Its stop waits for the game server, as long as the settings of the panel say: at most 600 s for each of two steps. */
 const STOP_MS = 1_300_000;
