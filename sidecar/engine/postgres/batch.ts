@@ -5,10 +5,8 @@ import { SqlParams } from '../sql/dialect.ts';
 import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { SlotTakenError } from '../sql/slots.ts';
-import { arrayLiteral } from './array-literal.ts';
-import { POSTGRES_DIALECT, paramType } from './dialect.ts';
+import { arrayLiteral, POSTGRES_DIALECT, paramType, quoted } from './dialect.ts';
 import { classify } from './failures.ts';
-import { quoted } from './names.ts';
 import { checkCurrent, planMove, planWrite } from './write.ts';
 
 export const POSTGRES_BATCH: BatchParts = {

@@ -1,8 +1,8 @@
 import type { Column, ColumnType } from '#protocol/columns.ts';
+import { reservedColumns } from '../model/physical-names.ts';
 import type { Encode, SqlDialect } from '../sql/dialect.ts';
+import type { SqlParam } from '../sql/session.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
-import { arrayLiteral } from './array-literal.ts';
-import { quoted } from './names.ts';
 
 /** Types as they stand in casts of parameters: without length or precision, so that nothing is cut or rounded. */
 const PARAM_TYPES = {
@@ -104,4 +104,41 @@ function encoder(column: Column): Encode {
     default:
       return type satisfies never;
   }
+}
+
+const NEEDS_ESCAPE = /["\\]/g;
+
+/**
+ * Values as the text of a one-dimensional array, so that one parameter carries a whole column. Only for what the
+ * server reads from text; a Uint8Array is written in hex.
+ */
+export function arrayLiteral(values: readonly SqlParam[]): string {
+  let text = '{';
+  for (let position = 0; position < values.length; position++) {
+    if (position > 0) text += ',';
+    text += element(values[position] as SqlParam);
+  }
+  return `${text}}`;
+}
+
+function element(value: SqlParam): string {
+  if (value === null) return 'NULL';
+  switch (typeof value) {
+    case 'string':
+      return `"${value.replace(NEEDS_ESCAPE, '\\$&')}"`;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      return `"\\\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}"`;
+  }
+}
+
+/** Every table has these columns, whatever it declares. `oid` was one of them before PostgreSQL 12. */
+export const COLUMNS = reservedColumns(['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']);
+
+/** Of a table, column, index or generator. Only for names that passed the naming rule, or that are made of such. */
+export function quoted(name: string): string {
+  return `"${COLUMNS.physical(name)}"`;
 }

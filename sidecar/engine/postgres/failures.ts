@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
 import type { SqlFailure } from '../sql/session.ts';
-import { COLUMNS } from './names.ts';
+import { COLUMNS } from './dialect.ts';
 
 const REFUSED: ReadonlyMap<string, SqlFailure> = new Map(
   (

@@ -7,9 +7,7 @@ import type { IdempotencySlot, Row, TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, setSql } from '../sql/change.ts';
 import { SqlParams } from '../sql/dialect.ts';
 import { type CompiledStatement, tableSql } from '../sql/read.ts';
-import { arrayLiteral } from './array-literal.ts';
-import { POSTGRES_DIALECT, paramType } from './dialect.ts';
-import { quoted } from './names.ts';
+import { arrayLiteral, POSTGRES_DIALECT, paramType, quoted } from './dialect.ts';
 
 type Upsert = Write & { readonly op: 'upsert' };
 

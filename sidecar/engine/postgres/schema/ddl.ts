@@ -4,7 +4,7 @@ import { HIDDEN_ID, physicalGenerator, physicalKey } from '#engine/model/physica
 import type { Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
-import { COLUMNS, quoted } from '../names.ts';
+import { COLUMNS, quoted } from '../dialect.ts';
 
 /** Only writes statements: it has no connection. */
 const knex = createKnex({ client: 'pg' });

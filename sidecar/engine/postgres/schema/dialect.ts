@@ -1,8 +1,7 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { outOfRangeSql } from '#engine/sql/schema/checks.ts';
 import type { TransactionalDialect } from '#engine/sql/schema/connection.ts';
-import { POSTGRES_DIALECT } from '../dialect.ts';
-import { quoted } from '../names.ts';
+import { POSTGRES_DIALECT, quoted } from '../dialect.ts';
 import { changeTable } from './alter.ts';
 import { createIndexSql, createTableSql, renameTableSql, typeSql } from './ddl.ts';
 import { lastId, raiseLastId } from './generators.ts';
