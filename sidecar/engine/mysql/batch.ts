@@ -6,9 +6,8 @@ import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify } from './failures.ts';
-import { checkCurrent, send } from './send-statement.ts';
-import { remember } from './slots.ts';
-import { planWrite } from './write.ts';
+import { remember } from './system-tables.ts';
+import { checkCurrent, planWrite, send } from './write.ts';
 import { currentSql } from './write-sql.ts';
 
 export const MYSQL_BATCH: BatchParts = {

@@ -2,13 +2,12 @@ import type { Column, ColumnType } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { Value } from '#protocol/values.ts';
+import { reservedColumns } from '../model/physical-names.ts';
 import type { FindQuery, TableTarget } from '../rows.ts';
 import type { Encode, SqlDialect, SqlParams } from '../sql/dialect.ts';
 import { type CompiledFind, columnNamed, type ReadCompiler } from '../sql/read.ts';
 import type { SqlParam } from '../sql/session.ts';
 import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
-import { literalSql } from './literals.ts';
-import { quoted } from './names.ts';
 import type { Flavour } from './schema/types.ts';
 
 /** The protocol counts parameters in 16 bits. What is left serves the rest of the statement. */
@@ -202,3 +201,30 @@ function longSortSql(sql: string, longColumns: number, flavour: Flavour): string
 const LONG_KEY_BYTES = 4 * 1024 * 1024;
 const LONG_KEYS = 16;
 const LONG_SORT_ROWS = 64;
+
+/**
+ * A value in the text of a statement, for lists that have no parameters left. Nothing of a text stands there as it is:
+ * its bytes are written in hexadecimal digits.
+ */
+export function literalSql(param: SqlParam): string {
+  switch (typeof param) {
+    case 'bigint':
+    case 'boolean':
+      return String(param);
+    case 'number':
+      // With an exponent it is a double, and otherwise a decimal.
+      return /e/.test(String(param)) ? String(param) : `${param}e0`;
+    case 'string':
+      return `_utf8mb4 X'${Buffer.from(param, 'utf8').toString('hex')}'`;
+    default:
+      return param === null ? 'NULL' : `X'${Buffer.from(param).toString('hex')}'`;
+  }
+}
+
+/** InnoDB has these columns in every table, the last one for a full-text index. */
+export const COLUMNS = reservedColumns(['db_roll_ptr', 'db_row_id', 'db_trx_id', 'fts_doc_id']);
+
+/** Of a table, column or index. Only for names that passed the naming rule, or that are made of such. */
+export function quoted(name: string): string {
+  return `\`${COLUMNS.physical(name)}\``;
+}

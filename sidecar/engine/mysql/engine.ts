@@ -7,9 +7,8 @@ import { compileFind } from './dialect.ts';
 import { createMysqlQueues } from './queue-calls.ts';
 import { createSchemaCalls } from './schema/calls.ts';
 import { refuseStale } from './schema/store.ts';
-import { explained } from './send-statement.ts';
 import { purgeExpired } from './system-tables.ts';
-import { runWrite } from './write.ts';
+import { explained, runWrite } from './write.ts';
 
 const CAPABILITIES: Capabilities = {
   transactionalSchema: false,

@@ -1,8 +1,10 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
 import { checkFormatVersion, FIRST_FORMAT_VERSION } from '../model/schema-text.ts';
+import type { IdempotencySlot } from '../rows.ts';
 import type { Session } from '../sql/session.ts';
+import { SlotTakenError } from '../sql/slots.ts';
 import { type SystemTable, systemTables } from '../sql/system-tables.ts';
-import { errnoOf } from './failures.ts';
+import { DUPLICATE_ENTRY, errnoOf } from './failures.ts';
 import { tableOptions } from './schema/ddl.ts';
 import type { Flavour } from './schema/types.ts';
 
@@ -99,4 +101,26 @@ export async function purgeExpired(session: Session, now: number): Promise<void>
   for (let affected = EXPIRED_ROWS_AT_ONCE; affected === EXPIRED_ROWS_AT_ONCE && performance.now() < until; ) {
     ({ affected } = await session.query(sql, [BigInt(now)]));
   }
+}
+
+const REMEMBER =
+  'INSERT INTO _idempotency (kid, namespace, `key`, fingerprint, result, expires_at) VALUES (?, ?, ?, ?, ?, ?)';
+const FORGET = 'DELETE FROM _idempotency WHERE kid = ? AND namespace = ? AND `key` = ? AND expires_at <= ?';
+
+/**
+ * Last in the transaction of its write. Waits for a twin that is under way.
+ * @throws SlotTakenError where there is a record already; one that has expired is replaced
+ */
+export async function remember(session: Session, slot: IdempotencySlot, result: string): Promise<void> {
+  const { kid, namespace, key, fingerprint, now, expiresAt } = slot;
+  const row = [kid, namespace, key, fingerprint, result, BigInt(expiresAt)];
+  try {
+    await session.prepared(REMEMBER, row);
+    return;
+  } catch (error) {
+    if (errnoOf(error) !== DUPLICATE_ENTRY) throw error;
+  }
+  const { affected } = await session.prepared(FORGET, [kid, namespace, key, BigInt(now)]);
+  if (affected === 0) throw new SlotTakenError();
+  await session.prepared(REMEMBER, row);
 }

@@ -5,7 +5,7 @@ import { forgetQuarantine, quarantineRow, register } from '../sql/schema/quarant
 import type { Session } from '../sql/session.ts';
 import { createTransfer } from '../sql/transfer.ts';
 import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
-import { quoted } from './names.ts';
+import { quoted } from './dialect.ts';
 import type { SchemaCallOptions, SchemaTools } from './schema/context.ts';
 import { createTableSql } from './schema/ddl.ts';
 import { lastId, nextId } from './schema/inspect.ts';

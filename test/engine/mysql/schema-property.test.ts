@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { quoted } from '#engine/mysql/names.ts';
+import { quoted } from '#engine/mysql/dialect.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { type ModelRow, type ModelTable, Random } from '#support/schema-model.ts';
 import { CrashingSessions, deathsOf, type SchemaWorld, schemaWorld, sync, within } from './schema-world.ts';

@@ -9,7 +9,7 @@ import { checkedTransitions, nameFault } from '#engine/sql/schema/fit.ts';
 import { forgetQuarantine, quarantineRow, register } from '#engine/sql/schema/quarantine.ts';
 import { raiseFormat } from '#engine/sql/schema/store.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { quoted } from '../names.ts';
+import { quoted } from '../dialect.ts';
 import { carryOut } from './carry-out.ts';
 import type { SchemaTools } from './context.ts';
 import { schemaError } from './errors.ts';

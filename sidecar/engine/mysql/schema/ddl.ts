@@ -2,7 +2,7 @@ import { identityOf, type PhysicalIndex, physicalIndexes } from '#engine/model/p
 import { HIDDEN_ID } from '#engine/model/physical-names.ts';
 import { changesKey, type TableTransition } from '#engine/model/table-transition.ts';
 import { type Column, columnOf, type Table } from '#protocol/schema.ts';
-import { quoted } from '../names.ts';
+import { quoted } from '../dialect.ts';
 import { columnType, type Flavour, stringCharacters, textCharset } from './types.ts';
 
 /** Of an index of InnoDB. */

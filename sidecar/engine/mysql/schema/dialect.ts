@@ -1,8 +1,7 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { outOfRangeSql } from '#engine/sql/schema/checks.ts';
 import type { SchemaDialect } from '#engine/sql/schema/connection.ts';
-import { MYSQL_DIALECT } from '../dialect.ts';
-import { quoted } from '../names.ts';
+import { MYSQL_DIALECT, quoted } from '../dialect.ts';
 import { tableOptions } from './ddl.ts';
 import { columnType, type Flavour } from './types.ts';
 

@@ -3,7 +3,7 @@ import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { SqlParam } from '#engine/sql/session.ts';
 import type { Column } from '#protocol/columns.ts';
-import { quoted } from '../names.ts';
+import { quoted } from '../dialect.ts';
 import type { ChangeContext } from './context.ts';
 import { columnSql } from './ddl.ts';
 import { columnNames, isEmpty } from './inspect.ts';

@@ -1,6 +1,6 @@
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { INT64_MAX } from '#protocol/limits.ts';
-import { COLUMNS, quoted } from '../names.ts';
+import { COLUMNS, quoted } from '../dialect.ts';
 
 /**
  * Of those tables that are there: the name, and the comment, which says what change made them what they are. One by one,

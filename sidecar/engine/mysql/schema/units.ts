@@ -9,7 +9,7 @@ import { type KeptCopy, type RestoreColumnUnit, restoredTable, type Unit } from 
 import { rememberedLastId, rememberLastId } from '#engine/sql/schema/generators.ts';
 import { copyKeptSql, sameRowSql } from '#engine/sql/schema/keep.ts';
 import type { Table } from '#protocol/schema.ts';
-import { quoted } from '../names.ts';
+import { quoted } from '../dialect.ts';
 import type { ChangeContext } from './context.ts';
 import { addIndexClauses, alterClauses, createTableSql, markOf } from './ddl.ts';
 import { addColumns, addFilled, fillColumns } from './fill.ts';
