@@ -4,10 +4,9 @@ import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { Value } from '#protocol/values.ts';
 import { reservedColumns } from '../model/physical-names.ts';
 import type { FindQuery, TableTarget } from '../rows.ts';
-import type { Encode, SqlDialect, SqlParams } from '../sql/dialect.ts';
+import { type Encode, isoTime, type SqlDialect, type SqlParams, withoutTrailingZeros } from '../sql/dialect.ts';
 import { type CompiledFind, columnNamed, type ReadCompiler } from '../sql/read.ts';
 import type { SqlParam } from '../sql/session.ts';
-import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 import type { Flavour } from './schema/types.ts';
 
 /** The protocol counts parameters in 16 bits. What is left serves the rest of the statement. */

@@ -1,8 +1,7 @@
 import type { Column, ColumnType } from '#protocol/columns.ts';
 import { reservedColumns } from '../model/physical-names.ts';
-import type { Encode, SqlDialect } from '../sql/dialect.ts';
+import { type Encode, isoTime, type SqlDialect, withoutTrailingZeros } from '../sql/dialect.ts';
 import type { SqlParam } from '../sql/session.ts';
-import { isoTime, withoutTrailingZeros } from '../sql/value-text.ts';
 
 /** Types as they stand in casts of parameters: without length or precision, so that nothing is cut or rounded. */
 const PARAM_TYPES = {
