@@ -2,12 +2,14 @@ import type { TableTarget, Write } from '../rows.ts';
 import type { AlikeUpdates } from '../sql/alike-updates.ts';
 import type { BatchParts } from '../sql/batch.ts';
 import { SqlParams } from '../sql/dialect.ts';
+import type { ApplyDialect } from '../sql/queue/apply.ts';
 import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify } from './failures.ts';
+import { schemaDialect } from './schema/dialect.ts';
 import { remember } from './system-tables.ts';
-import { checkCurrent, planWrite, send } from './write.ts';
+import { checkCurrent, planWrite, runQueued, send } from './write.ts';
 import { currentSql } from './write-sql.ts';
 
 export const MYSQL_BATCH: BatchParts = {
@@ -16,6 +18,13 @@ export const MYSQL_BATCH: BatchParts = {
   runAlike,
   classify,
   remember,
+};
+
+export const MYSQL_QUEUES: ApplyDialect = {
+  // What the two flavours differ in is their types of columns, of which queues make none.
+  schema: schemaDialect('mariadb'),
+  runWrite: (session, { target, write }) => runQueued(session, target, write),
+  classify,
 };
 
 const { quoted } = MYSQL_DIALECT;

@@ -1,10 +1,9 @@
 import type { Capabilities, Engine, EngineOptions } from '../engine.ts';
 import type { ServerSettings } from '../settings.ts';
 import { SqlEngine, type SqlProvider } from '../sql/engine.ts';
-import { MYSQL_BATCH } from './batch.ts';
+import { MYSQL_BATCH, MYSQL_QUEUES } from './batch.ts';
 import { mysqlDriver } from './connection.ts';
 import { compileFind } from './dialect.ts';
-import { createMysqlQueues } from './queue-calls.ts';
 import { createSchemaCalls } from './schema/calls.ts';
 import { refuseStale } from './schema/store.ts';
 import { purgeExpired } from './system-tables.ts';
@@ -27,6 +26,7 @@ export async function openMysql(settings: ServerSettings, options: EngineOptions
     label: `database mysql://${host}${pathname}`,
     driver,
     batches: MYSQL_BATCH,
+    queues: MYSQL_QUEUES,
     beginSnapshot: [
       'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ',
       'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY',
@@ -43,7 +43,6 @@ export async function openMysql(settings: ServerSettings, options: EngineOptions
     purgeExpired,
     calls: (sessions, log) => ({
       ...createSchemaCalls({ sessions, flavour: driver.flavour, log }),
-      queues: createMysqlQueues(sessions),
     }),
     halfDone: { explain: explained, refuseStale },
   };

@@ -2,12 +2,14 @@ import type { IdempotencySlot, TableTarget, Write } from '../rows.ts';
 import type { AlikeUpdates } from '../sql/alike-updates.ts';
 import type { BatchParts } from '../sql/batch.ts';
 import { SqlParams } from '../sql/dialect.ts';
+import type { ApplyDialect } from '../sql/queue/apply.ts';
 import { tableSql } from '../sql/read.ts';
 import type { Session } from '../sql/session.ts';
 import { SlotTakenError } from '../sql/slots.ts';
 import { arrayLiteral, POSTGRES_DIALECT, paramType, quoted } from './dialect.ts';
 import { classify } from './failures.ts';
-import { checkCurrent, planMove, planWrite } from './write.ts';
+import { POSTGRES_SCHEMA } from './schema/dialect.ts';
+import { checkCurrent, planMove, planWrite, runQueued } from './write.ts';
 
 export const POSTGRES_BATCH: BatchParts = {
   dialect: POSTGRES_DIALECT,
@@ -15,6 +17,12 @@ export const POSTGRES_BATCH: BatchParts = {
   runAlike,
   classify,
   remember,
+};
+
+export const POSTGRES_QUEUES: ApplyDialect = {
+  schema: POSTGRES_SCHEMA,
+  runWrite: (session, { target, write }) => runQueued(session, target, write),
+  classify,
 };
 
 async function runWrite(session: Session, target: TableTarget, write: Write): Promise<string> {

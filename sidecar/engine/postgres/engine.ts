@@ -3,10 +3,9 @@ import type { ServerSettings } from '../settings.ts';
 import { SqlEngine, type SqlProvider } from '../sql/engine.ts';
 import { createSchemaCalls } from '../sql/schema/calls.ts';
 import { createTransactionalTransfer } from '../sql/transfer.ts';
-import { POSTGRES_BATCH } from './batch.ts';
+import { POSTGRES_BATCH, POSTGRES_QUEUES } from './batch.ts';
 import { postgresDriver } from './connection.ts';
 import { arrayLiteral } from './dialect.ts';
-import { createPostgresQueues } from './queue-calls.ts';
 import { POSTGRES_SCHEMA } from './schema/dialect.ts';
 import { purgeExpired } from './system-tables.ts';
 import { runWrite } from './write.ts';
@@ -23,6 +22,7 @@ const POSTGRES: Omit<SqlProvider, 'driver'> = {
   capabilities: CAPABILITIES,
   label: 'database',
   batches: POSTGRES_BATCH,
+  queues: POSTGRES_QUEUES,
   beginSnapshot: [
     'BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY',
     // Between two pages the other database may take its time.
@@ -42,7 +42,6 @@ const POSTGRES: Omit<SqlProvider, 'driver'> = {
   purgeExpired,
   calls: (sessions) => ({
     schemas: createSchemaCalls(sessions, POSTGRES_SCHEMA),
-    queues: createPostgresQueues(sessions),
     transfer: createTransactionalTransfer(sessions, POSTGRES_SCHEMA),
   }),
 };

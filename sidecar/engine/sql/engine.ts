@@ -37,6 +37,7 @@ import type { SqlDriver } from './pool/driver.ts';
 import { ConnectionPool } from './pool/pool.ts';
 import { PooledSessions } from './pool/sessions.ts';
 import { SnapshotSource } from './pool/snapshot.ts';
+import { type ApplyDialect, createQueues } from './queue/apply.ts';
 import { type CompiledFind, type CompiledStatement, ReadCompiler } from './read.ts';
 import type { Session, Sessions, SqlBounds } from './session.ts';
 import { IdempotencyPurge, recall, SlotTakenError } from './slots.ts';
@@ -56,6 +57,7 @@ export interface SqlProvider {
   readonly label: string;
   readonly driver: SqlDriver;
   readonly batches: BatchParts;
+  readonly queues: ApplyDialect;
   /** Statements that begin the transaction of a snapshot. */
   readonly beginSnapshot: readonly string[];
   /** Selects the version in words, and the server's clock in epoch milliseconds. */
@@ -68,7 +70,7 @@ export interface SqlProvider {
   write(sessions: Sessions, call: SlottedWrite, bounds: SqlBounds): Promise<string>;
   /** Removes idempotency records that have expired by `now`, epoch milliseconds; not too many at once. */
   purgeExpired(session: Session, now: number): Promise<void>;
-  calls(sessions: Sessions, log: EngineLog): Pick<Engine, 'schemas' | 'queues' | 'transfer'>;
+  calls(sessions: Sessions, log: EngineLog): Pick<Engine, 'schemas' | 'transfer'>;
   /**
    * Only without `transactionalSchema`: others may meet a schema change that is half done, and these tell it from one
    * that is done. With it, a missing table or column means that the schema has changed.
@@ -99,7 +101,8 @@ export class SqlEngine implements Engine {
     this.#sessions = sessions;
     this.provider = provider.provider;
     this.capabilities = provider.capabilities;
-    ({ schemas: this.schemas, queues: this.queues, transfer: this.transfer } = provider.calls(sessions, options.log));
+    ({ schemas: this.schemas, transfer: this.transfer } = provider.calls(sessions, options.log));
+    this.queues = createQueues(sessions, provider.queues);
     this.#reads = new ReadCompiler(provider.batches.dialect);
     this.#purge = new IdempotencyPurge(sessions, provider.purgeExpired, options);
   }

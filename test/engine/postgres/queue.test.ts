@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
-import { createPostgresQueues } from '#engine/postgres/queue-calls.ts';
+import { POSTGRES_QUEUES } from '#engine/postgres/batch.ts';
 import type { QueueBatch, QueueCalls, QueuedEntry } from '#engine/queues.ts';
 import { StaleSchemaError, type TableTarget, type Write } from '#engine/rows.ts';
+import { createQueues } from '#engine/sql/queue/apply.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { CrashingSessions, connect, type PostgresWorld, postgresWorld, within } from './schema-world.ts';
 import { byId, declare, idsOf, note } from './world.ts';
@@ -75,7 +76,7 @@ describe('a process that dies at a statement of a batch', () => {
   it('leaves what the next attempt completes, everything once', async () => {
     const whole = new CrashingSessions(world.url);
     const example = await prepared();
-    await example.apply(example.entries, { queues: createPostgresQueues(whole) });
+    await example.apply(example.entries, { queues: createQueues(whole, POSTGRES_QUEUES) });
     const expected = await outcome(example);
     expect(expected).toMatchObject({ ids: [1, 2, 3, 9], n: '1,0,0,0', position: 8 });
     expect(expected.left).toEqual([
@@ -89,7 +90,7 @@ describe('a process that dies at a statement of a batch', () => {
     for (const at of [...Array(last).keys()].filter((i) => i % 6 === 2).concat(last)) {
       for (const isSent of [false, true]) {
         const queue = await prepared();
-        const crashing = createPostgresQueues(new CrashingSessions(world.url, { at, isSent }));
+        const crashing = createQueues(new CrashingSessions(world.url, { at, isSent }), POSTGRES_QUEUES);
         const dead = await queue.apply(queue.entries, { queues: crashing }).catch((error: Error) => error.message);
         // A statement that the server refuses has its answer before the end comes.
         if (!isSent || typeof dead === 'string') expect(dead).toBe('the process is gone');

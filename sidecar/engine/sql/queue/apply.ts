@@ -2,6 +2,7 @@ import { isCompiled, isLasting, retriedLetter, unitsOf, worksOf } from '#engine/
 import {
   type DeadLetter,
   type QueueBatch,
+  type QueueCalls,
   type QueuedBatch,
   type QueuedEntry,
   type QueuedWork,
@@ -13,6 +14,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../change.ts';
 import { SchemaConnection, type SchemaDialect } from '../schema/connection.ts';
 import type { Session, Sessions, SqlFailure } from '../session.ts';
+import { createQueueCalls } from './calls.ts';
 import { addLetter, removeLetter } from './letters.ts';
 import { moveQueue, readQueue } from './rows.ts';
 
@@ -27,11 +29,19 @@ export interface ApplyDialect {
   classify(error: unknown): SqlFailure;
 }
 
+/** The part of a server's engine that write-behind needs. */
+export function createQueues(sessions: Sessions, dialect: ApplyDialect): QueueCalls {
+  return {
+    ...createQueueCalls(sessions, dialect.schema),
+    applyQueue: (batch, bounds) => applyQueue(sessions, dialect, batch, bounds),
+  };
+}
+
 /**
  * A batch and its position in one transaction. The lock on the queue's row keeps every other owner out until its end, and
  * an attempt of our own that nobody waits for any more: whoever comes second sees how far the first one came.
  */
-export async function applyQueue(
+async function applyQueue(
   sessions: Sessions,
   dialect: ApplyDialect,
   batch: QueueBatch,
