@@ -1,7 +1,6 @@
 import type { Filter } from '#protocol/filter.ts';
 import type { Batch } from '../batch.ts';
 import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats, TableSize } from '../engine.ts';
-import { physicalTable } from '../model/physical-names.ts';
 import type { QueueCalls } from '../queues.ts';
 import type {
   AggregateQuery,
@@ -19,6 +18,7 @@ import type { Transfer } from '../transfer.ts';
 import { compileAggregate } from './aggregate-sql.ts';
 import { batchCall } from './batch-call.ts';
 import { copyDatabase } from './copy-database.ts';
+import { physicalTable } from './names.ts';
 import { createQueueCalls } from './queue/calls.ts';
 import { type CompiledRead, compileCount, compileFind } from './read-sql.ts';
 import { createSchemaCalls } from './schema/calls.ts';

@@ -153,3 +153,11 @@ describe('expired idempotency records', () => {
     await engine.close();
   });
 });
+
+it('counts the rows of a namespace whose name SQLite keeps for itself', async () => {
+  const { engine } = await openSqlite(file);
+  const notes = await declareNotes(engine, 'sqlite');
+  await engine.write(notes, { op: 'insert', rows: [new Map([['body', 'x']])] }, null, within(5000));
+  expect(await engine.tableSizes('sqlite', ['notes'], within(5000))).toMatchObject([{ table: 'notes', rows: 1 }]);
+  await engine.close();
+});
