@@ -17,7 +17,10 @@ import type { Transfer } from './transfer.ts';
 
 /** What engines do differently. Shared code reads these flags, never a provider's name. */
 export interface Capabilities {
-  /** Schema changes and data changes share one transaction: a sync that dies leaves nothing half done. */
+  /**
+   * A schema changes in one transaction (`sql/schema/apply.ts`): a sync that dies leaves the old schema. Without it a sync
+   * stores its pending change first, and the next sidecar finishes what was cut off (`StoredSchema.isUnfinished`).
+   */
   readonly transactionalSchema: boolean;
   /** Several writes of one request succeed or fail together. */
   readonly transactions: boolean;

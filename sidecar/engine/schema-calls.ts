@@ -22,7 +22,8 @@ export interface SchemaCalls {
 /** A planned change of one namespace, as the engine gets it. */
 export interface SchemaChange {
   readonly namespace: string;
-  readonly from: StoredSchema | null;
+  /** Revision of the stored schema that the plan starts from; null before the first sync. */
+  readonly from: Pick<StoredSchema, 'revision'> | null;
   readonly to: Schema;
   readonly hash: string;
   readonly steps: readonly PlanStep[];

@@ -1,6 +1,6 @@
 import type { Filter } from '#protocol/filter.ts';
 import type { Batch } from '../batch.ts';
-import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats, TableSize } from '../engine.ts';
+import type { Capabilities, Engine, EngineOptions, EngineStats } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
 import type {
   AggregateQuery,
@@ -17,15 +17,10 @@ import type { SqliteSettings } from '../settings.ts';
 import type { Transfer } from '../transfer.ts';
 import { compileAggregate } from './aggregate-sql.ts';
 import { batchCall } from './batch-call.ts';
+import { createCalls, type WorkerCalls } from './calls.ts';
 import { copyDatabase } from './copy-database.ts';
-import { physicalTable } from './names.ts';
-import { createQueueCalls } from './queue/calls.ts';
+import { type ApplyPort, applyQueue } from './queue/apply-call.ts';
 import { type CompiledRead, compileCount, compileFind } from './read-sql.ts';
-import { createSchemaCalls } from './schema/calls.ts';
-import type { TableSizesInput } from './table-sizes.ts';
-import { createTransfer } from './transfer.ts';
-import { JOBS } from './worker/job-registry.ts';
-import type { RunJob } from './worker/jobs.ts';
 import type { CallBody, PendingCall } from './worker/pending-call.ts';
 import { WorkerPool } from './worker/pool.ts';
 import { StatementBook } from './worker/statement-book.ts';
@@ -38,18 +33,6 @@ const CAPABILITIES: Capabilities = {
   snapshots: true,
 };
 
-/** Jobs that take no longer than a find by key. */
-const QUICK_JOBS: ReadonlySet<string> = new Set([
-  'schema.read',
-  'transfer.readMark',
-  'queue.read',
-  'queue.countLetters',
-  'queue.lettersToRetry',
-]);
-
-/** For visiting the pages of tables. */
-const SIZES_MS = 1000;
-
 /** Embedded SQLite: statements are compiled here, on the API's thread, and run in worker threads. */
 export class SqliteEngine implements Engine {
   readonly provider = 'sqlite';
@@ -57,20 +40,26 @@ export class SqliteEngine implements Engine {
   readonly schemas: SchemaCalls;
   readonly queues: QueueCalls;
   readonly transfer: Transfer;
+  readonly inspect: WorkerCalls['inspect'];
+  readonly tableSizes: WorkerCalls['tableSizes'];
   readonly #pool: WorkerPool;
   readonly #book = new StatementBook();
 
   constructor(pool: WorkerPool) {
     this.#pool = pool;
-    const runJob: RunJob = (name, input, bounds) => this.#runJob(name, input, bounds);
-    const calls = createSchemaCalls(runJob);
-    this.transfer = createTransfer(runJob);
-    this.schemas = calls;
-    this.queues = createQueueCalls({
-      runJob,
-      statement: (target, sql) => this.#book.get(scopeOf(target), sql, []),
-      apply: (body, statements, { deadline }) => this.#pool.write(pendingCall(body, deadline, statements)),
+    const calls = createCalls((name, args, lane, deadline) => {
+      const call = { ...pendingCall({ kind: 'job', name, args }, deadline), isLong: lane !== 'quick' };
+      return lane === 'writer' ? pool.write(call) : pool.read(call);
     });
+    this.schemas = calls.schemas;
+    this.transfer = calls.transfer;
+    this.inspect = calls.inspect;
+    this.tableSizes = calls.tableSizes;
+    const applyPort: ApplyPort = {
+      statement: (target, sql) => this.#book.get(scopeOf(target), sql, []),
+      apply: (body, statements, { deadline }) => pool.write(pendingCall(body, deadline, statements)),
+    };
+    this.queues = { ...calls.queues, applyQueue: (batch, bounds) => applyQueue(applyPort, batch, bounds) };
   }
 
   /**
@@ -89,17 +78,6 @@ export class SqliteEngine implements Engine {
 
   async ping({ deadline }: CallBounds): Promise<void> {
     await this.#pool.read(pendingCall({ kind: 'ping' }, deadline));
-  }
-
-  async inspect(bounds: CallBounds): Promise<DatabaseFacts> {
-    return { version: `SQLite ${String(await this.#runJob('database.version', null, bounds))}`, time: null };
-  }
-
-  tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]> {
-    const budgetMs = Math.min(SIZES_MS, (bounds.deadline - performance.now()) / 2);
-    const named = tables.map((table) => [table, physicalTable(namespace, table)] as const);
-    const input: TableSizesInput = { tables: named, budgetMs };
-    return this.#runJob('tables.sizes', input, bounds) as Promise<TableSize[]>;
   }
 
   close(): Promise<void> {
@@ -186,12 +164,6 @@ export class SqliteEngine implements Engine {
   ): Promise<RememberedResult | null> {
     const body: CallBody = { kind: 'recall', params: [kid, namespace, key, now] };
     return this.#pool.read(pendingCall(body, deadline)) as Promise<RememberedResult | null>;
-  }
-
-  #runJob(name: string, input: unknown, { deadline }: CallBounds): Promise<unknown> {
-    const call = { ...pendingCall({ kind: 'job', name, input }, deadline), isLong: !QUICK_JOBS.has(name) };
-    const jobs: Readonly<Record<string, { readonly on: 'reader' | 'writer' }>> = JOBS;
-    return jobs[name]?.on === 'reader' ? this.#pool.read(call) : this.#pool.write(call);
   }
 }
 

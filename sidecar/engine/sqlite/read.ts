@@ -2,14 +2,13 @@ import SQLite from 'better-sqlite3';
 import { PageBuilder } from '../model/page.ts';
 import type { Page, RememberedResult } from '../rows.ts';
 import type { Connection } from './connection.ts';
-import type { Job, JobRegistry } from './worker/jobs.ts';
 import type { CountCall, FindCall, JobCall, ReadCall, RecallCall } from './worker/messages.ts';
 
 const REMEMBERED =
   'SELECT fingerprint, result FROM _idempotency WHERE kid = ? AND namespace = ? AND key = ? AND expires_at > ?';
 
 /** Runs one read inside the transaction that its batch shares. */
-export function runRead(connection: Connection, call: ReadCall, jobs: JobRegistry): unknown {
+export function runRead(connection: Connection, call: Exclude<ReadCall, JobCall>): unknown {
   switch (call.kind) {
     case 'find':
       return find(connection, call);
@@ -19,8 +18,6 @@ export function runRead(connection: Connection, call: ReadCall, jobs: JobRegistr
       return recall(connection, call.params);
     case 'ping':
       return connection.own("SELECT value FROM _meta WHERE name = 'format'").get() !== undefined;
-    case 'job':
-      return runJob(connection, call, jobs);
     default:
       return call satisfies never;
   }
@@ -56,10 +53,4 @@ function count(connection: Connection, call: CountCall): number {
 
 export function recall(connection: Connection, params: RecallCall['params']): RememberedResult | null {
   return (connection.own(REMEMBERED).get(...params) as RememberedResult | undefined) ?? null;
-}
-
-export function runJob(connection: Connection, call: JobCall, jobs: JobRegistry): unknown {
-  const job: Job | undefined = jobs[call.name];
-  if (job === undefined) throw new Error(`no job ${call.name}`);
-  return job.run({ db: connection.open(), checkDeadline: () => connection.guard.check() }, call.input);
 }

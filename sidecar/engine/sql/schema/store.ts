@@ -4,12 +4,26 @@ import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { Schema } from '#protocol/schema.ts';
 import type { SchemaConnection } from './connection.ts';
 
+/** A stored schema as JSON text. */
+export interface StoredText extends Omit<StoredSchema, 'schema'> {
+  readonly schema: string;
+}
+
 /** The row of `_schemas`; `lock` keeps it as it is until the transaction ends. */
 export async function readStored(
   connection: SchemaConnection,
   namespace: string,
-  { lock = false } = {},
+  options?: { readonly lock: boolean },
 ): Promise<StoredSchema | null> {
+  const stored = await readStoredText(connection, namespace, options);
+  return stored === null ? null : { ...stored, schema: schemaOfText(stored.schema) };
+}
+
+export async function readStoredText(
+  connection: SchemaConnection,
+  namespace: string,
+  { lock } = { lock: false },
+): Promise<StoredText | null> {
   const columns = connection.list(['revision', 'hash', 'schema', 'updated_at']);
   const sql = `SELECT ${columns} FROM _schemas WHERE namespace = ?${lock ? connection.dialect.lockRowsSql : ''}`;
   const [row] = await connection.rows(sql, [namespace]);
@@ -19,7 +33,7 @@ export async function readStored(
     namespace,
     revision: Number(revision),
     hash: String(hash),
-    schema: schemaOfText(String(schema)),
+    schema: String(schema),
     updatedAt: String(updatedAt),
   };
 }

@@ -32,3 +32,14 @@ export function canConvert(from: Column, to: Column, value: Physical): boolean {
     throw error;
   }
 }
+
+/** A number column as the functions `fits_number` and `convert_number` take it, in a literal of SQL. */
+export function numberText({ type, precision, scale }: Column): string {
+  return JSON.stringify({ type, precision, scale });
+}
+
+/** The inverse of `numberText`. */
+export function numberColumn(text: string): Column {
+  const number = JSON.parse(text) as Pick<Column, 'type' | 'precision' | 'scale'>;
+  return { name: '', nullable: true, unique: false, autoIncrement: false, ...number };
+}

@@ -29,6 +29,10 @@ function rowIdSql(column: Column): string {
   return `${quoted(column.name)} INTEGER PRIMARY KEY${column.autoIncrement ? ' AUTOINCREMENT' : ''} NOT NULL`;
 }
 
+export function renameTableSql(from: string, to: string): string {
+  return `ALTER TABLE ${quoted(from)} RENAME TO ${quoted(to)}`;
+}
+
 export function columnSql(column: Column): string {
   return `${quoted(column.name)} ${sqlType(column)}${column.nullable ? '' : ' NOT NULL'}`;
 }

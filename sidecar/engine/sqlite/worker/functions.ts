@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import type { Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { INT64_MAX } from '#protocol/limits.ts';
-import { scaledOfWide, WIDE_SUM_PRECISION, wideText } from '../dialect.ts';
+import { type Physical, scaledOfWide, WIDE_SUM_PRECISION, wideText } from '../dialect.ts';
+import { canConvert, converted, numberColumn } from '../schema/convert.ts';
 import { monotonicMs } from './monotonic.ts';
 
 /** Reading the clock costs as much as the call of a function; rows of a megabyte bound it from above. */
@@ -43,6 +46,9 @@ export class DeadlineGuard {
  * | `inc_float(current, amount)` | finite sum of doubles |
  * | `contains_text(text, part)` | 1 or 0, or ends the statement at its deadline |
  * | `listed_float(value, list)` | 1 or 0; list is JSON text |
+ * | `fits_number(value, from, to)` | 1 or 0: whether a stored number fits another column; both as `numberText` |
+ * | `convert_number(value, from, to)` | the number in the form of the other column |
+ * | `random_uuid()` | a random UUID, another one in each row |
  */
 export function registerFunctions(db: Database, guard: DeadlineGuard): void {
   const options = { deterministic: false, directOnly: true };
@@ -91,6 +97,26 @@ export function registerFunctions(db: Database, guard: DeadlineGuard): void {
   db.function('listed_float', options, (value: number | null, list: string) =>
     value === null ? null : Number(floatsOf(lists, list).has(value)),
   );
+  registerChangeFunctions(db);
+}
+
+/** Functions of schema changes. */
+function registerChangeFunctions(db: Database): void {
+  const exact = { deterministic: true, directOnly: true, safeIntegers: true };
+  const columns = new Map<string, Column>();
+  const columnOf = (text: string): Column => {
+    const column = columns.get(text) ?? numberColumn(text);
+    if (columns.size >= COLUMNS_KEPT) columns.clear();
+    columns.set(text, column);
+    return column;
+  };
+  db.function('fits_number', exact, (value: Physical, from: string, to: string) =>
+    canConvert(columnOf(from), columnOf(to), value) ? 1 : 0,
+  );
+  db.function('convert_number', exact, (value: Physical, from: string, to: string) =>
+    converted(columnOf(from), columnOf(to), value),
+  );
+  db.function('random_uuid', { deterministic: false, directOnly: true }, () => randomUUID());
 }
 
 function outOfRange(): ApiError {
@@ -129,6 +155,7 @@ function constant(text: string): bigint {
   return value;
 }
 
+const COLUMNS_KEPT = 64;
 const LISTS_KEPT = 128;
 
 function floatsOf(lists: Map<string, ReadonlySet<number>>, text: string): ReadonlySet<number> {

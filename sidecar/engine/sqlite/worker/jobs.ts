@@ -1,33 +1,44 @@
-import type { Database } from 'better-sqlite3';
+import type { TableSize } from '#engine/engine.ts';
+import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
+import type { DeadLetter, QueueCalls } from '#engine/queues.ts';
+import type { CallBounds } from '#engine/rows.ts';
+import type { PlanStep, SchemaCalls, SchemaChange } from '#engine/schema-calls.ts';
+import type { StoredText } from '#engine/sql/schema/store.ts';
+import type { KeptObject, NewKeptObject, Transfer } from '#engine/transfer.ts';
+import { parseJson, type Writable, writeJson } from '#protocol/json.ts';
+
+type Shared = SchemaCalls & Omit<QueueCalls, 'applyQueue'> & Transfer;
+
+/** A `SchemaChange` on its way into a worker. */
+export interface SentChange extends Omit<SchemaChange, 'to' | 'steps'> {
+  readonly to: string;
+  readonly steps: string;
+}
+
+/** Jobs whose arguments or results are not those of the engine's call; bounds are always the last argument. */
+interface SentCalls {
+  readSchema(namespace: string, bounds: CallBounds): Promise<StoredText | null>;
+  checkSchema(change: SentChange, bounds: CallBounds): Promise<void>;
+  applySchema(change: SentChange, bounds: CallBounds): Promise<void>;
+  listLetters(namespace: string | null, limit: number | undefined, bounds: CallBounds): Promise<DeadLetter[]>;
+  createKept(kept: NewKeptObject, shape: string, bounds: CallBounds): Promise<KeptObject>;
+  version(bounds: CallBounds): Promise<string>;
+  tableSizes(namespace: string, tables: readonly string[], budgetMs: number, bounds: CallBounds): Promise<TableSize[]>;
+}
 
 /**
- * Work of more than one statement that runs inside a worker with the raw connection.
- *
- * A job is a row of a registry, and `job-registry.ts` merges the registries. One that says `on: 'writer'` runs on the
- * writer alone, outside any group of writes and outside any transaction: it opens its own (`BEGIN IMMEDIATE` … `COMMIT`)
- * where it needs one, and leaves none open. One that says `on: 'reader'` may only read.
- *
- * Input and output cross a thread as a structured clone: prototypes and classes are lost (`JsonNumber`, objects without
- * prototype), so schemas travel as JSON text. A job throws `ApiError` or `StaleSchemaError`, which reach the caller as
- * such; anything of SQLite is mapped to `database_error`, `database_timeout` or `constraint_violation`, and logged.
- *
- * On the API's thread `schema-calls.ts` and `transfer-calls.ts` make the parts of `Engine` that are made of jobs.
+ * Calls of the engine that a worker answers with the code of `sql/`. Arguments and results cross the threads as
+ * structured clones, in which numbers of a schema would lose their digits: schemas and steps cross as JSON text.
  */
-export interface JobContext {
-  readonly db: Database;
-  /**
-   * Throws `database_timeout` when the job's deadline has passed. In SQL the function `guard()` does the same and
-   * returns 1: put it first in `WHERE` of whatever may visit many rows.
-   */
-  checkDeadline(): void;
+export type Jobs = Omit<Shared, keyof SentCalls> & SentCalls;
+
+export function sentChange({ from, to, steps, ...change }: SchemaChange): SentChange {
+  const revision = from === null ? null : { revision: from.revision };
+  return { ...change, from: revision, to: textOfSchema(to), steps: writeJson(steps as unknown as Writable) };
 }
 
-export interface Job {
-  readonly on: 'writer' | 'reader';
-  run(context: JobContext, input: unknown): unknown;
+export function receivedChange(change: SentChange): SchemaChange {
+  // This program has written the text from the very type that it is read as.
+  const steps = parseJson(change.steps) as unknown as PlanStep[];
+  return { ...change, to: schemaOfText(change.to), steps };
 }
-
-export type JobRegistry = Readonly<Record<string, Job>>;
-
-/** Runs a job in its worker. `deadline` as in `CallBounds`. */
-export type RunJob = (name: string, input: unknown, bounds: { readonly deadline: number }) => Promise<unknown>;

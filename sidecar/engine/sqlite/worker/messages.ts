@@ -4,6 +4,7 @@ import type { IdempotencySlot } from '#engine/rows.ts';
 import type { SystemTable } from '#engine/sql/system-tables.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { Physical } from '../dialect.ts';
+import type { Jobs } from './jobs.ts';
 
 /** How the text of one result column becomes JSON. */
 export type OutputKind =
@@ -78,8 +79,9 @@ export interface PingCall extends CallBase {
 
 export interface JobCall extends CallBase {
   readonly kind: 'job';
-  readonly name: string;
-  readonly input: unknown;
+  readonly name: keyof Jobs;
+  /** Without the bounds at their end. */
+  readonly args: readonly unknown[];
 }
 
 /** What gives the ids of a table with an autoIncrement column. */

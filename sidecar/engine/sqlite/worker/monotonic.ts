@@ -10,3 +10,8 @@ export function monotonicMs(): number {
 export function sharedDeadline(deadline: number): number {
   return monotonicMs() + (deadline - performance.now());
 }
+
+/** A deadline of the shared clock as one of this thread's `performance.now()`. */
+export function ownDeadline(deadline: number): number {
+  return performance.now() + (deadline - monotonicMs());
+}

@@ -5,11 +5,12 @@ import { UnusableDatabaseError } from '#engine/model/failures.ts';
 import { Connection, expiredBeforeStart, expiredInTheMiddle } from '../connection.ts';
 import { diagnose } from '../failures.ts';
 import { applyQueue } from '../queue/apply.ts';
-import { runJob, runRead } from '../read.ts';
-import { JOBS } from './job-registry.ts';
+import { runRead } from '../read.ts';
 import type {
   Answer,
+  Batch,
   BatchReply,
+  JobCall,
   PingCall,
   PurgeCall,
   ReadCall,
@@ -18,7 +19,8 @@ import type {
   WriteCall,
   WriterCall,
 } from './messages.ts';
-import { monotonicMs } from './monotonic.ts';
+import { monotonicMs, ownDeadline } from './monotonic.ts';
+import { createJobs, runJob } from './run-job.ts';
 import { WorkerVoice } from './voice.ts';
 import { WriteGroup } from './write-group.ts';
 
@@ -28,6 +30,7 @@ const port = parentPort;
 const settings = workerData as WorkerSettings;
 const voice = new WorkerVoice(port, settings.file, settings.started);
 const connection = new Connection(settings);
+const jobs = createJobs(connection);
 
 /** Answers a reader collects before it sends them although the batch is not done. */
 const MAX_HELD_MS = 2;
@@ -73,20 +76,44 @@ function close(): void {
   port.close();
 }
 
+/**
+ * Starts the work, unless it is running: a job waits for its own statements, and meanwhile no other call may use the
+ * connection. Work must take whatever has arrived before it ends.
+ */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let isRunning = false;
+  return () => {
+    if (isRunning) return;
+    isRunning = true;
+    void work().finally(() => {
+      isRunning = false;
+    });
+  };
+}
+
 function serveReader(): void {
+  const batches: Batch[] = [];
+  let isClosing = false;
+  const drain = oneAtATime(async () => {
+    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
+      connection.define(batch.definitions);
+      await runReads(batch.calls as readonly ReadCall[]);
+    }
+    if (isClosing) close();
+  });
   port.on('message', (message: ToWorker) => {
-    if (message.type !== 'batch') return message.type === 'close' ? close() : undefined;
-    connection.define(message.definitions);
-    runReads(message.calls as readonly ReadCall[]);
+    if (message.type === 'batch') batches.push(message);
+    isClosing ||= message.type === 'close';
+    drain();
   });
 }
 
 /** One snapshot for the whole batch: it is taken after every call of it arrived. */
-function runReads(calls: readonly ReadCall[]): void {
+async function runReads(calls: readonly ReadCall[]): Promise<void> {
   let held: Answer[] = [];
   let lastSentAt = monotonicMs();
   for (const call of calls) {
-    held.push(runOneRead(call));
+    held.push(call.kind === 'job' ? await runReadingJob(call) : runOneRead(call));
     const now = monotonicMs();
     if (now - lastSentAt < MAX_HELD_MS) continue;
     voice.answer(held);
@@ -97,22 +124,43 @@ function runReads(calls: readonly ReadCall[]): void {
   voice.answer(held);
 }
 
-function runOneRead(call: ReadCall): Answer {
+function runOneRead(call: Exclude<ReadCall, JobCall>): Answer {
   const startedAt = monotonicMs();
-  voice.publishStart(call.sequence);
-  connection.guard.arm(call.budgetMs === null ? call.deadline : Math.min(call.deadline, startedAt + call.budgetMs));
   try {
-    if (startedAt >= call.deadline) throw expiredBeforeStart();
-    if (!connection.isInTransaction) connection.own('BEGIN').run();
-    const value = runRead(connection, call, JOBS);
-    voice.reportWorking();
-    return { sequence: call.sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
+    beginRead(call, startedAt);
+    return answered(call, runRead(connection, call), startedAt);
   } catch (error) {
-    const answer = failed(call.sequence, error, startedAt);
-    const isOver = answer.failure?.kind === 'api' && answer.failure.code === 'database_timeout';
-    const isOverBudget = isOver && call.budgetMs !== null && monotonicMs() < call.deadline;
-    return isOverBudget ? { ...answer, failure: { kind: 'overBudget' } } : answer;
+    return failedRead(call, error, startedAt);
   }
+}
+
+async function runReadingJob(call: JobCall): Promise<Answer> {
+  const startedAt = monotonicMs();
+  try {
+    beginRead(call, startedAt);
+    return answered(call, await runJob(jobs, call, ownDeadline(call.deadline)), startedAt);
+  } catch (error) {
+    return failedRead(call, error, startedAt);
+  }
+}
+
+function beginRead({ sequence, deadline, budgetMs }: ReadCall, startedAt: number): void {
+  voice.publishStart(sequence);
+  connection.guard.arm(budgetMs === null ? deadline : Math.min(deadline, startedAt + budgetMs));
+  if (startedAt >= deadline) throw expiredBeforeStart();
+  if (!connection.isInTransaction) connection.own('BEGIN').run();
+}
+
+function answered({ sequence }: ReadCall | WriterCall, value: unknown, startedAt: number): Answer {
+  voice.reportWorking();
+  return { sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
+}
+
+function failedRead(call: ReadCall, error: unknown, startedAt: number): Answer {
+  const answer = failed(call.sequence, error, startedAt);
+  const isOver = answer.failure?.kind === 'api' && answer.failure.code === 'database_timeout';
+  const isOverBudget = isOver && call.budgetMs !== null && monotonicMs() < call.deadline;
+  return isOverBudget ? { ...answer, failure: { kind: 'overBudget' } } : answer;
 }
 
 function failed(sequence: number, error: unknown, startedAt: number): Answer {
@@ -155,60 +203,51 @@ function serveWriter(): void {
       take(next.message as ToWorker);
     }
   };
-  port.on('message', (message: ToWorker) => {
-    take(message);
-    while (queue.length > 0) {
+  const drain = oneAtATime(async () => {
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
       takeWaiting();
-      const held = runFront(group, queue, takeWaiting);
-      if (held === null) continue;
-      if (isClosing) voice.answer([held.answer]);
-      else queue.push(held.call);
+      if (first.kind === 'write') runWrites(group, queue, takeWaiting);
+      else {
+        queue.shift();
+        const answer = await runAlone(first);
+        if (isHeld(first, answer) && !isClosing) queue.push(first);
+        else voice.answer([answer], first.kind === 'apply' && answer.failure === null ? 1 : 0);
+      }
     }
     if (isClosing) close();
   });
+  port.on('message', (message: ToWorker) => {
+    take(message);
+    drain();
+  });
 }
 
-/** A call that another process kept from running, which may be tried again. */
-interface HeldCall {
-  readonly call: WriterCall;
-  readonly answer: Answer;
-}
-
-/** A run of writes at the front of the queue is a group; everything else is alone. */
-function runFront(group: WriteGroup, queue: WriterCall[], takeWaiting: () => void): HeldCall | null {
-  const first = queue[0] as WriterCall;
-  if (first.kind !== 'write') {
-    queue.shift();
-    const answer = runAlone(first);
-    if (isHeld(first, answer)) return { call: first, answer };
-    voice.answer([answer], first.kind === 'apply' && answer.failure === null ? 1 : 0);
-    return null;
-  }
-  const end = queue.findIndex((call) => call.kind !== 'write');
-  const writes = queue.splice(0, end < 0 ? queue.length : end) as WriteCall[];
+/** Writes at the front of the queue, up to the next other call, are a group. */
+function runWrites(group: WriteGroup, queue: WriterCall[], takeWaiting: () => void): void {
+  const takeFront = (): WriteCall[] => {
+    const end = queue.findIndex((call) => call.kind !== 'write');
+    return queue.splice(0, end < 0 ? queue.length : end) as WriteCall[];
+  };
+  const writes = takeFront();
   group.run(writes, () => {
     takeWaiting();
-    const next = queue.findIndex((call) => call.kind !== 'write');
-    writes.push(...(queue.splice(0, next < 0 ? queue.length : next) as WriteCall[]));
+    writes.push(...takeFront());
   });
   queue.unshift(...writes);
-  return null;
 }
 
-/** Timed out before its time: another process holds the file, and nothing was done. */
+/** Timed out before its time: another process holds the file, and nothing was done. The call may be tried again. */
 function isHeld(call: WriterCall, { failure }: Answer): boolean {
   return failure?.kind === 'api' && failure.code === 'database_timeout' && monotonicMs() < call.deadline;
 }
 
-function runAlone(call: Exclude<WriterCall, WriteCall>): Answer {
+async function runAlone(call: Exclude<WriterCall, WriteCall>): Promise<Answer> {
   const startedAt = monotonicMs();
   voice.publishStart(call.sequence);
   connection.guard.arm(call.deadline);
   try {
     if (startedAt >= call.deadline) throw expiredBeforeStart();
-    const value = runOther(call);
-    voice.reportWorking();
-    return { sequence: call.sequence, value, failure: null, ranMs: monotonicMs() - startedAt };
+    return answered(call, await runOther(call), startedAt);
   } catch (error) {
     return failed(call.sequence, error, startedAt);
   } finally {
@@ -217,7 +256,7 @@ function runAlone(call: Exclude<WriterCall, WriteCall>): Answer {
 }
 
 function runOther(call: Exclude<WriterCall, WriteCall>): unknown {
-  if (call.kind === 'job') return runJob(connection, call, JOBS);
+  if (call.kind === 'job') return runJob(jobs, call, ownDeadline(call.deadline));
   return call.kind === 'apply' ? applyQueue(connection, call) : maintain(call);
 }
 

@@ -2,7 +2,6 @@ import { isCompiled, retriedLetter, unitsOf, worksOf as worksOfBatch } from '#en
 import {
   type DeadLetter,
   type QueueBatch,
-  type QueueCalls,
   type QueuedBatch,
   type QueuedEntry,
   type QueuedWork,
@@ -10,53 +9,24 @@ import {
   QueueMovedError,
 } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
-import type { RunJob } from '../worker/jobs.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from '../worker/messages.ts';
 import type { BookedStatement } from '../worker/statement-book.ts';
 import { compileQueued, compileWrite, type NumberOf } from '../write-sql.ts';
-import type { QueueJobName, QueueJobTypes } from './jobs.ts';
 
-export type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'knownTo' | 'batch'>;
+type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'knownTo' | 'batch'>;
 
-export interface QueuePort {
-  readonly runJob: RunJob;
+export interface ApplyPort {
   /** The statement of a text for a revision of a namespace's schema. */
   statement(work: QueuedWork['target'], sql: string): BookedStatement;
   apply(body: ApplyBody, statements: readonly BookedStatement[], bounds: CallBounds): Promise<unknown>;
 }
 
-/** The part of the engine that write-behind needs. */
-export function createQueueCalls(port: QueuePort): QueueCalls {
-  const run = async <Name extends QueueJobName>(
-    name: Name,
-    input: QueueJobTypes[Name]['input'],
-    bounds: CallBounds,
-  ): Promise<QueueJobTypes[Name]['output']> =>
-    (await port.runJob(name, input, bounds)) as QueueJobTypes[Name]['output'];
-  return {
-    readQueue: (namespace, bounds) => run('queue.read', { namespace }, bounds),
-    claimQueue: (namespace, journal, bounds) => run('queue.claim', { namespace, journal }, bounds),
-    takeOverQueue: (namespace, journal, bounds) => run('queue.takeOver', { namespace, journal }, bounds),
-    async releaseQueue({ namespace, journal, token }, bounds) {
-      await run('queue.release', { namespace, journal, token }, bounds);
-    },
-    applyQueue: (batch, bounds) => applyQueue(port, batch, bounds),
-    listLetters: (namespace, bounds, limit = -1) => run('queue.letters', { namespace, limit }, bounds),
-    countLetters: (bounds) => run('queue.countLetters', null, bounds),
-    lettersToRetry: (namespace, limit, bounds) => run('queue.lettersToRetry', { namespace, limit }, bounds),
-    wantRetry: (id, bounds) => run('queue.wantRetry', { id }, bounds),
-    discardLetter: (id, bounds) => run('queue.discardLetter', { id }, bounds),
-    async addLetters(letters, bounds) {
-      await run('queue.addLetters', { letters }, bounds);
-    },
-    async buryOrphans({ namespace, journal, token }, orphans, bounds) {
-      await run('queue.bury', { owner: { namespace, journal, token }, orphans }, bounds);
-    },
-  };
-}
-
 /** As a whole where that may do: then the payloads stay here, and neighbouring inserts are one statement. */
-async function applyQueue(port: QueuePort, batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
+export async function applyQueue(
+  port: ApplyPort,
+  batch: QueueBatch,
+  bounds: CallBounds,
+): Promise<readonly DeadLetter[]> {
   const works = worksOf(batch.entries);
   if (works !== null) {
     const answer = await send(port, batch, bounds, (compile) => ({ mode: 'whole', works: works.map(compile) }));
@@ -79,7 +49,7 @@ function worksOf(entries: readonly QueuedEntry[]): (QueuedWork | QueuedBatch)[] 
 type Compile = (work: QueuedWork | QueuedBatch) => QueueWork;
 
 async function send(
-  port: QueuePort,
+  port: ApplyPort,
   { namespace, journal, token, entries, knownTo }: QueueBatch,
   bounds: CallBounds,
   batchOf: (compile: Compile) => ApplyBody['batch'],

@@ -1,0 +1,50 @@
+import type { SchemaConnection, TransactionalDialect } from '#engine/sql/schema/connection.ts';
+import { sqlType, toPhysical } from '../dialect.ts';
+import { physicalTable, quoted } from '../names.ts';
+import { changeTable } from './alter.ts';
+import { numberText } from './convert.ts';
+import { createIndexSql, createTableSql, renameTableSql } from './ddl.ts';
+
+/** The writer holds the database from the start of a change to its end: nothing is locked, and nobody is in the way. */
+export const SQLITE_SCHEMA: TransactionalDialect = {
+  quoted,
+  placeholder: () => '?',
+  toParam: toPhysical,
+  typed: (_column, place) => place,
+  physicalTable,
+  typeSql: sqlType,
+  hiddenIdType: 'INTEGER',
+  guardSql: 'guard() AND ',
+  misfitSql(from, to) {
+    const column = quoted(from.name);
+    if (to.type === 'string') return `length(${column}) > ${Number(to.length)}`;
+    return `fits_number(${column}, '${numberText(from)}', '${numberText(to)}') = 0`;
+  },
+  takenSql: null,
+  lockRowsSql: '',
+  keepSql: (key) => `ON CONFLICT ("${key}") DO NOTHING`,
+  tableOptions: ' STRICT',
+  returnsIds: true,
+  withinLimits: (_connection, _namespace, work) => work(),
+  lockTables: async () => {},
+  createTableSql,
+  renameTableSql: (_table, from, to) => [renameTableSql(from, to)],
+  createIndexSql: (physical, _table, index) => createIndexSql(physical, index),
+  changeTable,
+  lastId,
+  raiseLastId,
+  randomSql: 'random_uuid()',
+};
+
+/** Without a row the generator begins at 1; SQLite itself makes one with the first id. */
+async function lastId(connection: SchemaConnection, physical: string): Promise<bigint> {
+  const [row] = await connection.rows('SELECT seq FROM sqlite_sequence WHERE name = ?', [physical]);
+  return BigInt(String(row?.[0] ?? 0));
+}
+
+async function raiseLastId(connection: SchemaConnection, physical: string, last: bigint): Promise<void> {
+  if (last <= 0n) return;
+  const update = 'UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?';
+  if ((await connection.run(update, [last, physical])) > 0) return;
+  await connection.run('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)', [physical, last]);
+}
