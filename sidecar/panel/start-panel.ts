@@ -12,8 +12,7 @@ import type { PanelBase } from './panel-base.ts';
 import { openPanelLogs } from './panel-logs.ts';
 import { createServices, type PanelServices } from './services.ts';
 import { PanelSettings, type SettingValues } from './settings/panel-settings.ts';
-import { claimStore } from './store/claim-store.ts';
-import { openPanelStore } from './store/panel-store.ts';
+import { claimStore, openPanelStore } from './store/panel-store.ts';
 import { StoreFault, storeFaultOf } from './store/store-fault.ts';
 
 export { StoreFault } from './store/store-fault.ts';

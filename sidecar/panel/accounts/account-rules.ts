@@ -1,6 +1,6 @@
 import { PanelError } from '../panel-error.ts';
 import { isPermission, type Permission } from '../shapes/permissions.ts';
-import type { Account } from './account-store.ts';
+import { type Account, inOrder } from './account-store.ts';
 
 /** @throws PanelError users.permissions */
 export function readPermissions(names: readonly string[]): ReadonlySet<Permission> {
@@ -28,4 +28,30 @@ export function checkManagers(all: () => readonly Account[], before: Account, af
   if (!isManager(before) || (after !== null && isManager(after))) return;
   const others = all().filter((account) => account.id !== before.id && isManager(account));
   if (others.length === 0) throw new PanelError('users.lastManager', { field: 'username' });
+}
+
+export interface PermissionsChange {
+  readonly accountId: number;
+  readonly permissions: readonly Permission[];
+}
+
+/** In words of the audit log: `(password)`, `(enabled)`, `(disabled)`, `+console.read`, `-server.stop`. */
+export function describeAccountChange(before: Account, after: Account): string[] {
+  return [
+    ...(after.password === before.password ? [] : ['(password)']),
+    ...(after.enabled === before.enabled ? [] : [after.enabled ? '(enabled)' : '(disabled)']),
+    ...lacking(after, before).map((name) => `+${name}`),
+    ...lacking(before, after).map((name) => `-${name}`),
+  ];
+}
+
+/** Null where they are what they were. */
+export function permissionsChange(before: Account, after: Account): PermissionsChange | null {
+  const isSame = lacking(after, before).length + lacking(before, after).length === 0;
+  return isSame ? null : { accountId: after.id, permissions: inOrder(after.permissions) };
+}
+
+/** What the one holds and the other does not. */
+function lacking(holder: Account, other: Account): Permission[] {
+  return inOrder(holder.permissions).filter((name) => !other.permissions.has(name));
 }

@@ -2,8 +2,15 @@ import { PanelError } from '../panel-error.ts';
 import type { AccountView } from '../shapes/accounts.ts';
 import type { Locale } from '../shapes/locales.ts';
 import type { Permission } from '../shapes/permissions.ts';
-import { describeAccountChange, type PermissionsChange, permissionsChange } from './account-change.ts';
-import { checkGrant, checkManagers, isManager, readPermissions } from './account-rules.ts';
+import {
+  checkGrant,
+  checkManagers,
+  describeAccountChange,
+  isManager,
+  type PermissionsChange,
+  permissionsChange,
+  readPermissions,
+} from './account-rules.ts';
 import { type Account, type AccountStore, inOrder } from './account-store.ts';
 import { readPassword, readUsername } from './credentials.ts';
 import type { PasswordHasher } from './password-hasher.ts';

@@ -1,17 +1,29 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { AddressRanges, readAddress } from '#sidecar/security/addresses.ts';
 import { AttemptLimit } from '../attempt-limit.ts';
 import { HEAD_TIMES, OpenConnections } from '../open-connections.ts';
-import type { BridgeLine } from './bridge-line.ts';
-import { readBridgeLines } from './bridge-line.ts';
+import { type BridgeLine, readBridgeLines } from './bridge-line.ts';
 import type { BridgeTokens } from './bridge-tokens.ts';
-import { isPrivateAddress } from './private-address.ts';
 
 /** Of one address, in the time of `AttemptLimit`. */
 const MOST_WRONG_TOKENS = 10;
 const MAX_BODY_BYTES = 1_048_576;
 const CONNECTIONS = { most: 64, mostOfNetwork: 16 };
 const REQUEST_TIMEOUT_MS = 15_000;
+
+/** Networks that nobody routes over the internet (RFC 1918, 3927, 4193, 4291) and this machine. */
+const PRIVATE = new AddressRanges([
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+]);
 
 export interface ListenerOptions {
   readonly tokens: Pick<BridgeTokens, 'use'>;
@@ -108,4 +120,9 @@ function answer(request: IncomingMessage, response: ServerResponse, refusal: Ref
     ...(request.complete ? {} : { connection: 'close' }),
   });
   response.end(body);
+}
+
+function isPrivateAddress(address: string): boolean {
+  const read = readAddress(address);
+  return read !== null && PRIVATE.has(read);
 }

@@ -1,7 +1,6 @@
 import type { DiagnosticLine, DiagnosticLog } from '../console/diagnostics.ts';
-import type { LogLine } from '../console/line-format.ts';
 import { LineLog, type LineLogOptions } from '../console/line-log.ts';
-import { plainText } from '../console/line-text.ts';
+import { type LogLine, plainText } from '../console/line-text.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { BridgeLevel } from '../shapes/bridge.ts';
 import type { BridgeLine } from './bridge-line.ts';

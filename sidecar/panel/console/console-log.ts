@@ -1,5 +1,7 @@
-import type { LineStream } from '../shapes/console.ts';
+import { type ConsoleLine, type LineStream, levelOf, lineSource } from '../shapes/console.ts';
+import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';
 import { LineLog, type LineLogOptions } from './line-log.ts';
+import { plainText } from './line-text.ts';
 
 /** What whoever runs the server has to know of the console. */
 export interface LineSink {
@@ -31,4 +33,25 @@ export function openConsoleLog(options: ConsoleLogOptions): Promise<ConsoleLog> 
     retention: () => ({ maxAgeMs: LOG_AGE_MS, maxBytes: ALL_LOGS_BYTES }),
     ...options,
   });
+}
+
+/** The console as a source of diagnostics. */
+export class ServerDiagnostics implements DiagnosticLog {
+  readonly sources = ['server'] as const;
+  readonly #console: ConsoleLog;
+
+  constructor(console: ConsoleLog) {
+    this.#console = console;
+  }
+
+  async *newestFirst(before: number, history: boolean): AsyncGenerator<DiagnosticLine[]> {
+    for await (const lines of this.#console.newestFirst(before, history)) yield lines.map(shown);
+  }
+}
+
+function shown({ seq, time, stream, text }: ConsoleLine): DiagnosticLine {
+  const plain = plainText(text);
+  const isOutput = stream === 'out' || stream === 'err';
+  const module = isOutput ? lineSource(plain) : '';
+  return { seq, time, source: 'server', module, level: levelOf(stream, plain), text: plain };
 }

@@ -1,6 +1,5 @@
 import { PanelError } from '../panel-error.ts';
 import type { DiagnosticEntry, DiagnosticLevel, DiagnosticPage, DiagnosticSource } from '../shapes/diagnostics.ts';
-import { Turns } from './turns.ts';
 
 /** A line of a log as diagnostics show it. Numbers grow within a log, and are its own. */
 export interface DiagnosticLine {
@@ -160,5 +159,28 @@ class Head {
 
   async close(): Promise<void> {
     await this.#pieces.return?.();
+  }
+}
+
+/** Work that reads whole files: a few at a time, the rest waits for its turn. */
+class Turns {
+  readonly #most: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#most) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { PanelError } from '../panel-error.ts';
-import { parseLine } from './line-format.ts';
+import { parseLine } from './line-text.ts';
 import { offsetOf, readBlock } from './read-lines.ts';
 
 const LF = 0x0a;

@@ -1,5 +1,4 @@
-import { formatLine, type LogLine } from './line-format.ts';
-import { cleanLine } from './line-text.ts';
+import { cleanLine, formatLine, type LogLine } from './line-text.ts';
 import type { LogFolder, LogNames, Retention } from './log-folder.ts';
 import { LogWriter } from './log-writer.ts';
 import { type LineLogParts, openParts } from './open-parts.ts';

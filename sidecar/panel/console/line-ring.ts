@@ -1,4 +1,4 @@
-import type { LogLine } from './line-format.ts';
+import type { LogLine } from './line-text.ts';
 
 /** The latest lines in memory, bounded in number and in characters. */
 export class LineRing<Line extends LogLine> {

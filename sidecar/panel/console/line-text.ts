@@ -13,6 +13,7 @@ const COLOUR = /^[0-9;:]{0,64}$/;
 const CONTROL = /[\0-\x08\x0a-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029]/g;
 /** An escape sequence that the cut went through. */
 const TORN_ESCAPE = /\x1b(?:\[[0-9;:]*)?$/;
+const LINE = /^(\d{1,15}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([a-z]+) ?/;
 
 /**
  * One line as it is kept and shown: colours (SGR) stay, every other escape sequence goes, and control characters become
@@ -46,4 +47,26 @@ function cutLine(text: string): string {
 /** A line that was cleaned, without its colours. */
 export function plainText(text: string): string {
   return text.includes('\x1b') ? text.replace(/\x1b\[[0-9;:]*m/g, '') : text;
+}
+
+/** A line of any of the panel's logs. `Stream` is what it came from. */
+export interface LogLine<Stream extends string = string> {
+  readonly seq: number;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly time: string;
+  readonly stream: Stream;
+  readonly text: string;
+}
+
+/** `SEQ TIME STREAM TEXT` (panel contract, "Shapes"), with its line feed. */
+export function formatLine(line: LogLine): string {
+  return `${line.seq} ${line.time} ${line.stream} ${line.text}\n`;
+}
+
+/** Null for what is no such line, such as the rest of one that was torn when the machine went down. */
+export function parseLine(text: string): LogLine | null {
+  const head = LINE.exec(text);
+  if (head === null) return null;
+  const [all, seq, time, stream] = head as unknown as [string, string, string, string];
+  return { seq: Number(seq), time, stream, text: text.slice(all.length) };
 }

@@ -1,7 +1,11 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
+import { PanelError } from '../panel-error.ts';
 import type { LogFolder } from './log-folder.ts';
+
+/** Archives that are made at a time: each compresses up to a gigabyte. */
+const MOST_ARCHIVES = 2;
 
 /** All files of the console as a ZIP that is made while it is read: one file is open at a time, whatever they take together. */
 export async function openLogArchive(folder: LogFolder): Promise<Readable> {
@@ -29,4 +33,22 @@ async function openFile(folder: LogFolder, name: string, size: number): Promise<
   const file = await folder.open(name).catch(() => null);
   if (file === null) return Readable.from([]);
   return file.createReadStream({ start: 0, end: Math.max(0, size - 1) });
+}
+
+/** Archives under way, one an account: a reader that pauses does not keep others from theirs. */
+export class ArchivePlaces {
+  readonly #accounts = new Set<number>();
+
+  /** @throws PanelError `rate.limited` */
+  async hold(accountId: number, work: () => Promise<void>): Promise<void> {
+    if (this.#accounts.has(accountId) || this.#accounts.size >= MOST_ARCHIVES) {
+      throw new PanelError('rate.limited', { retryAfterSeconds: 10 });
+    }
+    this.#accounts.add(accountId);
+    try {
+      await work();
+    } finally {
+      this.#accounts.delete(accountId);
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { LogLine } from './line-format.ts';
 import { LineRing } from './line-ring.ts';
+import type { LogLine } from './line-text.ts';
 import { LogFolder, LogNames } from './log-folder.ts';
 import { linesBefore } from './read-lines.ts';
 import { Sequence } from './sequence.ts';

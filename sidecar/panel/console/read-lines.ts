@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { type LogLine, parseLine } from './line-format.ts';
+import { type LogLine, parseLine } from './line-text.ts';
 import type { LogFolder } from './log-folder.ts';
 
 /** More than the longest line, in bytes: its characters, and what stands before them. */

@@ -3,8 +3,8 @@ import { LOG_EVENT } from '#sidecar/log-event.ts';
 import { DIAGNOSTIC_LEVELS, type DiagnosticLevel } from '../shapes/diagnostics.ts';
 import { LOG_AGE_MS, MEGABYTE } from './console-log.ts';
 import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';
-import type { LogLine } from './line-format.ts';
 import { LineLog, type LineLogOptions } from './line-log.ts';
+import type { LogLine } from './line-text.ts';
 
 /** Which half of the sidecar said it. */
 export type SidecarPart = 'panel' | 'api';

@@ -8,10 +8,9 @@ import { columnsOf } from '#sidecar/data/table-columns.ts';
 import { parseUpdate } from '#sidecar/data/write-of.ts';
 import { PanelError } from '../panel-error.ts';
 import type { JsonText, RowAnswer, RowRequest } from '../shapes/database.ts';
-import { canonicalText, jsonOf } from './cell-text.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { onDatabase } from './refusals.ts';
-import { readPage } from './table-rows.ts';
+import { canonicalText, jsonOf, readPage } from './table-rows.ts';
 
 type RowTexts = Readonly<Record<string, JsonText>>;
 

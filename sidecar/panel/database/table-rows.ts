@@ -1,9 +1,13 @@
+import type { Capabilities } from '#engine/engine.ts';
+import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
+import { isJsonObject, type Json, JsonError, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import { parsePayload } from '#protocol/payloads.ts';
-import type { CountAnswer, RowsAnswer, RowsRequest } from '../shapes/database.ts';
-import { jsonOf } from './cell-text.ts';
-import { columnInfos } from './column-infos.ts';
+import type { Table } from '#protocol/schema.ts';
+import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
+import { columnsOf } from '#sidecar/data/table-columns.ts';
+import { PanelError } from '../panel-error.ts';
+import type { ColumnInfo, CountAnswer, RowsAnswer, RowsRequest } from '../shapes/database.ts';
 import type { DatabaseAccess, DataHandlers } from './database-access.ts';
 import { onDatabase } from './refusals.ts';
 
@@ -86,4 +90,41 @@ function readCount(text: string): number {
   const answer = parseJson(text);
   if (!isJsonObject(answer) || typeof answer.count !== 'number') throw new Error('a count without its number');
   return answer.count;
+}
+
+/** In the order of the declaration; columns that are still being filled cannot be read yet. */
+function columnInfos(table: Table, capabilities: Capabilities): ColumnInfo[] {
+  const { names, byName, primaryKey } = columnsOf(table);
+  return names.map((name) => infoOf(byName.get(name) as Column, primaryKey.has(name), capabilities));
+}
+
+function infoOf(column: Column, isKey: boolean, { filterableJson }: Capabilities): ColumnInfo {
+  const { name, type, nullable, length, oneOf } = column;
+  const facts = COLUMN_TYPES[type];
+  return {
+    ...{ name, type, nullable },
+    ...(length === undefined ? {} : { length }),
+    ...(type === 'decimal' ? { precision: decimalPrecision(column), scale: decimalScale(column) } : {}),
+    ...(oneOf === undefined ? {} : { oneOf }),
+    isKey,
+    isUnique: column.unique,
+    isEditable: !isKey && column.derived === undefined,
+    filterOps: type === 'json' && !filterableJson ? [] : facts.filterOps,
+    isSortable: facts.isSortable,
+  };
+}
+
+/** @throws PanelError that names the field, for what is no strict JSON */
+export function jsonOf(text: string, field: string): Json {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new PanelError('database.request', { field, detail: `${field}: ${error.message}` });
+  }
+}
+
+/** Equal values have equal texts, but for the order of properties inside of json. */
+export function canonicalText(text: string, field: string): string {
+  return writeJson(jsonOf(text, field));
 }

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { ArchivePlaces } from '../console/archive-places.ts';
 import type { ConsoleLog } from '../console/console-log.ts';
 import type { Diagnostics } from '../console/diagnostics.ts';
 import { readAround, readTail } from '../console/file-window.ts';
-import { openLogArchive } from '../console/log-archive.ts';
+import { ArchivePlaces, openLogArchive } from '../console/log-archive.ts';
 import { jsonAnswer } from '../http/reply.ts';
 import { type Caller, needs, needsAny, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
 import { sendStream } from '../http/send-stream.ts';

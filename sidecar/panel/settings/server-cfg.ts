@@ -1,5 +1,12 @@
-/** Lines of a `server.cfg`, as far as the panel reads them. It never runs one. */
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileProblem, ServerFileView } from '../shapes/settings.ts';
+import { isWithin } from './server-root.ts';
 
+/** Half of what a request may hold: quotation marks and line ends take two characters in JSON. */
+export const LONGEST_FILE = 512 * 1024;
+const SERVER_FILE = 'server.cfg';
 const NAME_COMMANDS = ['set', 'sets', 'setr'];
 const MOST_TOLD = 5;
 const LONGEST_NAME = 256;
@@ -9,7 +16,7 @@ interface Words {
   readonly isOpen: boolean;
 }
 
-/** Parts in quotation marks are one word, a comment ends the line. */
+/** Words of a line, as far as the panel reads it; it never runs one. Parts in quotation marks are one word, a comment ends the line. */
 function readWords(line: string): Words {
   const words: string[] = [];
   let isOpen = false;
@@ -53,4 +60,36 @@ export function problemsOf(text: string, before: string): string[] {
 function problemOf(line: string): string | null {
   if (/[^\P{Cc}\t]/u.test(line)) return 'a control character stands in it';
   return readWords(line).isOpen ? 'a quotation mark is not closed' : null;
+}
+
+/** The configuration file of the game server, as far as it can be edited here. */
+export interface ServerFile extends ServerFileView {
+  /** Where it lies, links resolved. */
+  readonly path: string;
+}
+
+/** `server.cfg` of the folder itself: a link that leads out of it is not followed. */
+export function readServerFile(root: string): ServerFile | FileProblem {
+  let path: string;
+  let bytes: Buffer;
+  try {
+    path = realpathSync(join(root, SERVER_FILE));
+    if (!isWithin(realpathSync(root), path)) return 'outside';
+    const kind = statSync(path);
+    if (!kind.isFile()) return 'missing';
+    if (kind.size > LONGEST_FILE) return 'large';
+    bytes = readFileSync(path);
+  } catch {
+    return 'missing';
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { name: SERVER_FILE, text, hash: hashOf(bytes), path };
+  } catch {
+    return 'encoding';
+  }
+}
+
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

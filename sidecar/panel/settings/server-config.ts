@@ -12,10 +12,8 @@ import {
   readConfigChanges,
   readFileDraft,
 } from './config-document.ts';
-import { ConfigHistory } from './config-history.ts';
 import type { PanelSettings } from './panel-settings.ts';
-import { hostNameOf, problemsOf } from './server-cfg.ts';
-import { hashOf, LONGEST_FILE, readServerFile, type ServerFile } from './server-file.ts';
+import { hashOf, hostNameOf, LONGEST_FILE, problemsOf, readServerFile, type ServerFile } from './server-cfg.ts';
 
 /** Who saves, and what they may. */
 export interface Editor {
@@ -142,4 +140,37 @@ function isFile(file: ServerFile | FileProblem | null): file is ServerFile {
 
 function pick(values: ConfigValues, names: readonly string[]): Partial<ConfigValues> {
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
+}
+
+/** What the last save of the server's configuration replaced. */
+interface Undo {
+  /** ISO 8601 UTC with milliseconds. */
+  readonly savedAt: string;
+  readonly username: string;
+  /** Names of what it changed. */
+  readonly fields: readonly string[];
+  /** Values from before it. */
+  readonly config: Partial<ConfigValues>;
+  /** Whole text from before it; null where the file stayed. */
+  readonly fileBefore: string | null;
+  /** Of the file that it left: another one means that somebody else has changed it since. */
+  readonly hashAfter: string;
+}
+
+/** One row: the panel's store is for its owner alone, as a `server.cfg` holds passwords. */
+class ConfigHistory {
+  readonly #store: PanelStore;
+
+  constructor(store: PanelStore) {
+    this.#store = store;
+  }
+
+  latest(): Undo | null {
+    const row = this.#store.prepare('SELECT undo FROM config_undo').get() as { undo: string } | undefined;
+    return row === undefined ? null : (JSON.parse(row.undo) as Undo);
+  }
+
+  keep(undo: Undo): void {
+    this.#store.prepare('INSERT OR REPLACE INTO config_undo (id, undo) VALUES (1, ?)').run(JSON.stringify(undo));
+  }
 }

@@ -1,9 +1,10 @@
 import { PanelError } from '../panel-error.ts';
+import { MAX_NAME_CHARS } from '../shapes/accounts.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isLocale, type Locale } from '../shapes/locales.ts';
 import type { SettingsDocument } from '../shapes/settings.ts';
+import { isTooLongToRead } from '../typed-text.ts';
 import { isLine } from './config-document.ts';
-import { readDashboardName } from './dashboard-name.ts';
 import type { SettingValues } from './panel-settings.ts';
 
 const LONGEST_HANG_SECONDS = 3600;
@@ -63,4 +64,14 @@ export function showSettings(values: SettingValues, locale: Locale | null): Sett
 
 function isSetting(name: string): name is keyof SettingsDocument {
   return Object.hasOwn(RULES, name);
+}
+
+/** What the panel and, where nothing else names it, the server is called; null where it cannot be that. */
+export function readDashboardName(given: unknown): string | null {
+  if (typeof given !== 'string' || isTooLongToRead(given) || !given.isWellFormed()) return null;
+  const name = given.trim().normalize('NFC');
+  const length = [...name].length;
+  // Neither control characters nor such that turn a line of text round.
+  const isShown = !/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u.test(name);
+  return length >= 1 && length <= MAX_NAME_CHARS && isShown ? name : null;
 }

@@ -1,9 +1,8 @@
 import type { Backend } from '../shapes/server.ts';
 import type { ConnectorAccess } from './connector-access.ts';
 import { installFxServer } from './install-fxserver.ts';
-import type { JobTask } from './install-job.ts';
+import type { Installed, JobTask } from './install-job.ts';
 import { installStandalone } from './install-standalone.ts';
-import type { Installed } from './installed.ts';
 import type { ShippedFiles } from './shipped-files.ts';
 
 /** What each kind of server needs in its folder. */

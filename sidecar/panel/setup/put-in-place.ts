@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs';
+import { copyFile, mkdir, open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InstallRefused } from './install-refused.ts';
 import { isThere, type OwnFolder } from './own-folder.ts';
-import { stageFolder } from './stage-folder.ts';
 
 /** A folder of ours on its way into the server's. */
 export interface Delivery {
@@ -41,4 +41,25 @@ export async function prepare(
 /** At one stroke: a server that starts meanwhile sees all of it or nothing. */
 export function deliver({ staged, target }: Delivery): void {
   if (staged !== null) renameSync(staged, target);
+}
+
+/** Copies a folder of ours file by file, each on the disk before the next, so that it is whole once it is put in place. */
+async function stageFolder(from: string, to: string, signal: AbortSignal): Promise<void> {
+  await mkdir(to, { recursive: true });
+  const entries = await readdir(from, { withFileTypes: true });
+  for (const entry of entries) {
+    signal.throwIfAborted();
+    if (entry.isDirectory()) await stageFolder(join(from, entry.name), join(to, entry.name), signal);
+    else if (entry.isFile()) await stageFile(join(from, entry.name), join(to, entry.name));
+  }
+}
+
+async function stageFile(from: string, to: string): Promise<void> {
+  await copyFile(from, to);
+  const file = await open(to, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

@@ -1,7 +1,8 @@
 import { readPassword, readUsername } from '../accounts/credentials.ts';
 import { type ErrorDetails, PanelError } from '../panel-error.ts';
-import { readDashboardName } from '../settings/dashboard-name.ts';
+import type { SettingValues } from '../settings/panel-settings.ts';
 import { folderDetails, readServerRoot } from '../settings/server-root.ts';
+import { readDashboardName } from '../settings/settings-document.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isLocale, type Locale } from '../shapes/locales.ts';
 import { BACKENDS, type Backend } from '../shapes/server.ts';
@@ -86,4 +87,31 @@ function isBackend(given: unknown): given is Backend {
 function refuse(field: SetupField, details: ErrorDetails = {}): never {
   const key: ErrorKey = `setup.${field}`;
   throw new PanelError(key, { field, ...details });
+}
+
+/** A server that whoever starts the sidecar has chosen already, as `npm start` does: setup then only makes the account. */
+export type ServerPreset = Pick<SettingValues, 'backend' | 'serverRoot'>;
+
+/** The fields of the server that have to be given: those that nobody has preset, and a folder only where there is a server. */
+export function neededServerFields(
+  { backend }: SetupDocument,
+  preset: ServerPreset | null,
+): ('backend' | 'serverRoot')[] {
+  if (preset !== null && backend === undefined) return [];
+  return backend === 'none' ? ['backend'] : ['serverRoot', 'backend'];
+}
+
+export function withPreset(choice: SetupChoice, preset: ServerPreset | null): SetupChoice & ServerPreset {
+  const { backend = preset?.backend ?? 'none' } = choice;
+  const { serverRoot = backend === preset?.backend ? preset.serverRoot : '' } = choice;
+  return { ...choice, backend, serverRoot };
+}
+
+export function isPreset({ backend, serverRoot }: ServerPreset, preset: ServerPreset | null): boolean {
+  return preset !== null && serverKey(backend, serverRoot) === serverKey(preset.backend, preset.serverRoot);
+}
+
+/** One server in one folder. */
+export function serverKey(backend: Backend, serverRoot: string): string {
+  return `${backend}\n${serverRoot}`;
 }

@@ -11,16 +11,19 @@ import { PERMISSIONS } from '../shapes/permissions.ts';
 import type { Backend } from '../shapes/server.ts';
 import { connectorAccess } from './connector-access.ts';
 import { FolderDialog, type PickStatus } from './folder-dialog.ts';
-import { InstallJob, type JobTask } from './install-job.ts';
+import { type Installed, InstallJob, type JobTask } from './install-job.ts';
 import { installServer } from './install-server.ts';
-import type { Installed } from './installed.ts';
-import { isPreset, neededServerFields, type ServerPreset, serverKey, withPreset } from './server-preset.ts';
 import {
+  isPreset,
+  neededServerFields,
   readSetupFields,
   SETUP_FIELDS,
+  type ServerPreset,
   type SetupChoice,
   type SetupDocument,
   type SetupField,
+  serverKey,
+  withPreset,
 } from './setup-fields.ts';
 import { SetupKey } from './setup-key.ts';
 import { findShippedFiles, type ShippedFiles } from './shipped-files.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSy
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConsoleLog, openConsoleLog } from '#panel/console/console-log.ts';
-import type { LogLine } from '#panel/console/line-format.ts';
+import type { LogLine } from '#panel/console/line-text.ts';
 import { testFolder } from '#support/test-folder.ts';
 
 const NOW = Date.parse('2026-11-23T01:02:03.004Z');
