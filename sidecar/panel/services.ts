@@ -1,3 +1,5 @@
+import { replaceFile } from '../config/new-file.ts';
+import type { Log } from '../log.ts';
 import { VERSION } from '../program-folder.ts';
 import { AccountStore } from './accounts/account-store.ts';
 import { Accounts } from './accounts/accounts.ts';
@@ -9,18 +11,23 @@ import { AuditLog } from './audit/audit-log.ts';
 import { Bridge } from './bridge/bridge.ts';
 import { BridgeDiagnostics } from './bridge/bridge-log.ts';
 import { Bundles } from './bundles/bundles.ts';
+import { Charts, type WatchedServer } from './charts/charts.ts';
 import { ServerDiagnostics } from './console/console-log.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
 import { createGameServer } from './create-game-server.ts';
-import { createOwnerServices } from './create-owner-services.ts';
-import { createWatchers } from './create-watchers.ts';
+import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
 import type { GameServer } from './server/game-server.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
+import { ServerConfig } from './settings/server-config.ts';
+import { ServerPath } from './settings/server-path.ts';
+import { reservedFolders } from './settings/server-root.ts';
+import { Setup } from './setup/setup.ts';
+import type { ServerStatus } from './shapes/server.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import { StoreTrouble } from './store-trouble.ts';
 
@@ -113,5 +120,55 @@ function createAccounts(store: PanelStore, trouble: StoreTrouble, { now, monoton
     login,
     loginLimit: limit,
     sessionReader: new SessionReader(accountStore, sessions),
+  };
+}
+
+interface WatcherParts {
+  readonly store: PanelStore;
+  readonly trouble: StoreTrouble;
+  readonly log: Log;
+  readonly server: WatchedServer;
+  /** Of a game server that the panel does not run. */
+  readonly serverPid: number | null;
+}
+
+/** What looks at the database, the API and the game server. `charts` and `keyUse` close before the store. */
+function createWatchers(base: PanelBase, { store, trouble, log, server, serverPid }: WatcherParts) {
+  const { config, calls, now } = base;
+  const onTrouble = (error: unknown) => trouble.tell(error, 'charts and the last use of keys have gaps');
+  const charts = new Charts({ store, now, server, serverPid, onTrouble });
+  calls.onCall(({ ms, code }) => charts.countCall(ms, code !== 'ok'));
+  return {
+    charts,
+    ...createDatabase({
+      ...base,
+      ...{ store, onTrouble },
+      keys: config.keys,
+      maxPending: config.writeBehind.maxPending,
+      statementTimeoutMs: config.database.statementTimeoutMs,
+      log: (level, message, fields) => log[level](message, fields),
+    }),
+  };
+}
+
+interface OwnerBase {
+  readonly base: Pick<PanelBase, 'config' | 'now' | 'apiAddress'>;
+  readonly store: PanelStore;
+  readonly log: Log;
+  readonly settings: PanelSettings;
+  readonly accounts: Accounts;
+  /** Of the game server. */
+  readonly status: () => ServerStatus;
+}
+
+/** What the owner tells the panel, at the first start and later. */
+function createOwnerServices({ base, store, log, settings, accounts, status }: OwnerBase) {
+  const { config, now, apiAddress } = base;
+  const { backend, serverRoot } = settings.preset;
+  const preset = backend === undefined || serverRoot === undefined ? null : { backend, serverRoot };
+  return {
+    setup: new Setup({ config, accounts, settings, preset, log, apiAddress }),
+    serverConfig: new ServerConfig({ settings, store, now, replaceFile }),
+    serverPath: new ServerPath({ settings, status, reserved: reservedFolders(config.folder) }),
   };
 }
