@@ -7,8 +7,18 @@ import { TEST_SEED } from './test/support/test-seed.ts';
 /** Once on every engine. */
 const CONTRACT_TESTS = ['test/contract/**/*.test.ts', 'test/e2e/write-behind-kill.test.ts'];
 /** Tests that wait for time limits, restarts and child processes on most of their way: more of them than processors at a time. */
-const WAITING_TESTS = ['test/{e2e,faults}/**/*.test.ts', 'test/unit/**/connections.test.ts'];
+const WAITING_TESTS = [
+  'test/{e2e,faults}/**/*.test.ts',
+  'test/unit/**/connections.test.ts',
+  'test/stream/bounds.test.ts',
+];
 const WAITING_ENGINE_TESTS = ['test/moving/*.test.ts', 'test/engine/*/connections.test.ts'];
+/** Suites that run a second time with every signed call over a stream: sections 3 to 8 of the contract, on SQLite. */
+const STREAM_TESTS = [
+  'test/api/{authentication,body,limits,lock-out,network,permission,request-log,restart,server-timing,surface}.test.ts',
+  'test/contract/data-{aggregate,filters,find,idempotency,refusals,roundtrip,sort,timeouts,types,upsert,write}.test.ts',
+  'test/contract/{batch,differential,queue-calls,schema-parts,schema-quarantine,schema-sync,write-behind,write-behind-refusals}.test.ts',
+];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
 /** Tests that judge how long an answer takes. */
@@ -107,6 +117,17 @@ export default defineConfig({
         },
       },
       ...chosenEngines(process.env).map(contractOn),
+      {
+        extends: true,
+        test: {
+          name: 'stream',
+          include: STREAM_TESTS,
+          isolate: false,
+          env: { TEST_TRANSPORT: 'stream' },
+          provide: { engine: 'sqlite', differential },
+          globalSetup: [COMPILE_CACHE],
+        },
+      },
       {
         extends: true,
         test: {

@@ -1,4 +1,3 @@
-import { type ApiOptions, type RunningApi, startApi, type WriteBufferReport } from './api/start-api.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 import { drainDeadline } from './data/call-context.ts';
 import { CallWatch } from './data/call-watch.ts';
@@ -9,11 +8,11 @@ import { openEngine } from './engine/open.ts';
 import { Log, type LogSink, LogTap } from './log.ts';
 import type { PanelBase } from './panel/panel-base.ts';
 import { type PanelOptions, type RunningPanel, StoreFault, startPanel } from './panel/start-panel.ts';
-
 import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
 import { createSchemaHandlers } from './schema/handlers.ts';
 import { lockOwner } from './schema/owner.ts';
+import { type ApiOptions, type RunningApi, startApi, type WriteBufferReport } from './start-api.ts';
 import { type RunningWriteBehind, startWriteBehind } from './start-write-behind.ts';
 import type { WriteBuffer } from './write-behind/write-buffer.ts';
 import { writeBufferGauges } from './write-buffer-gauges.ts';

@@ -1,14 +1,14 @@
 import type { Configuration } from '../config/configuration.ts';
 import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
-import { writeRequestEnvelope } from '../protocol/envelope.ts';
-import { parseServerTiming } from '../protocol/server-timing.ts';
+import { parseServerTiming, type ServerTiming } from '../protocol/server-timing.ts';
 import { signRequest } from '../protocol/signing.ts';
 import { ApiClock } from './api-clock.ts';
 import type { ApiRequest } from './api-request.ts';
 import { probeSeconds, type SignedTime, signedTimeOf, TIME_REQUEST } from './api-time.ts';
 import { Breaker } from './breaker.ts';
 import type { CallTrace } from './call-trace.ts';
+import type { ExchangeResult } from './exchange.ts';
 import { judge } from './judge.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { randomId } from './random-id.ts';
@@ -78,6 +78,11 @@ export class ApiClient {
   /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */
   probeSeconds(): Promise<number> {
     return this.#track(probeSeconds(this.config, this.#options.transport));
+  }
+
+  /** How calls go out now. */
+  get transport(): Transport['name'] {
+    return this.#options.transport.name;
   }
 
   /** PEM text; null: the certificates that Node.js trusts. */
@@ -172,15 +177,15 @@ export class ApiClient {
     const nonce = randomId();
     const sig = signRequest(key, path, config.keyId, ts, nonce, payload);
     const exchange = await this.#options.transport.send({
-      method: 'POST',
       path,
-      body: writeRequestEnvelope({ v: 1, kid: config.keyId, ts, nonce, payload, sig }),
+      envelope: { v: 1, kid: config.keyId, ts, nonce, payload, sig },
+      isLong: timeoutMs !== null,
       timeoutMs: Math.max(timeoutMs ?? 0, config.timeoutMs),
     });
     trace?.attempt({
       tookMs: timers.elapsed() - begunAt,
       stalledMs: exchange.stalledMs ?? 0,
-      told: exchange.kind === 'answer' && exchange.serverTiming ? parseServerTiming(exchange.serverTiming) : null,
+      told: timingOf(exchange),
     });
     return judge(exchange, { key, nonce, now: timers.now() });
   }
@@ -221,4 +226,9 @@ export class ApiClient {
     this.#endPauses();
     this.#options.onOpen();
   }
+}
+
+function timingOf(exchange: ExchangeResult): ServerTiming | null {
+  if (exchange.kind === 'frame') return exchange.answer.sig === null ? null : exchange.answer;
+  return exchange.kind === 'answer' && exchange.serverTiming ? parseServerTiming(exchange.serverTiming) : null;
 }

@@ -14,9 +14,9 @@ export async function probeSeconds(config: DatabaseConfig, transport: Transport)
     throw new Error(`the host ${config.target.host} is not in allowedHosts`);
   }
   const answer = await transport.send({
-    method: 'GET',
     path: OPERATIONS.health.path,
-    body: null,
+    envelope: null,
+    isLong: false,
     timeoutMs: config.timeoutMs,
   });
   if (answer.kind === 'noAnswer') {

@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
+import type { AnswerFrame } from '../protocol/stream-frames.ts';
 import type { Watched } from './deadlines.ts';
 
-/** How one HTTP exchange ended. */
+/** How the attempt of a call ended, over HTTP or a stream. */
 export type ExchangeResult = ExchangeEnd & {
   /** Milliseconds of it for which the game thread stood still. */
   readonly stalledMs?: number;
@@ -16,6 +17,8 @@ export type ExchangeEnd =
       readonly serverTiming?: string | null;
       readonly body: Buffer;
     }
+  /** Answer of a stream. */
+  | { readonly kind: 'frame'; readonly answer: AnswerFrame }
   | { readonly kind: 'tooLong' }
   /** `hasStalled`: the game thread stood still when the time was up. */
   | { readonly kind: 'noAnswer'; readonly reason: string; readonly hasStalled: boolean };

@@ -15,7 +15,7 @@ export interface Judgement {
   readonly now: number;
 }
 
-type Answer = Extract<ExchangeResult, { kind: 'answer' }>;
+type Answered = Extract<ExchangeResult, { kind: 'answer' | 'frame' }>;
 
 /** What an exchange amounts to: contract section 8, the table of answers. Nothing unsigned is believed. */
 export function judge(result: ExchangeResult, { key, nonce, now }: Judgement): Outcome {
@@ -25,21 +25,40 @@ export function judge(result: ExchangeResult, { key, nonce, now }: Judgement): O
   if (result.kind === 'tooLong') {
     return failed('bad_response', 'the answer is longer than maxAnswerBytes');
   }
-  const envelope = isUtf8(result.body) ? parseResponseEnvelope(result.body.toString()) : null;
+  const envelope = envelopeOf(result);
   if (envelope?.sig === undefined) {
-    return judgeUnsigned(result, envelope, now);
+    return judgeUnsigned(statusOf(result), envelope, retryAfterMsOf(result, now));
   }
   if (!isSameSignature(envelope.sig, signResponse(key, nonce, envelope.status, envelope.payload))) {
     return failed('bad_signature', 'the answer is not signed with the secret for this request');
   }
-  return judgeSigned(result, envelope);
+  return judgeSigned(statusOf(result), envelope);
 }
 
-function judgeSigned(answer: Answer, envelope: ResponseEnvelope): Outcome {
+function envelopeOf(answered: Answered): ResponseEnvelope | null {
+  if (answered.kind === 'answer') {
+    return isUtf8(answered.body) ? parseResponseEnvelope(answered.body.toString()) : null;
+  }
+  const { ok, status, code, sig, payload } = answered.answer;
+  return { v: 1, ok, status, payload, code, ...(sig === null ? {} : { sig }) };
+}
+
+/** Of the transport: over a stream there is only the signed one. */
+function statusOf(answered: Answered): number {
+  return answered.kind === 'answer' ? answered.status : answered.answer.status;
+}
+
+function retryAfterMsOf(answered: Answered, now: number): number | null {
+  if (answered.kind === 'answer') return parseRetryAfter(answered.retryAfter, now);
+  const { retryAfterSeconds } = answered.answer;
+  return retryAfterSeconds === 0 ? null : retryAfterSeconds * 1000;
+}
+
+function judgeSigned(status: number, envelope: ResponseEnvelope): Outcome {
   const result =
-    answer.status === envelope.status
+    status === envelope.status
       ? resultOf(envelope)
-      : errorResult('bad_response', `the HTTP status is ${answer.status}, the signed one ${envelope.status}`);
+      : errorResult('bad_response', `the HTTP status is ${status}, the signed one ${envelope.status}`);
   return { result, transport: 'success', next: 'nothing', retryAfterMs: null };
 }
 
@@ -63,10 +82,8 @@ function errorCodeOf(payload: string): string | null {
   }
 }
 
-function judgeUnsigned(answer: Answer, envelope: ResponseEnvelope | null, now: number): Outcome {
-  const { status } = answer;
+function judgeUnsigned(status: number, envelope: ResponseEnvelope | null, retryAfterMs: number | null): Outcome {
   if (status === 502 || status === 503 || status === 504) {
-    const retryAfterMs = parseRetryAfter(answer.retryAfter, now);
     return failed('network', `status ${status} without signature`, { next: 'again', retryAfterMs });
   }
   if (envelope === null) {

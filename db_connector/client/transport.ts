@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Configuration } from '../config/configuration.ts';
+import { type RequestEnvelope, writeRequestEnvelope } from '../protocol/envelope.ts';
 import { Deadlines } from './deadlines.ts';
 import { Exchange, type ExchangeResult } from './exchange.ts';
 import type { Timers } from './timers.ts';
@@ -8,15 +9,19 @@ import type { Timers } from './timers.ts';
 const EXTRA_CONNECTIONS = 2;
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly body: string | null;
+  /** A signed call, by POST or stream; null: GET. */
+  readonly envelope: RequestEnvelope | null;
+  /** The operation may take longer than `timeoutMs` of the configuration. */
+  readonly isLong: boolean;
   /** From the first byte sent to the last received; as long again to connect. */
   readonly timeoutMs: number;
 }
 
 /** One HTTP exchange after another; never throws, follows nothing, repeats nothing. */
 export interface Transport {
+  /** How calls go out now. */
+  readonly name: 'stream' | 'post';
   send(request: HttpRequest): Promise<ExchangeResult>;
   /** Ends everything at once, sockets included. */
   destroy(): Promise<void>;
@@ -26,6 +31,7 @@ const HEADERS = ['content-type', 'application/json'];
 
 /** HTTP/1.1 with kept connections, over TCP, TLS or a Unix socket. */
 export class UndiciTransport implements Transport {
+  readonly name = 'post';
   readonly #pool: Pool;
   readonly #deadlines: Deadlines;
   readonly #timers: Timers;
@@ -73,12 +79,8 @@ export class UndiciTransport implements Transport {
     await this.#pool.destroy();
   }
 
-  #optionsOf(request: HttpRequest): Dispatcher.DispatchOptions {
-    return {
-      method: request.method,
-      path: request.path,
-      body: request.body,
-      headers: request.body === null ? [] : HEADERS,
-    };
+  #optionsOf({ path, envelope }: HttpRequest): Dispatcher.DispatchOptions {
+    if (envelope === null) return { method: 'GET', path };
+    return { method: 'POST', path, body: writeRequestEnvelope(envelope), headers: HEADERS };
   }
 }

@@ -1,5 +1,6 @@
 import type { CallerFigures } from '../calls/caller-book.ts';
 import type { Connector } from '../calls/connector.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import type { CircuitState } from '../client/breaker.ts';
 import type { Command } from './command.ts';
 import { type Fact, sayFacts, tableLines } from './lines.ts';
@@ -14,6 +15,8 @@ interface Status {
   readonly namespaces: readonly string[];
   readonly queued: number;
   readonly inFlight: number;
+  /** How calls go out now; null if nothing is configured. */
+  readonly transport: 'stream' | 'post' | null;
   readonly circuit: CircuitState;
   readonly clockOffsetSeconds: number;
   readonly callers: readonly CallerFigures[];
@@ -47,6 +50,7 @@ function statusOf(connector: Connector): Status {
     namespaces: [...(settings?.namespaces ?? [])],
     queued: waiting,
     inFlight,
+    transport: client?.transport ?? null,
     circuit: client?.breaker.state ?? 'closed',
     clockOffsetSeconds: client?.clock.offsetSeconds ?? 0,
     callers: connector.callers,
@@ -70,12 +74,18 @@ function factsOf(status: Status, { client }: Connector): Fact[] {
     ['namespaces', status.namespaces.join(', ')],
     ['queued', String(status.queued)],
     ['in flight', `${status.inFlight} of ${client.config.maxConcurrent}`],
+    ['transport', transportText(client)],
     ['circuit', circuit, client.breaker.state === 'closed' ? 'good' : 'bad'],
     ['clock offset', `${status.clockOffsetSeconds} s`],
   ];
 }
 
-/** Nothing where nobody has called yet. */
+function transportText({ transport, config }: ApiClient): string {
+  if (transport === 'stream') return 'stream';
+  return config.transport === 'auto' ? 'POST; a stream opens once the sidecar has answered, if it offers one' : 'POST';
+}
+
+/** Empty if no bundle has called yet. */
 function callerTable(callers: readonly CallerFigures[]): string[][] {
   if (callers.length === 0) return [];
   const rows = callers

@@ -23,7 +23,11 @@ export interface CallSettings {
   readonly maxAnswerBytes: number;
   /** A call that takes longer is a line on the console; 0 switches that off. */
   readonly slowCallMs: number;
+  /** `auto`: a stream where the API offers one, POST otherwise. */
+  readonly transport: TransportMode;
 }
+
+export type TransportMode = 'auto' | 'stream' | 'post';
 
 /** `vfs/database.json` for an API at an address, checked and complete (contract section 8). */
 export interface DatabaseConfig extends CallSettings {
@@ -56,6 +60,7 @@ export const FIELDS = [
   'maxAnswerBytes',
   'allowedHosts',
   'slowCallMs',
+  'transport',
   'caFile',
   'sidecar',
 ];
@@ -117,10 +122,10 @@ function parseEmbedded(fields: Fields, sidecar: Fields): EmbeddedConfig {
 
 /** Of a sidecar that listens now, on this machine. */
 export function configAt({ keyId, ...embedded }: EmbeddedConfig, address: string): DatabaseConfig {
-  const { namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs } = embedded;
+  const { namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport } = embedded;
   const target = parseTarget(address);
   return Object.freeze({
-    ...{ target, keyId, namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs },
+    ...{ target, keyId, namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport },
     secretFile: null,
     allowedHosts: [target.host],
     caFile: null,
@@ -129,7 +134,7 @@ export function configAt({ keyId, ...embedded }: EmbeddedConfig, address: string
 
 function parseLimits(
   fields: Fields,
-): Pick<CallSettings, 'timeoutMs' | 'maxConcurrent' | 'maxAnswerBytes' | 'slowCallMs'> {
+): Pick<CallSettings, 'timeoutMs' | 'maxConcurrent' | 'maxAnswerBytes' | 'slowCallMs' | 'transport'> {
   return {
     timeoutMs: fields.integer('timeoutMs', { min: 100, max: 120_000, default: CONNECTOR_DEFAULT_TIMEOUT_MS }),
     maxConcurrent: fields.integer('maxConcurrent', { min: 1, max: 256, default: CONNECTOR_DEFAULT_MAX_CONCURRENT }),
@@ -139,7 +144,16 @@ function parseLimits(
       default: CONNECTOR_DEFAULT_MAX_ANSWER_BYTES,
     }),
     slowCallMs: fields.integer('slowCallMs', { min: 0, max: 600_000, default: CONNECTOR_DEFAULT_SLOW_CALL_MS }),
+    transport: parseTransport(fields),
   };
+}
+
+function parseTransport(fields: Fields): TransportMode {
+  const mode = fields.optionalText('transport') ?? 'auto';
+  if (mode !== 'auto' && mode !== 'stream' && mode !== 'post') {
+    throw fields.wrong('transport', '"auto", "stream" or "post"', mode);
+  }
+  return mode;
 }
 
 function overlay(file: JsonObject, overrides: Readonly<Record<string, string>>): JsonObject {

@@ -12,6 +12,8 @@ export const CONNECTOR_MEANINGS: Readonly<Record<string, string>> = {
   maxAnswerBytes: 'size of an answer',
   allowedHosts: 'hosts that may be connected to; if omitted, the host of `url` if it is a loopback address',
   slowCallMs: 'duration from which a call is logged on the console; 0 logs none',
+  transport:
+    '`auto`: one connection for all calls (a stream) if the sidecar offers it, otherwise a POST for each call; `stream` or `post`: only that',
   caFile: 'PEM file of the certificate authority; if omitted, the authorities of Node.js',
   'sidecar.mode':
     'whether the game server runs the sidecar itself ([embedded.md](embedded.md)); `embedded` if there is no `database.json`',

@@ -1,6 +1,6 @@
 import { Connector } from '../calls/connector.ts';
+import { openTransport } from '../client/stream-transport.ts';
 import { SYSTEM_TIMERS, type Timers } from '../client/timers.ts';
-import { UndiciTransport } from '../client/transport.ts';
 import { dbHealth } from '../commands/db-health.ts';
 import { dbReload } from '../commands/db-reload.ts';
 import { dbStatus } from '../commands/db-status.ts';
@@ -20,7 +20,7 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
     timers,
     bytes: host.bytes,
     log,
-    openTransport: (configuration) => new UndiciTransport(configuration, timers),
+    openTransport: (configuration) => openTransport(configuration, timers),
   });
   const source = { ...host, file: host.configFile };
   const loader = new ConfigurationLoader({ connector, source, place: host.embedded, timers, log });

@@ -38,14 +38,14 @@ export function parseRequestEnvelope(text: string, maxPayloadChars: number): Req
   const members = membersOf(text, maxPayloadChars);
   if (!isVersion(members.get('v'))) throw envelopeFault('v: expected 1');
   const kid = shortString(members.get('kid'), KID_PATTERN);
-  if (kid === null) throw envelopeFault('kid: expected 1 to 64 letters, digits, dots, underscores and hyphens');
+  if (kid === null) throw wrongKid();
   // A safe integer of any other spelling would be signed in one way and written in another.
   const ts = members.get('ts');
   if (ts?.kind !== 'number' || !INTEGER_TOKEN.test(ts.source)) {
     throw envelopeFault('ts: expected an integer without fraction or exponent');
   }
   const nonce = shortString(members.get('nonce'), NONCE_PATTERN);
-  if (nonce === null) throw envelopeFault('nonce: expected 1 to 64 visible ASCII characters');
+  if (nonce === null) throw wrongNonce();
   const payload = members.get('payload');
   if (payload?.kind !== 'string') throw envelopeFault('payload: expected a string');
   const sig = members.get('sig');
@@ -59,6 +59,25 @@ export function parseRequestEnvelope(text: string, maxPayloadChars: number): Req
     payload: wellFormed(payload),
     sig: stringOf(sig),
   };
+}
+
+/** The same rules for an envelope whose fields came without JSON. Throws as `parseRequestEnvelope` does. */
+export function checkRequestEnvelope(envelope: RequestEnvelope, maxPayloadChars: number): RequestEnvelope {
+  const { kid, nonce, payload } = envelope;
+  if (!KID_PATTERN.test(kid)) throw wrongKid();
+  if (!NONCE_PATTERN.test(nonce)) throw wrongNonce();
+  if (payload.length > maxPayloadChars) {
+    throw new ApiError('payload_too_large', `payload: expected at most ${maxPayloadChars} characters`);
+  }
+  return envelope;
+}
+
+function wrongKid(): ApiError {
+  return envelopeFault('kid: expected 1 to 64 letters, digits, dots, underscores and hyphens');
+}
+
+function wrongNonce(): ApiError {
+  return envelopeFault('nonce: expected 1 to 64 visible ASCII characters');
 }
 
 function membersOf(text: string, maxPayloadChars: number): ReadonlyMap<string, Token> {

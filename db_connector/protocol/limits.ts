@@ -18,6 +18,7 @@ export const MIN_SECRET_BYTES = 32;
 export const SIGNATURE_LENGTH = 43;
 
 export const DEFAULT_MAX_SKEW_SECONDS = 60;
+export const DEFAULT_MAX_STREAMS = 64;
 export const DEFAULT_REQUEST_TIMEOUT_MS = 4500;
 export const DEFAULT_STATEMENT_TIMEOUT_MS = 4000;
 export const DEFAULT_POOL_SIZE = 4;

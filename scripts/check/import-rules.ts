@@ -42,6 +42,7 @@ const PANEL_PARTS = [
 ];
 const SIDECAR_PARTS = [
   'sidecar/api/',
+  'sidecar/stream/',
   'sidecar/http/',
   'sidecar/operations/',
   'sidecar/data/',
@@ -63,7 +64,7 @@ export const ZONES: readonly Zone[] = [
   { path: PROTOCOL, zones: [], packages: ['zod'], node: ['node:crypto', 'node:buffer'] },
 
   { path: 'db_connector/config/', zones: CONNECTOR.slice(0, 1), packages: ['zod'] },
-  { path: 'db_connector/client/', zones: CONNECTOR.slice(0, 2), packages: ['undici', 'opossum'] },
+  { path: 'db_connector/client/', zones: CONNECTOR.slice(0, 2), packages: ['undici', 'ws', 'opossum'] },
   { path: 'db_connector/calls/', zones: CONNECTOR.slice(0, 3), packages: ['p-queue', '@msgpack/msgpack'] },
   { path: 'db_connector/commands/', zones: CONNECTOR.slice(0, 4), packages: [] },
   {
@@ -157,6 +158,11 @@ export const ZONES: readonly Zone[] = [
     zones: ['sidecar/data/', 'sidecar/security/', 'sidecar/log.ts', PROTOCOL],
     packages: [],
     node: ['node:perf_hooks'],
+  },
+  {
+    path: 'sidecar/stream/',
+    zones: ['sidecar/http/', 'sidecar/operations/', 'sidecar/security/', PROTOCOL],
+    packages: ['ws'],
   },
   {
     path: 'sidecar/api/',

@@ -2,25 +2,30 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '#protocol/errors.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '#protocol/limits.ts';
-import { OPERATION_NAMES } from '#protocol/operations.ts';
+import { STREAM_PATH } from '#protocol/stream-frames.ts';
 import type { DatabaseCheck } from '../data/database-check.ts';
 import { type BareAppOptions, createBareApp } from '../http/bare-app.ts';
 import { answerBrokenRequest } from '../http/broken-request.ts';
+import type { Log } from '../log.ts';
 import { errorAnswer } from '../operations/answer.ts';
-import { Operation, type RunOptions } from '../operations/run.ts';
-import { type Client, ClientReader } from '../security/client.ts';
+import type { Operations } from '../operations/run.ts';
+import type { Client, ClientReader } from '../security/client.ts';
 import type { Metrics } from './metrics.ts';
 import { OperationRoute, type OperationRouteOptions } from './operation-route.ts';
-import { replyError, send, sendJson } from './reply.ts';
+import { envelopeText, replyError, send, sendJson } from './reply.ts';
 
-export interface AppOptions extends RunOptions, OperationRouteOptions {
+export interface AppOptions extends OperationRouteOptions {
+  readonly operations: Operations;
+  readonly log: Log;
+  readonly requestTimeoutMs: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
   readonly metrics: Metrics;
-  readonly trustedProxies: readonly string[];
-  /** It listens on a Unix socket, where clients have no address. */
-  readonly isUnixSocket: boolean;
+  readonly clients: ClientReader;
   readonly metricsVisibility: MetricsVisibility;
   readonly database: DatabaseCheck;
   readonly tls: BareAppOptions['tls'];
+  readonly isUpgrade: (request: IncomingMessage) => boolean;
 }
 
 export type MetricsVisibility = 'loopback' | 'all' | 'none';
@@ -32,8 +37,8 @@ const IDLE_SOCKET_MS = LONG_OPERATION_TIMEOUT_MS + 10_000;
 
 /** The whole surface of the signed API. The signed path is the route's own constant: nothing else leads to it. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const app = createBareApp({ ...serverOptions(options), tls: options.tls });
-  const clients = new ClientReader(options.trustedProxies, options.isUnixSocket);
+  const app = createBareApp({ ...serverOptions(options), tls: options.tls, isUpgrade: options.isUpgrade });
+  const { clients } = options;
   const methods = new Map<string, string[]>();
 
   const route = (method: 'GET' | 'POST', path: string, serve: Serve) => {
@@ -51,8 +56,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       },
     });
   };
-  for (const name of OPERATION_NAMES) {
-    const operation = new Operation(name, options);
+  for (const operation of options.operations.values()) {
     const served = new OperationRoute(operation, options);
     route('POST', operation.path, (request, response, client) => served.serve(request, response, client));
   }
@@ -80,6 +84,9 @@ function publicRoutes(
   { now, database, metrics, metricsVisibility }: AppOptions,
   route: (method: 'GET', path: string, serve: Serve) => void,
 ): void {
+  route('GET', STREAM_PATH, (_request, response) => {
+    replyError(response, new ApiError('invalid_request', 'expected a WebSocket upgrade'));
+  });
   // Clients set their clock by it; it says nothing of the database.
   route('GET', '/v1/health', (_request, response) => {
     sendJson(response, 200, JSON.stringify({ status: 'ok', time: Math.floor(now() / 1000) }));
@@ -97,13 +104,15 @@ function publicRoutes(
   });
 }
 
-function serverOptions({ requestTimeoutMs }: Pick<AppOptions, 'requestTimeoutMs'>): Omit<BareAppOptions, 'tls'> {
+function serverOptions({
+  requestTimeoutMs,
+}: Pick<AppOptions, 'requestTimeoutMs'>): Omit<BareAppOptions, 'tls' | 'isUpgrade'> {
   const broken = new ApiError('invalid_request', 'the request is not HTTP that can be read');
   return {
     requestTimeoutMs,
     headersTimeoutMs: requestTimeoutMs,
     idleSocketMs: IDLE_SOCKET_MS,
-    onBrokenRequest: answerBrokenRequest(errorAnswer(broken).envelope),
+    onBrokenRequest: answerBrokenRequest(envelopeText(errorAnswer(broken))),
     onUnreadablePath: (_request, response) => replyError(response, noSuchPath()),
     onExpectation: (_request, response) =>
       replyError(response, new ApiError('invalid_request', 'the expectation is not known')),

@@ -119,16 +119,19 @@ export interface GaugeSources {
   readonly addressLimit: RateLimit;
   readonly keyLimit: RateLimit;
   readonly nonces: NonceStore;
+  /** How many are open. */
+  streams(): number;
 }
 
 /** Figures of the API, the engine and the process. */
-export function gaugesOf({ engine, authenticator, addressLimit, keyLimit, nonces }: GaugeSources): Gauge[] {
+export function gaugesOf({ engine, authenticator, addressLimit, keyLimit, nonces, streams }: GaugeSources): Gauge[] {
   const counter = (name: string, help: string, read: () => number): Gauge => ({ name, help, type: 'counter', read });
   const gauge = (name: string, help: string, read: () => number): Gauge => ({ name, help, type: 'gauge', read });
   const rateLimited = () => addressLimit.refused + keyLimit.refused;
   return [
     counter('sidecar_auth_failures_total', 'Failed authentications.', () => authenticator.failures),
     counter('sidecar_rate_limited_total', 'Requests over the limit of a key or address.', rateLimited),
+    gauge('sidecar_streams', 'Streams that are open.', streams),
     gauge('sidecar_nonces', 'Nonces that are remembered.', () => nonces.size),
     gauge('sidecar_reads_waiting', 'Reads that wait for a thread.', () => engine.stats().waitingReads),
     gauge('sidecar_reads_running', 'Reads that run.', () => engine.stats().runningReads),

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { writeResponseEnvelope } from '#protocol/envelope.ts';
 import type { ApiError } from '#protocol/errors.ts';
 import { writeServerTiming } from '#protocol/server-timing.ts';
 import { type Answer, errorAnswer } from '../operations/answer.ts';
@@ -21,10 +22,16 @@ export function sendJson(response: ServerResponse, status: number, body: string,
   send(response, status, JSON_HEADERS, body, headers);
 }
 
+/** JSON text of the answer's envelope. */
+export function envelopeText({ status, code, payload, sig }: Answer): string {
+  const error = code === '' ? {} : { code };
+  return writeResponseEnvelope({ v: 1, ok: code === '', status, ...error, payload, ...(sig === null ? {} : { sig }) });
+}
+
 /** Writes the answer of an operation. */
 export function replyAnswer(response: ServerResponse, answer: Answer, headers: Record<string, string> = {}): void {
-  const { status, envelope, retryAfterSeconds, timing } = answer;
-  sendJson(response, status, envelope, {
+  const { status, retryAfterSeconds, timing } = answer;
+  sendJson(response, status, envelopeText(answer), {
     ...(retryAfterSeconds === null ? {} : { 'retry-after': retryAfterSeconds }),
     ...(timing === null ? {} : { 'server-timing': writeServerTiming(timing) }),
     ...headers,

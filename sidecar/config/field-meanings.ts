@@ -11,6 +11,7 @@ export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
   'api.tls.keyFile': 'PEM file of the private key',
   'api.requireHttps': 'addresses that must use HTTPS; probes are exempt',
   'api.trustedProxies': 'addresses of proxies whose `X-Forwarded-*` headers count',
+  'api.maxStreams': 'streams at once, 16 of them from one address; 0 offers none, and connectors use POST',
   'api.maxSkewSeconds': "largest difference between a request's time stamp and the sidecar's clock",
   'api.requestTimeoutMs': 'limit for head, body and handling of a request',
   'api.metrics': 'addresses that may read `/metrics`',

@@ -10,6 +10,8 @@ export interface BareAppOptions {
   readonly idleSocketMs: number;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   readonly maxParamLength?: number;
+  /** Requests whose socket goes to the listeners of `upgrade`; all others stay HTTP, whatever their headers ask. */
+  readonly isUpgrade?: (request: IncomingMessage) => boolean;
   /** Answers to bytes that are not HTTP. */
   readonly onBrokenRequest: (error: NodeJS.ErrnoException, socket: Socket) => void;
   /** Answers to a path that cannot be read. */
@@ -33,6 +35,7 @@ export function createBareApp(options: BareAppOptions): FastifyInstance {
     // Node.js would refuse a missing Host header in its own words.
     requireHostHeader: false,
     noDelay: true,
+    shouldUpgradeCallback: options.isUpgrade ?? (() => false),
   };
   const server = {
     logger: false,

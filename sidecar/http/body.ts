@@ -23,9 +23,16 @@ interface UnfinishedBody {
   readonly network: string;
   readonly isStranger: boolean;
   readonly resolve: (body: Body) => void;
-  /** Content in its first `length` bytes. */
+  /** Content in its first `length` bytes; none of a counted message. */
   bytes: Buffer;
   length: number;
+}
+
+/** A message under way on another transport. */
+export interface CountedMessage {
+  add(bytes: number): void;
+  /** It has arrived, or its connection is gone. */
+  end(): void;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -51,14 +58,34 @@ export class BodyReader {
       return Promise.resolve('tooLarge');
     }
     return new Promise((resolve) => {
-      const network = networkOf(address);
-      const body: UnfinishedBody = { network, isStranger, resolve, bytes: NO_BYTES, length: 0 };
-      this.#unfinished.add(body);
+      const body = this.#begin({ address, isStranger }, resolve);
       request.on('data', (chunk: Buffer) => this.#append(body, chunk));
       request.on('end', () => this.#finish(body, body.bytes.subarray(0, body.length)));
       request.on('error', () => this.#finish(body, 'cutOff'));
       request.on('close', () => this.#finish(body, 'cutOff'));
     });
+  }
+
+  /** Counts a message that another transport reads. `refuse` is called if it must make room for others. */
+  count(sender: Sender, refuse: () => void): CountedMessage {
+    const message = this.#begin(sender, refuse);
+    return {
+      add: (bytes) => {
+        if (!this.#unfinished.has(message)) return;
+        message.length += bytes;
+        this.#count(message, bytes);
+        this.#makeRoom(message.network);
+      },
+      end: () => {
+        if (this.#unfinished.delete(message)) this.#count(message, -message.length);
+      },
+    };
+  }
+
+  #begin({ address, isStranger }: Sender, resolve: (body: Body) => void): UnfinishedBody {
+    const body = { network: networkOf(address), isStranger, resolve, bytes: NO_BYTES, length: 0 };
+    this.#unfinished.add(body);
+    return body;
   }
 
   #append(body: UnfinishedBody, chunk: Buffer): void {

@@ -1,4 +1,3 @@
-import { writeResponseEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { ServerTiming } from '#protocol/server-timing.ts';
 import { signResponse } from '#protocol/signing.ts';
@@ -13,8 +12,11 @@ export interface Seal {
 /** The one answer to a request, ready for any transport. */
 export interface Answer {
   readonly status: number;
-  /** JSON text of the envelope. */
-  readonly envelope: string;
+  /** Error code; empty for a success. */
+  readonly code: string;
+  readonly payload: string;
+  /** Null for an answer to a request that was not authenticated. */
+  readonly sig: string | null;
   /** Null unless the request was refused for a limit. */
   readonly retryAfterSeconds: number | null;
   /** Signed answers only: an unauthenticated caller must not learn timings. */
@@ -23,18 +25,16 @@ export interface Answer {
 
 export function resultAnswer(seal: Seal, payload: string, timing: ServerTiming): Answer {
   const sig = signResponse(seal.secret, seal.nonce, 200, payload);
-  const envelope = writeResponseEnvelope({ v: 1, ok: true, status: 200, payload, sig });
-  return { status: 200, envelope, retryAfterSeconds: null, timing };
+  return { status: 200, code: '', payload, sig, retryAfterSeconds: null, timing };
 }
 
-/** The only place where an error becomes an envelope; unsigned without a seal. */
+/** The only place where an error becomes an answer; unsigned without a seal. */
 export function errorAnswer(error: ApiError, seal: Seal | null = null, timing: ServerTiming | null = null): Answer {
   const { code, status, message, index } = error;
   const payload = JSON.stringify({ error: { code, message, index } });
-  const sig = seal === null ? undefined : signResponse(seal.secret, seal.nonce, status, payload);
   return {
-    status,
-    envelope: writeResponseEnvelope({ v: 1, ok: false, status, code, payload, ...(sig === undefined ? {} : { sig }) }),
+    ...{ status, code, payload },
+    sig: seal === null ? null : signResponse(seal.secret, seal.nonce, status, payload),
     retryAfterSeconds: error instanceof RateLimited ? error.retryAfterSeconds : null,
     timing: seal === null ? null : timing,
   };

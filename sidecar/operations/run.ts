@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { RequestEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { OPERATIONS, type OperationName } from '#protocol/operations.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '#protocol/operations.ts';
 import { type PayloadOf, parsePayload, parsePayloadText } from '#protocol/payloads.ts';
 import type { ServerTiming } from '#protocol/server-timing.ts';
 import { type CallContext, CallTiming } from '../data/call-context.ts';
@@ -83,6 +83,13 @@ export class Operation<Op extends OperationName> {
       return null;
     }
   }
+}
+
+/** Every operation by its path. */
+export type Operations = ReadonlyMap<string, Operation<OperationName>>;
+
+export function createOperations(options: RunOptions): Operations {
+  return new Map(OPERATION_NAMES.map((name) => [OPERATIONS[name].path, new Operation(name, options)]));
 }
 
 /** One request from its head to its one answer: `authenticate`, then `run`; or `refuse`. */

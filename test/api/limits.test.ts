@@ -30,7 +30,9 @@ describe('requests a second', () => {
   it('of an address: unsigned, before anything is believed, and not for probes', async () => {
     api = await startTestApi({ now, config: { limits: { perAddressPerSecond: 5 } } });
     const wrong = api.clientOf('local', 'a-wrong-secret-of-more-than-thirty-two-bytes');
-    const answers = await Promise.all(Array.from({ length: 8 }, () => wrong.call('find', PAYLOAD)));
+    // The upgrade to a stream is one more request.
+    const calls = process.env.TEST_TRANSPORT === 'stream' ? 7 : 8;
+    const answers = await Promise.all(Array.from({ length: calls }, () => wrong.call('find', PAYLOAD)));
     expect(answers.filter((answer) => answer.httpStatus === 429)).toHaveLength(3);
     const answer = await api.client.call('find', PAYLOAD);
     expect(answer).toMatchObject({ httpStatus: 429, code: 'rate_limited', isSigned: false });

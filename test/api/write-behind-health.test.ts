@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ApiOptions } from '#sidecar/api/start-api.ts';
 import type { WriteBufferHealth } from '#sidecar/data/write-queue.ts';
+import type { ApiOptions } from '#sidecar/start-api.ts';
 import { IDLE_ENGINE, startTestApi, type TestApi } from '../support/api.ts';
 
 const DATABASE = {

@@ -1,9 +1,9 @@
 import type { OperationName } from '#protocol/operations.ts';
-import { type ApiOptions, startApi } from '#sidecar/api/start-api.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import type { CallContext } from '#sidecar/data/call-context.ts';
 import { Log } from '#sidecar/log.ts';
 import type { OperationHandlers } from '#sidecar/operations/run.ts';
+import { type ApiOptions, startApi } from '#sidecar/start-api.ts';
 import { type ConfigChanges, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
 import { testFolder } from './test-folder.ts';

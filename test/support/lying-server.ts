@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** Written after the specification's "Authentication" with node:crypto alone: an oracle, so it imports nothing of ours. */
 export function oracleSign(secret: string, fields: readonly (string | number)[]): string {
@@ -58,6 +59,7 @@ export class LyingServer {
   /** What they are answered with. */
   tellsTime: Behaviour = (request, response, server) =>
     authenticates(JSON.stringify({ status: 'ok', time: Math.floor(server.now / 1000) }))(request, response, server);
+  onUpgrade: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | null = null;
   readonly #scheme: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -67,7 +69,11 @@ export class LyingServer {
     this.secret = secret;
     this.#scheme = tls === undefined ? 'http' : 'https';
     const receive = (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response);
-    this.#server = tls === undefined ? createServer(receive) : createTlsServer(tls, receive);
+    // Without a test's own answer to upgrades this is an API that knows no streams.
+    const options = { shouldUpgradeCallback: () => this.onUpgrade !== null };
+    this.#server =
+      tls === undefined ? createServer(options, receive) : createTlsServer({ ...options, ...tls }, receive);
+    this.#server.on('upgrade', (request, socket, head) => this.onUpgrade?.(request, socket, head));
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -120,6 +126,10 @@ export class LyingServer {
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { url: path = '', method = '', headers } = request;
+    if (path === '/v1/stream') {
+      response.writeHead(404).end(unsignedAnswer(404, 'invalid_request'));
+      return;
+    }
     if (method === 'GET') {
       this.probes += 1;
       response.end(JSON.stringify({ status: 'ok', time: Math.floor((this.now + this.probeLieMs) / 1000) }));

@@ -48,15 +48,13 @@ export async function startSidecar(options: SidecarOptions = {}): Promise<TestSi
     await own?.drop();
     throw error;
   });
-  const clients: SignedClient[] = [];
+  // One of each key: an address may have 16 streams.
+  const clients = new Map<string, SignedClient>();
   const clientOf = (kid: string): SignedClient => {
-    const client = new SignedClient({
-      address: running.address,
-      kid,
-      secret: secretOf(kid),
-      ...(options.now === undefined ? {} : { now: options.now }),
-    });
-    clients.push(client);
+    const clock = options.now === undefined ? {} : { now: options.now };
+    const client =
+      clients.get(kid) ?? new SignedClient({ address: running.address, kid, secret: secretOf(kid), ...clock });
+    clients.set(kid, client);
     return client;
   };
   return {
@@ -69,7 +67,7 @@ export async function startSidecar(options: SidecarOptions = {}): Promise<TestSi
     log,
     clientOf,
     async stop() {
-      for (const client of clients) await client.close();
+      for (const client of clients.values()) await client.close();
       await running.stop();
       await own?.drop();
     },

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Agent, request } from 'undici';
+import { fitsFrame, StreamClient } from './stream-client.ts';
 
 /**
  * A client of the signed API, written from the specification alone: it imports nothing of the code that it judges.
@@ -62,6 +63,8 @@ export interface SignedClientOptions {
   /** Trust of a private TLS certificate. */
   readonly ca?: string;
   readonly connections?: number;
+  /** How signed calls travel; default `TEST_TRANSPORT`, else POST. What no frame can hold, probes and bodies by hand always go over HTTP. */
+  readonly transport?: 'post' | 'stream';
 }
 
 export function hmac(secret: string, ...fields: (string | number)[]): string {
@@ -73,6 +76,7 @@ export class SignedClient {
   readonly #options: SignedClientOptions;
   readonly #origin: string;
   readonly #agent: Agent;
+  #stream: StreamClient | null = null;
 
   constructor(options: SignedClientOptions) {
     const isSocket = options.address.startsWith('unix:');
@@ -136,8 +140,19 @@ export class SignedClient {
   }
 
   async send(path: string, envelope: Envelope, headers: Record<string, string> = {}): Promise<Answer> {
-    const answer = await this.raw('POST', path, JSON.stringify(envelope), headers);
+    const isOverStream =
+      (this.#options.transport ?? process.env.TEST_TRANSPORT) === 'stream' && Object.keys(headers).length === 0;
+    const answer =
+      isOverStream && fitsFrame(envelope)
+        ? await this.stream().send(path, envelope)
+        : await this.raw('POST', path, JSON.stringify(envelope), headers);
     return this.read(answer, String(envelope.nonce));
+  }
+
+  /** The stream of this client; a new one if the last was closed. */
+  stream(): StreamClient {
+    if (this.#stream?.isOpen !== true) this.#stream = new StreamClient(this.#options);
+    return this.#stream;
   }
 
   async post(path: string, body: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
@@ -186,6 +201,7 @@ export class SignedClient {
   }
 
   async close(): Promise<void> {
+    this.#stream?.close();
     await this.#agent.destroy();
   }
 }

@@ -46,10 +46,11 @@ async function lookAtClock(client: ApiClient, timers: Timers): Promise<Finding> 
 async function lookAtSignature(client: ApiClient, timers: Timers, answer: Answer): Promise<Finding> {
   const begunAt = timers.elapsed();
   const result = await ask(client, 'health', {});
+  const by = client.transport === 'stream' ? 'the stream' : 'POST';
   const took = `${Math.round(timers.elapsed() - begunAt)} ms`;
   if (result.state === 'ok') {
     answer.facts = parseOrNull(result.json);
-    return well(`a signed health check came back in ${took}, signed`);
+    return well(`a signed health check came back in ${took}, signed, over ${by}`);
   }
   if (result.status !== 0 && result.code === 'forbidden')
     return well(`accepted in ${took}; the key may not use health`);

@@ -43,6 +43,7 @@ describe('defaults', () => {
       tls: null,
       requireHttps: 'non-loopback',
       trustedProxies: [],
+      maxStreams: 64,
       maxSkewSeconds: 60,
       requestTimeoutMs: 4500,
       metrics: 'loopback',

@@ -26,6 +26,7 @@ describe('db-status', () => {
       'namespaces    game, stats',
       'queued        0',
       'in flight     0 of 2',
+      'transport     POST; a stream opens once the sidecar has answered, if it offers one',
       'circuit       closed',
       'clock offset  0 s',
     ]);
@@ -43,6 +44,7 @@ describe('db-status', () => {
       queued: 3,
       inFlight: 2,
       circuit: 'closed',
+      transport: 'post',
       clockOffsetSeconds: expect.any(Number),
       callers: [{ caller: 'shop', calls: 5, errors: 0, refused: 0, p95Ms: 0 }],
     });

@@ -29,6 +29,7 @@ describe('database.json', () => {
       maxAnswerBytes: 16_777_216,
       allowedHosts: ['127.0.0.1'],
       slowCallMs: 200,
+      transport: 'auto',
       caFile: null,
     });
   });
@@ -74,6 +75,7 @@ describe('database.json', () => {
     [{ maxConcurrent: 0 }, 'maxConcurrent: expected an integer from 1 to 256, got 0'],
     [{ maxConcurrent: 257 }, 'maxConcurrent: expected an integer from 1 to 256, got 257'],
     [{ maxAnswerBytes: 0 }, expect.stringMatching(/^maxAnswerBytes: expected an integer from /)],
+    [{ transport: 'websocket' }, 'transport: expected "auto", "stream" or "post", got another text'],
     [{ slowCallMs: -1 }, expect.stringMatching(/^slowCallMs: expected an integer from /)],
     [{ allowedHosts: ['127.0.0.1:20771'] }, 'allowedHosts[0]: expected a host name without port, got another text'],
     [{ allowedHosts: ['http://a'] }, 'allowedHosts[0]: expected a host name without port, got another text'],
@@ -122,6 +124,7 @@ describe('of a sidecar that the connector runs itself', () => {
       maxConcurrent: 16,
       maxAnswerBytes: 16_777_216,
       slowCallMs: 200,
+      transport: 'auto',
     });
   });
 

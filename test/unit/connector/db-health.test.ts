@@ -49,7 +49,9 @@ describe('db-health', () => {
       'ok   address        127.0.0.1 is 127.0.0.1',
       `ok   TCP            ${api.url} takes connections`,
       expect.stringMatching(/^ok {3}clock {10}the API's clock /),
-      expect.stringMatching(/^ok {3}signature {6}a signed health check came back in \d+ ms, signed$/),
+      expect.stringMatching(
+        /^ok {3}signature {6}a signed health check came back in \d+ ms, signed, over (POST|the stream)$/,
+      ),
       'ok   permissions    the key may use game, stats',
       'ok   database       sqlite answers',
       'ok   write buffer   off',

@@ -20,6 +20,7 @@ export interface Flight {
 
 /** A transport without network, for what depends on time: with the fake timers of vitest nothing here ever waits. */
 export class ScriptedTransport implements Transport {
+  readonly name = 'post';
   readonly flights: Flight[] = [];
   probes = 0;
   /** Signed requests for the time. */
@@ -27,11 +28,11 @@ export class ScriptedTransport implements Transport {
   destroyed = false;
 
   send(request: HttpRequest): Promise<ExchangeResult> {
-    if (request.method === 'GET') {
+    if (request.envelope === null) {
       this.probes += 1;
       return Promise.resolve(answer(200, JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) })));
     }
-    const { nonce, payload: asked } = JSON.parse(request.body ?? '{}') as { nonce: string; payload: string };
+    const { nonce, payload: asked } = request.envelope;
     if (asked === TIME_PAYLOAD) {
       this.readings += 1;
       const time = JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) });

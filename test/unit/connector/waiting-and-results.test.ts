@@ -43,7 +43,7 @@ describe('waiting', () => {
       stage.flights[index]?.succeed();
       await settle();
     }
-    const sent = stage.flights.map(({ request }) => JSON.parse(JSON.parse(request.body ?? '').payload).table);
+    const sent = stage.flights.map(({ request }) => JSON.parse(request.envelope?.payload ?? '').table);
     expect(sent).toEqual(names);
   });
 

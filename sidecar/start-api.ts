@@ -2,26 +2,29 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { MAX_ENVELOPE_CHARS } from '#protocol/limits.ts';
-import type { CallWatch } from '../data/call-watch.ts';
-import { DatabaseCheck } from '../data/database-check.ts';
-import type { WriteBufferHealth } from '../data/write-queue.ts';
-import type { Engine } from '../engine/engine.ts';
-import { BodyReader } from '../http/body.ts';
-import { listenOnPort, listenOnSocket, urlOf } from '../http/listen.ts';
-import { RequestLog } from '../http/request-log.ts';
-import type { Log } from '../log.ts';
-import { Authenticator } from '../operations/authenticate.ts';
-import type { AnsweredCall, OperationHandlers } from '../operations/run.ts';
-import { readBootId } from '../security/boot-id.ts';
-import { type KeyRow, Keyring } from '../security/keyring.ts';
-import { LockOut } from '../security/lock-out.ts';
-import { NonceStore } from '../security/nonce-store.ts';
-import { RateLimit } from '../security/rate-limit.ts';
-import { type AppOptions, createApp, type MetricsVisibility } from './app.ts';
-import { Connections, maxConnections } from './connections.ts';
-import { createHealthHandler } from './health.ts';
-import { type Gauge, gaugesOf, Metrics } from './metrics.ts';
-import { readTls } from './tls.ts';
+import { type AppOptions, createApp, type MetricsVisibility } from './api/app.ts';
+import { Connections, maxConnections } from './api/connections.ts';
+import { createHealthHandler } from './api/health.ts';
+import { type Gauge, gaugesOf, Metrics } from './api/metrics.ts';
+import { replyError } from './api/reply.ts';
+import { readTls } from './api/tls.ts';
+import type { CallWatch } from './data/call-watch.ts';
+import { DatabaseCheck } from './data/database-check.ts';
+import type { WriteBufferHealth } from './data/write-queue.ts';
+import type { Engine } from './engine/engine.ts';
+import { BodyReader } from './http/body.ts';
+import { listenOnPort, listenOnSocket, urlOf } from './http/listen.ts';
+import { RequestLog } from './http/request-log.ts';
+import type { Log } from './log.ts';
+import { Authenticator } from './operations/authenticate.ts';
+import { type AnsweredCall, createOperations, type OperationHandlers } from './operations/run.ts';
+import { readBootId } from './security/boot-id.ts';
+import { ClientReader } from './security/client.ts';
+import { type KeyRow, Keyring } from './security/keyring.ts';
+import { LockOut } from './security/lock-out.ts';
+import { NonceStore } from './security/nonce-store.ts';
+import { RateLimit } from './security/rate-limit.ts';
+import { isStreamRequest, Streams } from './stream/streams.ts';
 
 /** What the API reads of the configuration; contract section 2 names and explains each. */
 export interface ApiConfig {
@@ -34,6 +37,7 @@ export interface ApiConfig {
     readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
     readonly requireHttps: 'always' | 'non-loopback' | 'never';
     readonly trustedProxies: readonly string[];
+    readonly maxStreams: number;
     readonly maxSkewSeconds: number;
     readonly requestTimeoutMs: number;
     readonly metrics: MetricsVisibility;
@@ -96,9 +100,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
   const keyring = new Keyring(config.keys);
   const nonces = openNonceStore(options, now);
-  const { app, metrics, connections } = buildApp(options, { now, monotonicNow, keyring, nonces, tls });
+  const { app, streams, metrics, connections } = buildApp(options, { now, monotonicNow, keyring, nonces, tls });
   const stop = async () => {
-    await closeApp(app, connections);
+    await Promise.all([streams.stop(), closeApp(app, connections)]);
     metrics.close();
     await nonces.close();
   };
@@ -113,6 +117,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 
 interface BuiltApp {
   readonly app: FastifyInstance;
+  readonly streams: Streams;
   readonly metrics: Metrics;
   readonly connections: Connections;
 }
@@ -132,28 +137,46 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
   const lockOut = new LockOut(limits.authFailuresPerMinute, limits.lockoutSeconds);
   const authenticator = new Authenticator({ ...api, ...limits, ...parts, lockOut, addressLimit });
   const metrics = new Metrics([
-    ...gaugesOf({ ...parts, engine: options.engine, authenticator, addressLimit, keyLimit }),
+    ...gaugesOf({
+      ...parts,
+      ...{ engine: options.engine, authenticator, addressLimit, keyLimit },
+      streams: () => streams.size,
+    }),
     ...(options.writeBuffer?.gauges ?? []),
   ]);
   const connections = new Connections(maxConnections(), options.log, parts.monotonicNow);
   const database = new DatabaseCheck(options.engine);
-  const app = createApp({
+  const operations = createOperations({
     ...parts,
-    ...{ authenticator, keyLimit, metrics, database, log: options.log },
-    bodies: new BodyReader(maxBodyBytesOf(limits)),
-    connections,
+    ...{ authenticator, keyLimit, log: options.log },
+    requestTimeoutMs: api.requestTimeoutMs,
     handlers: {
       ...options.handlers,
       health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health(), parts.now),
     },
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
-    requestTimeoutMs: api.requestTimeoutMs,
-    maxPayloadChars: limits.maxPayloadChars,
-    trustedProxies: api.trustedProxies,
-    isUnixSocket: api.socketPath !== null,
-    metricsVisibility: api.metrics,
   });
-  return { app, metrics, connections };
+  const shared = {
+    operations,
+    clients: new ClientReader(api.trustedProxies, api.socketPath !== null),
+    bodies: new BodyReader(maxBodyBytesOf(limits)),
+    maxPayloadChars: limits.maxPayloadChars,
+  };
+  const app = createApp({
+    ...{ ...parts, ...shared, connections, metrics, database, log: options.log },
+    requestTimeoutMs: api.requestTimeoutMs,
+    metricsVisibility: api.metrics,
+    isUpgrade: isStreamRequest,
+  });
+  const streams = new Streams({
+    ...{ ...shared, authenticator },
+    maxStreams: api.maxStreams,
+    maxBodyBytes: limits.maxBodyBytes,
+    know: (socket) => connections.know(socket),
+    refuse: replyError,
+  });
+  app.server.on('upgrade', (request, socket, head) => streams.upgrade(request, socket, head));
+  return { app, streams, metrics, connections };
 }
 
 /** Tells figures, log and listeners about each answered request. */

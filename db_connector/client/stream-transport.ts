@@ -1,0 +1,102 @@
+import type { Configuration } from '../config/configuration.ts';
+import type { ExchangeResult } from './exchange.ts';
+import { ClientStream, type StreamEnd } from './stream.ts';
+import type { Timers } from './timers.ts';
+import { type HttpRequest, type Transport, UndiciTransport } from './transport.ts';
+
+/** Payloads with more characters go by POST. */
+const MAX_STREAM_CHARS = 256 * 1024;
+const REFUSED_PAUSE_MS = 300_000;
+const FIRST_PAUSE_MS = 300;
+const LAST_PAUSE_MS = 30_000;
+/** After a stream that stood so long the back-off begins again. */
+const GOOD_STREAM_MS = 60_000;
+
+/**
+ * Calls over a stream while one stands, over POST otherwise (docs/api.md, "The stream"). With `transport` `auto` a stream is
+ * opened once the API has answered a call by POST; with `stream` nothing but probes goes by POST.
+ */
+class StreamTransport implements Transport {
+  readonly #configuration: Configuration;
+  readonly #timers: Timers;
+  readonly #post: Transport;
+  #stream: ClientStream | null = null;
+  /** Resolves when the stream that is being opened stands, or has failed. */
+  #opening: Promise<void> = Promise.resolve();
+  /** No stream is opened before this, in the `elapsed` of the timers. */
+  #notBefore = Number.NEGATIVE_INFINITY;
+  #pauseMs = FIRST_PAUSE_MS;
+  #isDestroyed = false;
+
+  constructor(configuration: Configuration, timers: Timers, post: Transport) {
+    this.#configuration = configuration;
+    this.#timers = timers;
+    this.#post = post;
+  }
+
+  get name(): 'stream' | 'post' {
+    return this.#stream?.isOpen === true ? 'stream' : 'post';
+  }
+
+  send(request: HttpRequest): Promise<ExchangeResult> {
+    if (request.envelope === null) return this.#post.send(request);
+    return this.#configuration.config.transport === 'stream'
+      ? this.#sendOverStream(request)
+      : this.#sendOverEither(request);
+  }
+
+  async destroy(): Promise<void> {
+    this.#isDestroyed = true;
+    this.#stream?.destroy();
+    await this.#post.destroy();
+  }
+
+  #sendOverEither(request: HttpRequest): Promise<ExchangeResult> {
+    const { envelope, path, isLong, timeoutMs } = request;
+    const fits = envelope !== null && !isLong && envelope.payload.length <= MAX_STREAM_CHARS;
+    if (fits && this.#stream?.hasRoom === true) return this.#stream.send(path, envelope, timeoutMs);
+    return this.#post.send(request).then((result) => {
+      if (result.kind === 'answer') this.#open();
+      return result;
+    });
+  }
+
+  async #sendOverStream({ envelope, path, timeoutMs }: HttpRequest): Promise<ExchangeResult> {
+    this.#open();
+    await this.#opening;
+    if (envelope !== null && this.#stream?.isOpen === true) return this.#stream.send(path, envelope, timeoutMs);
+    return { kind: 'noAnswer', reason: 'no stream to the API stands', hasStalled: false };
+  }
+
+  #open(): void {
+    if (this.#isDestroyed || this.#stream !== null || this.#timers.elapsed() < this.#notBefore) return;
+    const opening = Promise.withResolvers<void>();
+    let openedAt = Number.POSITIVE_INFINITY;
+    this.#opening = opening.promise;
+    this.#stream = new ClientStream({
+      configuration: this.#configuration,
+      timers: this.#timers,
+      onOpen: () => {
+        openedAt = this.#timers.elapsed();
+        opening.resolve();
+      },
+      onEnd: (end) => {
+        this.#stream = null;
+        this.#pause(end, this.#timers.elapsed() - openedAt);
+        opening.resolve();
+      },
+    });
+  }
+
+  #pause(end: StreamEnd, stoodMs: number): void {
+    if (stoodMs > GOOD_STREAM_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    this.#notBefore = this.#timers.elapsed() + (end === 'refused' ? REFUSED_PAUSE_MS : this.#pauseMs);
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
+  }
+}
+
+/** The way that `transport` of the configuration names. */
+export function openTransport(configuration: Configuration, timers: Timers): Transport {
+  const post = new UndiciTransport(configuration, timers);
+  return configuration.config.transport === 'post' ? post : new StreamTransport(configuration, timers, post);
+}

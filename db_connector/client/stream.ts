@@ -1,0 +1,205 @@
+import { WebSocket } from 'ws';
+import type { Configuration } from '../config/configuration.ts';
+import type { RequestEnvelope } from '../protocol/envelope.ts';
+import {
+  type AnswerFrame,
+  FrameError,
+  readAnswerFrames,
+  STREAM_CLOSE,
+  STREAM_DEAD_MS,
+  STREAM_MAX_IN_FLIGHT,
+  STREAM_MESSAGE_BYTES,
+  STREAM_PATH,
+  STREAM_PING_MS,
+  STREAM_PROTOCOL,
+  writeCallFrame,
+} from '../protocol/stream-frames.ts';
+import { Deadlines, type Watched } from './deadlines.ts';
+import type { ExchangeEnd, ExchangeResult } from './exchange.ts';
+import type { Cancel, Timers } from './timers.ts';
+
+/** Bytes of an answer beside its payload, at most. */
+const MAX_HEAD_BYTES = 1024;
+
+/**
+ * End of a stream. `refused`: the other side does not offer streams, or sent more than `maxAnswerBytes`, so the next attempt waits
+ * long. `broken`: it stood, or the connection failed; the next attempt follows soon.
+ */
+export type StreamEnd = 'refused' | 'broken';
+
+export interface ClientStreamOptions {
+  readonly configuration: Configuration;
+  readonly timers: Timers;
+  onOpen(): void;
+  /** Once, after every call under way has ended. */
+  onEnd(end: StreamEnd): void;
+}
+
+/** One WebSocket to the API: sends calls, matches answers by nonce. Calls under way when it ends have no answer. */
+export class ClientStream {
+  readonly #options: ClientStreamOptions;
+  readonly #socket: WebSocket;
+  readonly #deadlines: Deadlines;
+  readonly #calls = new Map<string, StreamCall>();
+  /** Frames of this tick. */
+  #frames: Buffer[] = [];
+  #heardAtMs: number;
+  #hasEnded = false;
+  readonly #stopPings: Cancel;
+
+  constructor(options: ClientStreamOptions) {
+    this.#options = options;
+    const { timers, configuration } = options;
+    this.#deadlines = new Deadlines(timers);
+    this.#heardAtMs = timers.elapsed();
+    this.#socket = connect(configuration);
+    this.#socket.on('open', () => options.onOpen());
+    this.#socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    this.#socket.on('pong', () => this.#hear());
+    this.#socket.on('ping', () => this.#hear());
+    this.#socket.on('unexpected-response', () => this.#end('refused', 'the API refused the stream'));
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#fail(error));
+    this.#socket.on('close', (code: number) => this.#end('broken', `the stream was closed (${code})`));
+    this.#stopPings = timers.every(STREAM_PING_MS, () => this.#ping());
+  }
+
+  /** It stands, and has room for one more call. */
+  get hasRoom(): boolean {
+    return this.isOpen && this.#calls.size < STREAM_MAX_IN_FLIGHT;
+  }
+
+  get isOpen(): boolean {
+    return !this.#hasEnded && this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** Never rejects. The time counts from now. */
+  send(path: string, envelope: RequestEnvelope, timeoutMs: number): Promise<ExchangeResult> {
+    return new Promise((resolve) => {
+      const begun = this.#deadlines.mark();
+      const call = new StreamCall(this.#options.timers.elapsed(), timeoutMs, (end) => {
+        const stalledMs = this.#deadlines.stalledSince(begun);
+        this.#deadlines.forget(call);
+        this.#calls.delete(envelope.nonce);
+        resolve({ ...end, stalledMs });
+        // Nothing came for the whole time of a call: the other side, or something between, is gone.
+        if (end.kind === 'noAnswer' && !end.hasStalled && this.#heardAtMs < call.begunAt) this.destroy();
+      });
+      this.#calls.set(envelope.nonce, call);
+      this.#deadlines.watch(call);
+      this.#push(writeCallFrame({ path, ...envelope }));
+    });
+  }
+
+  /** Ends at once, calls under way included. */
+  destroy(): void {
+    this.#end('broken', 'the stream was ended');
+  }
+
+  #push(frame: Buffer): void {
+    this.#frames.push(frame);
+    // The calls of one tick go out in one write.
+    if (this.#frames.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    let [message, bytes]: [Buffer[], number] = [[], 0];
+    for (const frame of this.#frames) {
+      if (bytes > 0 && bytes + frame.length > STREAM_MESSAGE_BYTES) {
+        this.#write(message, bytes);
+        [message, bytes] = [[], 0];
+      }
+      message.push(frame);
+      bytes += frame.length;
+    }
+    this.#frames = [];
+    if (bytes > 0) this.#write(message, bytes);
+  }
+
+  #write(frames: readonly Buffer[], bytes: number): void {
+    if (!this.isOpen) return;
+    this.#socket.send(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, bytes), { binary: true });
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    this.#hear();
+    for (const call of this.#calls.values()) call.received += data.length;
+    try {
+      if (!isBinary) throw new FrameError('expected a binary message');
+      // An answer that nobody waits for any more came after its time.
+      for (const answer of readAnswerFrames(data)) this.#calls.get(answer.nonce)?.end(this.#endOf(answer));
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.#socket.close(STREAM_CLOSE.brokenFrame);
+      this.#end('broken', `the stream brought something else than answers: ${error.message}`);
+    }
+  }
+
+  /** Beside others in one message, a long answer is within the bound of messages. */
+  #endOf(answer: AnswerFrame): ExchangeEnd {
+    const { maxAnswerBytes } = this.#options.configuration.config;
+    const isTooLong = 3 * answer.payload.length > maxAnswerBytes && Buffer.byteLength(answer.payload) > maxAnswerBytes;
+    return isTooLong ? { kind: 'tooLong' } : { kind: 'frame', answer };
+  }
+
+  #hear(): void {
+    this.#heardAtMs = this.#options.timers.elapsed();
+  }
+
+  #ping(): void {
+    if (this.#options.timers.elapsed() - this.#heardAtMs > STREAM_DEAD_MS) this.destroy();
+    else if (this.isOpen) this.#socket.ping();
+  }
+
+  #fail(error: NodeJS.ErrnoException): void {
+    const isTooLong = error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+    this.#end(isTooLong ? 'refused' : 'broken', error.message || error.code || 'the stream failed');
+  }
+
+  #end(end: StreamEnd, reason: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#stopPings();
+    this.#socket.terminate();
+    for (const call of [...this.#calls.values()]) call.end({ kind: 'noAnswer', reason, hasStalled: false });
+    this.#deadlines.close();
+    this.#options.onEnd(end);
+  }
+}
+
+function connect({ config, ca }: Configuration): WebSocket {
+  const { origin, socketPath } = config.target;
+  const base = socketPath === null ? origin.replace(/^http/, 'ws') : `ws+unix:${socketPath}:`;
+  return new WebSocket(`${base}${STREAM_PATH}`, STREAM_PROTOCOL, {
+    perMessageDeflate: false,
+    maxPayload: Math.max(config.maxAnswerBytes, STREAM_MESSAGE_BYTES) + MAX_HEAD_BYTES,
+    handshakeTimeout: config.timeoutMs,
+    ...(ca === null ? {} : { ca }),
+  });
+}
+
+/** One call under way. */
+class StreamCall implements Watched {
+  readonly begunAt: number;
+  readonly dueAt: number;
+  received = 0;
+  readonly #timeoutMs: number;
+  readonly #onEnd: (end: ExchangeEnd) => void;
+  #hasEnded = false;
+
+  constructor(begunAt: number, timeoutMs: number, onEnd: (end: ExchangeEnd) => void) {
+    this.begunAt = begunAt;
+    this.dueAt = begunAt + timeoutMs;
+    this.#timeoutMs = timeoutMs;
+    this.#onEnd = onEnd;
+  }
+
+  end(end: ExchangeEnd): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#onEnd(end);
+  }
+
+  expire(hasStalled: boolean): void {
+    this.end({ kind: 'noAnswer', reason: `no answer within ${this.#timeoutMs} ms`, hasStalled });
+  }
+}
