@@ -1,11 +1,11 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
-import { filterSql } from '../model/filter-sql.ts';
 import { physicalGenerator, physicalTable } from '../model/physical-names.ts';
 import { affectedExisting, type UpsertChange, upsertChange } from '../model/upsert-change.ts';
 import type { IdempotencySlot, Row, TableTarget, Write } from '../rows.ts';
 import { affectedResult, generatedColumn, setSql } from '../sql/change.ts';
 import { SqlParams } from '../sql/dialect.ts';
+import { filterSql } from '../sql/filter.ts';
 import { type CompiledStatement, tableSql } from '../sql/read.ts';
 import { arrayLiteral, POSTGRES_DIALECT, paramType, quoted } from './dialect.ts';
 

@@ -1,8 +1,8 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Value } from '#protocol/values.ts';
-import type { FilterWriter } from '../model/filter-sql.ts';
 import type { Encode } from '../model/page.ts';
+import type { FilterWriter } from './filter.ts';
 import type { SqlParam } from './session.ts';
 
 export type { Encode } from '../model/page.ts';

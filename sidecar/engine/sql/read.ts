@@ -3,11 +3,11 @@ import type { Filter } from '#protocol/filter.ts';
 import { MAX_BYTES_LENGTH, MAX_TEXT_LENGTH } from '#protocol/limits.ts';
 import type { Table } from '#protocol/schema.ts';
 import { type AggregateOutput, floatSumText, outputsOf } from '../model/aggregate.ts';
-import { filterSql } from '../model/filter-sql.ts';
 import { RowWriter } from '../model/page.ts';
 import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
 import type { AggregateQuery, AggregateValue, FindQuery, SortKey, TableTarget } from '../rows.ts';
 import { type Encode, type SqlDialect, SqlParams } from './dialect.ts';
+import { filterSql } from './filter.ts';
 import type { SqlParam } from './session.ts';
 
 export interface CompiledStatement {

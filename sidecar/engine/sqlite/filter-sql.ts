@@ -1,7 +1,7 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Value } from '#protocol/values.ts';
-import { type FilterWriter, filterSql as writeFilter } from '../model/filter-sql.ts';
+import { type FilterWriter, filterSql as writeFilter } from '../sql/filter.ts';
 import { type Physical, storageKind, toPhysical } from './dialect.ts';
 import { quoted } from './names.ts';
 

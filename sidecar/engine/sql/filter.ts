@@ -1,7 +1,7 @@
 import type { Column } from '#protocol/columns.ts';
 import type { ComparisonOp, Filter } from '#protocol/filter.ts';
 import type { Value } from '#protocol/values.ts';
-import { endOfPrefix } from './text-prefix.ts';
+import { endOfPrefix } from '../model/text-prefix.ts';
 
 /** What the filters of SQL dialects differ in. Text is written from left to right, parameters are added in that order. */
 export interface FilterWriter {
