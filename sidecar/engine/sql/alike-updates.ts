@@ -6,10 +6,10 @@ import type { BatchOperation } from '../batch.ts';
 import { uniqueSets } from '../model/physical-indexes.ts';
 import type { TableTarget, Write } from '../rows.ts';
 
-/** Neighbouring updates that set the same columns of one row each, all of different rows: any order does. */
+/** Neighbouring updates that set the same columns of one row each, of different rows: their order does not matter. */
 export interface AlikeUpdates {
   readonly target: TableTarget;
-  /** Each names the row by a value of it. */
+  /** Unique column by which each update names its row. */
   readonly key: Column;
   readonly columns: readonly Column[];
   /** Values in the order of the columns. */
@@ -23,16 +23,16 @@ interface OneUpdate {
   readonly set: ReadonlyMap<string, Value>;
 }
 
-/** Fewer are as quick one by one. */
+/** Fewer updates are as quick one by one. */
 const MIN_ROWS = 4;
 /** The longer a statement, the slower some servers are with it. */
 const MAX_ROWS = 128;
-/** Of one statement; more is not kept prepared everywhere. */
+/** Parameters of one statement; not every engine keeps a statement with more of them prepared. */
 const MAX_PARAMS = 3900;
-/** Of which equal values have one text. */
+/** Types whose equal values have the same text. */
 const KEY_TYPES: ReadonlySet<ColumnType> = new Set(['int32', 'int64', 'string', 'uuid', 'date', 'datetime']);
 
-/** Those that begin at an index; null where there are too few. */
+/** The group that begins at an index; null if it has too few updates. */
 export function alikeUpdates(operations: readonly (BatchOperation | ApiError)[], from: number): AlikeUpdates | null {
   const first = updateOf(operations[from]);
   if (first === null) return null;
@@ -60,7 +60,7 @@ function isLike(a: OneUpdate, b: OneUpdate): boolean {
   return true;
 }
 
-/** Null for what is more than values for one row, or may be in the way of another such update. */
+/** Null for a write that is more than values for one row, or that may conflict with another such update. */
 function updateOf(operation: BatchOperation | ApiError | undefined): OneUpdate | null {
   if (operation === undefined || operation instanceof ApiError || 'compile' in operation.write) return null;
   const { target, write } = operation;

@@ -4,21 +4,21 @@ import { type Batch, isDeferred } from '../batch.ts';
 import type { CallBounds } from '../rows.ts';
 
 /**
- * Batches that change rows of the same tables, one after another, in the order in which they came. Transactions that take
- * rows in different orders end in deadlocks, which PostgreSQL finds only after a second each: thirty transfers to and fro
- * between two accounts would fill every connection and run out of time. Other processes are not held back, nor are
- * single writes: the server's own detection is for those.
+ * Runs batches that change rows of the same tables one after another, in the order of their arrival. Transactions that
+ * lock rows in different orders deadlock, which PostgreSQL detects only after a second each: thirty transfers to and fro
+ * between two accounts would fill every connection and run out of time. Other processes and single writes do not wait
+ * here: the server's deadlock detection is for them.
  */
 export class BatchTurns {
-  /** By table: the end of the last batch that came. Never rejects. */
+  /** By table: the end of the last batch that arrived. Never rejects. */
   readonly #ends = new Map<string, Promise<unknown>>();
 
-  /** @throws ApiError `database_timeout` where the batches before it need all the time */
+  /** @throws ApiError `database_timeout` if the batches before it need all the time */
   async run<T>(batch: Batch, { deadline }: CallBounds, work: () => Promise<T>): Promise<T> {
     const tables = tablesOf(batch);
     const before = Promise.all(tables.map((table) => this.#ends.get(table)));
     const own = Promise.withResolvers<void>();
-    // Whoever gives up does not let the next one past those who are still at it.
+    // A batch that gives up must not let the next one pass the batches that still run.
     const end = before.then(() => own.promise);
     for (const table of tables) this.#ends.set(table, end);
     void end.then(() => {
@@ -33,7 +33,7 @@ export class BatchTurns {
   }
 }
 
-/** Those of which it changes rows that are there; none where a single operation cannot be in another one's way twice. */
+/** Tables in which the batch changes existing rows; none for a single operation, which cannot deadlock with another one. */
 function tablesOf({ namespace, operations }: Batch): string[] {
   if (operations.length < 2) return [];
   const tables = operations.flatMap((operation) => {

@@ -18,12 +18,12 @@ import type { SqlDialect } from './dialect.ts';
 import type { Session, Sessions, SqlFailure } from './session.ts';
 import { recall, SlotTakenError } from './slots.ts';
 
-/** What the SQL of PostgreSQL and of MySQL differ in, for a batch inside its transaction. */
+/** Differences between PostgreSQL and MySQL for a batch inside its transaction. */
 export interface BatchParts {
   readonly dialect: SqlDialect;
-  /** One write; JSON text of its result. */
+  /** Runs a write. JSON text of its result. */
   runWrite(session: Session, target: TableTarget, write: Write): Promise<string>;
-  /** Rows that each of them matched; null where that cannot be told. */
+  /** Number of rows that each update matched; null if that cannot be known. */
   runAlike(session: Session, updates: AlikeUpdates): Promise<readonly number[] | null>;
   classify(error: unknown): SqlFailure;
   /** Last in the transaction. @throws SlotTakenError */
@@ -62,7 +62,7 @@ export async function runBatch(
   }
 }
 
-/** One of several that were made in one statement is refused, and nobody knows which: one after the other tells. */
+/** An update of a grouped statement is refused; which one is known only after they run one by one. */
 class GroupRefusedError extends ApiError {}
 
 function isViolation(error: unknown): boolean {
@@ -74,7 +74,7 @@ class BatchAttempt {
   readonly #batch: Batch;
   readonly #mayGroup: boolean;
   #results: string[] = [];
-  /** The operation it is at; null before the first and after the last. */
+  /** Index of the running operation; null before the first and after the last. */
   #at: number | null = null;
 
   constructor(parts: BatchParts, batch: Batch, mayGroup: boolean) {
@@ -95,7 +95,7 @@ class BatchAttempt {
     return batchResult(this.#results);
   }
 
-  /** With the index of the operation that failed, where it is one. */
+  /** Adds the index of the operation that failed, if an operation failed. */
   named(error: unknown): unknown {
     if (this.#at === null || !(error instanceof ApiError) || error.index !== undefined) return error;
     return error.inOperation(this.#at);
@@ -105,13 +105,13 @@ class BatchAttempt {
     const operation = this.#at === null ? undefined : this.#batch.operations[this.#at];
     if (operation === undefined || operation instanceof ApiError) return false;
     const { write } = operation;
-    // What a deferred one is shows only with the ids: another attempt does no harm.
+    // The kind of a deferred write is known only with its ids: another attempt does no harm.
     return isDeferred(write) ? isViolation(error) : isMaybeTwin(write, error);
   }
 
   readonly #idsOf: IdsOf = (operation) => idsIn(this.#results[operation] ?? '');
 
-  /** From the first that has no result; the first failure ends it. */
+  /** Starts at the first operation without a result; the first failure ends it. */
   async #runFrom(session: Session): Promise<void> {
     const { operations } = this.#batch;
     while (this.#results.length < operations.length) {
@@ -144,7 +144,7 @@ class BatchAttempt {
     this.#results.push(result);
   }
 
-  /** All behind one savepoint as long as none fails, and from the first failure on each behind one of its own. */
+  /** All operations share one savepoint until one fails; from the first failure on, each has its own. */
   async #runEach(session: Session): Promise<void> {
     const { operations } = this.#batch;
     if (operations.every((operation) => !(operation instanceof ApiError))) {
@@ -167,7 +167,7 @@ class BatchAttempt {
     }
   }
 
-  /** Null where it is done, else why nothing of it is. */
+  /** Null if the work is done, else why nothing of it is. */
   async #attempt(session: Session, work: () => Promise<void>): Promise<ApiError | null> {
     await session.query('SAVEPOINT operations');
     try {
@@ -182,7 +182,7 @@ class BatchAttempt {
     }
   }
 
-  /** Null for what is no fault of the operation, or may pass. */
+  /** Null for a failure that is not the operation's fault, or that may pass. */
   #refusalOf(error: unknown): ApiError | null {
     if (error instanceof StaleSchemaError) return null;
     if (error instanceof GroupRefusedError) return error;

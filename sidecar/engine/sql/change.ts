@@ -5,7 +5,7 @@ import { writeValue } from '#protocol/values.ts';
 import type { Row, Write } from '../rows.ts';
 import type { SqlDialect, SqlParams } from './dialect.ts';
 
-/** What stands after SET in an update. */
+/** The text after SET in an update. */
 export function setSql(
   dialect: SqlDialect,
   table: Table,
@@ -52,7 +52,7 @@ export function affectedResult(affected: number): string {
   return `{"affected":${affected}}`;
 }
 
-/** Of a write that is repeated because of a twin, or of a record of its slot that expires in the very moment. */
+/** Attempts of a write that is repeated because of a twin, or because the record of its slot expires at that moment. */
 export const MAX_TWIN_ATTEMPTS = 3;
 
 /**

@@ -8,15 +8,16 @@ import type { SqlParam } from './session.ts';
 export type { Encode } from '../model/page.ts';
 
 /**
- * What the SQL of PostgreSQL and of MySQL differ in, for statements on declared tables. `sql/compile-*.ts` writes the
- * rest. Text is written from left to right and parameters are added in the same order, so that `?` serves as well as `$1`.
+ * Differences between the SQL of PostgreSQL and MySQL for statements on declared tables; `sql/read.ts`, `change.ts` and
+ * `batch.ts` write the rest. Text is written from left to right and parameters are added in the same order, so that `?`
+ * serves as well as `$1`.
  */
 export interface SqlDialect {
   /** Only for names that passed the naming rule, or that are made of such. */
   quoted(name: string): string;
   /**
-   * Rows of a find come one by one (`Session.stream`) and whoever reads them stops where the page is full. Else the server
-   * measures them and leaves out what is behind the end of the page.
+   * Rows of a find arrive one by one (`Session.stream`), and the reader stops when the page is full. Without the flag, the
+   * server measures the rows and leaves out those behind the end of the page.
    */
   readonly streamsRows: boolean;
   /** Place of the parameter with this position, from 1: `$1`, `?`. */
@@ -24,23 +25,23 @@ export interface SqlDialect {
 
   /** The value as it travels; only for values that the column can hold, and texts of any length. */
   toParam(column: Column, value: Value): SqlParam;
-  /** A place with the column's type, where the server does not know it by itself; may be the place as it is. */
+  /** A place with the column's type, if the server does not know the type by itself; may be the place as it is. */
   typed(column: Column, place: string): string;
   /** The place of a value that a column is compared with or set to. */
   compared(column: Column, place: string): string;
-  /** What stands in a select list for the column, and how its values become JSON. */
+  /** The column in a select list; `encoder` makes JSON of its values. */
   readSql(column: Column): string;
   encoder(column: Column): Encode;
   /** Bytes of the value in `name`, which may be long, without reading it; too few rather than too many. Null is null. */
   byteLengthSql(name: string): string;
 
-  /** `name IN (…)` for 1 to 1000 values, unknown where NULL. */
+  /** `name IN (…)` for 1 to 1000 values, unknown for NULL. */
   listSql(filter: Filter & { readonly kind: 'in' }, params: SqlParams): string;
-  /** True where the text holds the part, by bytes; unknown where NULL. */
+  /** True if the text contains the part, by bytes; unknown for NULL. */
   containsSql(filter: Filter & { readonly kind: 'text' }, params: SqlParams): string;
   /** NULL first ascending and last descending (contract section 4). */
   orderSql(column: Column, dir: 'asc' | 'desc'): string;
-  /** Sum of a number column: exact at any size, but for doubles. One that no double holds must fail, or be infinite. */
+  /** Sum of a number column: exact at any size, but for doubles. A sum that no double holds must fail, or be infinite. */
   sumSql(column: Column): string;
   /** The least or greatest value of a column that is not NULL, in the column's order. */
   extremeSql(fn: 'min' | 'max', column: Column): string;
@@ -67,7 +68,7 @@ export class SqlParams implements FilterWriter {
     return this.#dialect.compared(column, this.add(this.#dialect.toParam(column, value)));
   }
 
-  /** The same where the server cannot know the type from the column beside it. */
+  /** The same for a place whose type the server cannot know from the column beside it. */
   typed(column: Column, value: Value): string {
     return this.#dialect.typed(column, this.add(this.#dialect.toParam(column, value)));
   }
@@ -85,7 +86,7 @@ export class SqlParams implements FilterWriter {
   }
 }
 
-/** Of plain digits, as servers write decimals: with as many fraction digits as the column has. */
+/** For decimals as servers write them: plain digits, with as many fraction digits as the column has. */
 export function withoutTrailingZeros(digits: string): string {
   if (!digits.includes('.')) return digits;
   let end = digits.length;
@@ -95,7 +96,7 @@ export function withoutTrailingZeros(digits: string): string {
 
 const SECONDS_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length;
 
-/** Of "2024-01-02 03:04:05.6", with or without a fraction. */
+/** For a time as servers write it: "2024-01-02 03:04:05.6", with or without a fraction. */
 export function isoTime(text: string): string {
   const fraction = text.slice(SECONDS_LENGTH + 1).padEnd(3, '0');
   return `${text.slice(0, 10)}T${text.slice(11, SECONDS_LENGTH)}.${fraction}Z`;

@@ -49,7 +49,7 @@ export interface SlottedWrite {
   readonly slot: IdempotencySlot | null;
 }
 
-/** One kind of database below `SqlEngine`: everything in which PostgreSQL and MySQL differ. */
+/** A kind of database below `SqlEngine`: everything in which PostgreSQL and MySQL differ. */
 export interface SqlProvider {
   readonly provider: Engine['provider'];
   readonly capabilities: Capabilities;
@@ -62,7 +62,7 @@ export interface SqlProvider {
   readonly beginSnapshot: readonly string[];
   /** Selects the version in words, and the server's clock in epoch milliseconds. */
   readonly factsSql: string;
-  /** Selects name, estimated rows and bytes of physical tables; null for what is not known. */
+  /** Selects name, estimated rows and bytes of physical tables; null if unknown. */
   sizes(names: readonly string[]): CompiledStatement;
   /** A page of rows, by `reads.find` or a variant of it. */
   compileFind(reads: ReadCompiler, target: TableTarget, query: FindQuery): CompiledFind;
@@ -72,8 +72,8 @@ export interface SqlProvider {
   purgeExpired(session: Session, now: number): Promise<void>;
   calls(sessions: Sessions, log: EngineLog): Pick<Engine, 'schemas' | 'transfer'>;
   /**
-   * Only without `transactionalSchema`: others may meet a schema change that is half done, and these tell it from one
-   * that is done. With it, a missing table or column means that the schema has changed.
+   * Only without `transactionalSchema`: others may see an unfinished schema change, and these functions tell it
+   * from a finished one. With the flag, a missing table or column means that the schema has changed.
    */
   readonly halfDone?: {
     /** For a statement on a declared table that has failed. */
@@ -199,7 +199,7 @@ export class SqlEngine implements Engine {
     }
   }
 
-  /** A twin that was quicker also makes a write fail that would do the same again. Null if no twin has been answered. */
+  /** A faster twin also makes a write fail that would repeat its effect. Null if no twin was answered. */
   async #twinsAnswer(error: unknown, slot: IdempotencySlot, bounds: CallBounds): Promise<string | null> {
     if (!(error instanceof ApiError) || error.status >= 500) return null;
     const remembered = await this.recall(slot.kid, slot.namespace, slot.key, slot.now, bounds);
@@ -238,7 +238,7 @@ export class SqlEngine implements Engine {
   }
 }
 
-/** Null if the schema is another one by now. */
+/** Null if the schema has changed since. */
 async function selectInto(
   session: Session,
   { sql, params, writer }: CompiledFind,
@@ -252,7 +252,7 @@ async function selectInto(
   return page.page();
 }
 
-/** The same, row by row: first comes the row that tells that the schema is the same. */
+/** The same, row by row: the first row proves that the schema is unchanged. */
 async function streamInto(
   session: Session,
   { sql, params, writer }: CompiledFind,

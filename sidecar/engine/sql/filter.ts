@@ -3,7 +3,7 @@ import type { ComparisonOp, Filter } from '#protocol/filter.ts';
 import type { Value } from '#protocol/values.ts';
 import { endOfPrefix } from '../model/text-prefix.ts';
 
-/** What the filters of SQL dialects differ in. Text is written from left to right, parameters are added in that order. */
+/** Differences between SQL dialects in filters. Text is written from left to right, parameters are added in that order. */
 export interface FilterWriter {
   quoted(name: string): string;
   /** Adds a parameter with a value of the column and gives its place. */

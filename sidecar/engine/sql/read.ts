@@ -16,11 +16,11 @@ export interface CompiledStatement {
 }
 
 export interface CompiledFind extends CompiledStatement {
-  /** For rows whose first value is null where no row matches. */
+  /** For rows whose first value is null if no row matches. */
   readonly writer: RowWriter;
 }
 
-/** Where the rows of a target lie. */
+/** Name of the table with the rows of a target. */
 export function tableSql(dialect: SqlDialect, { namespace, table, physical }: TableTarget): string {
   return dialect.quoted(physical ?? physicalTable(namespace, table.name));
 }
@@ -35,7 +35,7 @@ export function whereSql(filter: Filter | null, params: SqlParams): string {
   return filter === null ? '' : ` WHERE ${filterSql(filter, params)}`;
 }
 
-/** What a select list is made of; of whole rows, which most finds ask for, it is made once. */
+/** The columns of a select list. Made once for whole rows, which most finds ask for. */
 interface Selection {
   readonly columns: readonly Column[];
   readonly writer: RowWriter;
@@ -53,15 +53,15 @@ export class ReadCompiler {
   }
 
   /**
-   * One statement that gives no row at all where the schema is another one by now, and one that begins with NULL where
-   * nothing matches: the revision's row is the outer side of the join, so that the page's order is kept.
+   * A statement that returns no row at all if the schema has changed since, and a row that begins with NULL if nothing
+   * matches: the revision's row is the outer side of the join, so that the page's order is kept.
    */
   find(target: TableTarget, query: FindQuery): CompiledFind {
     const selection = this.#selection(target.table, query.fields);
     return this.#paged(target, query, selection, (params) => this.#pageSql(target, query, selection.columns, params));
   }
 
-  /** The same of groups, of which there is always one where nothing is grouped by. */
+  /** The same for groups; without `groupBy` there is always one group. */
   aggregate(target: TableTarget, query: AggregateQuery): CompiledFind {
     const dialect = this.#dialect;
     const outputs = outputsOf(query);
@@ -94,8 +94,8 @@ export class ReadCompiler {
   }
 
   /**
-   * The same in another form: first a row with NULL, which is missing where the schema is another one by now, then those
-   * that match. Needs no table in the memory of the server, as a join with a page would.
+   * The same in another form: first a row with NULL, which is missing if the schema has changed since, then the rows that
+   * match. Needs no table in the memory of the server, as a join with a page would.
    */
   #streamed(
     target: TableTarget,
@@ -107,7 +107,7 @@ export class ReadCompiler {
     return { sql: `(${current}) UNION ALL (${pageSql(params)})`, params: params.values };
   }
 
-  /** Gives no row where the schema is another one by now. */
+  /** Returns no row if the schema has changed since. */
   count(target: TableTarget, filter: Filter | null): CompiledStatement {
     const params = new SqlParams(this.#dialect);
     const count = `SELECT count(*) FROM ${tableSql(this.#dialect, target)}${whereSql(filter, params)}`;
@@ -121,7 +121,7 @@ export class ReadCompiler {
     return `SELECT 1 AS _p, ${list} FROM ${tableSql(this.#dialect, target)}${where} ORDER BY ${order} ${limitSql(query, params)}`;
   }
 
-  /** With the bytes of text in the rows before each. */
+  /** Adds to each row the bytes of text in the rows before it. */
   #measuredSql(page: string, columns: readonly Column[]): string {
     const lengths = columns
       .filter((column) => textBytes(column) > 0)
@@ -130,7 +130,7 @@ export class ReadCompiler {
     return `SELECT s.*, ${before} AS _b FROM (${page}) s`;
   }
 
-  /** What surely lies behind the end of the page stays on the server: rows of a megabyte would fill the memory here. */
+  /** Values that surely lie behind the end of the page stay on the server: rows of a megabyte would fill the memory here. */
   #listed(column: Column, isCut: boolean, maxBytes: number): string {
     const value = this.#dialect.readSql(column);
     return isCut && textBytes(column) > 0 ? `CASE WHEN COALESCE(t._b, 0) <= ${maxBytes} THEN ${value} END` : value;
@@ -181,7 +181,7 @@ function textBytesOf(columns: readonly Column[]): number {
 
 const MAX_CHARACTER_BYTES = 4;
 
-/** The most that a value may take; 0 for what is short in any case. */
+/** Most bytes that a value may take; 0 for types that are always short. */
 function textBytes(column: Column): number {
   const { type } = column;
   switch (type) {
@@ -206,13 +206,13 @@ function textBytes(column: Column): number {
   }
 }
 
-/** What the select of an aggregate is made of, but for its condition. */
+/** The parts of an aggregate's select, but for its condition. */
 export interface AggregateParts {
   /** Behind SELECT: each output under the name of its column. */
   readonly list: string;
-  /** Empty where all rows are one group. */
+  /** Empty if all rows are one group. */
   readonly groupBy: string;
-  /** Empty where there is one row. */
+  /** Empty if the result has one row. */
   readonly orderBy: string;
 }
 

@@ -1,43 +1,43 @@
 import type { CallBounds } from '../rows.ts';
 
 /**
- * What travels to a server as a parameter. A bigint travels as its digits; a Uint8Array as bytes. Nothing is converted
+ * A parameter as it travels to a server. A bigint travels as its digits; a Uint8Array as bytes. Nothing is converted
  * by the driver: dialects give times, decimals and JSON as text.
  */
 export type SqlParam = null | boolean | number | bigint | string | Uint8Array;
 
 export interface SqlResult {
   /**
-   * Arrays of columns in the order of the select list. Of PostgreSQL every value is text as the server writes it, or
-   * null; of MySQL what `mysql/` says.
+   * Arrays of columns in the order of the select list. From PostgreSQL, every value is text as the server writes it, or
+   * null; from MySQL, values are as `mysql/connection.ts` sets the driver up.
    */
   readonly rows: readonly (readonly unknown[])[];
-  /** Rows that a write matched (also where it did not change them), else the rows that came. */
+  /** Rows that a write matched (also rows that it did not change), else the number of rows returned. */
   readonly affected: number;
   /** MySQL: the first id that the statement generated, else null. */
   readonly insertId: bigint | null;
 }
 
-/** Takes a row as it comes; false where no more is wanted. */
+/** Takes a row as it arrives; false if no more rows are wanted. */
 export type TakeRow = (row: readonly unknown[]) => boolean;
 
 /**
- * One connection for the time of one piece of work. Its statements run one after another; never keep it.
+ * A connection for the time of one piece of work. Its statements run one after another; never keep it.
  *
- * What a statement rejects with is the driver's own error (`code` is the SQLSTATE of PostgreSQL, `errno` of MySQL), so
- * that work may catch what it expects. Whatever leaves the work is classified by `Sessions` and reaches the caller as
- * `ApiError` or `StaleSchemaError`; throw these to say more than the driver knows.
+ * A statement rejects with the driver's own error (`code` is the SQLSTATE of PostgreSQL, `errno` of MySQL), so that work
+ * may catch errors it expects. `Sessions` classifies every error that leaves the work: the caller gets an `ApiError` or
+ * `StaleSchemaError`. Work may throw these itself to say more than the driver knows.
  */
 export interface Session {
   /** `performance.now()` milliseconds; statements are cancelled then. Already past: rejects before anything is sent. */
   readonly deadline: number;
-  /** Sent once: schema statements and whatever is rare. Without `params` PostgreSQL takes several statements. */
+  /** Sent once: for schema statements and other rare ones. Without `params` PostgreSQL takes several statements. */
   query(text: string, params?: readonly SqlParam[]): Promise<SqlResult>;
-  /** The same, kept prepared on the connection: for texts that come again and again. */
+  /** The same, kept prepared on the connection: for texts that are repeated. */
   prepared(text: string, params: readonly SqlParam[]): Promise<SqlResult>;
   /**
-   * The same, its rows one by one, so that they need not lie in memory together; the result has none. What `take` throws
-   * rejects. Only of dialects with `streamsRows`.
+   * The same with its rows one by one, so that they are never in memory together. Rejects with the error that `take`
+   * throws. Only for dialects with `streamsRows`.
    */
   stream(text: string, params: readonly SqlParam[], take: TakeRow): Promise<void>;
 }
@@ -48,8 +48,8 @@ export interface SqlBounds extends CallBounds {
 }
 
 /**
- * The connections of an engine (contract section 5). Each call waits for one, runs the work and gives it back, all by
- * the deadline: statements are cancelled at the server then, and a connection whose end is not known is thrown away.
+ * The connections of an engine (contract section 5). Each call waits for a connection, runs the work and releases it, all
+ * by the deadline: statements are cancelled at the server then, and a connection whose state is unknown is discarded.
  *
  * | What happens | `read` | `write` | `transaction` |
  * |---|---|---|---|
@@ -58,9 +58,9 @@ export interface SqlBounds extends CallBounds {
  * | lost before a statement was sent | again | again | again |
  * | lost later | again | 504, outcome unknown | again; at COMMIT 504, outcome unknown |
  * | deadlock, serialization failure | again, 5 times, then conflict_retry | same | same |
- * | deadline | database_timeout | database_timeout; 504, outcome unknown where the end is not confirmed | same, at COMMIT |
+ * | deadline | database_timeout | database_timeout; 504, outcome unknown if the end is not confirmed | same, at COMMIT |
  *
- * "Again" runs the whole work anew, on a new connection where the old one is lost, so work must not keep anything of a
+ * "Again" runs the whole work again, on a new connection if the old one is lost, so work must not keep anything of a
  * failed run.
  */
 export interface Sessions {
@@ -72,7 +72,7 @@ export interface Sessions {
   transaction<T>(bounds: SqlBounds, work: (session: Session) => Promise<T>): Promise<T>;
 }
 
-/** What an error of a driver means; each dialect has a `classify`. */
+/** The meaning of a driver's error; each driver has a `classify`. */
 export type SqlFailure =
   /** The statement was refused and changed nothing; the caller may see the message. */
   | {
@@ -80,7 +80,7 @@ export type SqlFailure =
       readonly code: 'constraint_violation' | 'invalid_value' | 'value_too_long';
       readonly message: string;
     }
-  /** A table or column is not there. */
+  /** A table or column is missing. */
   | { readonly kind: 'undefined' }
   /** Deadlock, serialization failure, a lock not had in time: undone, worth another attempt. */
   | { readonly kind: 'conflict' }
@@ -91,7 +91,7 @@ export type SqlFailure =
   /** The connection is gone, with or without a last word of the server. */
   | { readonly kind: 'lost' }
   /**
-   * The server cannot do it. `trouble` names the kind for the log, `advice` tells the owner what to do. While no
-   * connection can be had for a reason that is `isPassing`, it is tried again for a moment.
+   * The server cannot do it. `trouble` names the kind for the log, `advice` tells the owner what to do. If no connection
+   * can be made for a reason that is `isPassing`, the attempt is repeated for a moment.
    */
   | { readonly kind: 'failed'; readonly trouble: string; readonly advice: string; readonly isPassing?: boolean };

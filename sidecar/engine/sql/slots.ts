@@ -26,7 +26,7 @@ export async function recall(
 const PURGE_INTERVAL_MS = 30_000;
 const PURGE_TIMEOUT_MS = 10_000;
 
-/** Removes expired idempotency records now and then. A failure is tried again next time; calls tell the owner of it. */
+/** Removes expired idempotency records in intervals. The next interval retries a failure; calls report it to the owner. */
 export class IdempotencyPurge {
   readonly #timer: NodeJS.Timeout;
   #isRunning = false;

@@ -10,7 +10,7 @@ import { quarantineRow, quarantineRows, register } from './schema/quarantine.ts'
 import { readStored } from './schema/store.ts';
 import type { Session, Sessions } from './session.ts';
 
-/** What engines do in their own way. */
+/** The parts in which engines differ. */
 export interface TransferParts {
   readonly sessions: Sessions;
   connect(session: Session): SchemaConnection;

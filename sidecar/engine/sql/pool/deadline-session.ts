@@ -5,7 +5,7 @@ import type { ConnectionSource, SqlConnection } from './driver.ts';
 /** How long a cancelled statement may take to end before its connection is given up. */
 const CANCEL_GRACE_MS = 250;
 
-/** The server has not told how a statement ended. */
+/** The end of a statement is unknown: the server did not answer. */
 export class AbandonedError extends Error {
   constructor() {
     super('the server did not answer in time');
@@ -35,7 +35,7 @@ export class DeadlineSession implements Session {
   #cancelling: Promise<void> | null = null;
   #isCancelTold = false;
   #isAbandoned = false;
-  /** The time was over between two statements, so that what the work wanted to put right after the first it could not. */
+  /** The deadline passed between two statements, so the work could not undo or complete its first one. */
   #isCutOff = false;
 
   constructor(source: ConnectionSource, connection: SqlConnection, deadline: number) {
@@ -51,7 +51,7 @@ export class DeadlineSession implements Session {
   }
 
   /**
-   * A connection whose statement was cancelled may still have the cancel coming to it, unless it has told of it; one whose
+   * A cancel may still be on its way to a connection, unless its statement has reported the cancel. A connection whose
    * work was cut off may hold a lock, a setting or a transaction of that work.
    */
   get isReusable(): boolean {
@@ -59,7 +59,7 @@ export class DeadlineSession implements Session {
     return this.#cancelling === null || (this.#isCancelTold && !this.#source.isSnapshot);
   }
 
-  /** After it no cancel is on its way any more. */
+  /** Resolves when no cancel is on its way any more. */
   get cancelled(): Promise<void> | null {
     return this.#cancelling;
   }

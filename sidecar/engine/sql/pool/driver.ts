@@ -1,6 +1,6 @@
 import type { Session, SqlFailure, SqlParam, SqlResult, TakeRow } from '../session.ts';
 
-/** One connection to a server. No method waits longer than it must: the caller keeps the deadline and stops waiting. */
+/** A connection to a server. No method waits longer than it must: the caller keeps the deadline and stops waiting. */
 export interface SqlConnection {
   /** Connects and sets the session up, within seconds. Rejects with the driver's error. */
   connect(): Promise<void>;
@@ -61,7 +61,7 @@ export interface ConnectionSource extends SqlFailures {
   /** Ends every connection, also those being made; resolves in any case within a second. */
   close(): Promise<void>;
   /**
-   * One transaction that only reads: no other transaction begins, a cancelled statement ends it, and no statement is kept
+   * A single transaction that only reads: no other transaction begins, a cancelled statement ends it, and no statement is kept
    * prepared, since each text comes for a few pages only.
    */
   readonly isSnapshot: boolean;

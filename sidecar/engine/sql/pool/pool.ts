@@ -4,7 +4,7 @@ import type { SqlFailure } from '../session.ts';
 import { DeadlineSession } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection, SqlDriver } from './driver.ts';
 
-/** An idle server is left alone; one that comes back to life is used at once. */
+/** An idle server is left alone. A server that is back is used at once. */
 const IDLE_TIMEOUT_MS = 300_000;
 const CONNECT_RETRY_MS = 10;
 /** Calls have their own deadlines, which come first. */
@@ -15,7 +15,7 @@ const PREPARE_TIMEOUT_MS = 15_000;
 const END_TIMEOUT_MS = 1000;
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** What knex would print, the owner's log has already, and without quoting. */
+/** The owner's log already has the messages of knex, without quoted values. */
 const SILENT = { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} };
 
 interface PoolEvents {
@@ -42,7 +42,7 @@ class PoolClient extends knex.Client {
         acquireTimeoutMillis: NEVER_MS,
         createTimeoutMillis: NEVER_MS,
         createRetryIntervalMillis: CONNECT_RETRY_MS,
-        // Whoever waits hears at once that there is no server.
+        // Waiting calls learn at once that no connection can be made.
         propagateCreateError: true,
       },
     });
@@ -63,7 +63,7 @@ class PoolClient extends knex.Client {
   }
 }
 
-/** Connections that are kept open and lent, in knex's pool. One that is not usable any more is replaced when it is its turn. */
+/** Open connections that are lent, in the pool of knex. A connection that is no longer usable is replaced at its turn. */
 export class ConnectionPool implements ConnectionSource {
   readonly isSnapshot = false;
   readonly #driver: SqlDriver;
@@ -91,7 +91,7 @@ export class ConnectionPool implements ConnectionSource {
       pending.promise.then(
         (connection: SqlConnection) => {
           clearTimeout(timer);
-          // The pool may have lent it in the very moment.
+          // The pool may have lent the connection at the same moment.
           if (isLate) this.release(connection);
           else resolve(connection);
         },

@@ -10,7 +10,7 @@ import type { ConnectionSource, SqlConnection, SqlFailures } from './driver.ts';
 
 /** Contract section 5. */
 const MAX_CONFLICT_RETRIES = 5;
-/** A pool may hold several connections that are gone without anybody knowing. */
+/** A pool may hold several connections that are gone and not yet known to be. */
 const MAX_RECONNECTS = 5;
 const RETRY_STEP_MS = 8;
 /** How long a start waits for the server before it goes on without. */
@@ -67,7 +67,7 @@ export class PooledSessions implements Sessions {
     return { ...this.#counts };
   }
 
-  /** What was accepted is answered first; all of it ends by its own deadline. */
+  /** Accepted calls are answered first; each ends by its own deadline. */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
@@ -99,7 +99,7 @@ export class PooledSessions implements Sessions {
         if (verdict === 'conflict' && conflicts < MAX_CONFLICT_RETRIES) conflicts += 1;
         else if (verdict === 'reconnect' && reconnects < MAX_RECONNECTS) reconnects += 1;
         else throw this.#outcome(verdict, error);
-        // Of several that are in each other's way one must come first.
+        // Conflicting transactions must not retry at the same moment again.
         if (verdict === 'conflict') await wait(Math.random() * RETRY_STEP_MS * 2 ** conflicts);
       }
     }
@@ -148,7 +148,7 @@ export class PooledSessions implements Sessions {
     throw new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
   }
 
-  /** Null where the deadline comes first. A server that restarts may be back in a moment, and nothing was sent yet. */
+  /** Null if the deadline comes first. A server that restarts may be back in a moment, and nothing was sent yet. */
   async #connection(deadline: number): Promise<SqlConnection | null> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -163,8 +163,8 @@ export class PooledSessions implements Sessions {
   }
 
   /**
-   * At the start: tells the owner where the server cannot be had, or hangs. Calls try again by themselves.
-   * @throws UnusableDatabaseError for what must not be used
+   * At the start: tells the owner if the server cannot be reached, or hangs. Calls retry by themselves.
+   * @throws UnusableDatabaseError for a database that must not be used
    */
   async lookFirst(): Promise<void> {
     try {
@@ -188,7 +188,7 @@ export class PooledSessions implements Sessions {
     return new ApiError('database_error', `the database cannot be reached${DETAILS_IN_LOG}`);
   }
 
-  /** What a failed attempt comes to: another one, or the error for the caller. */
+  /** The consequence of a failed attempt: another attempt, or the error for the caller. */
   #judge(kind: Kind, { namespace }: SqlBounds, { stage, cause }: AttemptError): 'conflict' | 'reconnect' | Error {
     if (cause instanceof ApiError || cause instanceof StaleSchemaError) return cause;
     if (cause instanceof UnsentError) return 'reconnect';
@@ -268,7 +268,7 @@ async function inTransaction<T>(session: DeadlineSession, work: Work<T>): Promis
   return result;
 }
 
-/** Without an answer of the server, or after one that says that it hangs up. */
+/** The server has not answered, or has said that it closes the connection. */
 function isConnectionAtFault(error: unknown, failures: SqlFailures): boolean {
   const cause = error instanceof AttemptError ? error.cause : error;
   if (cause instanceof ApiError || cause instanceof StaleSchemaError) return false;
@@ -276,7 +276,7 @@ function isConnectionAtFault(error: unknown, failures: SqlFailures): boolean {
   return failures.classify(cause).kind === 'lost';
 }
 
-/** False where the connection must not be used again; the server rolls back when it goes. */
+/** False if the connection must not be used again; the server rolls back when it closes. */
 async function rolledBack(session: DeadlineSession): Promise<boolean> {
   if (!session.isReusable) return false;
   try {

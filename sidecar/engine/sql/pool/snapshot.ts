@@ -2,8 +2,8 @@ import type { SqlFailure } from '../session.ts';
 import type { ConnectionSource, SqlConnection } from './driver.ts';
 
 /**
- * One connection in one transaction that only reads, begun when it is acquired first: whatever is read through it is the
- * database at that moment. With the connection the view is gone, and every call fails from then on.
+ * A connection in a transaction that only reads, begun when it is acquired first: reads see the database as it is at that
+ * moment. If the connection is lost, the view is lost, and every later call fails.
  */
 export class SnapshotSource implements ConnectionSource {
   readonly isSnapshot = true;
@@ -11,7 +11,7 @@ export class SnapshotSource implements ConnectionSource {
   readonly #begin: readonly string[];
   #connection: SqlConnection | null = null;
   #isLost = false;
-  /** Who uses the connection, or waits for it. */
+  /** End of the last call that uses the connection or waits for it. */
   #turn: Promise<void> = Promise.resolve();
   #next: () => void = () => {};
 
