@@ -32,7 +32,7 @@ async function runWrite(session: Session, target: TableTarget, write: Write): Pr
   return result;
 }
 
-/** One array a column, so that the text is the same for any number of rows. */
+/** Sends an array per column, so that the text is the same for any number of rows. */
 async function runAlike(session: Session, { target, key, columns, rows }: AlikeUpdates): Promise<readonly number[]> {
   const params = new SqlParams(POSTGRES_DIALECT);
   const arrays = [key, ...columns].map((column, place) => {
@@ -53,7 +53,7 @@ async function runAlike(session: Session, { target, key, columns, rows }: AlikeU
   return counts;
 }
 
-/** Waits for a twin that is under way. */
+/** Waits for a running twin. */
 async function remember(session: Session, slot: IdempotencySlot, result: string): Promise<void> {
   const { kid, namespace, key, fingerprint, now, expiresAt } = slot;
   const sql = `INSERT INTO _idempotency AS known (kid, namespace, key, fingerprint, result, expires_at)

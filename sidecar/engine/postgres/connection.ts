@@ -9,12 +9,12 @@ import { prepareSystemTables } from './system-tables.ts';
 /** Contract section 2. */
 const OLDEST_VERSION = 13;
 const CONNECT_TIMEOUT_MS = 5000;
-/** A connection that has prepared more is replaced, since nothing takes a statement back without a round trip. */
+/** A connection that has prepared more is replaced, since no statement is dropped without a round trip. */
 const MAX_PREPARED = 1000;
 
 /**
- * What a session must not take over from the server, the database or the account. Statements end by our own deadlines;
- * the limits here only clean up after a sidecar that is gone or hangs.
+ * Settings that a session must not inherit from the server, the database or the account. Statements end by our own
+ * deadlines; the limits here only clean up after a sidecar that is gone or hangs.
  */
 const SESSION_SETTINGS = {
   statement_timeout: '150000',
@@ -38,7 +38,7 @@ const SESSION_SETTINGS = {
   jit: 'off',
 } as const;
 
-/** What pg offers and its declarations leave out. */
+/** Properties of pg that its declarations leave out. */
 interface ClientInternals {
   readonly connection: {
     readonly stream: { destroy(): void };
@@ -136,7 +136,7 @@ class PostgresConnection implements SqlConnection {
     return this.query('ROLLBACK');
   }
 
-  /** PostgreSQL answers COMMIT of a transaction that has failed with ROLLBACK, and calls it no error. */
+  /** PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, not with an error. */
   async commit(): Promise<void> {
     const { command } = await this.#client.query('COMMIT');
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
@@ -161,7 +161,7 @@ class PostgresConnection implements SqlConnection {
     });
   }
 
-  /** In good order where it can be. */
+  /** Closes in good order if possible. */
   async end(): Promise<void> {
     if (this.#isGone || !this.#isConnected) return this.destroy();
     this.#isGone = true;
@@ -177,7 +177,7 @@ class PostgresConnection implements SqlConnection {
 function clientConfig({ url }: ServerSettings): pg.ClientConfig {
   const place = new URL(url);
   const own = Object.entries(SESSION_SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
-  // What stands in the URL comes first, and ours counts; left there it would be all that counts.
+  // Options of the URL come first, so that ours win; left in the URL, they would replace ours.
   const options = [...place.searchParams.getAll('options'), ...own].join(' ');
   place.searchParams.delete('options');
   return {
@@ -201,19 +201,19 @@ function checkServer(reported: ReadonlyMap<string, string>): void {
   }
 }
 
-/** Several statements in one text give several results, of which the last counts. */
+/** Several statements in one text give several results; the last one counts. */
 function resultOf(answer: pg.QueryArrayResult | readonly pg.QueryArrayResult[]): SqlResult {
   const result = (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryArrayResult;
   return { rows: result.rows, affected: result.rowCount ?? 0, insertId: null };
 }
 
-/** More than a server's scripts use at a time; what falls out gets a new name when it comes again. */
+/** More than a server's scripts use at a time; a text that falls out gets a new name at its next use. */
 const MAX_NAMES = 500;
 const SEEN_KEPT = 2000;
 
 /**
- * Names for statements that come again, the same on every connection. A text that is seen for the first time gets none:
- * preparing costs the server memory, and many texts come once.
+ * Names of repeated statements, the same on every connection. A text gets no name at its first use: preparing costs the
+ * server memory, and many texts are used once.
  */
 export class StatementNames {
   readonly #names = new Map<string, string>();

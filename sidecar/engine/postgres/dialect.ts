@@ -3,7 +3,7 @@ import { reservedColumns } from '../model/physical-names.ts';
 import { type Encode, isoTime, type SqlDialect, withoutTrailingZeros } from '../sql/dialect.ts';
 import type { SqlParam } from '../sql/session.ts';
 
-/** Types as they stand in casts of parameters: without length or precision, so that nothing is cut or rounded. */
+/** Types in casts of parameters: without length or precision, so that nothing is cut or rounded. */
 const PARAM_TYPES = {
   int32: 'int4',
   int64: 'int8',
@@ -23,7 +23,7 @@ export function paramType(column: Column): string {
   return PARAM_TYPES[column.type];
 }
 
-/** What a value travels as, and results come as, is text: the server's own, in the form that the session is set up for. */
+/** Values and results travel as text: the server's own, in the form that the session is set up for. */
 export const POSTGRES_DIALECT: SqlDialect = {
   quoted,
   streamsRows: false,
@@ -52,7 +52,7 @@ export const POSTGRES_DIALECT: SqlDialect = {
     return `${quoted(name)} DESC${nullable ? ' NULLS LAST' : ''}`;
   },
 
-  /** Of integers and decimals it is numeric. */
+  /** The sum of integers and decimals is numeric. */
   sumSql: ({ name }) => `sum(${quoted(name)})`,
 
   extremeSql(fn, { name, type }) {
@@ -71,7 +71,7 @@ export const POSTGRES_DIALECT: SqlDialect = {
   },
 };
 
-/** Takes time by length of text times length of part, and no cancel ends it meanwhile. */
+/** `strpos` takes time by length of text times length of part, and no cancel ends it before. */
 const MAX_STRPOS_LENGTH = 64;
 /** The rest of a regular expression is plain text. It takes time by length of text alone; `MAX_FILTER_TEXT_LENGTH` bounds the part. */
 const LITERALLY = '***=';
@@ -108,8 +108,8 @@ function encoder(column: Column): Encode {
 const NEEDS_ESCAPE = /["\\]/g;
 
 /**
- * Values as the text of a one-dimensional array, so that one parameter carries a whole column. Only for what the
- * server reads from text; a Uint8Array is written in hex.
+ * Values as the text of a one-dimensional array, so that one parameter carries a whole column. Only for types
+ * that the server reads from text; a Uint8Array is written in hex.
  */
 export function arrayLiteral(values: readonly SqlParam[]): string {
   let text = '{';
@@ -137,7 +137,7 @@ function element(value: SqlParam): string {
 /** Every table has these columns, whatever it declares. `oid` was one of them before PostgreSQL 12. */
 export const COLUMNS = reservedColumns(['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']);
 
-/** Of a table, column, index or generator. Only for names that passed the naming rule, or that are made of such. */
+/** Name of a table, column, index or generator. Only for names that passed the naming rule, or that are made of such. */
 export function quoted(name: string): string {
   return `"${COLUMNS.physical(name)}"`;
 }

@@ -22,22 +22,22 @@ const REFUSED: ReadonlyMap<string, SqlFailure> = new Map(
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Of another schema than the statement was written for: names that are gone, and types that no longer suit. */
+/** The statement was written for another schema: names that are gone, and types that no longer fit. */
 const UNDEFINED: ReadonlySet<string> = new Set(['42P01', '42703', '42704', '42P10', '42883', '42804', '3F000']);
 const CONFLICT: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 const UNPREPARED: ReadonlySet<string> = new Set(['26000', '42P05']);
 const CANCELLED = '57014';
-/** The session's end is told in the middle of a statement. */
+/** The server reports the end of the session in the middle of a statement. */
 const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '57P05', '25P03', '25P04']);
 
-/** Nobody is there, or the address is wrong. */
+/** No server listens, or the address is wrong. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES']);
 /** Room and readiness come back by themselves. */
 const PASSING: ReadonlySet<string> = new Set(['53300', '57P03']);
 
 const CHECK_LOG = 'see the log of the database server';
 
-/** What the owner can do, by SQLSTATE. */
+/** Advice for the owner, by SQLSTATE. */
 const ADVICE: ReadonlyMap<string, readonly [trouble: string, advice: string]> = new Map([
   ['28P01', ['password', 'the account or password is wrong: check database.url in sidecar.json']],
   ['28000', ['password', 'the server does not let the account in: check database.url and pg_hba.conf']],
@@ -82,14 +82,14 @@ function classifyOther(error: unknown): SqlFailure {
   return { kind: 'failed', trouble: 'unreachable', advice };
 }
 
-/** A prepared statement that the server, or a pooler before it, does not know or cannot use any more. It did not run. */
+/** A prepared statement that the server, or a pooler before it, does not know or can no longer use. It did not run. */
 export function isUnprepared(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
   if (UNPREPARED.has(error.code ?? '')) return true;
   return error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
 }
 
-/** Of the system below (`ECONNREFUSED`), or of pg, whose own errors about connections are plain. */
+/** An error of the system below (`ECONNREFUSED`), or of pg, whose own errors about connections have no code. */
 function isOfConnection(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if ('syscall' in error || 'code' in error) return true;

@@ -22,14 +22,14 @@ const QUEUE_TABLES = TABLES.filter(({ isYounger }) => isYounger);
 const SYSTEM_NAMES = SYSTEM_TABLES.map(({ name }) => name);
 const FIRST_FORMAT = `INSERT INTO _meta (name, value) VALUES ('format', '${FIRST_FORMAT_VERSION}')`;
 
-/** Of pg_advisory_xact_lock: any number that other programs are not likely to take. */
+/** Key of pg_advisory_xact_lock: a number that other programs are unlikely to use. */
 const SETUP_LOCK = 0x5c_de_ca_12;
 
 /**
- * Creates the system tables where there are none, or checks that those that exist are known. Other programs' tables may
- * lie beside them. Two sidecars may do it at once.
+ * Creates the system tables if there are none, or checks that the existing ones are known. Tables of other programs may
+ * exist beside them. Several sidecars may do it at once.
  * @throws UnusableDatabaseError for tables of a newer version, or of another program with one of these names; nothing is
- * changed then. Whatever else the driver says.
+ * changed then. Errors of the driver are passed on.
  */
 export async function prepareSystemTables(session: Session): Promise<void> {
   const isNew = !(await hasSystemTables(session));
@@ -60,7 +60,7 @@ async function create(
   }
 }
 
-/** Columns of the tables of queues, by which they are told from another program's. */
+/** Columns of the tables of queues, which distinguish them from another program's. */
 const QUEUE_COLUMNS = { _queues: ['journal', 'token', 'past'], _dead_letters: ['payload', 'is_retry_wanted'] } as const;
 
 async function hasQueueTables(session: Session): Promise<boolean> {
@@ -79,7 +79,7 @@ async function hasQueueTables(session: Session): Promise<boolean> {
   return true;
 }
 
-/** All of them, or none; and then nothing else that has one of their names. */
+/** True if all of them exist, false if none does, and nothing else has one of their names. */
 async function hasSystemTables(session: Session): Promise<boolean> {
   const { rows } = await session.query(
     `SELECT current_schema(), relname,
@@ -107,7 +107,7 @@ function foreignTable(schema: unknown, name: unknown): UnusableDatabaseError {
   );
 }
 
-/** Where some are missing, or there is no format version, those that exist are somebody else's. */
+/** If some are missing, or there is no format version, the existing ones belong to another program. */
 async function unmarked(
   session: Session,
   found: readonly (readonly unknown[])[],

@@ -15,8 +15,8 @@ type Upsert = Write & { readonly op: 'upsert' };
 type PlaceOf = (column: Column) => string;
 
 /**
- * Writes as one statement each: it changes nothing where the schema is another one by now, or where the slot is taken,
- * and it remembers its result itself.
+ * Compiles each write to one statement. The statement changes nothing if the schema has changed since or the slot is
+ * taken, and it stores its result under the slot.
  */
 export class WriteCompiler {
   readonly #target: TableTarget;
@@ -29,8 +29,8 @@ export class WriteCompiler {
   }
 
   /**
-   * Several rows travel as one array a column, so that the text is the same for any number of them. All rows bring the
-   * generated column along, or none does. Its first result column is the id of each row where `result` is null.
+   * Several rows travel as one array per column, so that the text is the same for any number of them. All rows have a
+   * value for the generated column, or none does. If `result` is null, the first result column is the id of each row.
    * @param reached the generator must have given this id before, else nothing is inserted
    * @param result text to remember, or of no interest; null puts the generated ids in
    */
@@ -58,7 +58,7 @@ export class WriteCompiler {
     return this.#change(`DELETE FROM ${this.#tableSql()}`, filter);
   }
 
-  /** With a slot: one row of the affected rows, and 1 where the result was remembered. */
+  /** With a slot, the result is one row: the number of affected rows, and 1 if the result was remembered. */
   #change(change: string, filter: Filter | null): CompiledStatement {
     const where = filter === null ? '' : ` AND ${filterSql(filter, this.#params)}`;
     const sql = `${change} WHERE ${this.#guardSql()}${where}`;
@@ -70,9 +70,9 @@ export class WriteCompiler {
   }
 
   /**
-   * Inserts, or updates the row with the keys. One row of one column: JSON text of the result, null where nothing was
-   * done. Then another has just inserted the row, the schema is another one, the slot is taken, the generator has not come
-   * so far, or the row is not there and cannot be inserted.
+   * Inserts, or updates the row with the keys. One row of one column: JSON text of the result, null if nothing was done.
+   * Then another call has just inserted the row, the schema has changed, the slot is taken, the generator has not reached
+   * the id, or the row is missing and cannot be inserted.
    */
   upsert(write: Upsert, reached: bigint | null): CompiledStatement {
     const { table } = this.#target;
@@ -144,7 +144,7 @@ export class WriteCompiler {
     const values = given.map(placeOf).join(', ');
     const guard = reached === null ? this.#guardSql() : `${this.#guardSql()} AND ${this.#reachedSql(reached)}`;
     const arbiter = write.keys.map((name) => quoted(name)).join(', ');
-    // What it cannot take of an existing row is done when the write is tried again, and looks first.
+    // An `inc` of an existing row is left to the next attempt, which looks for the row first.
     const canUpdate = !change.isEmpty && change.inc.size === 0;
     const action = canUpdate ? `UPDATE SET ${this.#assignmentsSql(write, change, placeOf)}` : 'NOTHING';
     const select = `SELECT ${values} WHERE ${guard}${looksFirst ? ' AND NOT EXISTS (SELECT FROM u)' : ''}`;
@@ -168,7 +168,7 @@ export class WriteCompiler {
     return `* FROM unnest(${arrays.join(', ')})`;
   }
 
-  /** True where the schema is the one that the statement was written for, and the slot is free. */
+  /** True if the schema is the one that the statement was written for, and the slot is free. */
   #guardSql(): string {
     const { namespace, revision } = this.#target;
     const current = `EXISTS (SELECT FROM _schemas WHERE namespace = ${this.#params.add(namespace)} AND revision = ${revision})`;
@@ -187,7 +187,7 @@ export class WriteCompiler {
     return `COALESCE(pg_sequence_last_value(${generatorSql(this.#target)}), 0) >= ${this.#params.add(id)}`;
   }
 
-  /** A twin that was quicker makes it fail, and the whole statement with it. */
+  /** A faster twin makes it fail, and the whole statement with it. */
   #rememberSql({ kid, namespace, key, fingerprint, expiresAt }: IdempotencySlot, result: string, rest: string): string {
     const texts = [kid, namespace, key, fingerprint].map((text) => `${this.#params.add(text)}::text`).join(', ');
     const into = 'INSERT INTO _idempotency (kid, namespace, key, fingerprint, result, expires_at)';

@@ -11,10 +11,10 @@ import { SlotTakenError } from '../sql/slots.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 import { generatorSql, WriteCompiler } from './write-sql.ts';
 
-/** How a write is run: by itself, or in a transaction because it takes more than one statement. */
+/** A compiled write, to run by itself, or in a transaction if it takes more than one statement. */
 export interface WritePlan {
   readonly needsTransaction: boolean;
-  /** JSON text of the result; null where nothing was done because the generator must be moved first. */
+  /** JSON text of the result; null if nothing was done because the generator must be moved first. */
   run(session: Session): Promise<string | null>;
 }
 
@@ -75,7 +75,7 @@ export function planWrite(target: TableTarget, write: Write, slot: IdempotencySl
   }
 }
 
-/** A write of a queue, inside its batch's transaction; nobody waits for ids. */
+/** A write of a queue, inside its batch's transaction; its ids are not needed. */
 export async function runQueued(session: Session, target: TableTarget, write: Write): Promise<void> {
   if (write.op === 'insert' && !write.rows.some((row) => bringsId(target, row))) {
     await insertAll(session, target, write.rows, null, '', null);
@@ -111,13 +111,13 @@ async function send(session: Session, { sql, params }: CompiledStatement): Promi
   try {
     return await session.prepared(sql, params);
   } catch (error) {
-    // A twin was quicker, or a record has expired; nothing else of ours breaks a rule of that table.
+    // A twin was faster, or a record has expired; no other statement of ours breaks a rule of that table.
     if (error instanceof pg.DatabaseError && error.table === '_idempotency') throw new SlotTakenError();
     throw error;
   }
 }
 
-/** Why a statement has changed nothing; returns where there is no other reason than that nothing matched. */
+/** Throws the reason why a statement has changed nothing; returns if nothing matched. */
 async function checkUndone(session: Session, target: TableTarget, slot: IdempotencySlot | null): Promise<void> {
   await checkCurrent(session, target);
   if (slot !== null) throw new SlotTakenError();
@@ -148,7 +148,7 @@ function planInsert(target: TableTarget, rows: readonly Row[], slot: Idempotency
   return { needsTransaction: false, run: (session) => insertAll(session, target, rows, highest, result, slot) };
 }
 
-/** @param result null where the ids are the generator's */
+/** @param result null if the generator makes the ids */
 async function insertAll(
   session: Session,
   target: TableTarget,
@@ -171,7 +171,7 @@ async function insertAll(
   return null;
 }
 
-/** Ids are given here, one after another, while nobody else can insert. */
+/** Numbers the rows here, one after another, while no other session can insert. */
 function moveThenInsert(target: TableTarget, rows: readonly Row[], slot: IdempotencySlot | null): WritePlan {
   const run = async (session: Session): Promise<string | null> => {
     let last = await lockGenerator(session, target, slot);
@@ -197,7 +197,7 @@ function planUpsert(target: TableTarget, write: Write & { op: 'upsert' }, slot: 
   return { needsTransaction: false, run: (session) => upsert(session, target, write, id, slot) };
 }
 
-/** Another may insert the row, or delete it, in the very moment. */
+/** Another session may insert the row, or delete it, at the same moment. */
 const MAX_UPSERT_ATTEMPTS = 5;
 
 async function upsert(
@@ -224,7 +224,7 @@ async function checkSlot(session: Session, { kid, namespace, key, now }: Idempot
   if ((await session.prepared(taken, [kid, namespace, key, now])).rows.length > 0) throw new SlotTakenError();
 }
 
-/** The same write, after the generator has been moved past the ids that it brings along; for a transaction. */
+/** The same write, after the generator has been moved past the ids in its rows; for a transaction. */
 export function planMove(target: TableTarget, write: Write, slot: IdempotencySlot | null): WritePlan {
   if (write.op === 'insert') return moveThenInsert(target, write.rows, slot);
   const run = async (session: Session): Promise<string | null> => {
@@ -237,7 +237,7 @@ export function planMove(target: TableTarget, write: Write, slot: IdempotencySlo
   return { needsTransaction: true, run };
 }
 
-/** Keeps all others from inserting until the transaction ends, and gives the last id. */
+/** Blocks all other inserts until the transaction ends, and returns the last id. */
 async function lockGenerator(session: Session, target: TableTarget, slot: IdempotencySlot | null): Promise<bigint> {
   await session.query(`LOCK TABLE ${tableSql(POSTGRES_DIALECT, target)} IN SHARE ROW EXCLUSIVE MODE`);
   if (slot !== null) await checkSlot(session, slot);
@@ -245,7 +245,7 @@ async function lockGenerator(session: Session, target: TableTarget, slot: Idempo
   return BigInt(String(rows[0]?.[0]));
 }
 
-/** That is not undone with the transaction, which at worst leaves a gap. */
+/** A rollback does not undo this, which at worst leaves a gap. */
 async function raiseGenerator(session: Session, target: TableTarget, last: bigint): Promise<void> {
   if (last < 1n) return;
   await session.query(`SELECT setval(${generatorSql(target)}, $1)`, [last]);
