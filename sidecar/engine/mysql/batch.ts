@@ -21,7 +21,7 @@ export const MYSQL_BATCH: BatchParts = {
 };
 
 export const MYSQL_QUEUES: ApplyDialect = {
-  // What the two flavours differ in is their types of columns, of which queues make none.
+  // The two flavours differ in their types of columns, and queues make no columns.
   schema: schemaDialect('mariadb'),
   runWrite: (session, { target, write }) => runQueued(session, target, write),
   classify,
@@ -33,7 +33,7 @@ async function runAlike(session: Session, updates: AlikeUpdates): Promise<readon
   const { target, key, columns, rows } = updates;
   const params = new SqlParams(MYSQL_DIALECT);
   const name = quoted(key.name);
-  // Text is written from left to right, as its parameters are.
+  // Text is written from left to right, like its parameters.
   const changes = columns.map((column, place) => {
     const cases = rows.map((row) => {
       const when = params.value(key, row.key);
@@ -56,7 +56,7 @@ function keyIn({ key, rows }: AlikeUpdates, params: SqlParams): string {
   return `${quoted(key.name)} IN (${rows.map((row) => params.value(key, row.key)).join(', ')})`;
 }
 
-/** Which rows are there; null where others have made one since, so that nobody can tell. */
+/** Which rows exist; null if others have inserted one since, so that it cannot be known. */
 async function matched(session: Session, updates: AlikeUpdates, affected: number): Promise<number[] | null> {
   const counts: number[] = [];
   for (const row of updates.rows) {

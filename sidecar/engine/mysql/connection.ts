@@ -17,10 +17,10 @@ const CONNECT_TIMEOUT_MS = 5000;
 const CANCEL_TIMEOUT_MS = 1000;
 /** A statement with more parameters would fill the server's memory if it were kept prepared. */
 export const MAX_KEPT_PARAMS = 4000;
-/** What is read and thrown away to keep a connection whose rows are not wanted any more. */
+/** Most bytes that are read and ignored to keep a connection whose rows are no longer wanted. */
 const MAX_SKIPPED_BYTES = 16 * 1024 * 1024;
 
-/** What the driver tells of a statement that gives no rows. */
+/** The driver's result for a statement that returns no rows. */
 interface Header {
   readonly affectedRows: number;
   readonly insertId: number | string;
@@ -33,7 +33,7 @@ interface Command {
   on(event: 'end', listener: () => void): this;
 }
 
-/** What the driver's declarations leave out. */
+/** Properties that the driver's declarations leave out. */
 interface DriverConnection extends Connection {
   readonly stream: { readonly bytesRead: number; readonly destroyed: boolean };
 }
@@ -93,11 +93,11 @@ export function mysqlDriver({ url, statementTimeoutMs }: ServerSettings): MysqlD
 }
 
 /**
- * One connection of the driver. Statements run one after another; what is not known about the last one (its rows were
- * left, the connection broke) makes it unusable.
+ * A connection of the driver. Statements run one after another. If the end of the last one is unknown (its rows were left,
+ * the connection broke), the connection is unusable.
  */
 class MysqlConnection implements SqlConnection {
-  /** The driver itself takes statements back. */
+  /** The driver itself closes prepared statements. */
   readonly isWornOut = false;
   readonly #server: Server;
   readonly #driver: DriverConnection;
@@ -179,7 +179,7 @@ class MysqlConnection implements SqlConnection {
     }
   }
 
-  /** Says goodbye to the server and waits for it; rejects where it does not come to that. */
+  /** Waits until the server has closed the connection; rejects if it breaks before. */
   async end(): Promise<void> {
     await this.#running<void>((resolve) => this.#driver.end(() => resolve()));
     this.#isUsable = false;
@@ -190,7 +190,7 @@ class MysqlConnection implements SqlConnection {
     this.#driver.destroy();
   }
 
-  /** @throws UnsentError where the connection breaks: what was to run has not run */
+  /** @throws UnsentError if the connection breaks: the statement has not run */
   async #prepare(text: string): Promise<Statement> {
     try {
       return await this.#running<Statement>((resolve, reject) => {
@@ -228,7 +228,7 @@ class MysqlConnection implements SqlConnection {
     });
   }
 
-  /** Rejects also when the connection breaks meanwhile, which the driver does not tell every command. */
+  /** Rejects also if the connection breaks meanwhile, which the driver does not report to every command. */
   async #running<T>(start: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
     if (!this.#isUsable) throw new UnsentError();
     try {
@@ -250,7 +250,7 @@ class MysqlConnection implements SqlConnection {
   }
 }
 
-/** The server closed the connection without a word, or it was closed here. */
+/** The server closed the connection without an error, or it was closed here. */
 class ClosedError extends Error {
   readonly code = 'PROTOCOL_CONNECTION_LOST';
 

@@ -30,14 +30,14 @@ export const MYSQL_DIALECT: SqlDialect = {
   listSql,
   /** By the collation of the column, which is that of bytes. */
   containsSql: ({ column, value }, params) => `LOCATE(${params.add(value)}, ${quoted(column.name)}) > 0`,
-  /** NULL comes first ascending by itself. */
+  /** The server itself sorts NULL first ascending. */
   orderSql: ({ name }, dir) => `${quoted(name)} ${dir === 'asc' ? 'ASC' : 'DESC'}`,
   sumSql,
   extremeSql: (fn, column) => `${fn}(${quoted(column.name)})`,
   incSql,
 };
 
-/** Integers are bigint and numbers doubles: the driver tells the server the type of each (`mysql-connection.ts`). */
+/** Integers are bigint and numbers doubles: the driver tells the server the type of each (`connection.ts`). */
 function toParam(column: Column, value: Value): SqlParam {
   if (value === null) return null;
   switch (column.type) {
@@ -126,8 +126,8 @@ function incSql(column: Column, amount: Value, params: SqlParams): string {
 const LARGE_DOUBLE = '1e290';
 
 /**
- * Of integers and decimals it is a DECIMAL. A sum of doubles that overflows, also on its way, is 0 to the server: large
- * ones are made 2^60 times smaller, and the product fails.
+ * The sum of integers and decimals is a DECIMAL. A sum of doubles that overflows, also on its way, is 0 to the server:
+ * large ones are made 2^60 times smaller, and the product fails.
  */
 function sumSql({ name, type }: Column): string {
   const value = quoted(name);
@@ -163,7 +163,7 @@ function encoder(column: Column): Encode {
   }
 }
 
-/** Columns of the sort of which the server's usual sort would compare only the beginning. */
+/** Number of sort columns whose values the server's usual sort would compare only by their beginning. */
 function longSortColumns({ table }: TableTarget, { sort }: FindQuery): number {
   return sort.filter(({ column }) => LONG_TYPES.has(columnNamed(table, column).type)).length;
 }
@@ -202,7 +202,7 @@ const LONG_KEYS = 16;
 const LONG_SORT_ROWS = 64;
 
 /**
- * A value in the text of a statement, for lists that have no parameters left. Nothing of a text stands there as it is:
+ * A value in the text of a statement, for lists that have no parameters left. A text never appears there as it is:
  * its bytes are written in hexadecimal digits.
  */
 export function literalSql(param: SqlParam): string {
@@ -223,7 +223,7 @@ export function literalSql(param: SqlParam): string {
 /** InnoDB has these columns in every table, the last one for a full-text index. */
 export const COLUMNS = reservedColumns(['db_roll_ptr', 'db_row_id', 'db_trx_id', 'fts_doc_id']);
 
-/** Of a table, column or index. Only for names that passed the naming rule, or that are made of such. */
+/** Name of a table, column or index. Only for names that passed the naming rule, or that are made of such. */
 export function quoted(name: string): string {
   return `\`${COLUMNS.physical(name)}\``;
 }

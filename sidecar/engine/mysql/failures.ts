@@ -1,9 +1,9 @@
 import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
 import type { SqlFailure } from '../sql/session.ts';
 
-/** What is read of the driver's errors. */
+/** The properties of the driver's errors that are read. */
 interface ServerError extends Error {
-  /** Number of the server's table of errors; not there for errors of the network. */
+  /** Number of the server's table of errors; absent for errors of the network. */
   readonly errno?: number;
   readonly code?: string;
   readonly sqlMessage?: string;
@@ -11,9 +11,9 @@ interface ServerError extends Error {
 }
 
 export const DUPLICATE_ENTRY = 1062;
-/** What the guard of an insert fails with (`compileInsert`): NULL in a key, text in a number. */
+/** Errors of the guard of an insert (`compileInsert`): NULL in a key, text in a number. */
 export const GUARD_FAILURES: ReadonlySet<number> = new Set([1048, 1366]);
-/** Of a generator at its end, besides what a full key says. */
+/** Errors of a generator at its end, in addition to that of a full key. */
 export const GENERATOR_AT_END: ReadonlySet<number> = new Set([167, 1264, 1467]);
 /**
  * Missing tables, columns and indexes, a table that has changed since the transaction began, and a required column that
@@ -57,7 +57,7 @@ const DISK_FULL = 'the disk of the server is full: free some space; writes go on
 const CONNECTIONS = 'the server has no connection left: raise max_connections, or lower database.poolSize';
 const RIGHTS = 'the account lacks a right: grant it all rights on its database';
 
-/** What the owner must see to, by number: a kind for the log and what to do. */
+/** Advice for the owner, by number: a kind for the log and what to do. */
 const TROUBLES: ReadonlyMap<number, readonly [trouble: string, advice: string]> = new Map([
   [1040, ['connections', CONNECTIONS]],
   [1203, ['connections', CONNECTIONS]],
@@ -107,9 +107,9 @@ export function errnoOf(error: unknown): number | null {
   return typeof errno === 'number' && errno > 0 ? errno : null;
 }
 
-/** Nobody is there, or the address is wrong. */
+/** No server listens, or the address is wrong. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES']);
-/** Room comes back by itself. */
+/** Room becomes free by itself. */
 const PASSING: ReadonlySet<number> = new Set([1040, 1203]);
 
 export function classify(error: unknown): SqlFailure {
@@ -148,7 +148,7 @@ function isNetworkFault(error: unknown): boolean {
   return typeof code === 'string' && /^(E[A-Z_]+|PROTOCOL_[A-Z_]+)$/.test(code);
 }
 
-/** Name of the key that a duplicate would have stood in, as the server gives it; the value before it may hold anything. */
+/** Name of the key with the duplicate, as the server writes it; the value before the name may contain anything. */
 export function duplicateKey(error: unknown): string | null {
   if (errnoOf(error) !== DUPLICATE_ENTRY) return null;
   const name = (error as ServerError).sqlMessage?.match(/for key '([^']*)'$/)?.[1];
@@ -156,7 +156,7 @@ export function duplicateKey(error: unknown): string | null {
   return name?.slice(name.lastIndexOf('.') + 1) ?? null;
 }
 
-/** For the log: numbers and names. The server's words only where they surely quote no value. */
+/** For the log: numbers and names. The server's words only if they surely quote no value. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return faultPlace(error);
   if (error instanceof UnusableDatabaseError) return error.message;

@@ -15,8 +15,8 @@ const MAX_SORT_BYTES = 16_384;
 const SORT_BUFFER_BYTES = 2 * 1024 * 1024;
 
 /**
- * Makes a session independent of the server's defaults, in one statement. What is unknown to one of the two servers
- * stands in a comment that only the other one reads. `lockWaitSeconds` is longer than a call may take, so that the
+ * Makes a session independent of the server's defaults, in one statement. A variable that one of the two servers does not
+ * know is in a comment that only the other one reads. `lockWaitSeconds` is longer than a call may take, so that the
  * call's deadline ends it and not the server.
  */
 export function setUpSql(lockWaitSeconds: number): string {
@@ -59,20 +59,20 @@ export function setUpSql(lockWaitSeconds: number): string {
   return `SET ${list(both)} /*M!100500 , ${mariadb} */ /*!50720 , ${mysql} */`;
 }
 
-/** What an engine must know of its server. */
+/** Facts about the server that the engine needs. */
 export interface ServerFacts {
   readonly flavour: Flavour;
   /** A statement with its parameters must not be longer: the server hangs up. */
   readonly maxPacketBytes: number;
 }
 
-/** What `checkServer` reads: not by name, since servers do not all have all of them. */
+/** For `checkServer`. Not selected by name, since some servers lack some variables. */
 export const SERVER_FACTS =
   "SHOW SESSION VARIABLES WHERE variable_name IN ('version', 'max_allowed_packet', 'log_bin', 'binlog_format'," +
   " 'auto_increment_increment', 'auto_increment_offset')";
 
 /**
- * What the server is, if it can serve: from the rows of `SERVER_FACTS`, in a session that is set up.
+ * Facts about a server that can be used, from the rows of `SERVER_FACTS` in a session that is set up.
  * @throws UnusableDatabaseError with the setting, its value and the value needed.
  */
 export function checkServer(rows: readonly (readonly unknown[])[]): ServerFacts {
@@ -117,7 +117,7 @@ function checkVersion(flavour: Flavour, version: string): void {
   }
 }
 
-/** Of each parameter, besides its value. */
+/** Bytes of each parameter besides its value. */
 const PARAM_BYTES = 16;
 const MAX_UTF8_BYTES = 3;
 

@@ -8,13 +8,13 @@ import { DUPLICATE_ENTRY, errnoOf } from './failures.ts';
 import { tableOptions } from './schema/ddl.ts';
 import type { Flavour } from './schema/types.ts';
 
-/** By which a table of ours is told from one of another program that has the same name. */
+/** Distinguishes a table of ours from another program's with the same name. */
 const MARK = 'sidecar system table';
 
 const MAX_VARCHAR = 16_383;
 
 const EXPIRED_ROWS_AT_ONCE = 1000;
-/** What is left then is removed next time. */
+/** Records that are left then are removed next time. */
 const PURGE_MARGIN_MS = 3000;
 
 /** A table or index that is there already: another sidecar has made it in the meantime. */
@@ -37,9 +37,9 @@ function tablesOf(flavour: Flavour): SystemTable[] {
 }
 
 /**
- * Creates the system tables in a database, or checks that those of it are known. Tables of other programs may stand
+ * Creates the system tables in a database, or checks that those of it are known. Tables of other programs may exist
  * beside them. May run in several sidecars at once, and again after a crash.
- * @throws UnusableDatabaseError where a table of another program has one of the names, or the format is newer; nothing
+ * @throws UnusableDatabaseError if a table of another program has one of the names, or the format is newer; nothing
  * is changed then. Errors of the driver are passed on.
  */
 export async function prepareSystemTables(session: Session, flavour: Flavour): Promise<void> {
@@ -62,14 +62,14 @@ async function make(session: Session, sql: string): Promise<void> {
   }
 }
 
-/** Between the making of a table and that of its index a crash may lie. */
+/** A crash may have cut off the index of a table. */
 async function hasIndex(session: Session, table: string, index: string): Promise<boolean> {
   const sql = `SELECT 1 FROM information_schema.statistics
     WHERE table_schema = DATABASE() AND table_name = ? AND index_name = ? LIMIT 1`;
   return (await session.query(sql, [table, index])).rows.length > 0;
 }
 
-/** Of ours, those that are there. One by one: a question about several makes MariaDB open every table of the database. */
+/** Names of the tables that exist. One by one: a question about several makes MariaDB open every table of the database. */
 async function madeTables(session: Session, tables: readonly SystemTable[]): Promise<Set<string>> {
   const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
   const made = new Set<string>();
@@ -89,12 +89,12 @@ async function madeTables(session: Session, tables: readonly SystemTable[]): Pro
 async function checkFormat(session: Session): Promise<void> {
   const { rows } = await session.query("SELECT value FROM _meta WHERE name = 'format'");
   if (rows.length > 0) return checkFormatVersion(rows[0]?.[0], 'database');
-  // Between the making of the table and that of its row a crash may lie.
+  // A crash may have cut off the row of the table.
   const insert = 'INSERT IGNORE INTO _meta (name, value) VALUES (?, ?)';
   await session.query(insert, ['format', String(FIRST_FORMAT_VERSION)]);
 }
 
-/** Removes results of requests that need not be remembered any more, few enough at once to be in nobody's way. */
+/** Removes expired idempotency records, few enough at once to block no other write. */
 export async function purgeExpired(session: Session, now: number): Promise<void> {
   const sql = `DELETE FROM _idempotency WHERE expires_at <= ? LIMIT ${EXPIRED_ROWS_AT_ONCE}`;
   const until = session.deadline - PURGE_MARGIN_MS;
@@ -108,8 +108,8 @@ const REMEMBER =
 const FORGET = 'DELETE FROM _idempotency WHERE kid = ? AND namespace = ? AND `key` = ? AND expires_at <= ?';
 
 /**
- * Last in the transaction of its write. Waits for a twin that is under way.
- * @throws SlotTakenError where there is a record already; one that has expired is replaced
+ * Last in the transaction of its write. Waits for a running twin. An expired record is replaced.
+ * @throws SlotTakenError if there is a record already
  */
 export async function remember(session: Session, slot: IdempotencySlot, result: string): Promise<void> {
   const { kid, namespace, key, fingerprint, now, expiresAt } = slot;

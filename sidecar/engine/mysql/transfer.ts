@@ -30,7 +30,7 @@ async function raiseLastId(connection: SchemaConnection, physical: string, last:
   await connection.run(`ALTER TABLE ${quoted(physical)} AUTO_INCREMENT=${last + 1n}`);
 }
 
-/** The table first: a crash before it is registered leaves one that nobody sees. */
+/** The table first: a crash before it is registered leaves a table that is never listed. */
 async function createKept(
   { connection, flavour }: SchemaTools,
   kept: NewKeptObject,
@@ -52,7 +52,7 @@ async function createKept(
   return { ...object, physical, definition, lastId: kept.lastId };
 }
 
-/** What a generator gave once it does not give again, also where the row that had it is gone. */
+/** A generator never gives an id twice, even if the row with it is gone. */
 function newId(connection: SchemaConnection, kept: NewKeptObject): Promise<number> {
   return inTransaction(connection, async () => {
     const { id } = await register(connection, kept);

@@ -22,7 +22,7 @@ export function rowsAtOnce(columns: number, maxParams: number): number {
   return Math.max(1, Math.floor(maxParams / Math.max(1, columns)));
 }
 
-/** Changes nothing where the schema is another one by now. */
+/** Changes nothing if the schema has changed since. */
 export function compileUpdate(target: TableTarget, write: Write & { readonly op: 'update' }): CompiledStatement {
   const params = new SqlParams(MYSQL_DIALECT);
   const changes = setSql(MYSQL_DIALECT, target.table, write, params);
@@ -30,7 +30,7 @@ export function compileUpdate(target: TableTarget, write: Write & { readonly op:
   return { sql, params: params.values };
 }
 
-/** Changes nothing where the schema is another one by now. */
+/** Changes nothing if the schema has changed since. */
 export function compileDelete(target: TableTarget, filter: Filter | null): CompiledStatement {
   const params = new SqlParams(MYSQL_DIALECT);
   const sql = `DELETE FROM ${tableSql(MYSQL_DIALECT, target)}${guardedWhere(target, filter, params)}`;
@@ -38,8 +38,8 @@ export function compileDelete(target: TableTarget, filter: Filter | null): Compi
 }
 
 /**
- * What an upsert does first: changes the row that exists, or looks for it where nothing of it is to change. Neither
- * finds it where the schema is another one by now.
+ * The first statement of an upsert: changes the existing row, or only looks for it if nothing of it is to change. Finds no
+ * row if the schema has changed since.
  */
 export function compileUpsertChange(target: TableTarget, write: Write & { readonly op: 'upsert' }): CompiledStatement {
   const params = new SqlParams(MYSQL_DIALECT);
@@ -64,9 +64,9 @@ export function currentSql({ namespace, revision }: TableTarget, params: SqlPara
 }
 
 /**
- * Rows of which all bring along a generated column, or none does. Where the schema is another one by now the statement
- * fails with one of `GUARD_FAILURES`: an INSERT of values has no WHERE, and one of a SELECT would take all its values
- * through the types of the first row.
+ * All rows have a value for the generated column, or none does. If the schema has changed since, the statement fails with
+ * one of `GUARD_FAILURES`: an INSERT of values has no WHERE, and an INSERT of a SELECT would convert all its values to the
+ * types of the first row.
  */
 export function compileInsert(target: TableTarget, rows: readonly Row[]): CompiledStatement {
   const { table } = target;
@@ -76,7 +76,7 @@ export function compileInsert(target: TableTarget, rows: readonly Row[]): Compil
   const names = guarded === null ? [quoted(generatedName(table)), ...namesOf(columns)] : namesOf(columns);
   const lines = rows.map((row, line) => {
     const isFirst = line === 0;
-    // Text is written from left to right, as its parameters are.
+    // Text is written from left to right, like its parameters.
     const generated = isFirst && guarded === null ? guardSql(target, params, true, () => 'NULL') : 'NULL';
     const values = columns.map((column) => {
       const place = (): string => params.add(insertedParam(column, row.get(column.name) ?? null));
@@ -98,7 +98,7 @@ function namesOf(columns: readonly Column[]): string[] {
   return columns.map((column) => quoted(column.name));
 }
 
-/** Of the key, since it is never NULL; null where the server generates it. */
+/** A column of the key, since it is never NULL; null if the server generates the key. */
 function guardColumn(table: Table, columns: readonly Column[]): Column | null {
   return columns.find((column) => table.primaryKey?.includes(column.name)) ?? null;
 }
@@ -107,7 +107,7 @@ function generatedName(table: Table): string {
   return table.columns.find((column) => column.autoIncrement)?.name ?? HIDDEN_ID;
 }
 
-/** Of a column that takes neither NULL nor, if NULL makes it generate, a text. */
+/** Value of a column that accepts neither NULL nor, if NULL makes it generate, a text. */
 function guardSql(
   { namespace, revision }: TableTarget,
   params: SqlParams,

@@ -58,7 +58,7 @@ export function planWrite(target: TableTarget, write: Write): WritePlan {
   }
 }
 
-/** The guard of an insert takes one more. */
+/** The guard of an insert adds one parameter. */
 const MAX_QUEUED_PARAMS = MAX_KEPT_PARAMS - 1;
 
 /** A write of a queue, inside its batch's transaction. */
@@ -81,12 +81,12 @@ async function change(
   return affectedResult(affected);
 }
 
-/** Another may insert the row, or delete it, in the very moment. */
+/** Another session may insert the row, or delete it, at the same moment. */
 const MAX_UPSERT_ATTEMPTS = 5;
 
 /**
- * Changes the row if it exists, and only then inserts: so no generated id is used up for nothing. Of a row that collides
- * in several keys the server names one: a collision elsewhere is believed when the row is missing a second time.
+ * First changes the row if it exists, then inserts: so no generated id is wasted. If a row collides in several keys, the
+ * server names only one: a collision in another key counts once the row is missing a second time.
  */
 async function upsert(session: Session, target: TableTarget, write: Write & { op: 'upsert' }): Promise<string> {
   const statement = compileUpsertChange(target, write);
@@ -108,7 +108,7 @@ async function refuseInsert(session: Session, target: TableTarget, fault: ApiErr
   throw fault;
 }
 
-/** Null where the row is inserted. */
+/** Null if the row is inserted. */
 async function collisionOfInsert(
   session: Session,
   target: TableTarget,
@@ -129,7 +129,7 @@ function isSameSet(columns: readonly string[] | null, keys: readonly string[]): 
   return columns !== null && columns.length === keys.length && columns.every((name) => keys.includes(name));
 }
 
-/** Runs a statement, and translates what it says about the schema or about a duplicate key. */
+/** Runs a statement, and translates its errors about the schema or a duplicate key. */
 export async function send(
   session: Session,
   target: TableTarget,
@@ -150,7 +150,7 @@ export async function explained(session: Session, target: TableTarget, error: un
   throw error;
 }
 
-/** For a statement that has done nothing: returns where the schema is not the reason. */
+/** For a statement that has done nothing: returns if the schema is not the reason. */
 export async function checkCurrent(session: Session, { namespace, revision }: TableTarget): Promise<void> {
   const { rows } = await session.prepared('SELECT revision FROM _schemas WHERE namespace = ?', [namespace]);
   if (Number(rows[0]?.[0]) !== revision) await refuseStale(session, namespace);
@@ -172,20 +172,20 @@ function duplicate({ namespace, table, physical }: TableTarget, key: string | nu
   return new DuplicateError(indexes.find((index) => index.name === key)?.columns ?? null);
 }
 
-/** How a write is run: as one statement that commits by itself, or in a transaction because it takes several. */
+/** A compiled write, to run as one statement that commits by itself, or in a transaction if it takes several. */
 export interface WritePlan {
   readonly needsTransaction: boolean;
   /** JSON text of the result. */
   run(session: Session): Promise<string>;
 }
 
-/** Rows of one statement: all bring along the generated column, or none. */
+/** Rows of one statement: all have a value for the generated column, or none has. */
 interface Run {
   readonly rows: readonly Row[];
   readonly isGenerated: boolean;
 }
 
-/** `maxParams` of a statement: fewer are kept prepared, which takes several statements and a transaction. */
+/** `maxParams` of a statement: with fewer it is kept prepared, but several statements need a transaction. */
 export function planInsert(target: TableTarget, rows: readonly Row[], maxParams = MAX_PARAMS): WritePlan {
   const runs = runsOf(target, rows, rowsAtOnce(target.table.columns.length, maxParams));
   const isCounted = generatedColumn(target.table) !== null;
@@ -197,7 +197,7 @@ export function planInsert(target: TableTarget, rows: readonly Row[], maxParams 
   return { needsTransaction: runs.length > 1, run };
 }
 
-/** Of the values in one statement, which the server takes at once: the least that `max_allowed_packet` may be is more. */
+/** Bytes of the values in one statement: less than the smallest accepted `max_allowed_packet`. */
 const MAX_RUN_BYTES = 12 * 1024 * 1024;
 
 /** In order: an explicit id moves the generator for the rows after it. */
@@ -219,7 +219,7 @@ function runsOf({ table }: TableTarget, rows: readonly Row[], max: number): Run[
 
 const MAX_UTF8_BYTES = 3;
 
-/** At most; what is short in any case does not count. */
+/** Upper bound; values that are always short do not count. */
 function bytesOf(row: Row): number {
   let bytes = 0;
   for (const value of row.values()) {
@@ -229,7 +229,7 @@ function bytesOf(row: Row): number {
   return bytes;
 }
 
-/** JSON texts of the ids. Those that one statement generates follow one another (`auto_increment_increment` is 1). */
+/** JSON texts of the ids. Ids that one statement generates follow one another (`auto_increment_increment` is 1). */
 async function insertRun(
   session: Session,
   target: TableTarget,
@@ -262,7 +262,7 @@ export async function insertRows(
   }
 }
 
-/** Values were checked before, so only the generated one can be out of range, or stand already when it cannot grow. */
+/** Values were checked before, so only the generated one can be out of range, or exist already because it cannot grow. */
 function isGeneratorAtEnd(error: unknown): boolean {
   const errno = errnoOf(error);
   return (errno !== null && GENERATOR_AT_END.has(errno)) || duplicateKey(error) === 'PRIMARY';
