@@ -3,7 +3,7 @@ import { checkNames, namesOf } from './known-names.ts';
 import { listText } from './payload-parts.ts';
 import type { JsonText, Text } from './typed-text.ts';
 
-/** One value of an `Aggregate` as a plain object; `Q.Sum` and the others make the same as text. */
+/** A value of an `Aggregate` as a plain object; `Q.Sum` and the others make the same as text. */
 export interface AggregateValue {
   /** The name of the column in the answer; the naming rule of columns holds. */
   readonly as: string;
@@ -12,7 +12,7 @@ export interface AggregateValue {
   readonly field?: string | undefined;
 }
 
-/** What the text of an aggregate value says: the name in the answer. */
+/** Type of the text of an aggregate value: its name in the answer. */
 type Named<A extends string> = Text<{ readonly as: A }>;
 
 /** Values of an `Aggregate`. `as` is the name that the value has in the answer's rows. */
@@ -23,11 +23,11 @@ export interface AggregateBuilders {
   CountOf<const A extends string>(field: string, as: A): Named<A>;
   /** How many different values there are, without NULL. */
   CountDistinct<const A extends string>(field: string, as: A): Named<A>;
-  /** Exact for integers and decimals at any size; null where no row has a value. */
+  /** Exact for integers and decimals at any size; null if no row has a value. */
   Sum<const A extends string>(field: string, as: A): Named<A>;
-  /** The smallest value; null where no row has one. */
+  /** The smallest value; null if no row has one. */
   Min<const A extends string>(field: string, as: A): Named<A>;
-  /** The greatest value; null where no row has one. */
+  /** The greatest value; null if no row has one. */
   Max<const A extends string>(field: string, as: A): Named<A>;
 }
 

@@ -72,7 +72,7 @@ export class AsyncDatabase<S extends Declared = string> {
     return this.#send(requests.Describe(namespace, part));
   }
 
-  /** One row, or a list of rows, of which all are inserted or none. Adds an idempotency key of its own if none is given. */
+  /** A row, or a list of rows that is inserted completely or not at all. Adds an idempotency key of its own if none is given. */
   Insert<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
     namespace: N,
     table: T,
@@ -101,7 +101,7 @@ export class AsyncDatabase<S extends Declared = string> {
     return this.#send(requests.Find(namespace, table, erased(query))) as Promise<PageResult<Pick<Read<S, N, T>, F>>>;
   }
 
-  /** The first row of a query: `Row` of the result, null where there is none. */
+  /** The first row of a query: `Row` of the result, null if there is none. */
   First<
     N extends NamespaceOf<S>,
     T extends TableOf<S, N>,
@@ -111,7 +111,7 @@ export class AsyncDatabase<S extends Declared = string> {
     return found as Promise<FirstResult<Pick<Read<S, N, T>, F>>>;
   }
 
-  /** One column of the first row of a query: `Value` of the result, null where there is none. */
+  /** A column of the first row of a query: `Value` of the result, null if there is none. */
   Value<N extends NamespaceOf<S>, T extends TableOf<S, N>, const F extends ColumnOf<Read<S, N, T>>>(
     namespace: N,
     table: T,
@@ -236,7 +236,7 @@ export class AsyncDatabase<S extends Declared = string> {
     return this.#send(requests.Flush(namespace));
   }
 
-  /** What the sidecar says of itself. */
+  /** The sidecar's description of itself. */
   Health(): Promise<DbResult> {
     return this.#send(requests.Health());
   }

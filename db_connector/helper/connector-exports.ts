@@ -17,13 +17,13 @@ export interface DbConnectorExports {
   ClockOffset(): number;
 }
 
-/** What `TakeResult` gives: a result, or that there is none yet (`pending`), or no longer, or never was (`missing`). */
+/** Answer of `TakeResult`: a result, or that there is none yet (`pending`), or no longer, or never was (`missing`). */
 export interface TakenResult {
   readonly Id: string;
   readonly State: 'ok' | 'error' | 'pending' | 'missing';
   /** HTTP status of the sidecar's signed answer; 0 while there is none. */
   readonly Status: number;
-  /** Error code; empty where there is no error. */
+  /** Error code; empty if there is no error. */
   readonly Code: string;
   /** The answer's JSON text; empty while there is none. */
   readonly Json: string;

@@ -258,7 +258,7 @@ export class Database<S extends Declared = string> extends ResultReaders {
     return this.#send(request, this.#deliveries.to(request.what, callback as DbCallback | undefined));
   }
 
-  /** Several calls, of which the script hears once. */
+  /** Several calls, whose end the script hears once. */
   #deliverAll<R extends DbResult>(what: string, results: Promise<R>, callback: DbCallback<R> | undefined): DbTicket {
     void results.then(this.#deliveries.to(what, callback as DbCallback | undefined));
     return UNNAMED_TICKET;

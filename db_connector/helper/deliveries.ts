@@ -56,7 +56,7 @@ export class Deliveries {
     this.#tell(`the callback of ${what} threw`, reason);
   }
 
-  /** Nobody else looks at the error of a call without a callback. */
+  /** The error of a call without a callback would be seen nowhere else. */
   #tellError(what: string, result: DbResult): void {
     if (result.State === 'ok') return;
     this.#tell(`${what} failed`, readErrorMessage(result), `${what} ${result.Code}`);

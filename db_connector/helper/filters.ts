@@ -8,7 +8,7 @@ export type Scalar = string | number | bigint | boolean | Date | Uint8Array | Ex
 
 type Operator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'nin' | 'isNull' | 'startsWith' | 'contains';
 
-/** What the text of a filter asks of one column. */
+/** Type of the text of a filter: the columns it compares, and with which values. */
 export interface Asks<F extends string = string, V = unknown> {
   readonly field: F;
   readonly value: V;
@@ -37,7 +37,7 @@ export type Filter<R = DbRow> =
 
 type Part = Filter | readonly Filter[];
 type AskedBy<T> = T extends readonly (infer E)[] ? DescribedBy<E> : DescribedBy<T>;
-/** What several filters ask together. */
+/** Type of several filters together. */
 type AskedByAll<T extends readonly Part[]> = Text<AskedBy<T[number]>>;
 
 export interface FilterBuilders {
@@ -53,7 +53,7 @@ export interface FilterBuilders {
   Lt<const F extends string, const V extends Scalar>(field: F, value: V): Text<Asks<F, V>>;
   /** Less than, or equal. */
   Lte<const F extends string, const V extends Scalar>(field: F, value: V): Text<Asks<F, V>>;
-  /** One of 1 to 1000 values. */
+  /** Equal to any of 1 to 1000 values. */
   In<const F extends string, const V extends Scalar>(field: F, values: readonly V[]): Text<Asks<F, V>>;
   /** None of 1 to 1000 values; NULL does not match. */
   NotIn<const F extends string, const V extends Scalar>(field: F, values: readonly V[]): Text<Asks<F, V>>;

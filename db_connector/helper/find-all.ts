@@ -14,7 +14,7 @@ import type { ColumnOf, DbRow } from './typed-rows.ts';
 /** More rows than this are refused where a script has not said how many it can bear. */
 const DEFAULT_MAX = 100_000;
 
-/** What a `FindAll` may say. */
+/** Options of a `FindAll`. */
 export interface AllQuery<R = DbRow, F = ColumnOf<R>> extends Pick<Query<R, F>, 'filter' | 'fields' | 'sort'> {
   /** More rows than this are an error, `too_many_rows`; 100,000 if left out. */
   readonly max?: number | undefined;
@@ -33,9 +33,9 @@ interface Place {
 interface Plan {
   /** Empty for a table without a key. */
   readonly order: readonly OrderedBy[];
-  /** What is asked for: the script's own columns, and those that are needed to go on. */
+  /** Fields to ask for: the script's own columns, and those that are needed to go on. */
   readonly fields: readonly string[] | undefined;
-  /** What was asked for only to go on, and is taken away again. */
+  /** Fields that were asked for only to go on, and are taken away again. */
   readonly extra: readonly string[];
 }
 
@@ -99,7 +99,7 @@ async function planOf(send: Send, namespace: string, table: string, { sort, fiel
   return { order, extra, fields: fields === undefined ? undefined : [...fields, ...extra] };
 }
 
-/** undefined where the table has none, or is not there, which the next page tells better. */
+/** undefined if the table has none, or is not there; the next page reports that better. */
 function keyOf(described: DbResult, table: string): readonly string[] | undefined {
   const { schema } = JSON.parse(described.Json) as {
     schema?: { tables?: readonly { name: string; primaryKey?: readonly string[] }[] } | null;
@@ -107,7 +107,7 @@ function keyOf(described: DbResult, table: string): readonly string[] | undefine
   return schema?.tables?.find(({ name }) => name === table)?.primaryKey;
 }
 
-/** null where nothing can follow. */
+/** null if no page can follow. */
 async function nextPage(
   send: Send,
   namespace: string,

@@ -21,7 +21,7 @@ export interface Relation<A extends string = string, M extends boolean = boolean
   readonly from: string;
   /** The column of the other table that has the same value. */
   readonly to: string;
-  /** true: a list, empty where there are none. Otherwise the first one, or null. */
+  /** true: a list, empty if there are none. Otherwise the first row, or null. */
   readonly many?: M | undefined;
   readonly filter?: Filter | undefined;
   readonly fields?: readonly string[] | undefined;

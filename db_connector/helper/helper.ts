@@ -1,4 +1,4 @@
-/** What a bundle imports: `import { Database, Q } from '../db_connector/helper.js'`. */
+/** Exports for bundles: `import { Database, Q } from '../db_connector/helper.js'`. */
 
 export type { AggregateValue } from './aggregates.ts';
 export type { AsyncDatabase, OperationName } from './async-database.ts';

@@ -1,5 +1,5 @@
 /**
- * What a bundle's `start(host)` receives on the standalone server (contract section 9). The server's own copy is
+ * Argument of a bundle's `start(host)` on the standalone server (contract section 9). The server's own copy is
  * standalone/host.ts; a test holds the two together.
  */
 export interface Host {
@@ -11,7 +11,7 @@ export interface Host {
   readonly vfs: string;
   readonly exports: HostExports;
   readonly commands: HostCommands;
-  /** One console line, prefixed with the bundle's name. */
+  /** A console line, prefixed with the bundle's name. */
   readonly log: (line: string) => void;
   readonly state: (bundle: string) => BundleState;
   /** Tells of every bundle whose state changes, until this bundle stops. */

@@ -16,7 +16,7 @@ import {
   upsertMembers,
 } from './writes.ts';
 
-/** What must come of an operation, or the whole batch is undone with `expectation_failed`. */
+/** Required result of an operation, or the whole batch is undone with `expectation_failed`. */
 export interface Expectation {
   /** How many rows it must insert, change or delete. */
   readonly expect?: number | { readonly affected: number } | undefined;
@@ -47,7 +47,7 @@ interface DeleteOperation extends Expectation {
   readonly all?: boolean | undefined;
 }
 
-/** One write of a batch as a plain object; `Q.Op` makes the same as text. */
+/** A write of a batch as a plain object; `Q.Op` makes the same as text. */
 export type Operation = InsertOperation | UpdateOperation | UpsertOperation | DeleteOperation;
 
 /** The writes of a batch, each with the arguments of the method of that name, less the namespace. */
@@ -91,7 +91,7 @@ function expectationText(expect: number | { readonly affected: number }): JsonTe
   return jsonText(expect, 'expect');
 }
 
-/** One operation of a batch, as text from `Q.Op` or a plain object. Throws `TypeError` where it is none. */
+/** An operation of a batch, as text from `Q.Op` or a plain object. Throws `TypeError` if it is none. */
 function givenText(given: unknown, path: string): JsonText {
   if (!isPlainObject(given)) return objectText(given, path, 'an operation such as Q.Op.Insert(…)');
   try {

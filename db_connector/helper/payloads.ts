@@ -20,7 +20,7 @@ import {
   upsertMembers,
 } from './writes.ts';
 
-/** What a `Find` may say; all of it may be left out. */
+/** Options of a `Find`; all of them may be left out. */
 export interface Query<R = DbRow, F = ColumnOf<R>> {
   /** Which rows; all if left out. */
   readonly filter?: Filter<R> | undefined;
@@ -34,12 +34,12 @@ export interface Query<R = DbRow, F = ColumnOf<R>> {
   readonly offset?: number | undefined;
 }
 
-/** What an `Aggregate` asks: values, of all rows or by group. */
+/** Query of an `Aggregate`: values, of all rows or by group. */
 export interface AggregateQuery<R = DbRow, G = ColumnOf<R>, A extends string = string> {
   readonly filter?: Filter<R> | undefined;
   /** A row in the answer for each combination of values in these columns, at most four. */
   readonly groupBy?: G | readonly G[] | undefined;
-  /** One value or several, at most eight. */
+  /** A value or several, at most eight. */
   readonly values?: AggregateText<A> | AggregateValue | readonly (AggregateText<A> | AggregateValue)[] | undefined;
   /** By columns of the answer. Without it in the order of the groups. */
   readonly sort?: Sort | undefined;
@@ -179,7 +179,7 @@ export function countPayload(namespace: string, table: string, filter: Filter | 
   return payload([namespaceMember(namespace), ['table', jsonText(table, 'table')], filterMember(filter)]);
 }
 
-/** What only sets may happen twice; what adds must not, so it gets a key. */
+/** An update that only sets may happen twice; an update that adds must not, so it gets a key. */
 export function updatePayload(namespace: string, table: string, change: Change, options: WriteOptions): JsonText {
   const given = checkedWriteOptions(options);
   const checked = parts(change, 'change', CHANGE_NAMES);

@@ -65,7 +65,7 @@ export function readIsQueued(result: DbResult): boolean {
   return okBody(result).queued === true;
 }
 
-/** What a `Flush` answers. */
+/** Answer of a `Flush`. */
 export interface Flushed {
   /** Whether the owner buffers the namespace at all. */
   readonly enabled: boolean;
@@ -111,7 +111,10 @@ function partOf({ Id, Status }: DbResult, body: unknown): DbResult {
   return withBody(part, content);
 }
 
-/** Which operation of a batch, counted from 0, its error is about; undefined where there is no error, or it is about none. */
+/**
+ * Index of the operation of a batch, counted from 0, that its error is about; undefined if there is no error, or it is
+ * about none.
+ */
 export function readFailedIndex(result: DbResult): number | undefined {
   if (result.State === 'ok') return undefined;
   const { error } = bodyOf(result);

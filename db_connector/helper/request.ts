@@ -31,7 +31,7 @@ import type { Schema } from './schema.ts';
 import type { JsonText } from './typed-text.ts';
 import type { Change, Selection } from './writes.ts';
 
-/** One call, not yet sent. */
+/** A call, not yet sent. */
 export interface Request {
   readonly operation: string;
   /** Names the call in a console line, such as `Find game.characters`. */

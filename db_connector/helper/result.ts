@@ -1,6 +1,6 @@
-/** What the connector says to a call at once. */
+/** The connector's immediate answer to a call. */
 export interface DbTicket {
-  /** Names the call; empty where it was refused. */
+  /** Names the call; empty if it was refused. */
   readonly Id: string;
   readonly Accepted: boolean;
   /** `code: message` where the call was refused, else empty. The callback gets the same as an error. */
@@ -15,12 +15,12 @@ declare const rowType: unique symbol;
  */
 export interface DbResult<R = unknown> {
   readonly [rowType]?: R;
-  /** That of the ticket; empty where the call was refused. */
+  /** Id of the ticket; empty if the call was refused. */
   readonly Id: string;
   readonly State: 'ok' | 'error';
   /** HTTP status of the sidecar's signed answer; 0 where the answer is the connector's or the helper's own. */
   readonly Status: number;
-  /** Error code; empty where `State` is `ok`. */
+  /** Error code; empty if `State` is `ok`. */
   readonly Code: string;
   /** The answer's JSON text: the result, or `{"error":{"code","message"}}`. */
   readonly Json: string;
@@ -32,17 +32,17 @@ export interface PageResult<R = unknown> extends DbResult<R> {
   readonly Capped: boolean;
 }
 
-/** Of a `First`: the row, or null where there is none, and after an error. */
+/** Result of a `First`: the row, or null if there is none, and after an error. */
 export interface FirstResult<R = unknown> extends DbResult<R> {
   readonly Row: R | null;
 }
 
-/** Of a `Value`: the value, or null where there is no such row, where it is NULL, and after an error. */
+/** Result of a `Value`: the value, or null if there is no such row, if it is NULL, and after an error. */
 export interface ValueResult<V = unknown> extends DbResult {
   readonly Value: V | null;
 }
 
-/** Of an `InsertAll`. After an error: how far it came. */
+/** Result of an `InsertAll`. After an error: how far it came. */
 export interface InsertAllResult extends DbResult {
   /** How many rows are surely there, or surely wait in the write-behind queue: the first ones of the list. */
   readonly Done: number;
@@ -67,7 +67,7 @@ export function refusedTicket(code: string, message: string): DbTicket {
   return { Id: '', Accepted: false, Error: `${code}: ${message}` };
 }
 
-/** Of what is not one call, or waits in the helper: nothing could be collected with it. */
+/** Ticket of several calls, or of a call that waits in the helper: nothing could be collected with it. */
 export const UNNAMED_TICKET: DbTicket = Object.freeze({ Id: '', Accepted: true, Error: '' });
 
 /** The error that a refused ticket stands for. */

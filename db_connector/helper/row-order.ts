@@ -27,10 +27,10 @@ function termsOf(given: unknown): OrderedBy[] {
 }
 
 /**
- * A filter for the rows that come after one, in this order: those that are greater in the first column, or equal in it and
+ * A filter for the rows that come after one, in this order: rows that are greater in the first column, or equal in it and
  * greater in the second, and so on. NULL comes first ascending and last descending (contract section 4).
  *
- * @returns null where no row can come after it
+ * @returns null if no row can come after it
  */
 export function rowsAfter(row: DbRow, order: readonly OrderedBy[]): Filter | null {
   const alternatives: Filter[] = [];

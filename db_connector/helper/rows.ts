@@ -7,7 +7,7 @@ import type { ExactNumber, JsonText, Text } from './typed-text.ts';
 /** Values by column: text from `Q.Row`, or a plain object. Properties that are `undefined` are left out. */
 export type Row = JsonText | object;
 
-/** What the text of a sort term says. */
+/** Type of the text of a sort term. */
 export interface SortsBy<F extends string> {
   readonly sortsBy: F;
 }
@@ -20,7 +20,7 @@ export interface SortField<F = string> {
 /** `Q.Sort(…)`, or the same as a plain object. */
 export type SortTerm<R = DbRow> = Text<SortsBy<ColumnOf<R>>> | SortField<ColumnOf<R>>;
 
-/** One term, or several, the most important first. */
+/** A term, or several, the most important first. */
 export type Sort<R = DbRow> = SortTerm<R> | readonly SortTerm<R>[];
 
 export interface RowBuilders {

@@ -16,7 +16,7 @@ export type ColumnTypeName =
   | 'uuid'
   | 'bytes';
 
-/** What every column may say. Without any of it a column is required. */
+/** Options of every column. Without any of them a column is required. */
 export interface ColumnOptions {
   /** NULL is allowed. */
   readonly nullable?: boolean;
@@ -96,7 +96,7 @@ export interface AnyColumnOptions extends ColumnOptions {
   readonly onUpdate?: 'now';
 }
 
-/** Of a derived column: where it comes from, and what its type may say. */
+/** Options of a derived column: its source, and the options of its type. */
 export interface DerivedOptions extends Derivation {
   readonly length?: number;
   readonly precision?: number;
@@ -110,7 +110,7 @@ export interface ColumnDeclaration extends AnyColumnOptions {
   readonly type: ColumnTypeName;
 }
 
-/** What is read from a column of each type, and what may be written. */
+/** Types that are read from a column of each type, and types that may be written. */
 interface Values {
   readonly int32: [read: number, write: number | ExactNumber];
   readonly int64: [read: number | bigint, write: number | bigint | ExactNumber];

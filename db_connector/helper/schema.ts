@@ -75,11 +75,11 @@ export interface SchemaBuilders {
     columns: C,
     options?: TableOptions,
   ): Text<TableShape<N, ColumnsIn<C>>>;
-  /** What is filtered and sorted by in a large table wants one. */
+  /** Columns by which a large table is filtered and sorted need an index. */
   Index(name: string, columns: readonly string[], options?: { readonly unique?: boolean }): JsonText;
-  /** Whole numbers from -2,147,483,648 to 2,147,483,647. */
+  /** Integers from -2,147,483,648 to 2,147,483,647. */
   readonly Int32: TypedColumn<'int32', IntegerOptions>;
-  /** Whole numbers of 64 bits. Past 2^53 `Rows` gives a BigInt. */
+  /** Integers of 64 bits. Past 2^53 `Rows` returns a BigInt. */
   readonly Int64: TypedColumn<'int64', IntegerOptions>;
   /** Text of at most `length` characters, 255 if not said. Compared by its bytes: case and accents count. */
   readonly Text: TypedColumn<'string', TextOptions>;
@@ -110,10 +110,10 @@ export interface SchemaBuilders {
     options?: O,
   ): ColumnText<N, T, O>;
   /**
-   * A column that the sidecar writes out of another one, with every write: a value inside of a json column
+   * A column that the sidecar computes from another one, with every write: a value inside of a json column
    * (`Q.Derived('gang', 'string', { from: 'data', path: ['gang', 'name'], length: 40 })`), or a text without accents and
-   * case to search in (`{ from: 'name', fold: true }`). It may be filtered, sorted and indexed by, and is NULL where
-   * there is no such value.
+   * case to search in (`{ from: 'name', fold: true }`). It may be filtered, sorted and indexed by, and is NULL if there
+   * is no such value.
    */
   Derived<const N extends string, const T extends ColumnTypeName>(
     name: N,

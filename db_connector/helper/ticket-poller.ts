@@ -4,7 +4,7 @@ import { type Call, WaitingCalls } from './waiting-calls.ts';
 
 /** A tick of the standalone server. */
 const TICK_MS = 20;
-/** What is ready beyond this waits for the next tick, so that the game goes on. */
+/** Results beyond this time wait for the next tick, so that the game goes on. */
 const BUDGET_MS = 4;
 /** A call that has waited long is asked for less often: it has time, and hundreds of them would cost. */
 const AGE_PER_PAUSE = 10;
@@ -63,7 +63,7 @@ export class TicketPoller {
     return UNNAMED_TICKET;
   }
 
-  /** What became of a call that the connector was given. */
+  /** Follows a call that the connector was given. */
   #follow(ticket: DbTicket, { connector, deliver }: Call): DbTicket {
     if (!ticket.Accepted) return this.refuse(ticket, deliver);
     const now = performance.now();
@@ -98,7 +98,7 @@ export class TicketPoller {
     this.#deliverKnown(isOverBudget);
     this.#sendWaiting(now, isOverBudget);
     for (const [id, pending] of this.#pending) {
-      // What a callback has just begun waits for the next tick.
+      // A call that a callback has just begun waits for the next tick.
       if (pending.dueAt >= now) continue;
       const result = this.#take(pending.connector, id);
       if (result === null) {
@@ -130,7 +130,7 @@ export class TicketPoller {
     }
   }
 
-  /** Those that come to be known meanwhile wait for the next tick. */
+  /** Results that become known meanwhile wait for the next tick. */
   #deliverKnown(isOverBudget: () => boolean): void {
     const known = this.#known;
     this.#known = [];
@@ -208,7 +208,7 @@ function messageOf(error: unknown): string {
 
 const pollers = new WeakMap<object, TicketPoller>();
 
-/** One a bundle, however many `Database` it makes. */
+/** A single poller for each bundle, however many `Database` it makes. */
 export function pollerOf(host: DatabaseHost): TicketPoller {
   let poller = pollers.get(host);
   if (poller === undefined) {

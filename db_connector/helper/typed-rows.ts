@@ -31,10 +31,10 @@ export interface SchemaShape<T> {
   readonly tables: T;
 }
 
-/** One schema for every namespace, or a schema for each: `Database<typeof SCHEMA>`, `Database<{ game: typeof SCHEMA }>`. */
+/** A schema for every namespace, or a schema for each: `Database<typeof SCHEMA>`, `Database<{ game: typeof SCHEMA }>`. */
 export type Declared = string | object;
 
-/** What is known of tables when nothing was declared. */
+/** Tables if nothing was declared. */
 type AnyTables = Readonly<Record<string, 'any'>>;
 
 type TablesOfSchema<S> = [DescribedBy<S>] extends [never]
@@ -82,7 +82,7 @@ export type NumericColumnOf<R> = {
 }[keyof R] &
   string;
 
-/** What a column that is read as `V` can be compared with. */
+/** Values with which a column that is read as `V` can be compared. */
 export type Comparand<V> = V extends null
   ? null
   : V extends boolean
@@ -95,12 +95,12 @@ export type Comparand<V> = V extends null
           : V | ResultReference
         : unknown;
 
-/** What a row of an `Aggregate` holds: the columns of its group, and the values by their names. */
+/** A row of an `Aggregate`: the columns of its group, and the values by their names. */
 export type AggregateRow<R, G, A extends string> = [G | A] extends [never]
   ? DbRow
   : Pick<R, G & keyof R> & { readonly [K in A]: number | bigint | string | boolean | null };
 
-/** What `FindWith` puts into a row. */
+/** Properties that `FindWith` adds to a row. */
 export type Related<A> = A extends readonly (infer E)[] ? UnionToIntersection<RelatedOne<E>> : RelatedOne<A>;
 
 type RelatedOne<E> = E extends { readonly as: infer K extends string; readonly many: true }

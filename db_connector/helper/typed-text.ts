@@ -6,14 +6,14 @@ export type JsonText = string;
 /** JSON text that carries, for the compiler alone, what it says. Text that says nothing about itself is not checked. */
 export type Text<D> = string & { readonly [described]?: D };
 
-/** What a text says of itself; `never` where it says nothing. */
+/** Description that a text carries; `never` if it carries none. */
 export type DescribedBy<T> = T extends string & { readonly [described]?: infer D }
   ? unknown extends D
     ? never
     : Exclude<D, undefined>
   : never;
 
-/** What was checked against the types of declared rows: from here on it is a value like any other. */
+/** A value that was checked against the types of declared rows: from here on it is a value like any other. */
 export function erased(checked: unknown): never {
   return checked as never;
 }

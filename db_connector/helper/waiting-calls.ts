@@ -1,6 +1,6 @@
 import type { DbResult } from './result.ts';
 
-/** Of one bundle (contract section 11). */
+/** Limit of a bundle (contract section 11). */
 const MAX_WAITING = 10_000;
 /** Between attempts while no call of the bundle comes back: others hold the places then. Each attempt costs the game's thread. */
 const FIRST_PAUSE_MS = 20;

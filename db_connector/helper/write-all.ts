@@ -6,7 +6,7 @@ import { type DbResult, errorResult, type InsertAllResult } from './result.ts';
 import { type Row, rowText } from './rows.ts';
 import type { DbValue } from './typed-rows.ts';
 
-/** What the sidecar takes in one insert, unless its owner said otherwise. */
+/** Rows that the sidecar takes in one insert, unless its owner said otherwise. */
 const MAX_ROWS = 1000;
 /** A payload holds 1,000,000 characters; the rest is for the names and the key. */
 const MAX_CHARS = 990_000;

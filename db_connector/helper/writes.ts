@@ -6,28 +6,28 @@ import { type Row, rowsText, rowText } from './rows.ts';
 import type { ColumnOf, DbRow, NumericColumnOf } from './typed-rows.ts';
 import type { ExactNumber, JsonText } from './typed-text.ts';
 
-/** What is added, by column; negative takes away. NULL counts as 0. */
+/** Amounts to add, by column; negative takes away. NULL counts as 0. */
 export type Increments<R = DbRow> =
   | JsonText
   | { readonly [K in NumericColumnOf<R>]?: number | bigint | ExactNumber | undefined };
 
-/** What an `Update` does: a filter or `all`, and `set` or `inc` or both. */
+/** Arguments of an `Update`: a filter or `all`, and `set` or `inc` or both. */
 export interface Change<R = DbRow, C = object> {
   readonly filter?: Filter<R> | undefined;
   /** New values by column. */
   readonly set?: JsonText | C | undefined;
-  /** What is added, by column; negative takes away. NULL counts as 0. */
+  /** Amounts to add, by column; negative takes away. NULL counts as 0. */
   readonly inc?: Increments<R> | undefined;
   /** Every row, in place of a filter. The owner must have allowed it for the key. */
   readonly all?: boolean | undefined;
 }
 
-/** What a `Delete` removes: a filter, or `{ filter }`, or `{ all: true }`, which the owner must have allowed. */
+/** Rows that a `Delete` removes: a filter, or `{ filter }`, or `{ all: true }`, which the owner must have allowed. */
 export type Selection<R = DbRow> =
   | Filter<R>
   | { readonly filter?: Filter<R> | undefined; readonly all?: boolean | undefined };
 
-/** What an `Upsert` does where there is such a row already; without any of it all columns of the row are set. */
+/** Change of an `Upsert` if there is such a row already; without any of it all columns of the row are set. */
 export interface Existing<R = DbRow> {
   /** Only these columns are set; an empty list inserts if missing, and otherwise does nothing. */
   readonly update?: readonly ColumnOf<R>[] | undefined;
