@@ -5,7 +5,7 @@ import { isNamespace, isTable } from '../protocol/identifiers.ts';
 import { DEFAULT_MAX_PAYLOAD_CHARS, MAX_IDEMPOTENCY_KEY_LENGTH } from '../protocol/limits.ts';
 import { OPERATIONS } from '../protocol/operations.ts';
 
-/** What was asked for, read and allowed. */
+/** A checked call: read and allowed. */
 export interface CheckedCall extends ApiRequest {
   readonly operation: string;
   /** null for `health`. */
@@ -127,7 +127,7 @@ export interface AcceptedCall {
   /** Id of the ticket. */
   readonly id: string;
   readonly call: CheckedCall;
-  /** Null where the host does not tell. */
+  /** Null if the host does not name the caller. */
   readonly caller: string | null;
   readonly trace: CallTrace;
   /** It was taken while this server's own sidecar was starting: that it took long surprises nobody. */

@@ -15,7 +15,7 @@ export class CallQueue {
   readonly #line = new WaitingLine();
   readonly #elapsed: () => number;
   #longInFlight = 0;
-  /** Places that found nothing but long calls, of which enough were under way. */
+  /** Places that found only long calls while enough long calls were in flight. */
   #owed = 0;
   /** The latest caller and its time, and the time of the latest call of another one. Refused calls count. */
   #last: { caller: string | null; at: number } = { caller: null, at: Number.NEGATIVE_INFINITY };
@@ -119,7 +119,7 @@ export class CallQueue {
 
 /** A call that was accepted. It either runs or is dropped. */
 interface QueuedCall {
-  /** Null where the host does not tell. */
+  /** Null if the host does not name the caller. */
   readonly caller: string | null;
   /** Waits for others: at most half of the places in flight are for such calls. */
   readonly isLong: boolean;
@@ -149,7 +149,7 @@ class WaitingLine {
     this.#size += 1;
   }
 
-  /** Null where nothing waits that may begin. */
+  /** Null if no waiting call may begin. */
   take(mayBeginLong: boolean): QueuedCall | null {
     for (const [caller, calls] of this.#callers) {
       const place = mayBeginLong ? 0 : calls.findIndex(({ isLong }) => !isLong);

@@ -1,6 +1,6 @@
 import type { Result } from '../client/outcome.ts';
 
-/** Of how many calls the latency is kept, for each caller. */
+/** Number of calls whose latency is kept, for each caller. */
 const SAMPLES = 200;
 /** Bundles come and go while a server runs for weeks; those beyond share one line. */
 const MAX_CALLERS = 200;
@@ -8,7 +8,7 @@ const OTHERS = '(others)';
 /** The host does not tell who calls. */
 const NOT_TOLD = '(not told)';
 
-/** What `db-status` shows of a caller. */
+/** Figures of a caller in `db-status`. */
 export interface CallerFigures {
   readonly caller: string;
   /** Accepted. */
@@ -39,7 +39,7 @@ class Page {
   }
 }
 
-/** What each caller has asked since the start. */
+/** Calls of each caller since the start. */
 export class CallerBook {
   readonly #pages = new Map<string, Page>();
 
@@ -57,7 +57,7 @@ export class CallerBook {
     page.note(tookMs);
   }
 
-  /** Those with most calls first. */
+  /** Callers with most calls first. */
   figures(): CallerFigures[] {
     return [...this.#pages]
       .map(([caller, { calls, errors, refused, p95Ms }]) => ({ caller, calls, errors, refused, p95Ms }))

@@ -50,7 +50,7 @@ export class Connector {
     this.#slowCalls = new SlowCalls(options.timers, options.log);
   }
 
-  /** Of the running configuration; null where there is none, and `reason` says why. */
+  /** Client of the running configuration; null if there is none, and `reason` says why. */
   get client(): ApiClient | null {
     return this.#client;
   }
@@ -59,7 +59,7 @@ export class Connector {
     return this.isHolding ? (this.#wait.over ?? 'the sidecar of this server is starting') : this.#reason;
   }
 
-  /** Of the calls of now; undefined where there is no configuration. */
+  /** Settings of current calls; undefined if there is no configuration. */
   get settings(): CallSettings | undefined {
     return this.#client?.config ?? this.#wait.settings;
   }
@@ -77,7 +77,7 @@ export class Connector {
     return this.#queue.inFlight;
   }
 
-  /** Those with most calls first. */
+  /** Callers with most calls first. */
   get callers(): readonly CallerFigures[] {
     return this.#callers.figures();
   }
@@ -155,7 +155,7 @@ export class Connector {
     this.#wait.hold(settings);
   }
 
-  /** What waits ends, and nothing more waits, until `configure`. */
+  /** Ends all waiting calls, and lets none wait until `configure`. */
   giveUpHold(reason: string): void {
     this.#wait.giveUp(reason);
   }

@@ -3,16 +3,16 @@ import { Decoder, Encoder } from '@msgpack/msgpack';
 
 /** How a host carries bytes: what arrives as bytes, and what leaves as bytes. */
 export interface ByteForm {
-  /** null where the value is no bytes. */
+  /** null if the value is no bytes. */
   read(value: unknown): Uint8Array | null;
   write(bytes: Uint8Array): unknown;
-  /** What became of bytes that the host cannot carry, in words; null where it is something else. */
+  /** Explains bytes that the host cannot carry, in words; null if the value is something else. */
   explain?(value: unknown): string | null;
 }
 
 /** A question that was read: its texts, and how to answer it in its own form. */
 export interface Question {
-  /** The fields asked for, in order; null where the record cannot be read. */
+  /** The fields asked for, in order; null if the record cannot be read. */
   readonly texts: readonly string[] | null;
   /** The question was longer than any that can be accepted, and was not read. */
   readonly isTooLong: boolean;

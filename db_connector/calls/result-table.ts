@@ -46,7 +46,7 @@ export class ResultTable {
     this.#stop ??= this.#timers.every(SWEEP_MS, () => this.#sweep());
   }
 
-  /** @param caller undefined where the host does not tell; then anybody with the id collects */
+  /** @param caller undefined if the host does not name the caller; then any caller with the id collects */
   take(id: string, caller: string | undefined): Taken {
     const entry = this.#entries.get(id);
     if (entry === undefined || (entry.caller !== caller && caller !== undefined && entry.caller !== undefined)) {

@@ -7,10 +7,10 @@ const QUIET_MS = 10_000;
 /** Callers whose last line is remembered; beyond that all share one pause. */
 const MAX_CALLERS = 200;
 
-/** One call that has ended. */
+/** A call that has ended. */
 export interface EndedCall {
   readonly call: CheckedCall;
-  /** Null where the host does not tell. */
+  /** Null if the host does not name the caller. */
   readonly caller: string | null;
   /** From `Call` to the result. */
   readonly tookMs: number;

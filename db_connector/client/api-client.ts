@@ -28,7 +28,7 @@ export interface ApiClientOptions {
 
 /** How far a call has come. */
 interface Progress {
-  /** Of the circuit breaker, when the call began. */
+  /** Period of the circuit breaker when the call began. */
   readonly period: number;
   retries: number;
   hasSetClock: boolean;
@@ -70,7 +70,7 @@ export class ApiClient {
     return this.#track(this.#attempts(request, trace));
   }
 
-  /** One attempt that nothing counts: `db-health` asks so. */
+  /** A single attempt that nothing counts, for `db-health`. */
   async attemptOnce(request: ApiRequest): Promise<Result> {
     return (await this.#track(this.#attempt(request))).result;
   }

@@ -7,15 +7,15 @@ export interface TimeParts {
   /** The game thread stood still while the answer may have been there. */
   readonly tick: number;
   readonly network: number;
-  /** As the sidecar says, without the database. Null where it says nothing: then it is part of `network`. */
+  /** Time that the sidecar reports, without the database. Null if it reports none: then it is part of `network`. */
   readonly sidecar: number | null;
   readonly database: number | null;
 }
 
-/** What one attempt took. All in milliseconds. */
+/** Duration of an attempt and its parts, in milliseconds. */
 export interface AttemptTimes {
   readonly tookMs: number;
-  /** Of these the game thread stood still. */
+  /** Part of it in which the game thread stood still. */
   readonly stalledMs: number;
   /** The answer's `Server-Timing`, which nobody has signed. */
   readonly told: { readonly totalMs: number; readonly databaseMs: number } | null;

@@ -33,7 +33,7 @@ export interface ExchangeOptions {
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** One request and its answer, as undici reports them. */
+/** A request and its answer, as undici reports them. */
 export class Exchange implements Dispatcher.DispatchHandler, Watched {
   dueAt: number;
   received = 0;

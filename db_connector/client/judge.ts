@@ -9,7 +9,7 @@ import { parseRetryAfter } from './retry.ts';
 
 export interface Judgement {
   readonly key: SigningKey;
-  /** Of the request that the answer must belong to. */
+  /** Nonce of the request that the answer must belong to. */
   readonly nonce: string;
   /** Epoch milliseconds, for a `Retry-After` that is a date. */
   readonly now: number;
@@ -17,7 +17,7 @@ export interface Judgement {
 
 type Answered = Extract<ExchangeResult, { kind: 'answer' | 'frame' }>;
 
-/** What an exchange amounts to: contract section 8, the table of answers. Nothing unsigned is believed. */
+/** Outcome of an exchange: contract section 8, the table of answers. Nothing unsigned is believed. */
 export function judge(result: ExchangeResult, { key, nonce, now }: Judgement): Outcome {
   if (result.kind === 'noAnswer') {
     return failed('network', result.reason, { transport: result.hasStalled ? 'nothing' : 'failure', next: 'again' });
@@ -62,7 +62,7 @@ function judgeSigned(status: number, envelope: ResponseEnvelope): Outcome {
   return { result, transport: 'success', next: 'nothing', retryAfterMs: null };
 }
 
-/** Of the signed status and payload alone. */
+/** Result of the signed status and payload alone. */
 function resultOf({ status, payload }: ResponseEnvelope): Result {
   if (status === 200) {
     return { state: 'ok', status, code: '', json: payload };

@@ -1,6 +1,6 @@
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
 
-/** What a call ended with, as TakeResult hands it out. */
+/** Result of a call, as TakeResult returns it. */
 export interface Result {
   readonly state: 'ok' | 'error';
   /** HTTP status of a signed answer, else 0. */
@@ -15,9 +15,9 @@ export interface Outcome {
   readonly result: Result;
   /** How the circuit breaker counts it; `nothing` where the game itself was to blame. */
   readonly transport: 'success' | 'failure' | 'nothing';
-  /** What may be tried next: again after a pause, again with the clock set, or nothing. */
+  /** The next attempt: again after a pause, again with the clock set, or none. */
   readonly next: 'again' | 'setClock' | 'nothing';
-  /** From `Retry-After`; null where the answer names none. */
+  /** From `Retry-After`; null if the answer names none. */
   readonly retryAfterMs: number | null;
 }
 

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 16;
-/** One request for random bytes serves this many ids: asking for 16 at a time costs ten times as much. */
+/** A single request for random bytes serves this many ids: asking for 16 at a time costs ten times as much. */
 const POOLED_IDS = 256;
 const pool = Buffer.alloc(ID_BYTES * POOLED_IDS);
 let used = pool.length;

@@ -1,6 +1,6 @@
 import { CONNECTOR_MAX_RETRY_AFTER_MS, CONNECTOR_RETRY_DELAYS_MS } from '../protocol/limits.ts';
 
-/** `Retry-After` in milliseconds from `now`; null where it is missing or means nothing. */
+/** `Retry-After` in milliseconds from `now`; null if it is missing or means nothing. */
 export function parseRetryAfter(header: string | null, now: number): number | null {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) {
@@ -11,8 +11,8 @@ export function parseRetryAfter(header: string | null, now: number): number | nu
 }
 
 /**
- * The pause before retry number `retry` (0 is the first), or null where the call ends: no retries are left, or the
- * API asked for more patience than a call has.
+ * The pause before retry number `retry` (0 is the first), or null if the call ends: no retries are left, or the API asked
+ * for more patience than a call has.
  */
 export function retryDelayMs(retry: number, retryAfterMs: number | null): number | null {
   const delayMs = CONNECTOR_RETRY_DELAYS_MS[retry];

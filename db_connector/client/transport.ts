@@ -18,7 +18,7 @@ export interface HttpRequest {
   readonly timeoutMs: number;
 }
 
-/** One HTTP exchange after another; never throws, follows nothing, repeats nothing. */
+/** HTTP exchanges, each by itself; never throws, follows nothing, repeats nothing. */
 export interface Transport {
   /** How calls go out now. */
   readonly name: 'stream' | 'post';

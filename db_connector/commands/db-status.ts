@@ -8,7 +8,7 @@ import { type Fact, sayFacts, tableLines } from './lines.ts';
 /** A console has so many lines; `db-status json` has all. */
 const MAX_SHOWN = 20;
 
-/** What `db-status json` prints (contract section 8). Never the secret. */
+/** Output of `db-status json` (contract section 8). Never the secret. */
 interface Status {
   readonly url: string | null;
   readonly keyId: string | null;

@@ -11,14 +11,14 @@ export interface Configuration {
   readonly key: SigningKey;
   /** PEM text of `caFile`; null: the certificates that Node.js trusts. */
   readonly ca: string | null;
-  /** What an owner should change although it works. */
+  /** Settings that an owner should change although they work. */
   readonly warnings: readonly string[];
 }
 
 /** A value that stands in place of a field of `database.json`. */
 export interface ConfigOverride {
   readonly field: string;
-  /** What an owner knows it by. */
+  /** Name by which an owner knows it. */
   readonly name: string;
   readonly value: string;
 }
@@ -36,13 +36,13 @@ export interface ConfigurationFiles {
 export interface ConfigurationSource extends ConfigurationFiles {
   /** Path of `database.json`, as `readFile` takes it. */
   readonly file: string;
-  /** The host's protected store; undefined where it holds none. */
+  /** The host's protected store; undefined if it holds none. */
   readonly storedSecret: () => string | undefined;
   /** Whether the bundle's folder holds a sidecar that it can run itself. */
   readonly hasSidecar: () => boolean;
 }
 
-/** What needs nothing to be configured: a sidecar of its own. */
+/** Configuration without any file: a sidecar of its own. */
 const NOTHING_CONFIGURED = '{"sidecar":{"mode":"embedded"}}';
 
 /**

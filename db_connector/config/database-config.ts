@@ -12,7 +12,7 @@ import { ConfigError } from './config-error.ts';
 import { Fields } from './fields.ts';
 import { isLoopback, parseTarget, type Target } from './target.ts';
 
-/** What calls need of `vfs/database.json`, wherever the API is. */
+/** Settings of `vfs/database.json` that calls need, wherever the API is. */
 export interface CallSettings {
   readonly keyId: string;
   /** `*` in it: every namespace. */
@@ -66,7 +66,7 @@ export const FIELDS = [
 ];
 /** Fields of its section `sidecar`. */
 export const SIDECAR_FIELDS = ['mode', 'node', 'folder'];
-/** Of a key that needs no name: the sidecar has only this one. */
+/** Id of a key that needs no name: the sidecar has only this one. */
 const EMBEDDED_KEY_ID = 'local';
 const SIDECAR = 'sidecar.';
 const HOST_NAME = /^[a-z0-9._:-]+$/i;
@@ -103,7 +103,7 @@ function parseExternal(fields: Fields, sidecar: Fields): DatabaseConfig {
   };
 }
 
-/** What belongs to an address may stay in the file, so that changing the mode is one line. */
+/** Fields of an address may stay in the file, so that changing the mode is one line. */
 function parseEmbedded(fields: Fields, sidecar: Fields): EmbeddedConfig {
   sidecar.refuseOthers(SIDECAR_FIELDS);
   for (const unused of ['url', 'secretFile', 'caFile']) {
@@ -120,7 +120,7 @@ function parseEmbedded(fields: Fields, sidecar: Fields): EmbeddedConfig {
   };
 }
 
-/** Of a sidecar that listens now, on this machine. */
+/** Configuration for a sidecar that listens now, on this machine. */
 export function configAt({ keyId, ...embedded }: EmbeddedConfig, address: string): DatabaseConfig {
   const { namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport } = embedded;
   const target = parseTarget(address);

@@ -2,8 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { nearestName } from '../protocol/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
 
-/** One section of a configuration file, read field by field. Every reader throws `ConfigError` with
- * `field: expected …, got …`; a text is described by its kind only, since it may be a secret in the wrong place. */
+/**
+ * A section of a configuration file, read field by field. Every reader throws `ConfigError` with `field: expected …, got
+ * …`; a text is described by its kind only, since it may be a secret in the wrong place.
+ */
 export class Fields {
   readonly #section: JsonObject;
   readonly #prefix: string;
@@ -31,7 +33,7 @@ export class Fields {
     return value;
   }
 
-  /** null where it is left out or null. */
+  /** null if it is left out or null. */
   optionalText(name: string): string | null {
     return this.#section[name] === undefined || this.#section[name] === null ? null : this.text(name);
   }
@@ -47,7 +49,7 @@ export class Fields {
     return value;
   }
 
-  /** undefined where it is left out. */
+  /** undefined if it is left out. */
   texts(name: string, expected: string, isValid: (text: string) => boolean): string[] | undefined {
     const list = this.#section[name];
     if (list === undefined) {

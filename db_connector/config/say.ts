@@ -1,4 +1,4 @@
-/** What a line on the console is about; a host may colour it. */
+/** Kind of a line on the console; a host may colour it. */
 export type Tone = 'plain' | 'good' | 'warning' | 'bad';
 
 /** Says one line; `plain` is the default. */

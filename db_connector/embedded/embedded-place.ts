@@ -12,6 +12,6 @@ export interface EmbeddedPlace {
   readonly base: string;
   /** Where an owner names another Node.js. */
   readonly nodeSetting: string;
-  /** What the owner has to do so that this host lets the connector start a program; null: nothing. */
+  /** Step that the owner must take so that this host lets the connector start a program; null: none. */
   readonly permissionHint: string | null;
 }

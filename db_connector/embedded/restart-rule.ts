@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 30_000;
 export class RestartRule {
   #restarts: number[] = [];
 
-  /** @returns the pause before the next start in ms; null where there were enough */
+  /** @returns the pause before the next start in ms; null if there were enough */
   next(elapsedMs: number): number | null {
     this.#restarts = this.#restarts.filter((at) => elapsedMs - at < WINDOW_MS);
     if (this.#restarts.length >= MOST_RESTARTS) {

@@ -10,7 +10,7 @@ const LONGEST_STOP_MS = 30_000;
 /** Its output is closed by then, unless a program that it has started holds it open. */
 const LAST_LINES_MS = 1000;
 
-/** What a start of the sidecar is told. */
+/** Orders for a start of the sidecar. */
 export interface ChildOrders {
   readonly node: string;
   readonly program: string;
@@ -29,7 +29,7 @@ export interface ChildEvents {
   onLine(line: string): void;
 }
 
-/** One run of the sidecar. It ends when its standard input does, so also when this process is gone, however that ended. */
+/** A run of the sidecar. It ends when its standard input does, so also when this process is gone, however that ended. */
 export class SidecarChild {
   /** Resolves, with how it ended, once all its lines have been handed over. */
   readonly ended: Promise<string>;
@@ -54,7 +54,7 @@ export class SidecarChild {
         this.#read(line, events);
       });
     }
-    // One that is gone already says so by its end.
+    // A sidecar that is gone already is noticed by its end.
     child.stdin.on('error', () => {});
     child.stdin.write(`${JSON.stringify({ folder, kid, secret })}\n`);
   }

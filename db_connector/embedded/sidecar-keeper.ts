@@ -25,7 +25,7 @@ export interface KeeperEvents {
   onGivenUp(reason: string): void;
 }
 
-/** Keeps a sidecar running: starts it, and starts it again when it ends. Made anew for each configuration. */
+/** Keeps a sidecar running: starts it, and starts it again when it ends. Each configuration gets a new keeper. */
 export class SidecarKeeper {
   readonly #options: KeeperOptions;
   readonly #config: EmbeddedConfig;

@@ -4,7 +4,7 @@ import type { ConfigurationFiles } from '../config/configuration.ts';
 import type { Say } from '../config/say.ts';
 import type { EmbeddedPlace } from '../embedded/embedded-place.ts';
 
-/** What the connector needs of the game server that it runs in. One adapter a host, found by `detect.ts`. */
+/** Functions of the game server that the connector needs. One adapter a host, found by `detect.ts`. */
 export interface Host extends ConfigurationFiles {
   /** Path of `database.json`, as `readFile` takes it. */
   readonly configFile: string;
@@ -12,12 +12,12 @@ export interface Host extends ConfigurationFiles {
   readonly embedded: EmbeddedPlace;
   /** How this host carries MessagePack bytes through exports. */
   readonly bytes: ByteForm;
-  /** The secret from the host's protected store; undefined where it has none, or holds none. */
+  /** The secret from the host's protected store; undefined if it has none, or holds none. */
   storedSecret(): string | undefined;
   /** @param run gets the bundle that calls, where the host tells */
   registerExport(name: string, run: (question: unknown, caller: string | undefined) => unknown): void;
   registerCommand(command: Command): void;
-  /** One console line. */
+  /** A console line. */
   readonly log: Say;
   /** Tells of other bundles that stop, by the name that `registerExport` gives for them. */
   onCallerStopped(run: (caller: string) => void): void;

@@ -7,9 +7,9 @@ import { broken, type Finding, type Layer, well } from './layer.ts';
 /** The API's own default for `maxSkewSeconds`; the connector corrects its clock, so more is only worth a word. */
 const MAX_SKEW_SECONDS = 60;
 
-/** What the signed health check has answered; read by the layers behind it. */
+/** Answer of the signed health check; read by the layers behind it. */
 interface Answer {
-  /** Null where the key may not ask. */
+  /** Null if the key may not ask. */
   facts: Readonly<Record<string, unknown>> | null;
 }
 

@@ -1,15 +1,15 @@
-/** What a look at one layer has found. */
+/** Result of a look at one layer. */
 export interface Finding {
   readonly isWell: boolean;
-  /** What was tried, and what came back. */
+  /** The attempt, and its answer. */
   readonly said: string;
-  /** What to do, where something is. */
+  /** Advice for the owner, if there is any. */
   readonly todo?: string;
   /** Harm that was done although the layer works, for the last line. */
   readonly harm?: string;
 }
 
-/** One of the layers between a script and its rows, from here to the far end. */
+/** A layer between a script and its rows, from here to the far end. */
 export interface Layer {
   readonly name: string;
   /** Never rejects. */

@@ -9,7 +9,7 @@ import { isHostAllowed } from '../../config/database-config.ts';
 import { apiLayers } from './api-layers.ts';
 import { broken, type Finding, type Layer, well } from './layer.ts';
 
-/** What a reason begins with that is about the secret (`config/configuration.ts`). */
+/** Beginning of a reason that is about the secret (`config/configuration.ts`). */
 const SECRET = /^(secretFile|DB_CONNECTOR_SECRET|db_connector_secret)\b/;
 const OWN_SIDECAR =
   'the lines above on this console and the log in the data folder tell more; db-reload starts it again';
@@ -109,10 +109,10 @@ function tlsFault({ code, message }: NonNullable<ProbeFailure>): Finding {
   );
 }
 
-/** A layer below HTTP must not keep whoever asks waiting. */
+/** A layer below HTTP must not keep the owner waiting. */
 const TIMEOUT_MS = 3000;
 
-/** The `code` of what went wrong, `ETIMEDOUT` where nothing came; null where all is well. */
+/** The `code` of the failure, `ETIMEDOUT` if nothing came; null if all is well. */
 type ProbeFailure = { readonly code: string; readonly message: string } | null;
 
 /** The address that a host name stands for. @throws Error with the resolver's `code` */

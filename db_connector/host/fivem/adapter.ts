@@ -17,7 +17,7 @@ const OVERRIDES = [
   { field: 'sidecar.node', convar: 'db_connector_node' },
 ];
 const SECRET = 'db_connector_secret';
-/** What txAdmin announces where an owner changed nothing. */
+/** Delay that txAdmin announces unless an owner changed it. */
 const USUAL_SHUTDOWN_DELAY_MS = 5000;
 /** The group of permissions that servers come with. */
 const ADMINS = 'group.admin';
@@ -141,7 +141,7 @@ function registerCommand(fx: FxServer, { name, run }: Command, say: Say): void {
   fx.RegisterCommand(name, guarded(say, answer), true);
 }
 
-/** What is said after an answer of a socket is said outside of any script context, so it waits for the next tick. */
+/** A line after an answer of a socket is written outside of any script context, so it waits for the next tick. */
 function sendToPlayer(fx: FxServer, player: number, line: string): void {
   fx.setImmediate(() => fx.emitNet('chat:addMessage', player, { args: [line] }));
 }
@@ -152,7 +152,7 @@ function delayOf(event: unknown): number {
 }
 
 /**
- * What FXServer's codec makes of bytes: an `ArrayBuffer` stays one, any view of one becomes a map of numbers
+ * Form of bytes in FXServer's codec: an `ArrayBuffer` stays one, any view of one becomes a map of numbers
  * (citizenfx/fivem, data/shared/citizen/scripting/v8/main.js and msgpack.js).
  */
 const FX_BYTES: ByteForm = {

@@ -3,10 +3,10 @@ export interface FxServer {
   GetCurrentResourceName(): string;
   /** Absolute path of a resource's folder. */
   GetResourcePath(resource: string): string;
-  /** Text of a file of a resource; null where there is none. */
+  /** Text of a file of a resource; null if there is none. */
   LoadResourceFile(resource: string, path: string): string | null;
   GetConvar(name: string, otherwise: string): string;
-  /** The resource whose call is being answered; null where it is the server itself. */
+  /** The resource whose call is being answered; null if it is the server itself. */
   GetInvokingResource(): string | null;
   /** `started` too while `onResourceStop` is sent: another state comes after it (citizenfx/fivem, Resource.cpp). */
   GetResourceState(resource: string): string;
