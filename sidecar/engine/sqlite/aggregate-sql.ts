@@ -1,10 +1,8 @@
 import { decimalScale } from '#protocol/value-numbers.ts';
 import { type AggregateOutput, outputsOf } from '../model/aggregate.ts';
 import type { AggregateQuery, AggregateValue, TableTarget } from '../rows.ts';
-import { type Physical, storageKind, WIDE_SUM_PRECISION } from './dialect.ts';
-import { filterSql } from './filter-sql.ts';
-import { physicalOf, quoted } from './names.ts';
-import { type CompiledRead, outputKind, readSql } from './read-sql.ts';
+import { type Physical, physicalOf, quoted, storageKind, WIDE_SUM_PRECISION } from './dialect.ts';
+import { type CompiledRead, filterSql, outputKind, readSql } from './read-sql.ts';
 import type { OutputKind } from './worker/messages.ts';
 
 export interface CompiledAggregate extends CompiledRead {

@@ -11,7 +11,7 @@ import { rowWriter } from './row-json.ts';
 import { prepareSystemTables } from './system-tables.ts';
 import { DeadlineGuard, registerFunctions } from './worker/functions.ts';
 import type { StatementDefinition, WorkerSettings } from './worker/messages.ts';
-import { expectedMs } from './worker/run-time.ts';
+import { expectedMs } from './worker/monotonic.ts';
 
 export type Prepared = Statement<Physical[], Physical[]>;
 

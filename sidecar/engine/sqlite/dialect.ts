@@ -1,7 +1,11 @@
 import type { Column } from '#protocol/columns.ts';
 import { decimalOf, floorToScale, scaledText } from '#protocol/decimal.ts';
+import { ApiError } from '#protocol/errors.ts';
+import { exactNumber } from '#protocol/json-value.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
-import type { Value } from '#protocol/values.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
+import { physicalTable as neutralName } from '../model/physical-names.ts';
+import type { TableTarget } from '../rows.ts';
 
 /** A logical value in the form in which SQLite keeps it. */
 export type Physical = null | number | bigint | string | Uint8Array;
@@ -96,4 +100,63 @@ export function wideText(scaled: bigint, precision: number): string {
 
 export function scaledOfWide(text: string, precision: number): bigint {
   return BigInt(text) - 10n ** BigInt(precision);
+}
+
+/** SQLite keeps names that begin so for itself, and namespaces may be called `sqlite`. */
+const RESERVED = 'sqlite_';
+
+/** The name of contract section 6, with a digit before it where SQLite would not take it. */
+export function physicalTable(namespace: string, table: string): string {
+  const name = neutralName(namespace, table);
+  // No namespace begins with a digit.
+  return name.startsWith(RESERVED) ? `0${name}` : name;
+}
+
+/** Where the rows of a target lie. */
+export function physicalOf({ namespace, table, physical }: TableTarget): string {
+  return physical ?? physicalTable(namespace, table.name);
+}
+
+/** Only for names that passed the naming rule, or that are made of such. */
+export function quoted(name: string): string {
+  return `"${name}"`;
+}
+
+/** Whether the bytes on disk stay as they are when a column becomes another. */
+export function isSameStorage(from: Column, to: Column): boolean {
+  return storageForm(from) === storageForm(to);
+}
+
+/** Two columns with the same form keep equal values alike. */
+export function storageForm(column: Column): string {
+  const kind = storageKind(column);
+  if (kind === 'scaled') return `${kind} ${decimalScale(column)}`;
+  return kind === 'wide' ? `${kind} ${column.precision} ${decimalScale(column)}` : kind;
+}
+
+/** A kept value in the form of another column. Throws `invalid_value` where it does not fit. Numbers only. */
+export function converted(from: Column, to: Column, value: Physical): Physical {
+  if (value === null) return null;
+  return toPhysical(to, parseValue(to, exactNumber(String(fromPhysical(from, value)))));
+}
+
+export function canConvert(from: Column, to: Column, value: Physical): boolean {
+  try {
+    converted(from, to, value);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
+
+/** A number column as the functions `fits_number` and `convert_number` take it, in a literal of SQL. */
+export function numberText({ type, precision, scale }: Column): string {
+  return JSON.stringify({ type, precision, scale });
+}
+
+/** The inverse of `numberText`. */
+export function numberColumn(text: string): Column {
+  const number = JSON.parse(text) as Pick<Column, 'type' | 'precision' | 'scale'>;
+  return { name: '', nullable: true, unique: false, autoIncrement: false, ...number };
 }

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
 import type { Filter } from '#protocol/filter.ts';
 import type { Batch } from '../batch.ts';
 import type { Capabilities, Engine, EngineOptions, EngineStats } from '../engine.ts';
@@ -16,15 +18,12 @@ import type { SchemaCalls } from '../schema-calls.ts';
 import type { SqliteSettings } from '../settings.ts';
 import type { Transfer } from '../transfer.ts';
 import { compileAggregate } from './aggregate-sql.ts';
-import { batchCall } from './batch-call.ts';
 import { createCalls, type WorkerCalls } from './calls.ts';
-import { copyDatabase } from './copy-database.ts';
 import { type ApplyPort, applyQueue } from './queue/apply-call.ts';
 import { type CompiledRead, compileCount, compileFind } from './read-sql.ts';
-import type { CallBody, PendingCall } from './worker/pending-call.ts';
+import { type CallBody, type PendingCall, StatementBook } from './worker/pending-call.ts';
 import { WorkerPool } from './worker/pool.ts';
-import { StatementBook } from './worker/statement-book.ts';
-import { compileWrite } from './write-sql.ts';
+import { batchCall, compileWrite } from './write-sql.ts';
 
 const CAPABILITIES: Capabilities = {
   transactionalSchema: true,
@@ -178,4 +177,23 @@ function pendingCall(
   statements: PendingCall['statements'] = [],
 ): Omit<PendingCall, 'resolve' | 'reject'> {
   return { body, statements, deadline, isLong: false };
+}
+
+const BUSY_WAIT_MS = 10_000;
+
+/**
+ * Lays a copy of the database into the folder, as it is at this moment and whole, while others go on writing, and returns
+ * its file. @throws Error for a database that cannot be read
+ */
+export function copyDatabase(file: string, folder: string): string {
+  const copy = join(folder, 'snapshot.sqlite');
+  const db = new SQLite(file, { fileMustExist: true, timeout: BUSY_WAIT_MS });
+  try {
+    // The copy is opened again, and need not outlive a power failure.
+    db.pragma('synchronous = OFF');
+    db.prepare('VACUUM INTO ?').run(copy);
+    return copy;
+  } finally {
+    db.close();
+  }
 }

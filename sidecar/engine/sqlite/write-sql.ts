@@ -1,15 +1,17 @@
 import type { Column } from '#protocol/columns.ts';
 import { decimalOf, floorToScale } from '#protocol/decimal.ts';
+import { ApiError } from '#protocol/errors.ts';
 import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts';
 import type { Table } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { type Value, writeValue } from '#protocol/values.ts';
+import { type Batch, type BatchOperation, idsIn, isDeferred, targetOf, writeIn } from '../batch.ts';
 import { affectedExisting, upsertChange } from '../model/upsert-change.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
-import { type Physical, storageKind, toPhysical } from './dialect.ts';
-import { physicalOf, quoted } from './names.ts';
+import { type Physical, physicalOf, quoted, storageKind, toPhysical } from './dialect.ts';
 import { whereSql } from './read-sql.ts';
-import type { Generator, InsertWork, WriteWork } from './worker/messages.ts';
+import type { BatchStep, BatchWork, Generator, InsertWork, Refusal, WriteWork } from './worker/messages.ts';
+import type { BookedStatement, TellSteps } from './worker/pending-call.ts';
 
 /** Gives a statement text its number. */
 export type NumberOf = (sql: string) => number;
@@ -160,4 +162,49 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, num
     affectedExisting: affectedExisting(write),
     insertFault: insertFault === undefined ? null : { code: insertFault.code, message: insertFault.message },
   };
+}
+
+export interface BatchCall {
+  readonly target: TableTarget;
+  readonly work: BatchWork;
+  readonly statements: readonly BookedStatement[];
+  readonly tell: TellSteps;
+}
+
+/** Compiles what can be compiled before it runs; the rest when the worker asks for it. */
+export function batchCall(batch: Batch, statementOf: (target: TableTarget, sql: string) => BookedStatement): BatchCall {
+  const { operations, isAtomic } = batch;
+  const statements = new Set<BookedStatement>();
+  const stepOf = ({ target, expected }: BatchOperation, write: Write): BatchStep => {
+    const work = compileWrite(target, write, (sql) => {
+      const statement = statementOf(target, sql);
+      statements.add(statement);
+      return statement.number;
+    });
+    return { work, expected };
+  };
+  const steps = operations.map((operation) => {
+    if (operation instanceof ApiError) return refusalOf(operation);
+    return isDeferred(operation.write) ? null : stepOf(operation, operation.write);
+  });
+  const tell: TellSteps = ({ operation: asked, results }) => {
+    const idsOf = (operation: number) => idsIn(results[operation] ?? '');
+    const reply = operations.flatMap((operation, place): [number, BatchStep | Refusal][] => {
+      if (operation instanceof ApiError || !isDeferred(operation.write)) return [];
+      if (place < asked || operation.write.after >= asked) return [];
+      try {
+        return [[place, stepOf(operation, writeIn(operation, idsOf))]];
+      } catch (error) {
+        if (error instanceof ApiError) return [[place, refusalOf(error)]];
+        throw error;
+      }
+    });
+    return { steps: reply, statements };
+  };
+  const work: BatchWork = { do: 'batch', isAtomic, steps };
+  return { target: targetOf(batch), work, statements: [...statements], tell };
+}
+
+function refusalOf({ code, message }: ApiError): Refusal {
+  return { code, message };
 }

@@ -10,7 +10,7 @@ import {
 } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from '../worker/messages.ts';
-import type { BookedStatement } from '../worker/statement-book.ts';
+import type { BookedStatement } from '../worker/pending-call.ts';
 import { compileQueued, compileWrite, type NumberOf } from '../write-sql.ts';
 
 type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'knownTo' | 'batch'>;

@@ -4,9 +4,7 @@ import { changesKey, type TableTransition } from '#engine/model/table-transition
 import type { ChangeConnection } from '#engine/sql/schema/connection.ts';
 import { dropIndex, raiseRemembered, rememberGenerator } from '#engine/sql/schema/tables.ts';
 import type { Column } from '#protocol/columns.ts';
-import { toPhysical } from '../dialect.ts';
-import { physicalTable, quoted } from '../names.ts';
-import { isSameStorage } from './convert.ts';
+import { isSameStorage, physicalTable, quoted, toPhysical } from '../dialect.ts';
 import { columnSql, createIndexSql, renameTableSql } from './ddl.ts';
 import { rebuildTable } from './rebuild.ts';
 

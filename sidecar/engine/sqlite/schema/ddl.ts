@@ -2,8 +2,7 @@ import type { PhysicalIndex } from '#engine/model/physical-indexes.ts';
 import { HIDDEN_ID } from '#engine/model/physical-names.ts';
 import type { Column } from '#protocol/columns.ts';
 import type { Table } from '#protocol/schema.ts';
-import { sqlType } from '../dialect.ts';
-import { quoted } from '../names.ts';
+import { quoted, sqlType } from '../dialect.ts';
 
 /** The column that is SQLite's row id: the single key column of an integer type. */
 export function rowIdColumn(table: Table): Column | null {

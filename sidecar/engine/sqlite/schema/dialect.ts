@@ -1,8 +1,6 @@
 import type { SchemaConnection, TransactionalDialect } from '#engine/sql/schema/connection.ts';
-import { sqlType, toPhysical } from '../dialect.ts';
-import { physicalTable, quoted } from '../names.ts';
+import { numberText, physicalTable, quoted, sqlType, toPhysical } from '../dialect.ts';
 import { changeTable } from './alter.ts';
-import { numberText } from './convert.ts';
 import { createIndexSql, createTableSql, renameTableSql } from './ddl.ts';
 
 /** The writer holds the database from the start of a change to its end: nothing is locked, and nobody is in the way. */

@@ -6,9 +6,7 @@ import type { ChangeConnection } from '#engine/sql/schema/connection.ts';
 import { rememberedLastId } from '#engine/sql/schema/generators.ts';
 import type { SqlParam } from '#engine/sql/session.ts';
 import type { Column } from '#protocol/columns.ts';
-import { toPhysical } from '../dialect.ts';
-import { quoted } from '../names.ts';
-import { isSameStorage, numberText } from './convert.ts';
+import { isSameStorage, numberText, quoted, toPhysical } from '../dialect.ts';
 import { columnList, createTableSql, renameTableSql } from './ddl.ts';
 
 /** No declared table can have this name, and the transaction that makes it also renames it. */

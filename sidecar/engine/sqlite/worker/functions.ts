@@ -3,8 +3,15 @@ import type { Database } from 'better-sqlite3';
 import type { Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { INT64_MAX } from '#protocol/limits.ts';
-import { type Physical, scaledOfWide, WIDE_SUM_PRECISION, wideText } from '../dialect.ts';
-import { canConvert, converted, numberColumn } from '../schema/convert.ts';
+import {
+  canConvert,
+  converted,
+  numberColumn,
+  type Physical,
+  scaledOfWide,
+  WIDE_SUM_PRECISION,
+  wideText,
+} from '../dialect.ts';
 import { monotonicMs } from './monotonic.ts';
 
 /** Reading the clock costs as much as the call of a function; rows of a megabyte bound it from above. */

@@ -11,11 +11,9 @@ import type {
   Told,
   WorkerSettings,
 } from './messages.ts';
-import { sharedDeadline } from './monotonic.ts';
+import { expectedMs, sharedDeadline } from './monotonic.ts';
 import { OutstandingCalls } from './outstanding-calls.ts';
-import type { PendingCall } from './pending-call.ts';
-import { expectedMs } from './run-time.ts';
-import type { BookedStatement } from './statement-book.ts';
+import type { BookedStatement, PendingCall } from './pending-call.ts';
 import { WorkerThread } from './thread.ts';
 
 /** Transactions of data, and the writes that were answered after them. */

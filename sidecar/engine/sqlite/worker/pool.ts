@@ -4,7 +4,6 @@ import type { SqliteSettings } from '#engine/settings.ts';
 import { systemTables } from '#engine/sql/system-tables.ts';
 import { orLate } from '#sidecar/deadline.ts';
 import { SQLITE_SYSTEM } from '../system-tables.ts';
-import { ExitGuard } from './exit-guard.ts';
 import { WorkerLink } from './link.ts';
 import type { PendingCall } from './pending-call.ts';
 import { ReadLanes } from './read-lanes.ts';
@@ -156,5 +155,24 @@ export class WorkerPool {
 
   get #hasStuckThread(): boolean {
     return [this.#writer, ...this.#readers].some((link) => link.hasStuckThread);
+  }
+}
+
+/**
+ * Node.js waits for all its threads when it exits, also for one that never comes back from SQLite. While there is such a
+ * thread the exit of the process becomes a kill: whatever it had to save is saved by then, or never would be.
+ */
+export class ExitGuard {
+  readonly #onExit: () => void;
+
+  constructor(hasStuckThread: () => boolean) {
+    this.#onExit = () => {
+      if (hasStuckThread()) process.kill(process.pid, 'SIGKILL');
+    };
+    process.on('exit', this.#onExit);
+  }
+
+  release(): void {
+    process.off('exit', this.#onExit);
   }
 }

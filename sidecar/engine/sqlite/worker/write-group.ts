@@ -5,8 +5,7 @@ import { expiredBeforeStart } from '../connection.ts';
 import { diagnose } from '../failures.ts';
 import { type AskSteps, needsSavepoint, runWrite } from '../write.ts';
 import type { Answer, WriteCall } from './messages.ts';
-import { monotonicMs } from './monotonic.ts';
-import { expectedMs } from './run-time.ts';
+import { expectedMs, monotonicMs } from './monotonic.ts';
 import type { WorkerVoice } from './voice.ts';
 
 /** A group is committed when it is this old: those in it wait for its end. */
