@@ -6,13 +6,13 @@ import type { PanelStore } from '../store/panel-store.ts';
 import { describeExit } from './describe-run.ts';
 import type { CrashFacts } from './effects.ts';
 
-/** The newest are kept. */
+/** Older records are deleted. */
 const MAX_RECORDS = 50;
 const MAX_LINES = 500;
 const MAX_LINE_CHARS = 4000;
 const MAX_LINES_CHARS = 500_000;
 const MAX_ACTIONS = 20;
-/** A name in `Starting resource shop`, and that of FXServer's own line for it. */
+/** Matches `Starting resource shop`, and FXServer's own line for it. */
 const STARTING_LINE = /^(?:\S+\s+)?Starting resource ([\w.-]+)/;
 const STARTED_LINE = /^(?:\S+\s+)?Started resource ([\w.-]+)/;
 
@@ -25,11 +25,11 @@ export interface CrashSources {
   readonly latestLines: (count: number) => readonly ConsoleLine[];
   /** The last actions of accounts, the newest first. */
   readonly latestActions: (count: number) => readonly CrashAction[];
-  /** Since the last good run; null where it is not known. */
+  /** Changes since the last good run; null if unknown. */
   readonly changes: () => Promise<readonly string[] | null>;
 }
 
-/** Each crash leaves a record. Lines are the server's, and anybody may have made them up. */
+/** Records of crashes. Their lines are the server's output, which any script may have forged. */
 export class CrashRecords {
   readonly #store: PanelStore;
   readonly #sources: CrashSources;
@@ -40,7 +40,7 @@ export class CrashRecords {
     this.#sources = sources;
   }
 
-  /** Written at once; what has changed is added when it was looked up. */
+  /** Writes the record at once, and adds the changes since the last good run when they are known. */
   add(crash: Crash): void {
     const { now, latestLines, latestActions, changes } = this.#sources;
     const at = now();
@@ -73,7 +73,7 @@ export class CrashRecords {
     return { ...summaryOf(row as Row), ...(JSON.parse((row as Row).record) as Details) };
   }
 
-  /** Until all is written; the store may be closed then. */
+  /** Resolves when all is written; the store may be closed then. */
   async settled(): Promise<void> {
     await this.#adding;
   }
@@ -122,7 +122,7 @@ function bounded(lines: readonly ConsoleLine[]): ConsoleLine[] {
   return kept.reverse();
 }
 
-/** As the server tells; where it tells nothing, as its lines do. */
+/** Bundles that were starting: as the server reports them, else as its lines say. */
 function startingOf(bundles: readonly BundleInfo[] | null, lines: readonly ConsoleLine[]): string[] {
   if (bundles !== null) return bundles.filter(({ state }) => state === 'starting').map(({ name }) => name);
   const starting = new Set<string>();
@@ -135,7 +135,7 @@ function startingOf(bundles: readonly BundleInfo[] | null, lines: readonly Conso
   return [...starting];
 }
 
-/** A record as a text to send to somebody who can read it. */
+/** A record as text, for an owner to send to a developer. */
 export function describeCrash(crash: CrashRecord): string {
   const { exit, failure, lines, actions, changes, starting } = crash;
   return [

@@ -19,7 +19,7 @@ export type Effect =
   | { readonly type: 'ask'; readonly line: string }
   | { readonly type: 'signal'; readonly signal: 'terminate' | 'kill' }
   | { readonly type: 'record-crash'; readonly crash: CrashFacts }
-  /** `forget`: no process id is stored. `release`: the run of now is over. */
+  /** `forget`: deletes the stored process id. `release`: ends the current run. */
   | { readonly type: 'forget' | 'release' };
 
 export interface Next {

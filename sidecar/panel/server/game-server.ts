@@ -23,7 +23,7 @@ export interface GameServerOptions {
   readonly now: () => number;
 }
 
-/** The game server with all that is remembered of it. */
+/** The game server with its crash records and its last good run. */
 export class GameServer {
   readonly control: ServerControl;
   readonly crashes: CrashRecords;
@@ -40,7 +40,7 @@ export class GameServer {
     this.control.onStatus((status) => goodRun.follow(status));
   }
 
-  /** Stops it. Nothing is written any more once this has resolved. */
+  /** Stops the server. After this has resolved nothing is written any more. */
   async close(): Promise<void> {
     await this.control.close();
     await this.crashes.settled();

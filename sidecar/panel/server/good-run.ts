@@ -6,18 +6,18 @@ import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts
 import type { ServerStatus } from '../shapes/server.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
-/** A server that has run for so long had come up well. */
+/** A run of at least this long is a good run. */
 const GOOD_AFTER_MS = 300_000;
-/** All files together; a folder that is larger than that is not compared. */
+/** Bound over all bundles; a larger server folder is not compared. */
 const MAX_FILES = 20_000;
 const MAX_DEPTH = 8;
 const SKIPPED = new Set(['node_modules', 'cache', 'logs', 'data', 'db']);
 const SETTINGS = ['backend', 'serverRoot', 'startLine', 'stopLine', 'shutdownMode'] as const;
 
-/** What a server is made of, each with something that is other when it has changed: `bundle shop`, `file server.cfg`. */
+/** Parts of a server (`bundle shop`, `file server.cfg`), each with a text that differs after a change. */
 type ServerContents = Readonly<Record<string, string>>;
 
-/** Remembers what lay there when the server last ran well, so that a crash record can say what is other since. */
+/** Stores the contents of the server folder at the last good run, so that a crash record can list the changes since. */
 export class GoodRun {
   readonly #store: PanelStore;
   readonly #settings: PanelSettings;
@@ -30,7 +30,7 @@ export class GoodRun {
     this.#settings = settings;
   }
 
-  /** Takes each status: a run was good when it has lasted, or was up and has ended because it was asked to. */
+  /** Takes each status. A run is good if it lasts long enough, or was up and ended on request. */
   follow({ state, exit }: ServerStatus): void {
     if (state === 'running') this.#wasUp = true;
     if (state === 'running' && this.#timer === undefined) this.#timer = setTimeout(() => this.#note(), GOOD_AFTER_MS);
@@ -41,7 +41,7 @@ export class GoodRun {
     this.#wasUp = false;
   }
 
-  /** Names of what was changed, added or removed since; null where no run was good yet. */
+  /** Parts changed, added or removed since the last good run; null if there was none. */
   async changes(): Promise<string[] | null> {
     await this.#writing;
     const row = this.#store.prepare('SELECT contents FROM server_good_run').get() as { contents: string } | undefined;
@@ -81,7 +81,7 @@ export function difference(before: ServerContents, now: ServerContents): string[
   });
 }
 
-/** null where it is too much to look at. */
+/** null if there are too many files. */
 async function readContents(settings: SettingValues): Promise<ServerContents | null> {
   const contents: Record<string, string> = {};
   for (const name of SETTINGS) contents[`setting ${name}`] = settings[name];
@@ -98,7 +98,7 @@ interface Budget {
   files: number;
 }
 
-/** FXServer's resources may lie in folders such as `[local]`. */
+/** FXServer's resources may be in folders such as `[local]`. */
 async function addBundles(
   folder: string,
   contents: Record<string, string>,

@@ -4,7 +4,7 @@ import type { GameProcess } from './process/game-process.ts';
 const STARTING_EVERY_MS = 1000;
 const RUNNING_EVERY_MS = { shortest: 100, longest: 5000 };
 const LONGEST_ANSWER_MS = 5000;
-/** A timer that is as late as this has slept with the machine; nobody could have answered meanwhile. */
+/** A timer that is at least this late: the machine has slept, and the server could not answer. */
 const SLEPT_MS = 2000;
 
 export interface HealthWatchOptions {
@@ -12,16 +12,16 @@ export interface HealthWatchOptions {
   readonly process: GameProcess;
   readonly hangMs: () => number;
   readonly isStarting: () => boolean;
-  /** A server that never answers counts as running then; null: it goes on to start, and may hang in it. */
+  /** A server that never answers counts as running after this time; null: it stays `starting`, and may hang. */
   readonly longestStartMs: number | null;
-  /** It answers, or has had long enough to. */
+  /** The server answers, or has had long enough to. */
   readonly onUp: () => void;
   readonly onHealth: (health: Health) => void;
-  /** How many milliseconds ago it gave its last sign of life; null: it is well again. */
+  /** Time since the last sign of life; null: the server is well again. */
   readonly onHung: (silentMs: number | null) => void;
 }
 
-/** Asks a server how it is, again and again, and tells when neither an answer nor a line has come for too long. */
+/** Asks a server for its health at intervals, and reports a hang if neither an answer nor a line has come for too long. */
 export class HealthWatch {
   readonly #options: HealthWatchOptions;
   readonly #stopped = new AbortController();
@@ -35,7 +35,7 @@ export class HealthWatch {
     this.#wait();
   }
 
-  /** It has printed something. */
+  /** Any output is a sign of life. */
   noteOutput(): void {
     this.#lastSignAt = performance.now();
     if (this.#isHung) this.#tellWell();

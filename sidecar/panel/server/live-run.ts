@@ -17,7 +17,7 @@ export interface LiveRunOptions {
   readonly memory: RunMemory;
   readonly processes: ProcessOwner;
   readonly standalone: StandalonePlace;
-  /** Of the sidecar; `secretVariables` names those that hold secrets. */
+  /** Environment of the sidecar; `secretVariables` names the variables that hold secrets. */
   readonly environment: NodeJS.ProcessEnv;
   readonly secretVariables: ReadonlySet<string>;
 }
@@ -33,10 +33,10 @@ export interface RunReader {
 /** Panel contract, "Values": an FXServer that never answers counts as running then. */
 const LONGEST_START_MS = 60_000;
 
-/** The process of the run of now, and what it reports of itself. Decides nothing: its news are events of the server control. */
+/** Process of the current run, and what the server reports of itself. Decides nothing: its news are events of the server control. */
 export class LiveRun {
   readonly process: GameProcess;
-  /** null: an earlier sidecar has started it. */
+  /** null: an earlier sidecar has started the process. */
   readonly backend: ServerBackend | null;
   health: Health | null = null;
   bundles: readonly BundleInfo[] | null = null;
@@ -46,7 +46,7 @@ export class LiveRun {
   readonly #reader: RunReader;
   readonly #watch: HealthWatch | null;
 
-  /** @throws LaunchError, or what the system says, if the server cannot be started */
+  /** @throws LaunchError, or the system's error, if the server cannot be started */
   constructor(options: LiveRunOptions, reader: RunReader, leftPid: number | null) {
     const { settings, standalone, processes } = options;
     this.#options = options;
@@ -60,7 +60,7 @@ export class LiveRun {
       setImmediate(() => reader.onEvent({ type: 'up' }));
   }
 
-  /** Nothing is asked any more. */
+  /** Ends the health checks, and resolves `ended`. */
   close(): void {
     this.#watch?.stop();
     this.#end.resolve();
@@ -72,7 +72,7 @@ export class LiveRun {
     const child = childEnvironment(environment, secretVariables, run);
     const process = processes.start(backend.launch(), child, this.#processReader());
     if (process.pid !== null) {
-      // The server runs all the same; after a kill of the panel nothing would know of it.
+      // The server runs without it; only after a kill of the panel it would not be found.
       memory
         .note(process.pid, run)
         .catch(() => console.append('panel', 'The process id of the server could not be saved'));

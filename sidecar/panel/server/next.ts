@@ -73,7 +73,7 @@ function act(state: ControlState, action: ServerAction, actor: string, turn: Tur
   }
 }
 
-/** An account does not want a crashed server to start again by itself. */
+/** After a crash: cancels the pending start, if any. */
 function settle(state: ControlState, actor: string): Next {
   if (state.run.phase !== 'crashed') return to(state);
   const effects = state.run.start === null ? [] : [sayNotAgain(actor)];

@@ -7,7 +7,7 @@ import type { LadderAction, StopWaits } from './stop-ladder.ts';
 
 /** The settings as the server control reads them at an event: an owner may shorten the waits while the server stops. */
 export interface RunRules extends StopWaits {
-  /** Empty: there is nothing to type. */
+  /** Empty: no line is typed. */
   readonly stopLine: string;
   readonly isImmediate: boolean;
   /** After a crash, and with the panel. */

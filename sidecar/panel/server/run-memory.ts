@@ -3,7 +3,7 @@ import type { StoreTrouble } from '../store-trouble.ts';
 import { RUN_VARIABLE } from './process/child-environment.ts';
 import { groupMembers, hasVariable, readStartMark } from './process/group.ts';
 
-/** Which process is the server's, kept on the disk: after `kill -9` of the sidecar the next start knows what to end. */
+/** The server's process id on disk: after `kill -9` of the sidecar the next start ends that process. */
 export class RunMemory {
   readonly #store: PanelStore;
   readonly #trouble: Pick<StoreTrouble, 'attempt'>;
@@ -26,18 +26,18 @@ export class RunMemory {
     return this.#trouble.attempt(() => this.#store.prepare('SELECT 1 FROM server_run').get() === undefined, false);
   }
 
-  /** A number that stays in a file that takes nothing is harmless: the next start finds no such process. */
+  /** If the delete fails, the stored id is harmless: the next start finds no such process. */
   forget(): void {
     this.#trouble.attempt(() => void this.#store.prepare('DELETE FROM server_run').run(), undefined);
   }
 
-  /** The process number of a group that an earlier sidecar has left running; null where there is none. */
+  /** Process id of a group that an earlier sidecar left running, or null. */
   async findLeftGroup(): Promise<number | null> {
     const row = this.#store.prepare('SELECT pid, mark, run FROM server_run').get() as Row | undefined;
     if (row === undefined) return null;
     const mark = await readStartMark(row.pid);
     if (mark !== null) return mark === row.mark ? row.pid : null;
-    // Its leader has gone. Who is left is known by what the leader was started with.
+    // The leader has ended. Other members are known by the variable that the leader was started with.
     if (process.platform !== 'linux') return null;
     const isOurs = groupMembers(row.pid).some((pid) => hasVariable(pid, RUN_VARIABLE, row.run));
     return isOurs ? row.pid : null;

@@ -9,7 +9,7 @@ export interface PendingStart {
   readonly dueAtMonotonicMs: number;
 }
 
-/** One run of the server, from its launch until nothing of its process group is left. */
+/** A run of the server, from its launch until nothing of its process group is left. */
 export interface Run {
   /** null: not launched yet, or could not be. */
   readonly pid: number | null;
@@ -18,7 +18,7 @@ export interface Run {
   readonly beganAtMonotonicMs: number;
   readonly isUp: boolean;
   readonly hungSince: string | null;
-  /** Negative infinity: nobody has typed the stop line. */
+  /** Negative infinity if the stop line was not typed. */
   readonly stopLineAtMonotonicMs: number;
   /** An account or the panel wants it to end, even if it ends by itself before. */
   readonly isUnwanted: boolean;
@@ -43,7 +43,7 @@ export type ActiveRun = Extract<RunState, Run>;
 /** Everything that the server control decides by. */
 export interface ControlState {
   readonly run: RunState;
-  /** Of the last run. */
+  /** Exit of the last run. */
   readonly exit: ServerExit | null;
   /** Why the last start failed. */
   readonly failure: string | null;

@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** A message with 2000 bundles needs half of it. */
+/** Twice the size of a message with 2000 bundles. */
 const MAX_MESSAGE_CHARS = 1_048_576;
 
 /**
- * Bytes of the channel to messages, one JSON text a line. Scripts of strangers write there: a longer line is dropped as it
- * comes, and so is a line that is no JSON.
+ * Reads messages from the bytes of the channel, one JSON text per line. Foreign scripts can write there: a line that is too
+ * long is dropped as it arrives, and so is a line that is not JSON.
  */
 export class ChannelMessages {
   readonly #onMessage: (message: unknown) => void;
@@ -18,7 +18,7 @@ export class ChannelMessages {
     this.#onMessage = onMessage;
   }
 
-  /** How many lines have ended. */
+  /** Returns the number of lines that have ended. */
   write(bytes: Buffer): number {
     const [first = '', ...others] = this.#decoder.write(bytes).split('\n');
     this.#extend(first);

@@ -1,14 +1,14 @@
 /**
- * What the sidecar was started with and the game server has no business with: its secrets, the passwords of its database, and
- * what a service manager hands to one process. Scripts of strangers run in a game server.
+ * Variables of the sidecar that the game server must not see: secrets, database passwords, and variables that a service
+ * manager gives to one process. Foreign scripts run in a game server.
  */
 const NOT_PASSED_ON =
   /^(SIDECAR_.*|PGPASSWORD|PGPASSFILE|PGSERVICEFILE|MYSQL_PWD|CREDENTIALS_DIRECTORY|NOTIFY_SOCKET|WATCHDOG_.*|LISTEN_(FDS|PID|FDNAMES)|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_UNIQUE_ID)$/i;
 
-/** Names a run of the server in the environment of all that it starts, so that the rest of it is known again (`RunMemory`). */
+/** Names a run in the environment of all its processes, so that a later sidecar finds the rest of them (`RunMemory`). */
 export const RUN_VARIABLE = 'GAME_PANEL_RUN';
 
-/** @param secretVariables what the configuration names as places of secrets */
+/** @param secretVariables variables that the configuration names for secrets */
 export function childEnvironment(
   own: NodeJS.ProcessEnv,
   secretVariables: ReadonlySet<string>,

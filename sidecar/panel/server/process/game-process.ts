@@ -39,7 +39,7 @@ export interface GameProcess {
   signal(signal: GroupSignal): void;
 }
 
-/** The owner of game processes: their parent, whose end ends their input and output. */
+/** Owner of game processes: their parent, whose end ends their input and output. */
 export interface ProcessOwner {
   /** @throws Error if the system refuses at once; other faults are the `failure` of the exit */
   start(launch: Launch, environment: NodeJS.ProcessEnv, reader: ProcessReader): GameProcess;

@@ -11,7 +11,7 @@ const LIMIT_MS = 10_000;
 const KILLED_MS = 5000;
 const LOOK_MS = { first: 10, longest: 200 };
 
-/** A process with all that it has started. Its number may be another's once nothing is left of it: no signal is sent then. */
+/** A process with all that it has started. After its end the number may belong to another process, so no signal is sent. */
 export class ProcessGroup {
   readonly #pid: number;
   #isGone = false;
@@ -46,8 +46,8 @@ export class ProcessGroup {
 }
 
 /**
- * The process of a server and what it has started: on POSIX its process group, whose number is that of the process; on
- * Windows the tree below it. Never throws where nothing is left of it.
+ * Signals a process and all that it has started: on POSIX its process group, whose number is the process id; on Windows the
+ * tree below it. Does not throw if the group has ended.
  */
 function signalGroup(pid: number, signal: GroupSignal): void {
   if (process.platform === 'win32') {
@@ -58,7 +58,7 @@ function signalGroup(pid: number, signal: GroupSignal): void {
   try {
     process.kill(-pid, signal === 'kill' ? 'SIGKILL' : 'SIGTERM');
   } catch {
-    // Nobody is left of it.
+    // The group has ended.
   }
 }
 
@@ -73,8 +73,8 @@ function isGroupAlive(pid: number): boolean {
 }
 
 /**
- * Linux: who lives of a group. The kernel counts the dead that nobody has waited for as members, and where process 1 is no
- * init (most containers) nobody ever does.
+ * Linux: living members of a group. The kernel counts dead processes as members until their parent waits for them, and if
+ * process 1 is no init (most containers) it never does.
  */
 export function groupMembers(group: number): number[] {
   try {
@@ -98,7 +98,7 @@ interface Stat {
   readonly startedTicks: string;
 }
 
-/** Linux, proc(5). The name of the program stands in parentheses and may hold anything. */
+/** Linux, proc(5). The program's name is in parentheses and may contain any character. */
 export function readStat(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -110,8 +110,8 @@ export function readStat(pid: number): Stat | null {
 }
 
 /**
- * Tells a process from a later one that was given the same number: when it was started, as its system writes it. null where
- * there is no such process, or nothing tells.
+ * Start time of a process as the system writes it, which tells the process from a later one with the same number. null if
+ * there is no such process, or its start time is unknown.
  */
 export async function readStartMark(pid: number): Promise<string | null> {
   try {
@@ -127,7 +127,7 @@ export async function readStartMark(pid: number): Promise<string | null> {
   }
 }
 
-/** Ticks begin anew with the machine, so its start belongs to them. */
+/** Ticks restart with the machine, so the mark includes the id of its boot. */
 function linuxMark(pid: number): string | null {
   const stat = readStat(pid);
   if (stat === null || 'ZX'.includes(stat.state)) return null;

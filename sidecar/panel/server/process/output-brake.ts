@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 
-/** A server that prints its whole life at once is read at once; one that never stops printing waits for its reader. */
+/** Lines of a burst that is read at once; a server that never stops printing waits for its reader. */
 const BURST_LINES = 100_000;
 const LINES_PER_SECOND = 10_000;
-/** Long lines cost as much as many. */
+/** Bytes that count as one line. */
 const LINE_BYTES = 400;
 const PAUSE_MS = 50;
 
 /**
- * Bounds what a flood takes of this thread, which serves the database too. Nothing is dropped: the pipe fills, and the server
- * that floods waits, as it would for a terminal.
+ * Bounds the time that a flood of output takes of this thread, which serves the database too. No line is dropped: the pipe
+ * fills, and the server waits as it would for a terminal.
  */
 export class OutputBrake {
   readonly #streams: readonly Readable[];
@@ -21,7 +21,7 @@ export class OutputBrake {
     this.#streams = streams;
   }
 
-  /** So much was read. */
+  /** Counts output that was read. */
   note(lines: number, bytes: number): void {
     this.#refill();
     this.#budget -= Math.max(lines, bytes / LINE_BYTES);

@@ -43,10 +43,10 @@ class ChildServer implements GameProcess {
     const options: SpawnOptions = {
       cwd: launch.folder,
       env: environment,
-      // Of its own session: keys pressed where the sidecar runs are not its business, and its group is its own.
+      // Own session and own group: keys pressed in the sidecar's terminal do not reach the server.
       detached: process.platform !== 'win32',
       windowsHide: true,
-      // No channel of Node.js: its reader keeps a message of any length. On Windows only an overlapped pipe goes both ways.
+      // Not Node.js's own channel: its reader keeps a message of any length. On Windows only an overlapped pipe works both ways.
       stdio: ['pipe', 'pipe', 'pipe', ...(launch.hasChannel ? ['overlapped' as const] : [])],
     };
     const child = withGivenUmask(() => spawn(launch.command, [...launch.args], options));
@@ -109,7 +109,7 @@ class ChildServer implements GameProcess {
     this.#readBraked(channel, (bytes) => messages.write(bytes));
   }
 
-  /** @param take returns how many lines it has read */
+  /** @param take returns the number of lines read */
   #readBraked(stream: Readable, take: (bytes: Buffer) => number): void {
     const brake = new OutputBrake([stream]);
     this.#brakes.push(brake);

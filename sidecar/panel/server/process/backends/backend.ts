@@ -1,33 +1,33 @@
 import type { GameProcess, Launch } from '../game-process.ts';
 
-/** What a server says of itself when it is asked. */
+/** Answer of a server to a health check. */
 export interface Health {
-  /** null: it does not tell. */
+  /** null: the server does not report them. */
   readonly players: number | null;
   readonly resources: readonly string[] | null;
 }
 
-/** How long a server has given no sign of life, and how long it may. */
+/** Time without a sign of life, and the limit after which the server hangs. */
 export interface Silence {
   readonly silentMs: number;
   readonly hangMs: number;
 }
 
-/** What differs between the kinds of servers. Made anew for each run, from the settings as they are then. */
+/** Differences between the kinds of servers. Created for each run from the settings of that moment. */
 export interface ServerBackend {
-  /** @throws LaunchError where it cannot be started as it is configured */
+  /** @throws LaunchError if the configuration does not allow a start */
   launch(): Launch;
-  /** Typed to stop it if the settings have no stop line; empty: there is nothing to type. */
+  /** Stop line if the settings have none; empty: no line is typed. */
   readonly defaultStopLine: string;
-  /** What tells that it has started: that the process lives, that it prints, that it answers. */
+  /** Sign that the server is up: its process lives, it prints a line, or it answers. */
   readonly isUpAt: 'process' | 'line' | 'answer';
-  /** Asks whether it is well; null where nothing of the kind can be asked. Rejects where it does not answer. */
+  /** Health check; rejects if the server does not answer. null: this kind has none. */
   readonly ask: ((process: GameProcess, signal: AbortSignal, silence: Silence) => Promise<Health>) | null;
-  /** Takes what the server says over its channel. */
+  /** Takes a message of the server's channel. */
   readonly take?: (message: unknown) => void;
 }
 
-/** For the owner, in one line: starting it again would not help. */
+/** Message in one line for the owner; another start would fail too. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
 }

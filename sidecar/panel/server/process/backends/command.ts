@@ -3,7 +3,7 @@ import { parseArgsStringToArgv } from 'string-argv';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
 import { LaunchError, type ServerBackend } from './backend.ts';
 
-/** Any program: what the owner's command line says. Nothing is known of it but that it lives and prints. */
+/** Any program, by the owner's command line. The panel only knows that it lives and prints. */
 export function commandBackend(settings: SettingValues): ServerBackend {
   return {
     launch() {
@@ -18,8 +18,8 @@ export function commandBackend(settings: SettingValues): ServerBackend {
 }
 
 /**
- * A program that prints needs no question. One that has been silent for half of what it may is sent the owner's cheap command
- * once; whatever it prints then is a sign of life.
+ * A program that prints needs no question. After half of the allowed silence it is sent the owner's cheap command once; any
+ * output after it is a sign of life.
  */
 function askByCommand(line: string): NonNullable<ServerBackend['ask']> {
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -34,12 +34,12 @@ function askByCommand(line: string): NonNullable<ServerBackend['ask']> {
   };
 }
 
-/** Into words as a shell would; no shell ever sees it. */
+/** Splits a line into words by the rules of a shell; no shell ever runs it. */
 export function splitLine(line: string): string[] {
   return parseArgsStringToArgv(line);
 }
 
-/** The system's own message for a folder that is missing names the program instead. */
+/** Checked first: for a missing folder the system's message names the program. */
 export function existingFolder(folder: string): string {
   if (folder === '') throw new LaunchError('the settings have no server folder');
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {

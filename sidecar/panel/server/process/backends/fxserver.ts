@@ -11,7 +11,7 @@ const DEFAULT_PORT = 30120;
 const MAX_ANSWER_BYTES = 1_048_576;
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** FiveM and RedM. Its own HTTP port tells that it is up, who plays, and what runs. */
+/** FiveM and RedM. The server's HTTP port reports that it is up, the players and the resources. */
 export function fxserverBackend(settings: SettingValues): ServerBackend {
   const endpoint = readEndpoint(settings.serverRoot);
   return {
@@ -27,7 +27,7 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
   };
 }
 
-/** As its documentation starts it, from the folder of the server's data. */
+/** Start line from FXServer's documentation, for the folder of the server's data. */
 function usualStartLine(folder: string): string {
   const programs = process.platform === 'win32' ? ['FXServer.exe'] : ['run.sh'];
   const program = programs.find((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
@@ -45,13 +45,13 @@ function readEndpoint(folder: string): Endpoint {
   }
 }
 
-/** Where the server's own HTTP port is reached from this machine. */
+/** Address of the server's HTTP port, from this machine. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
-/** Of the first `endpoint_add_tcp "address:port"` in a server.cfg. One that listens everywhere is asked over the loopback. */
+/** The first `endpoint_add_tcp "address:port"` of a server.cfg. An address for all interfaces becomes the loopback address. */
 export function findEndpoint(serverConfig: string): Endpoint {
   for (const line of serverConfig.split(/\r?\n/)) {
     const [, address = '', portText = ''] = /^\s*endpoint_add_tcp\s+"?\[?([^"\s\]]+)\]?:(\d+)"?/i.exec(line) ?? [];
@@ -61,12 +61,12 @@ export function findEndpoint(serverConfig: string): Endpoint {
   return { host: '127.0.0.1', port: DEFAULT_PORT };
 }
 
-/** @throws Error where it does not answer, or answers what no server of the kind would */
+/** @throws Error if the server does not answer, or not as an FXServer would */
 export async function askFxServer({ host, port }: Endpoint, signal: AbortSignal): Promise<Health> {
   const base = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const [info, players] = await Promise.all([
     readJson(`${base}/info.json`, signal),
-    // An owner may have closed it; the server is no less well for that.
+    // An owner may have closed this path; the server is well without it.
     readJson(`${base}/players.json`, signal).catch(() => null),
   ]);
   const resources = isRecord(info) && Array.isArray(info.resources) ? info.resources : null;

@@ -6,10 +6,10 @@ import { fxserverBackend } from './fxserver.ts';
 import { type StandalonePlace, standaloneBackend } from './standalone.ts';
 
 /**
- * Where another kind of server is added.
+ * The place to add another kind of server.
  *
- * @param onBundles only some kinds tell their bundles
- * @throws LaunchError where there is nothing to start
+ * @param onBundles called by the kinds that report their bundles
+ * @throws LaunchError if there is no server to start
  */
 export function openBackend(
   values: SettingValues,

@@ -7,8 +7,8 @@ import { type Health, LaunchError, type ServerBackend } from './backend.ts';
 import { existingFolder } from './command.ts';
 
 /**
- * What the standalone server says over its channel (`standalone/panel-channel.ts`). Scripts run in its process and can say
- * anything there, so it is taken only in its shape, and only so much of it.
+ * Bounds of the standalone server's messages (`standalone/panel-channel.ts`). Scripts run in its process and can write
+ * anything to the channel, so messages are read by their shape and within these bounds.
  */
 const MAX_BUNDLES = 2000;
 const MAX_TEXT_CHARS = 2000;
@@ -16,13 +16,13 @@ const MAX_LIST = 200;
 const STATES: readonly string[] = ['stopped', 'starting', 'started', 'failed'] satisfies BundleState[];
 
 export interface StandalonePlace {
-  /** Of the program `main.js`; null where this sidecar came without one. */
+  /** Path of `main.js`; null if this sidecar is shipped without it. */
   readonly program: string | null;
-  /** Its configuration; null: `vfs` in the server's folder. */
+  /** Configuration folder; null: `vfs` in the server's folder. */
   readonly vfs: string | null;
 }
 
-/** The server that is shipped here: it tells its bundles, and answers a ping, over a channel beside its console. */
+/** The standalone server: reports its bundles, and answers pings, over a channel beside its console. */
 export function standaloneBackend(
   settings: SettingValues,
   place: StandalonePlace,
@@ -55,7 +55,7 @@ class Pings {
   readonly #waiting = new Map<number, () => void>();
   #last = 0;
 
-  /** Rejects when the signal is aborted first. */
+  /** Rejects if the signal is aborted before the answer. */
   send(process: GameProcess, signal: AbortSignal): Promise<Health> {
     this.#last += 1;
     const id = this.#last;
@@ -83,7 +83,7 @@ export function readPong(message: unknown): number | null {
   return isRecord(message) && message.type === 'pong' && typeof message.id === 'number' ? message.id : null;
 }
 
-/** null where it is another message, or none that this can be made of. */
+/** null for any other message. */
 export function readBundlesMessage(message: unknown): BundleInfo[] | null {
   if (!isRecord(message) || message.type !== 'bundles' || !Array.isArray(message.bundles)) return null;
   return message.bundles.slice(0, MAX_BUNDLES).flatMap((bundle) => readBundle(bundle) ?? []);
