@@ -15,7 +15,7 @@ const CONFIG_FIELDS = [
   'killWaitSeconds',
 ] as const satisfies readonly (keyof ConfigValues)[];
 
-/** `file` of a save: the whole new text, and the hash of what it was made from. */
+/** `file` of a save: the whole new text, and the hash of the text that it was edited from. */
 export interface FileDraft {
   readonly text: string;
   readonly hash: string;
@@ -27,7 +27,7 @@ const MOST_BUNDLES = 1000;
 const LONGEST_BUNDLE_NAME = 100;
 
 interface Rule {
-  /** What it takes beside settings.write: who names the program runs any, who names the line types it. */
+  /** Permissions beside settings.write: an account that sets the program can run any, one that sets a line types it. */
   readonly needs: readonly Permission[];
   readonly expected: string;
   readonly fits: (given: unknown) => boolean;
@@ -71,7 +71,7 @@ const RULES: Readonly<Record<keyof ConfigValues, Rule>> = {
   killWaitSeconds: waitRule,
 };
 
-/** @throws PanelError `config.invalid` that names the field and says what is expected */
+/** @throws PanelError `config.invalid` with the field and the expected value */
 export function readConfigChanges(given: unknown): Partial<ConfigValues> {
   if (given === undefined) return {};
   if (!isRecord(given)) throw invalid('config', 'expected an object');
@@ -94,7 +94,7 @@ export function configOf(values: SettingValues): ConfigValues {
   return Object.fromEntries(CONFIG_FIELDS.map((name) => [name, values[name]])) as unknown as ConfigValues;
 }
 
-/** Only what would be another value. */
+/** Changes whose value differs from the current one. */
 export function differingFrom(now: ConfigValues, changes: Partial<ConfigValues>): Partial<ConfigValues> {
   const isOther = ([name, value]: [string, unknown]) =>
     JSON.stringify(now[name as keyof ConfigValues]) !== JSON.stringify(value);
@@ -113,7 +113,7 @@ function isConfigField(name: string): name is keyof ConfigValues {
   return (CONFIG_FIELDS as readonly string[]).includes(name);
 }
 
-/** Without what a console or a terminal takes as more than text. */
+/** A line without characters that a console or a terminal would obey. */
 export function isLine(given: unknown): given is string {
   return (
     typeof given === 'string' &&
@@ -124,7 +124,7 @@ export function isLine(given: unknown): given is string {
   );
 }
 
-/** As the line is split: a mark within the other kind is a character like any. */
+/** Same rule as for splitting the line: a mark inside the other kind is an ordinary character. */
 function hasClosedQuotes(line: string): boolean {
   return /^(?:[^"']|"[^"]*"|'[^']*')*$/.test(line);
 }

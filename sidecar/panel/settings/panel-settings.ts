@@ -3,12 +3,12 @@ import type { Backend } from '../shapes/server.ts';
 import type { ConfigValues, SettingsDocument } from '../shapes/settings.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
-/** What the panel is told by its owner, beside sidecar.json. Kept in `panel.sqlite`; whoever changes it checks it first. */
+/** Settings of the owner, beside sidecar.json. Stored in `panel.sqlite`; each caller of `update` validates them first. */
 export interface SettingValues extends ConfigValues, Omit<SettingsDocument, 'locale'> {
-  /** Of the setup: the default of every account, and of the sign-in page. */
+  /** Language from the setup: default of every account, and of the sign-in page. */
   readonly locale: Locale;
   readonly backend: Backend;
-  /** Absolute; empty while there is none. Working folder of the server. */
+  /** Working folder of the server, absolute; empty if not set. */
   readonly serverRoot: string;
   readonly bridge: {
     readonly enabled: boolean;
@@ -46,11 +46,11 @@ type Listener = (now: SettingValues, before: SettingValues) => void;
 export class PanelSettings {
   readonly #store: PanelStore;
   readonly #listeners = new Set<Listener>();
-  /** What this start presets, whatever the owner has set. */
+  /** Presets of this start, whether or not the owner has set these values. */
   readonly preset: Partial<SettingValues>;
   #values: SettingValues;
 
-  /** `preset`: what a start presets where the owner has set nothing yet, such as the backend of `npm start`. */
+  /** @param preset values of this start for settings that the owner has not set, such as the backend of `npm start` */
   constructor(store: PanelStore, preset: Partial<SettingValues> = {}) {
     this.#store = store;
     this.preset = preset;
@@ -63,7 +63,7 @@ export class PanelSettings {
     return this.#values;
   }
 
-  /** All of it in one transaction; listeners hear of it afterwards. */
+  /** Writes all changes in one transaction, then calls the listeners. */
   update(changes: Partial<SettingValues>): void {
     const write = this.#store.prepare('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)');
     this.#store.transaction(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FileProblem, ServerFileView } from '../shapes/settings.ts';
 import { isWithin } from './server-root.ts';
 
-/** Half of what a request may hold: quotation marks and line ends take two characters in JSON. */
+/** Half of the limit of a request: quotation marks and line ends take two characters in JSON. */
 export const LONGEST_FILE = 512 * 1024;
 const SERVER_FILE = 'server.cfg';
 const NAME_COMMANDS = ['set', 'sets', 'setr'];
@@ -16,7 +16,7 @@ interface Words {
   readonly isOpen: boolean;
 }
 
-/** Words of a line, as far as the panel reads it; it never runs one. Parts in quotation marks are one word, a comment ends the line. */
+/** Words of a line: a part in quotation marks is one word, a comment ends the line. The panel never runs a line. */
 function readWords(line: string): Words {
   const words: string[] = [];
   let isOpen = false;
@@ -29,7 +29,7 @@ function readWords(line: string): Words {
   return { words, isOpen };
 }
 
-/** What players see; the last line that says it counts, as it does for the server. Null where none does. */
+/** Server name that players see, from the last line that sets it, as the server reads it; null if no line does. */
 export function hostNameOf(text: string): string | null {
   let name: string | null = null;
   for (const line of text.split(/\r?\n/)) {
@@ -41,8 +41,7 @@ export function hostNameOf(text: string): string | null {
 }
 
 /**
- * What is wrong with the new text, for the owner; empty where nothing is. Lines that stood there before are not judged: the
- * server has lived with them.
+ * Problems of the new text, for the owner. Lines that were in the file before are not checked: the server has run with them.
  */
 export function problemsOf(text: string, before: string): string[] {
   const known = new Set(before.split(/\r?\n/));
@@ -62,13 +61,13 @@ function problemOf(line: string): string | null {
   return readWords(line).isOpen ? 'a quotation mark is not closed' : null;
 }
 
-/** The configuration file of the game server, as far as it can be edited here. */
+/** The game server's configuration file, as the panel edits it. */
 export interface ServerFile extends ServerFileView {
-  /** Where it lies, links resolved. */
+  /** Links resolved. */
   readonly path: string;
 }
 
-/** `server.cfg` of the folder itself: a link that leads out of it is not followed. */
+/** Reads `server.cfg` of the folder; a link that leads out of the folder is not followed. */
 export function readServerFile(root: string): ServerFile | FileProblem {
   let path: string;
   let bytes: Buffer;

@@ -15,7 +15,7 @@ import {
 import type { PanelSettings } from './panel-settings.ts';
 import { hashOf, hostNameOf, LONGEST_FILE, problemsOf, readServerFile, type ServerFile } from './server-cfg.ts';
 
-/** Who saves, and what they may. */
+/** The account that saves, and its permissions. */
 export interface Editor {
   readonly username: string;
   readonly permissions: ReadonlySet<Permission>;
@@ -26,11 +26,11 @@ export interface ServerConfigOptions {
   readonly store: PanelStore;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** The old file or the new one, also after a crash. */
+  /** Leaves the old file or the new one, also after a crash. */
   readonly replaceFile: (path: string, text: string, mode: number) => void;
 }
 
-/** It can run any program. */
+/** The file can run any program. */
 const FILE_NEEDS: readonly Permission[] = ['users.manage'];
 
 interface Change {
@@ -38,7 +38,7 @@ interface Change {
   readonly file: FileDraft | null;
 }
 
-/** How the game server is run, and its own configuration file. Each save keeps what was there before. */
+/** The start settings of the game server, and its configuration file. Each save stores the previous state. */
 export class ServerConfig {
   readonly #settings: PanelSettings;
   readonly #history: ConfigHistory;
@@ -61,7 +61,7 @@ export class ServerConfig {
     };
   }
 
-  /** What players see where the server tells, else what the owner calls it. */
+  /** Name that players see if `server.cfg` sets one, else the dashboard name. */
   get serverName(): string {
     const file = this.#file();
     const told = isFile(file) ? hostNameOf(file.text) : null;
@@ -69,7 +69,7 @@ export class ServerConfig {
   }
 
   /**
-   * All of it or nothing.
+   * Saves all of the changes or none.
    *
    * @returns names of what has changed
    * @throws PanelError `config.invalid`, `permission.missing`, `config.conflict`, `config.unwritable`
@@ -79,7 +79,7 @@ export class ServerConfig {
     return this.#apply({ config, file: readFileDraft(given.file) }, editor, true);
   }
 
-  /** The state before the last save, as a save of its own: a second undo takes it back. */
+  /** Saves the state before the last save; a second undo reverts the first. */
   undo(editor: Editor): readonly string[] {
     const last = this.#history.latest();
     if (last === null) throw new PanelError('config.noUndo');
@@ -107,7 +107,7 @@ export class ServerConfig {
     return fields;
   }
 
-  /** Null where this kind of server has none. */
+  /** null if this kind of server has none. */
   #file(): ServerFile | FileProblem | null {
     const { backend, serverRoot } = this.#settings.values;
     return backend === 'fxserver' && serverRoot !== '' ? readServerFile(serverRoot) : null;
@@ -123,7 +123,7 @@ export class ServerConfig {
   }
 }
 
-/** The file that the text was made from, as it is now. @throws PanelError */
+/** The current file, if the draft was edited from it. @throws PanelError */
 function checkDraft(draft: FileDraft, current: ServerFile | FileProblem | null, isChecked: boolean): ServerFile {
   if (current === null) throw invalid('file', 'this kind of server has none');
   if (typeof current === 'string') throw new PanelError('config.conflict', { field: 'file' });
@@ -142,22 +142,22 @@ function pick(values: ConfigValues, names: readonly string[]): Partial<ConfigVal
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }
 
-/** What the last save of the server's configuration replaced. */
+/** State before the last save of the server's configuration. */
 interface Undo {
   /** ISO 8601 UTC with milliseconds. */
   readonly savedAt: string;
   readonly username: string;
-  /** Names of what it changed. */
+  /** Names of the changed settings. */
   readonly fields: readonly string[];
-  /** Values from before it. */
+  /** Values before the save. */
   readonly config: Partial<ConfigValues>;
-  /** Whole text from before it; null where the file stayed. */
+  /** Whole text before the save; null if the file was not changed. */
   readonly fileBefore: string | null;
-  /** Of the file that it left: another one means that somebody else has changed it since. */
+  /** Hash of the saved file: if it differs now, the file was changed outside of the panel. */
   readonly hashAfter: string;
 }
 
-/** One row: the panel's store is for its owner alone, as a `server.cfg` holds passwords. */
+/** Single row with the last undo. In the panel's store, which only its owner can read: a `server.cfg` holds passwords. */
 class ConfigHistory {
   readonly #store: PanelStore;
 

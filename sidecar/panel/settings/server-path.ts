@@ -9,18 +9,18 @@ import { folderDetails, readServerRoot } from './server-root.ts';
 export interface ServerPathOptions {
   readonly settings: PanelSettings;
   readonly status: () => Pick<ServerStatus, 'state' | 'plan'>;
-  /** Folders of the sidecar's own, in which no game server may write. */
+  /** Folders of the sidecar, in which no game server may write. */
   readonly reserved: readonly string[];
 }
 
 interface Needed {
   readonly name: string;
   readonly isFolder: boolean;
-  /** Refusal of a folder without it. */
+  /** Refusal of a folder that lacks the file. */
   readonly problem: FolderProblem;
 }
 
-/** What a folder must hold for this kind of server to start in it. */
+/** File that a folder must contain for this kind of server to start in it. */
 const NEEDED: Readonly<Record<Backend, Needed | null>> = {
   standalone: { name: 'bundles', isFolder: true, problem: 'folder-noBundles' },
   fxserver: { name: 'server.cfg', isFolder: false, problem: 'folder-noConfig' },
@@ -28,7 +28,7 @@ const NEEDED: Readonly<Record<Backend, Needed | null>> = {
   none: null,
 };
 
-/** Where the game server lies. Whoever chooses it chooses what program runs. */
+/** Folder of the game server. An account that chooses the folder chooses the program that runs. */
 export class ServerPath {
   readonly #options: ServerPathOptions;
 
@@ -37,11 +37,11 @@ export class ServerPath {
   }
 
   /**
-   * The folder, the kind of server, or both: a wrong choice at the setup is not for ever.
+   * Changes the folder, the kind of server, or both: a wrong choice at the setup can be corrected.
    *
-   * Judged and changed in one go, so that no start comes between.
+   * Checks and changes in one synchronous step, so that no start comes between.
    *
-   * @returns what holds now, for the audit log
+   * @returns the new values, for the audit log
    * @throws PanelError `settings.serverRoot`, `settings.backend`, `server.running`
    */
   change(given: { readonly serverRoot?: unknown; readonly backend?: unknown }): string {

@@ -11,11 +11,11 @@ const EXAMPLE = process.platform === 'win32' ? 'C:\\game' : '/srv/game';
 export type ServerRoot = { readonly path: string } | RefusedFolder;
 
 /**
- * Checks what somebody wrote as the folder of the game server. Links on the way are resolved here, so that what is shown,
- * compared and kept is the folder itself.
+ * Checks the text of an owner for the folder of the game server. Resolves links, so that the folder itself is shown, compared
+ * and stored.
  *
- * @param backend null where it is not known yet: then only what holds for all of them is checked
- * @param reserved folders of the sidecar's own, absolute, in which no game server may write
+ * @param backend null if not known yet: only the rules for all kinds are checked
+ * @param reserved folders of the sidecar, absolute, in which no game server may write
  */
 export function readServerRoot(given: unknown, backend: Backend | null, reserved: readonly string[]): ServerRoot {
   if (given === '' && backend === 'none') return { path: '' };
@@ -29,7 +29,7 @@ export function readServerRoot(given: unknown, backend: Backend | null, reserved
   if (owner !== undefined) return { problem: 'folder-reserved', folder: owner };
   const kind = statSync(path, { throwIfNoEntry: false });
   if (kind !== undefined && !kind.isDirectory()) return { problem: 'folder-file', folder: path };
-  // A standalone server is made by setup; every other is there already.
+  // Setup creates the folder of a standalone server; any other server exists already.
   const mayBeMissing = backend === null || backend === 'standalone' || backend === 'none';
   return kind === undefined && !mayBeMissing ? { problem: 'folder-missing', folder: path } : { path };
 }
@@ -39,7 +39,7 @@ export function folderDetails({ problem, folder }: RefusedFolder): Pick<ErrorDet
   return { detail: FOLDER_PROBLEMS[problem].replace('{folder}', () => folder), reason: problem, folder };
 }
 
-/** Where the sidecar keeps what no game server may touch, as absolute paths. */
+/** Absolute paths of the sidecar's folders that no game server may touch. */
 export function reservedFolders(folder: string): string[] {
   return ['secrets', 'data', 'logs'].map((name) => join(folder, name));
 }
@@ -57,14 +57,14 @@ function problemOfText(given: unknown): FolderProblem | null {
   return given.split(/[\\/]/).includes('..') ? 'folder-invalid' : null;
 }
 
-/** Of the part that exists; the rest is joined to it. Null where a part of it cannot be looked at. */
+/** Resolves the part of the path that exists and joins the rest. null if a part cannot be read. */
 function resolveLinks(path: string): string | null {
   try {
     return realpathSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const parent = dirname(path);
-    // What lies below a file is told as a missing folder; that it cannot be made, the installation tells.
+    // A path below a file counts as a missing folder; the installation then reports that it cannot be created.
     if ((code !== 'ENOENT' && code !== 'ENOTDIR') || parent === path) return null;
     const above = resolveLinks(parent);
     return above === null ? null : join(above, basename(path));

@@ -29,7 +29,7 @@ const RULES: Readonly<Record<keyof SettingsDocument, (given: unknown) => boolean
   locale: isLocale,
 };
 
-/** An unknown setting is refused by its own name (panel contract), which no table of keys can hold. */
+/** Refusal with the setting's own name (panel contract), which no table of keys can contain. */
 class UnknownSettingError extends PanelError {
   constructor(name: string) {
     const key = /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(name) ? `settings.${name}` : 'settings.unknown';
@@ -41,7 +41,7 @@ class UnknownSettingError extends PanelError {
   }
 }
 
-/** @throws PanelError `settings.<field>` for the first that is unknown, or has a value that it cannot have */
+/** @throws PanelError `settings.<field>` for the first unknown setting or invalid value */
 export function readSettings(given: Readonly<Record<string, unknown>>): Partial<SettingsDocument> {
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -66,12 +66,12 @@ function isSetting(name: string): name is keyof SettingsDocument {
   return Object.hasOwn(RULES, name);
 }
 
-/** What the panel and, where nothing else names it, the server is called; null where it cannot be that. */
+/** Name of the panel, and of the server if nothing else names it; null if the text is no valid name. */
 export function readDashboardName(given: unknown): string | null {
   if (typeof given !== 'string' || isTooLongToRead(given) || !given.isWellFormed()) return null;
   const name = given.trim().normalize('NFC');
   const length = [...name].length;
-  // Neither control characters nor such that turn a line of text round.
+  // No control characters, and none that change the direction of text.
   const isShown = !/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u.test(name);
   return length >= 1 && length <= MAX_NAME_CHARS && isShown ? name : null;
 }
