@@ -151,7 +151,7 @@ interface Undo {
   readonly fields: readonly string[];
   /** Values before the save. */
   readonly config: Partial<ConfigValues>;
-  /** Whole text before the save; null if the file was not changed. */
+  /** Text before the save; null if the file was not changed. */
   readonly fileBefore: string | null;
   /** Hash of the saved file: if it differs now, the file was changed outside of the panel. */
   readonly hashAfter: string;

@@ -9,20 +9,21 @@ import { InstallRefused } from './install-refused.ts';
 const ANY_PORT =
   'the API listens on any free port, another one with each start: write a number into api.port of sidecar.json, and into the url of database.json';
 
-/** What a game server needs to call this sidecar. */
+/** Settings with which a game server calls this sidecar. */
 export interface ConnectorAccess {
   readonly url: string;
   readonly keyId: string;
   readonly secret: string;
   readonly namespaces: readonly string[];
-  /** What the owner has to change for it to go on working; empty where it will. */
+  /** Changes that the owner has to make for the access to keep working. */
   readonly notes: readonly string[];
 }
 
 /**
- * Of the first key that may do everything, else of the first: read from where it stands, as its text is not kept in memory.
+ * Access by the first key with all rights, else by the first key. Reads the secret from its place, since the sidecar does not
+ * keep its text in memory.
  *
- * @param listening address of the API, where its port is any free one
+ * @param listening address of the API, for a port that the system chooses
  */
 export function connectorAccess(
   file: string,

@@ -2,14 +2,14 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const PROGRAMS = process.platform === 'win32' ? ['FXServer.exe'] : ['run.sh', 'FXServer'];
-/** Where the guides put the program, seen from the folder of `server.cfg`. */
+/** Places of the program in FXServer's guides, relative to the folder of `server.cfg`. */
 const PLACES = ['.', 'server', 'artifacts', 'alpine', '../server', '../artifacts'];
 const DEEPEST = 4;
 const MOST_FOLDERS = 20_000;
 
 /**
- * The program of FXServer that belongs to this folder, if it lies where it usually does; as it is called with its links
- * resolved. What another user of the box may have put there is passed over, since it is going to be run.
+ * The FXServer program of this folder in one of the usual places, with links resolved. A file that another user of the machine
+ * may have put there is ignored, since the program will be run.
  */
 export function findFxServer(root: string): string | null {
   const files = PLACES.flatMap((place) => PROGRAMS.map((program) => join(root, place, program)));
@@ -24,7 +24,7 @@ export function findFxServer(root: string): string | null {
   return isOurs(program) && isOurs(dirname(program)) ? program : null;
 }
 
-/** A resource of this name below `resources/`, also in folders such as `[core]`; null where there is none. */
+/** Path of the resource below `resources/`, also in folders such as `[core]`, or null. */
 export function findResource(resources: string, name: string): string | null {
   let seen = 0;
   const look = (folder: string, depth: number): string | null => {
@@ -33,7 +33,7 @@ export function findResource(resources: string, name: string): string | null {
     if (depth === DEEPEST) return null;
     for (const entry of namesIn(folder)) {
       seen += 1;
-      // Only these hold resources, for the server as for us.
+      // The server itself looks for resources only in such folders.
       if (!/^\[.*\]$/.test(entry) || seen > MOST_FOLDERS) continue;
       const found = look(join(folder, entry), depth + 1);
       if (found !== null) return found;
@@ -59,7 +59,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Empty where the program lies in the folder itself: then the backend knows its own line. */
+/** Empty if the program is in the folder itself: the backend has a start line for that. */
 export function fxStartLine(root: string, program: string): string {
   return program === join(root, PROGRAMS[0] as string) ? '' : `"${program}" +exec server.cfg`;
 }

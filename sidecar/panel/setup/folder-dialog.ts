@@ -10,7 +10,7 @@ export interface PickStatus {
 const UNAVAILABLE: PickStatus = { state: 'unavailable', path: null };
 const OPEN: PickStatus = { state: 'open', path: null };
 const CANCELLED: PickStatus = { state: 'cancelled', path: null };
-/** Nobody looks for a folder for longer. */
+/** A dialog that is open for longer was left open. */
 const LONGEST_OPEN_MS = 10 * 60_000;
 const MOST_OUTPUT = 8192;
 const TITLE = 'Server folder';
@@ -37,7 +37,7 @@ const WINDOWS: readonly Dialog[] = [
   },
 ];
 
-/** The desktop's own dialog for a folder, where the sidecar runs on a desktop: one at a time, told what to ask by nobody. */
+/** The desktop's dialog for a folder, if the sidecar runs on a desktop: one at a time, with a fixed question. */
 export class FolderDialog {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #platform: NodeJS.Platform;
@@ -102,7 +102,7 @@ function pickedOf(text: string): PickStatus {
   return path === '' ? CANCELLED : { state: 'picked', path };
 }
 
-/** What a desktop's program needs; a password that the sidecar was given in a variable is none of it. */
+/** Variables that a desktop's program needs, so that no password of the sidecar's environment is passed on. */
 function desktopOf(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isWanted = (name: string) => !/^(SIDECAR_|DB_CONNECTOR_)/.test(name) && !/SECRET|PASSWORD|TOKEN/i.test(name);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => isWanted(name)));

@@ -11,7 +11,7 @@ import { deliver, prepare } from './put-in-place.ts';
 import { CONNECTOR_CFG, connectorCfg, namesConnector, withConnector } from './server-cfg-lines.ts';
 import type { ShippedFiles } from './shipped-files.ts';
 
-/** `db_connector` below `resources/`, and the lines for `server.cfg`; nothing of the owner's is changed (panel contract, "Values"). */
+/** Puts `db_connector` below `resources/` and lines into `server.cfg`; keeps all of the owner's (panel contract, "Values"). */
 export async function installFxServer(
   root: string,
   shipped: ShippedFiles,
@@ -45,7 +45,7 @@ function notesOn(program: string | null): string[] {
     : [];
 }
 
-/** One character a byte: what encoding the owner uses is not ours to judge. */
+/** Read as one character per byte, since the owner's encoding is unknown. */
 function readServerCfg(root: string): string {
   const file = join(root, 'server.cfg');
   if (!isThere(file) || !statSync(file).isFile()) {
@@ -56,7 +56,7 @@ function readServerCfg(root: string): string {
   return readFileSync(file, 'latin1');
 }
 
-/** @returns its folder; the owner's own where there is one, in whichever folder below `resources/` */
+/** @returns the resource's folder: the owner's own if there is one anywhere below `resources/` */
 async function placeResource(
   own: OwnFolder,
   shipped: ShippedFiles,
@@ -81,7 +81,7 @@ async function placeResource(
   return delivery.target;
 }
 
-/** `server.cfg` last: whoever starts the server meanwhile has all that the lines name. */
+/** Writes `server.cfg` last: a server that starts before that finds all files that its lines name. */
 function writeLines(own: OwnFolder, access: ConnectorAccess, resource: string, found: Found): void {
   const { url, keyId, secret, namespaces, notes } = access;
   if (/["\\\s]/.test(secret)) {

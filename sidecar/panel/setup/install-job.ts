@@ -3,14 +3,14 @@ import { PanelError } from '../panel-error.ts';
 import type { JobStatus } from '../shapes/jobs.ts';
 import { problemForOwner } from './install-refused.ts';
 
-/** What the work of a job is given. */
+/** Handle of a running job. */
 export interface JobTask {
   readonly signal: AbortSignal;
   /** @param progress 0 to 1 */
   readonly tell: (progress: number, message: string) => void;
 }
 
-/** One job at a time; what became of the last one stays readable. */
+/** Runs one job at a time; the result of the last job stays readable. */
 export class InstallJob {
   #status: JobStatus | null = null;
   #abort: AbortController | null = null;
@@ -20,7 +20,7 @@ export class InstallJob {
     return this.#status;
   }
 
-  /** @throws PanelError `setup.busy` while one runs */
+  /** @throws PanelError `setup.busy` if a job runs */
   start(kind: string, work: (task: JobTask) => Promise<unknown>): JobStatus {
     if (this.#abort !== null) throw new PanelError('setup.busy');
     const abort = new AbortController();
@@ -33,7 +33,7 @@ export class InstallJob {
     return status;
   }
 
-  /** Ends it as far as it has not begun to put things in place; what it had made until then goes again. */
+  /** Cancels a job that has not begun to put files in place, and deletes the files that it has prepared. */
   cancel(): JobStatus | null {
     this.#abort?.abort();
     return this.#status;
@@ -64,11 +64,11 @@ export class InstallJob {
 
 export interface Installed {
   readonly serverRoot: string;
-  /** What was put there, and what was there already and stays: paths, relative to the root. */
+  /** Paths relative to the root: `made` by the installation, `kept` because they existed. */
   readonly made: readonly string[];
   readonly kept: readonly string[];
-  /** What the owner still has to do. */
+  /** Tasks that remain for the owner. */
   readonly notes: readonly string[];
-  /** Of FXServer, where its program was found. */
+  /** Start line of FXServer if its program was found, else empty. */
   readonly startLine: string;
 }

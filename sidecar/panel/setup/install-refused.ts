@@ -1,4 +1,4 @@
-/** Why an installation does not go on, in words for the owner. */
+/** Reason why an installation stops, in words for the owner. */
 export class InstallRefused extends Error {
   override readonly name = 'InstallRefused';
 }
@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EXDEV: 'a folder in it is a disk of its own',
 };
 
-/** What the job says of a fault. Paths are the owner's; nothing of what files hold is told. */
+/** Message of a failed job. It names paths, which are the owner's, and never the content of a file. */
 export function problemForOwner(error: unknown): string {
   if (error instanceof InstallRefused) return error.message;
   const { code, path } = error as NodeJS.ErrnoException;

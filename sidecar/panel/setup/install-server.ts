@@ -5,7 +5,7 @@ import type { Installed, JobTask } from './install-job.ts';
 import { installStandalone } from './install-standalone.ts';
 import type { ShippedFiles } from './shipped-files.ts';
 
-/** What each kind of server needs in its folder. */
+/** Installs the files that each kind of server needs in its folder. */
 export function installServer(
   backend: Backend,
   root: string,

@@ -9,7 +9,7 @@ import { isThere, OwnFolder } from './own-folder.ts';
 import { deliver, prepare } from './put-in-place.ts';
 import type { ShippedFiles } from './shipped-files.ts';
 
-/** Folders, the connector, the sample, `vfs/database.json` for this sidecar (panel contract, "Values"). Never over what is there. */
+/** Installs folders, the connector, the sample, `vfs/database.json` (panel contract, "Values"). Replaces no existing file. */
 export async function installStandalone(
   root: string,
   shipped: ShippedFiles,
@@ -33,7 +33,7 @@ export async function installStandalone(
     tell(0.7, 'copies the sample bundle');
     const second = await prepare(own, sample, bundles, 'bundle.json', signal);
     signal.throwIfAborted();
-    // From here to the end nothing waits, so that a cancel finds all of it or nothing.
+    // Synchronous from here to the end, so that a cancel finds all of it or nothing.
     tell(0.9, 'writes the configuration');
     const made = [first, second].filter(({ staged }) => staged !== null).map(({ name }) => `bundles/${name}`);
     const kept = [first, second].filter(({ staged }) => staged === null).map(({ name }) => `bundles/${name}`);
@@ -47,7 +47,7 @@ export async function installStandalone(
   }
 }
 
-/** @returns what to know of it; null where there was one, which stays. Its secret lies beside it, which only the server's own user can read. */
+/** @returns notes for the owner; null if the file exists, which stays. The secret is beside it, readable for the server's user only. */
 function writeDatabaseFile(own: OwnFolder, vfs: string, access: () => ConnectorAccess): readonly string[] | null {
   const file = join(vfs, 'database.json');
   if (isThere(file)) return null;
@@ -57,7 +57,7 @@ function writeDatabaseFile(own: OwnFolder, vfs: string, access: () => ConnectorA
   return writeNew(file, pretty({ url, keyId, secretFile, namespaces })) ? notes : null;
 }
 
-/** Under another name where a file of that one holds something else. */
+/** Uses another name if a file of that name has another content. */
 function writeSecret(vfs: string, keyId: string, secret: string): string {
   const most = 100;
   for (let count = 1; count <= most; count += 1) {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { isWithin } from '../settings/server-root.ts';
 import { InstallRefused } from './install-refused.ts';
 
-/** The folder of the game server while things are put into it: nothing leaves it, and what was made can be taken back. */
+/** The game server's folder during an installation: no path leads out of it, and prepared files can be removed again. */
 export class OwnFolder {
   readonly root: string;
   readonly #undo: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class OwnFolder {
     this.root = root;
   }
 
-  /** Makes the folder itself, and what is missing above it. */
+  /** Creates the folder and its missing parents. */
   makeRoot(): void {
     const first = mkdirSync(this.root, { recursive: true });
     if (first === undefined) return;
@@ -21,7 +21,7 @@ export class OwnFolder {
     for (const folder of made) this.#undo.push(() => rmdirSync(folder));
   }
 
-  /** A folder directly below the root, made where it is missing. A link is followed only where it stays within. */
+  /** A folder directly below the root, created if missing. A link must not lead out of the root. */
   folder(name: string): string {
     const path = join(this.root, name);
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
@@ -32,7 +32,7 @@ export class OwnFolder {
     return this.within(path, 'folder');
   }
 
-  /** `path` itself, with its links resolved. @throws InstallRefused where it is no such thing, or leads out */
+  /** `path` with its links resolved. @throws InstallRefused if it is of another kind or leads out of the root */
   within(path: string, kind: 'folder' | 'file'): string {
     let real: string;
     try {
@@ -48,7 +48,7 @@ export class OwnFolder {
     return real;
   }
 
-  /** A place beside `target` where it is made ready. The dot keeps servers from reading it; a crash's leftovers go. */
+  /** A place beside `target` to prepare it. Servers do not read names with a dot; removes the leftovers of a crash. */
   stagingFor(target: string, name: string): string {
     const staged = join(dirname(target), `.installing-${name}`);
     rmSync(staged, { recursive: true, force: true });
@@ -56,19 +56,19 @@ export class OwnFolder {
     return staged;
   }
 
-  /** Takes back, last first, what is still only prepared: a folder that holds something by now stays. */
+  /** Removes prepared files, last first. A folder that is not empty stays. */
   takeBack(): void {
     for (const step of this.#undo.reverse()) {
       try {
         step();
       } catch {
-        // Somebody has put something there, or it is in use: not ours to remove.
+        // In use, or filled by another program meanwhile: it stays.
       }
     }
   }
 }
 
-/** Whether anything has this name, a link that leads nowhere included. */
+/** Whether the name exists, also as a link without target. */
 export function isThere(path: string): boolean {
   return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

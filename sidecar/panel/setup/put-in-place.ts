@@ -4,19 +4,19 @@ import { basename, join } from 'node:path';
 import { InstallRefused } from './install-refused.ts';
 import { isThere, type OwnFolder } from './own-folder.ts';
 
-/** A folder of ours on its way into the server's. */
+/** A shipped folder on its way into the server's folder. */
 export interface Delivery {
   readonly name: string;
-  /** Whole beside its place. Null: a good one was there already, and stays. */
+  /** Complete copy beside the target; null if a valid folder exists, which stays. */
   readonly staged: string | null;
-  /** Where it belongs. */
+  /** Final path. */
   readonly target: string;
 }
 
 /**
- * Makes `source` ready beside `folder/NAME`, which nothing reads yet. What is there already is the owner's, and stays.
+ * Copies `source` beside `folder/NAME`, where no server reads it. An existing folder is the owner's and stays.
  *
- * @param mark a file by which a whole one is known
+ * @param mark file that a complete folder contains
  */
 export async function prepare(
   own: OwnFolder,
@@ -38,12 +38,12 @@ export async function prepare(
   return { name, staged, target };
 }
 
-/** At one stroke: a server that starts meanwhile sees all of it or nothing. */
+/** A single rename: a server that starts meanwhile sees all of the folder or nothing. */
 export function deliver({ staged, target }: Delivery): void {
   if (staged !== null) renameSync(staged, target);
 }
 
-/** Copies a folder of ours file by file, each on the disk before the next, so that it is whole once it is put in place. */
+/** Copies a folder and flushes each file, so that the folder is complete on disk before it is put in place. */
 async function stageFolder(from: string, to: string, signal: AbortSignal): Promise<void> {
   await mkdir(to, { recursive: true });
   const entries = await readdir(from, { withFileTypes: true });

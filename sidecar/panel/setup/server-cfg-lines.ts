@@ -1,6 +1,6 @@
-/** What setup adds to a `server.cfg`, and where. Text is one character a byte, so that every byte of the owner's stays. */
+/** Lines that setup adds to a `server.cfg`. Text has one character per byte, so that every byte of the owner's stays. */
 
-/** Lies beside `server.cfg`, for its owner alone: the secret must not stand in a file that people show one another. */
+/** File beside `server.cfg`, readable for its owner only: people show their `server.cfg` to others. */
 export const CONNECTOR_CFG = 'db_connector.cfg';
 const FIRST_LINE = '// Written by the panel: how db_connector reaches the sidecar. Changes are kept.';
 const BLOCK = [
@@ -8,7 +8,7 @@ const BLOCK = [
   `exec ${CONNECTOR_CFG}`,
   'ensure db_connector',
 ];
-/** From here on resources start. */
+/** The first such line begins the start of resources. */
 const STARTS_SOMETHING = /^[ \t]*(ensure|start|exec)[ \t]/i;
 
 export function connectorCfg(url: string, keyId: string, secret: string): string {
@@ -23,12 +23,12 @@ export function connectorCfg(url: string, keyId: string, secret: string): string
   ].join('\n');
 }
 
-/** Whether the owner has written something about db_connector themselves: then it is theirs. */
+/** Whether the owner has written lines about db_connector; setup then adds none. */
 export function namesConnector(text: string): boolean {
   return text.split('\n').some((line) => /db_connector/.test(line) && !/^\s*(#|\/\/)/.test(line));
 }
 
-/** The owner's text with our lines before the first resource, in the line ends that the file has. */
+/** The owner's text with the lines of setup before the first resource, in the line ends of the file. */
 export function withConnector(text: string): string {
   const end = text.includes('\r\n') ? '\r\n' : '\n';
   const lines = text.split('\n');

@@ -19,10 +19,10 @@ export const SETUP_FIELDS = [
 ] as const;
 
 export type SetupField = (typeof SETUP_FIELDS)[number];
-/** Nothing in it is known to be what it should be. */
+/** Not validated. */
 export type SetupDocument = { readonly [Field in SetupField]?: unknown };
 
-/** What was given, checked. */
+/** Validated fields. */
 export interface SetupChoice {
   readonly dashboardName?: string;
   readonly username?: string;
@@ -33,10 +33,10 @@ export interface SetupChoice {
 }
 
 /**
- * Checks the fields that are given, and that all of `required` are, in the order of the document.
+ * Validates the given fields, and that all of `required` are given, in the order of the document.
  *
- * @param reserved folders of the sidecar's own
- * @throws PanelError `setup.<field>` for the first that is wrong
+ * @param reserved folders of the sidecar
+ * @throws PanelError `setup.<field>` for the first invalid field
  */
 export function readSetupFields(
   document: SetupDocument,
@@ -69,7 +69,7 @@ const READERS: Readonly<Record<SetupField, Reader>> = {
   backend: (given) => (isBackend(given) ? given : refuse('backend')),
 };
 
-/** By the rule of accounts, told as a field of the setup. */
+/** Applies a rule of accounts; its refusal names the field of the setup. */
 function readText(field: SetupField, given: unknown, read: (text: string) => string): string {
   if (typeof given !== 'string') return refuse(field);
   try {
@@ -89,10 +89,10 @@ function refuse(field: SetupField, details: ErrorDetails = {}): never {
   throw new PanelError(key, { field, ...details });
 }
 
-/** A server that whoever starts the sidecar has chosen already, as `npm start` does: setup then only makes the account. */
+/** Server that the start of the sidecar has chosen, as `npm start` does: setup then only creates the account. */
 export type ServerPreset = Pick<SettingValues, 'backend' | 'serverRoot'>;
 
-/** The fields of the server that have to be given: those that nobody has preset, and a folder only where there is a server. */
+/** Required fields of the server: those that are not preset, and the folder only if the panel runs a server. */
 export function neededServerFields(
   { backend }: SetupDocument,
   preset: ServerPreset | null,
@@ -111,7 +111,7 @@ export function isPreset({ backend, serverRoot }: ServerPreset, preset: ServerPr
   return preset !== null && serverKey(backend, serverRoot) === serverKey(preset.backend, preset.serverRoot);
 }
 
-/** One server in one folder. */
+/** Key of a kind of server in a folder. */
 export function serverKey(backend: Backend, serverRoot: string): string {
   return `${backend}\n${serverRoot}`;
 }

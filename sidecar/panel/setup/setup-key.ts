@@ -7,10 +7,10 @@ const KEY_BYTES = 32;
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 const OWNER_ONLY = 0o600;
 
-/** What proves that somebody may set this panel up: they can read the owner's files, or the sidecar's log. */
+/** Proof that a person may set this panel up: they can read the owner's files, or the sidecar's log. */
 export class SetupKey {
   readonly #file: string;
-  /** Null once it has been used. */
+  /** null after the key was used. */
   #digest: Buffer | null;
 
   private constructor(file: string, key: string | null) {
@@ -18,7 +18,7 @@ export class SetupKey {
     this.#digest = key === null ? null : digestOf(key);
   }
 
-  /** The key of an earlier start where nobody else can have read or written it; else a new one. It is told in the log. */
+  /** The key of an earlier start if no other user can have read or written it, else a new key. Logs the key. */
   static open(file: string, log: Log): SetupKey {
     let key = readKept(file);
     if (key === null) {
@@ -29,7 +29,7 @@ export class SetupKey {
     return new SetupKey(file, key);
   }
 
-  /** Of a panel that is set up: nothing matches, and what a crash left behind is removed. */
+  /** For a panel that is set up: no key matches, and the leftovers of a crash are removed. */
   static used(file: string, log: Log): SetupKey {
     const key = new SetupKey(file, null);
     key.retire(log);
@@ -37,12 +37,12 @@ export class SetupKey {
   }
 
   matches(candidate: unknown): boolean {
-    // Digests have one length whatever is sent, and equal ones say nothing about a part of the key.
+    // Digests always have the same length, and comparing them reveals nothing about a part of the key.
     const given = digestOf(typeof candidate === 'string' ? candidate : '');
     return this.#digest !== null && timingSafeEqual(given, this.#digest);
   }
 
-  /** A file that cannot be removed opens nothing: it is told, and the panel goes on. */
+  /** A file that cannot be removed is harmless: it is logged, and the panel goes on. */
   retire(log: Log): void {
     this.#digest = null;
     try {

@@ -36,7 +36,7 @@ export interface SetupOptions {
   readonly settings: PanelSettings;
   readonly preset: ServerPreset | null;
   readonly log: Log;
-  /** Of the API, once it listens. */
+  /** Address of the API once it listens. */
   readonly apiAddress?: () => string | null;
   readonly environment?: NodeJS.ProcessEnv;
   /** Monotonic milliseconds. */
@@ -47,7 +47,7 @@ export interface SetupOptions {
   readonly hasConsole?: boolean;
 }
 
-/** From the first start to the first account. Afterwards there is nothing here any more: the key is gone, all answers are 404. */
+/** From the first start to the first account. After that the key is deleted and all routes answer 404. */
 export class Setup {
   readonly hasConsole: boolean;
   readonly #options: SetupOptions;
@@ -56,7 +56,7 @@ export class Setup {
   readonly #job = new InstallJob();
   readonly #dialog: FolderDialog;
   readonly #shipped: ShippedFiles;
-  /** By server type and folder: what has been installed since the start. */
+  /** Installations since the start, by `serverKey`. */
   readonly #installed = new Map<string, Installed>();
   #isFinishing = false;
 
@@ -88,8 +88,8 @@ export class Setup {
   }
 
   /**
-   * A right key passes always: it cannot be guessed at any rate, and another program of this box, which has the owner's
-   * address, must not be able to lock the owner out by guessing.
+   * The right key always passes: it cannot be guessed at any rate, and another program of this machine, which has the owner's
+   * address, must not lock the owner out by guessing.
    *
    * @throws PanelError `route.unknown` after setup, `setup.key`, `setup.keyMissing`, `rate.limited`
    */
@@ -103,7 +103,7 @@ export class Setup {
     throw new PanelError(isMissing ? 'setup.keyMissing' : 'setup.key', { field: 'key' });
   }
 
-  /** Any subset of the fields. @throws PanelError `setup.<field>` */
+  /** Validates any subset of the fields. @throws PanelError `setup.<field>` */
   validate(document: SetupDocument): void {
     this.#read(document, []);
   }
@@ -119,7 +119,7 @@ export class Setup {
     });
   }
 
-  /** Ends the job that runs, or the dialog that is open. */
+  /** Cancels the running job, or closes the open dialog. */
   cancel(): JobStatus | null {
     this.#dialog.cancel();
     return this.#job.cancel();
@@ -127,7 +127,7 @@ export class Setup {
 
   /**
    * @returns the name of the account
-   * @throws PanelError; of two at once one goes on, the other is `setup.busy`
+   * @throws PanelError; `setup.busy` for the second of two simultaneous calls
    */
   async finish(document: SetupDocument): Promise<string> {
     const required = SETUP_FIELDS.filter((field) => field !== 'backend' && field !== 'serverRoot');
@@ -145,7 +145,7 @@ export class Setup {
     }
   }
 
-  /** `isDirect`: from this box, and through no proxy. */
+  /** @param isDirect the request is from this machine, and not through a proxy */
   pick(isDirect: boolean): PickStatus {
     return isDirect ? this.#dialog.open() : { state: 'unavailable', path: null };
   }
@@ -155,12 +155,12 @@ export class Setup {
     await this.#job.close();
   }
 
-  /** The settings come first: what is cut off between them and the account is done once more, and the account ends it. */
+  /** Writes the settings before the account, which ends the setup: after a crash between both the setup is repeated. */
   async #finish(choice: Required<SetupChoice>, startLine: string): Promise<void> {
     const { settings, accounts, log } = this.#options;
     const { username, password, dashboardName, locale, backend, serverRoot } = choice;
     const line = startLine !== '' && settings.values.startLine === '' ? { startLine } : {};
-    // What is preset is not kept: with the next start it may lie elsewhere.
+    // Presets are not stored: the next start may have others.
     const server = isPreset(choice, this.preset) ? {} : { backend, serverRoot };
     settings.update({ dashboardName, locale, ...server, ...line });
     if (!(await accounts.createFirst({ username, password, permissions: PERMISSIONS }))) {
@@ -176,7 +176,7 @@ export class Setup {
     return readSetupFields(document, required, reservedFolders(folder));
   }
 
-  /** @param required beside what is to be known of the server */
+  /** @param required beside the required fields of the server */
   #chosen(document: SetupDocument, required: readonly SetupField[]): SetupChoice & ServerPreset {
     const fields = [...required, ...neededServerFields(document, this.preset)];
     return withPreset(this.#read(document, fields), this.preset);

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What this panel can put into a server folder. Null where the package that was installed does not hold it. */
+/** Folders that the panel can copy into a server folder; null if the installed package does not contain it. */
 export interface ShippedFiles {
   /** The complete folder `db_connector`, for every kind of server. */
   readonly connector: string | null;
-  /** The bundle that shows how it is used, for the standalone server. */
+  /** Sample bundle for the standalone server. */
   readonly sample: string | null;
 }
 
-/** Beside the built program, in its own folder, or where the build of these sources puts it. */
+/** Beside the built program, in its folder, or in the build of these sources. */
 const PLACES = ['..', '.', '../../../dist'];
 
 export function findShippedFiles(here: string = fileURLToPath(new URL('.', import.meta.url))): ShippedFiles {
