@@ -12,16 +12,16 @@ export function isManager(account: Account): boolean {
   return account.enabled && account.permissions.has('users.manage');
 }
 
-/** Nobody grants what they lack, nor touches an account that holds it. @throws PanelError users.grant */
+/** An account must not grant a permission that it lacks, nor change an account that has it. @throws PanelError users.grant */
 export function checkGrant(actor: Account, permissions: ReadonlySet<Permission>): void {
   const isHeld = [...permissions].every((name) => actor.permissions.has(name));
   if (!isHeld) throw new PanelError('users.grant', { field: 'permissions' });
 }
 
 /**
- * Somebody can always manage accounts.
+ * At least one account keeps the right to manage accounts.
  *
- * @param after null: it is removed
+ * @param after null: the account is removed
  * @throws PanelError users.lastManager
  */
 export function checkManagers(all: () => readonly Account[], before: Account, after: Account | null): void {
@@ -35,7 +35,7 @@ export interface PermissionsChange {
   readonly permissions: readonly Permission[];
 }
 
-/** In words of the audit log: `(password)`, `(enabled)`, `(disabled)`, `+console.read`, `-server.stop`. */
+/** Changes as the audit log writes them: `(password)`, `(enabled)`, `(disabled)`, `+console.read`, `-server.stop`. */
 export function describeAccountChange(before: Account, after: Account): string[] {
   return [
     ...(after.password === before.password ? [] : ['(password)']),
@@ -45,13 +45,13 @@ export function describeAccountChange(before: Account, after: Account): string[]
   ];
 }
 
-/** Null where they are what they were. */
+/** null if unchanged. */
 export function permissionsChange(before: Account, after: Account): PermissionsChange | null {
   const isSame = lacking(after, before).length + lacking(before, after).length === 0;
   return isSame ? null : { accountId: after.id, permissions: inOrder(after.permissions) };
 }
 
-/** What the one holds and the other does not. */
+/** Permissions that the holder has and the other lacks. */
 function lacking(holder: Account, other: Account): Permission[] {
   return inOrder(holder.permissions).filter((name) => !other.permissions.has(name));
 }

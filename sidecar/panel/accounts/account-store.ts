@@ -5,11 +5,11 @@ import type { PanelStore } from '../store/panel-store.ts';
 export interface Account {
   readonly id: number;
   readonly username: string;
-  /** As `PasswordHasher` encodes it. */
+  /** Encoded by `PasswordHasher`. */
   readonly password: string;
   readonly permissions: ReadonlySet<Permission>;
   readonly enabled: boolean;
-  /** Null: that of the setup. */
+  /** null: the language of the setup. */
   readonly locale: Locale | null;
 }
 
@@ -22,7 +22,7 @@ interface AccountRow {
   readonly locale: Locale | null;
 }
 
-/** Rows of `accounts`; knows no rules. */
+/** Reads and writes rows of `accounts`; applies no rules. */
 export class AccountStore {
   readonly #store: PanelStore;
 
@@ -63,13 +63,13 @@ export class AccountStore {
     this.#store.prepare('DELETE FROM accounts WHERE id = ?').run(id);
   }
 
-  /** Nobody else comes between: it takes the right to write before it reads. */
+  /** Transaction that locks the file for writing before it reads, so that no other write comes between. */
   atomically<Result>(work: () => Result): Result {
     return this.#store.transaction(work).immediate();
   }
 }
 
-/** In the order of the list, whatever order they were given in. */
+/** Permissions in the order of `PERMISSIONS`. */
 export function inOrder(permissions: ReadonlySet<Permission>): Permission[] {
   return PERMISSIONS.filter((name) => permissions.has(name));
 }

@@ -16,10 +16,10 @@ import { readPassword, readUsername } from './credentials.ts';
 import type { PasswordHasher } from './password-hasher.ts';
 import type { Sessions } from './sessions.ts';
 
-/** As `POST /api/users/save` takes it. */
+/** Body of `POST /api/users/save`. */
 export interface AccountDraft {
   readonly username: string;
-  /** Left out or empty keeps the one that it has. */
+  /** Omitted or empty: the password stays. */
   readonly password?: string | undefined;
   readonly permissions?: readonly string[] | undefined;
   readonly enabled?: boolean | undefined;
@@ -28,7 +28,7 @@ export interface AccountDraft {
 
 interface SavedAccount {
   readonly changes: readonly string[];
-  /** Null where they are what they were. */
+  /** null if unchanged. */
   readonly permissions: PermissionsChange | null;
 }
 
@@ -39,8 +39,8 @@ export interface AccountsOptions {
 }
 
 /**
- * Accounts and the rules of who may change whom. Each change is judged in the transaction that makes it, by what holds then:
- * of two managers who remove each other at once, one is refused.
+ * Accounts, and the rules for changing them. Each change is checked in the transaction that makes it: if two managers remove
+ * each other at once, the second is refused.
  */
 export class Accounts {
   readonly #store: AccountStore;
@@ -54,7 +54,7 @@ export class Accounts {
     this.#sessions = sessions;
   }
 
-  /** Setup is still to be done. */
+  /** True until the setup has created the first account. */
   get isEmpty(): boolean {
     return this.#store.count() === 0;
   }
@@ -77,7 +77,7 @@ export class Accounts {
     return viewOf(this.#known(readUsername(name)));
   }
 
-  /** The account of the setup: false where there is one already, also by somebody who was quicker. */
+  /** Creates the account of the setup. False if an account exists, also if a simultaneous setup has created it. */
   async createFirst(draft: {
     username: string;
     password: string;
@@ -92,7 +92,7 @@ export class Accounts {
     });
   }
 
-  /** What was changed, in words of the audit log. @throws PanelError */
+  /** Creates or changes an account. Returns the changes as the audit log writes them. @throws PanelError */
   async save(actorId: number, draft: AccountDraft): Promise<readonly string[]> {
     const username = readUsername(draft.username);
     const permissions = draft.permissions === undefined ? undefined : readPermissions(draft.permissions);
@@ -133,7 +133,7 @@ export class Accounts {
     this.#listeners.add(listener);
   }
 
-  /** The account as it is, or null where it is to be made. */
+  /** The current account, or null if it is to be created. */
   #checkSave(
     actorId: number,
     username: string,
@@ -169,7 +169,7 @@ export class Accounts {
     return { changes: describeAccountChange(before, after), permissions: permissionsChange(before, after) };
   }
 
-  /** Whoever acts may have lost the right to since the request began. */
+  /** Reads the acting account again: it may have lost the right since the request began. */
   #actor(id: number): Account {
     const actor = this.#store.byId(id);
     if (actor === null || !isManager(actor)) throw new PanelError('permission.missing');

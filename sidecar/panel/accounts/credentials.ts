@@ -2,7 +2,7 @@ import { PanelError } from '../panel-error.ts';
 import { PASSWORD_CHARS, USERNAME } from '../shapes/accounts.ts';
 import { isTooLongToRead } from '../typed-text.ts';
 
-/** As accounts are called; null where none can be called so. */
+/** Normalised user name, or null if the text is no valid name. */
 export function usernameOf(name: string): string | null {
   const username = name.toLowerCase();
   return USERNAME.test(username) ? username : null;

@@ -10,7 +10,7 @@ export interface Credentials {
   readonly remember: boolean;
 }
 
-/** A sign-in that was tried. `username` only where somebody has that name: people type passwords into that field. */
+/** Attempt to sign in. `username` is set only if an account has the name: people type passwords into that field. */
 export interface LoginAttempt {
   readonly username: string;
   readonly address: string;
@@ -22,14 +22,14 @@ export interface LoginOptions {
   readonly hasher: PasswordHasher;
   readonly sessions: Sessions;
   /**
-   * Of addresses. The limit of a pair of address and account is the same number in the same time, so that the address's own
-   * is always reached first; one of an account alone would let strangers lock it.
+   * Limit per address. The limit per address and account has the same values, so the limit of the address is always reached
+   * first. A limit per account alone would let strangers lock the account.
    */
   readonly limit: AttemptLimit;
   readonly onAttempt: (attempt: LoginAttempt) => void;
 }
 
-/** Where a sign-in comes from: the address as it is told, and what is counted as one source. */
+/** Source of a sign-in: the address as shown, and the network that the limits count. */
 export interface LoginSource {
   readonly address: string;
   readonly network: string;
@@ -65,7 +65,7 @@ export class Login {
     return opened;
   }
 
-  /** Null where the account has been disabled, removed, or given another password meanwhile. */
+  /** null if the account was disabled, removed, or got another password meanwhile. */
   #open(accountId: number, verified: string, { remember }: Credentials, replaced: Session | null) {
     const { store, sessions } = this.#options;
     return store.atomically(() => {

@@ -3,19 +3,19 @@ import { PanelError } from '../panel-error.ts';
 import { isTooLongToRead } from '../typed-text.ts';
 import { CheckLine } from './check-line.ts';
 
-/** As OWASP's password storage cheat sheet gives them; about 0.2 s and 32 MiB each. */
+/** From OWASP's password storage cheat sheet; about 0.2 s and 32 MiB per key. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
 const KEY_BYTES = 32;
-/** Of Node's pool of four threads, which also flushes journals. */
+/** Half of Node's pool of four threads, which also flushes journals. */
 const MOST_AT_ONCE = 2;
 const MOST_WAITING = 64;
 
-/** Passwords as scrypt keys. Few are computed at a time: a flood of sign-ins must not take the processor of the game. */
+/** Passwords as scrypt keys. Computes few keys at a time: a flood of sign-ins must not take the game's processor time. */
 export class PasswordHasher {
   readonly #waiting = new CheckLine(MOST_WAITING);
   readonly #nobodys = encode(COST, randomBytes(16), randomBytes(KEY_BYTES));
-  /** Hashed in place of a text that is too long to be normalised: the same time, and never equal. */
+  /** Hashed in place of a text that is too long to normalise: takes the same time, and is never equal. */
   readonly #unmatched = randomBytes(32).toString('base64');
   #running = 0;
   #computed = 0;
@@ -25,13 +25,13 @@ export class PasswordHasher {
     return this.#computed;
   }
 
-  /** @param source for the turns: a network, or an account */
+  /** @param source network or account, for fair turns */
   async hash(password: string, source: string): Promise<string> {
     const salt = randomBytes(16);
     return encode(COST, salt, await this.#derive(password, salt, COST, source));
   }
 
-  /** `encoded` null: nobody has that name, which costs as much as if somebody had. */
+  /** @param encoded null for an unknown name, which takes the same time as a known name */
   async verify(password: string, encoded: string | null, source: string): Promise<boolean> {
     const { cost, salt, key } = decode(encoded ?? this.#nobodys);
     const isEqual = timingSafeEqual(await this.#derive(password, salt, cost, source), key);

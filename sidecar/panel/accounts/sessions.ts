@@ -3,11 +3,11 @@ import type { PanelStore } from '../store/panel-store.ts';
 
 export const SESSION_SECONDS = 14_400;
 export const REMEMBERED_SECONDS = 2_592_000;
-/** Of one account; the oldest end first. */
+/** Bound per account; the oldest sessions end first. */
 const MOST_SESSIONS = 50;
 const SWEEP_MS = 30_000;
 
-/** Why streams of a session end; the event `bye` says it. */
+/** Reason why streams of a session end, as in the event `bye`. */
 export type EndReason = 'logout' | 'account' | 'expired';
 
 export interface EndedSessions {
@@ -22,21 +22,21 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-/** Who is signed in. A token is 32 random bytes that only the browser keeps; the expiry never moves. */
+/** Sessions of accounts. A token is 32 random bytes that only the browser stores; the expiry is fixed. */
 export class Sessions {
   readonly #store: PanelStore;
   readonly #now: () => number;
   readonly #listeners = new Set<(ended: EndedSessions) => void>();
   readonly #sweep: NodeJS.Timeout;
 
-  /** @param attempt does work that no request waits for, and tells what fails */
+  /** @param attempt runs work that no request waits for, and reports its failures */
   constructor(store: PanelStore, now: () => number, attempt: (work: () => void) => void) {
     this.#store = store;
     this.#now = now;
     this.#sweep = setInterval(() => attempt(() => this.endExpired()), SWEEP_MS).unref();
   }
 
-  /** The token of the new session. */
+  /** Returns the token of the new session. */
   open(accountId: number, isRemembered: boolean): { readonly token: string; readonly maxAgeSeconds: number } {
     const maxAgeSeconds = isRemembered ? REMEMBERED_SECONDS : SESSION_SECONDS;
     const token = randomBytes(32).toString('base64url');
@@ -55,7 +55,7 @@ export class Sessions {
     return row === undefined || row.expiresAt <= this.#now() ? null : row;
   }
 
-  /** Also of sessions that another process has ended, such as one that gave an account a new password. */
+  /** Sees sessions that another process has ended too, such as a command that set a new password. */
   isOpen(id: number): boolean {
     return this.#store.prepare('SELECT 1 FROM sessions WHERE id = ?').get(id) !== undefined;
   }
@@ -93,7 +93,7 @@ export class Sessions {
     const remove = this.#store.prepare('DELETE FROM sessions WHERE id = ?');
     const removed = sessionIds.filter((id) => remove.run(id).changes > 0);
     if (removed.length === 0) return;
-    // After the transaction that this may be in, which throws where it cannot be made.
+    // After the transaction that may surround this call, and that throws if it fails.
     queueMicrotask(() => {
       for (const listener of this.#listeners) listener({ sessionIds: removed, reason });
     });
