@@ -3,16 +3,16 @@ import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';
 import { LineLog, type LineLogOptions } from './line-log.ts';
 import { plainText } from './line-text.ts';
 
-/** What whoever runs the server has to know of the console. */
+/** The console, as the server control sees it. */
 export interface LineSink {
   /** Before the first line of a run. */
   beginRun(): void;
-  /** One line; what it must not hold is taken out here. Never waits for the disk. */
+  /** Appends a line and removes unsafe characters from it. Never waits for the disk. */
   append(stream: LineStream, text: string): void;
 }
 
 export const MEGABYTE = 2 ** 20;
-/** Panel contract: a file is rotated at 50 MB and kept 14 days; the logs of the panel take 1 GB in all. */
+/** Panel contract: a file is rotated at 50 MB and kept for 14 days; all logs of the panel take at most 1 GB. */
 const MAX_FILE_BYTES = 50 * MEGABYTE;
 export const LOG_AGE_MS = 14 * 86_400_000;
 export const ALL_LOGS_BYTES = 1024 * MEGABYTE;
@@ -21,7 +21,7 @@ const MAX_CHARS = 24_000_000;
 
 type ConsoleLogOptions = Pick<LineLogOptions, 'folder' | 'onTrouble'> & Partial<LineLogOptions>;
 
-/** The console of the game server: what it said, what was typed, what the panel did. */
+/** The game server's console: its output, typed lines, and the panel's own lines. */
 export type ConsoleLog = LineLog<LineStream>;
 
 export function openConsoleLog(options: ConsoleLogOptions): Promise<ConsoleLog> {

@@ -1,7 +1,7 @@
 import { PanelError } from '../panel-error.ts';
 import type { DiagnosticEntry, DiagnosticLevel, DiagnosticPage, DiagnosticSource } from '../shapes/diagnostics.ts';
 
-/** A line of a log as diagnostics show it. Numbers grow within a log, and are its own. */
+/** Line of a log as diagnostics show it. Sequence numbers belong to the log and only grow. */
 export interface DiagnosticLine {
   readonly seq: number;
   readonly time: string;
@@ -9,41 +9,41 @@ export interface DiagnosticLine {
   readonly module: string;
   readonly level: DiagnosticLevel;
   readonly text: string;
-  /** A request that was answered as asked: most of a busy log. */
+  /** A request that succeeded: most lines of a busy log. */
   readonly isOrdinaryRequest?: boolean;
 }
 
-/** What diagnostics read: one log, which may hold lines of more than one source. */
+/** A log that diagnostics read; it may hold lines of several sources. */
 export interface DiagnosticLog {
   readonly sources: readonly DiagnosticSource[];
-  /** Lines with smaller numbers, newest first, in pieces; with `history` those of the files too. */
+  /** Lines with smaller numbers, newest first, in pieces; with `history` also from the files. */
   newestFirst(before: number, history: boolean): AsyncIterable<readonly DiagnosticLine[]>;
 }
 
 export interface DiagnosticQuery {
   readonly sources: ReadonlySet<DiagnosticSource>;
-  /** Empty for all. */
+  /** Empty: all. */
   readonly module: string;
   readonly levels: ReadonlySet<DiagnosticLevel>;
-  /** With ordinary requests. */
+  /** Include ordinary requests. */
   readonly hasRequests: boolean;
-  /** A plain substring, of either case; empty for all. */
+  /** Substring, ignoring case; empty: all. */
   readonly search: string;
   readonly limit: number;
   readonly history: boolean;
-  /** Null for the newest. */
+  /** null: the newest. */
   readonly cursor: string | null;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
 }
 
-/** Lines that one request looks at; it then says that there is more, with the cursor to go on from. */
+/** Lines scanned per request; then the page says that there is more, with the cursor to continue. */
 const MOST_SCANNED = 400_000;
 const MOST_HISTORIES = 2;
-/** Stands in a cursor for a log that has not been begun. */
+/** In a cursor: a log that was not read yet. */
 const NEWEST = 'n';
 
-/** The logs merged by time, newest first. A cursor holds a number for each log, so that clocks that were set lose nothing. */
+/** Merges the logs by time, newest first. A cursor has a number per log, so that a clock that was set loses no lines. */
 export class Diagnostics {
   readonly #logs: readonly DiagnosticLog[];
   readonly #histories = new Turns(MOST_HISTORIES);
@@ -113,7 +113,7 @@ function isMatch(line: DiagnosticLine, query: DiagnosticQuery, search: string): 
   return search === '' || line.text.toLowerCase().includes(search);
 }
 
-/** Times are ISO 8601 UTC, whose texts sort as they do. */
+/** Times are ISO 8601 UTC, so their texts sort by time. */
 function newestOf(heads: readonly Head[]): Head | null {
   let newest: Head | null = null;
   for (const head of heads) {
@@ -122,7 +122,7 @@ function newestOf(heads: readonly Head[]): Head | null {
   return newest;
 }
 
-/** The line of one log that comes next. */
+/** The next line of a log. */
 class Head {
   readonly index: number;
   readonly #pieces: AsyncIterator<readonly DiagnosticLine[]>;
@@ -139,7 +139,7 @@ class Head {
     return this.#piece[this.#at] ?? null;
   }
 
-  /** `fill` would bring more. */
+  /** `fill` would read more. */
   get isEmpty(): boolean {
     return this.line === null && !this.#isDone;
   }
@@ -162,7 +162,7 @@ class Head {
   }
 }
 
-/** Work that reads whole files: a few at a time, the rest waits for its turn. */
+/** Bounds simultaneous work that reads whole files; the rest waits for its turn. */
 class Turns {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];

@@ -5,13 +5,13 @@ import { offsetOf, readBlock } from './read-lines.ts';
 
 const LF = 0x0a;
 
-/** The last bytes of a file, from the beginning of a line on. */
+/** The last bytes of a file, from the beginning of a line. */
 export async function readTail(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const { size } = await file.stat();
   return readWindow(file, size - maxBytes, size);
 }
 
-/** What stands round the line with that number, in whole lines. @throws PanelError logs.unknown where it is not in the file */
+/** Reads whole lines around the line with that number. @throws PanelError logs.unknown if it is not in the file */
 export async function readAround(file: FileHandle, seq: number, maxBytes: number): Promise<Buffer> {
   const { size } = await file.stat();
   const offset = await offsetOf(file, seq);
@@ -27,10 +27,10 @@ function firstLine(block: Buffer): string {
   return block.toString('utf8', 0, end === -1 ? block.length : end);
 }
 
-/** From the first line that begins at `from` or behind it. */
+/** Bytes from the first line that begins at or after `from`. */
 async function readWindow(file: FileHandle, from: number, to: number): Promise<Buffer> {
   if (from <= 0) return readBlock(file, 0, to);
-  // With the byte before, which says whether a line begins there.
+  // Includes the byte before, which tells whether a line begins at `from`.
   const block = await readBlock(file, from - 1, to - from + 1);
   return block.subarray(block.indexOf(LF) + 1);
 }

@@ -10,20 +10,20 @@ export interface LineLogOptions {
   readonly maxLines: number;
   readonly maxChars: number;
   readonly maxFileBytes: number;
-  /** Asked at each sweep, as the room of one log can depend on what others may take. */
+  /** Read at each sweep, since the room of a log can depend on the limits of others. */
   readonly retention: () => Retention;
   readonly now: () => number;
   readonly onTrouble: (message: string) => void;
 }
 
-/** Lines that come together are told together; a person sees no difference. */
+/** Time in which lines are gathered into one batch for listeners; too short to be seen. */
 const BATCH_MS = 25;
 const SWEEP_MS = 3_600_000;
 const PIECE = 500;
-/** More than a thousand of the longest lines. */
+/** Room for more than a thousand of the longest lines. */
 const PAGE_CHARS = 17_000_000;
 
-/** A log of numbered lines: the latest in memory, all in files that are kept for a while, and listeners for what is new. */
+/** Log of numbered lines: the latest in memory, all in files with a retention, and listeners for new lines. */
 export class LineLog<Stream extends string> {
   readonly folder: LogFolder;
   readonly #options: LineLogOptions;
@@ -55,7 +55,7 @@ export class LineLog<Stream extends string> {
     this.#beginSweep();
   }
 
-  /** The number given out last; 0 before the first. */
+  /** The last number in use; 0 before the first. */
   get lastSeq(): number {
     return this.#sequence.last;
   }
@@ -64,12 +64,12 @@ export class LineLog<Stream extends string> {
     return this.#ring.oldestSeq;
   }
 
-  /** File of the run that goes on, or went last; null before the first run of this process. */
+  /** File of the current or last run; null before the first run of this process. */
   get current(): string | null {
     return this.#current;
   }
 
-  /** What comes from now on is in a file of its own. */
+  /** Begins a new file for the lines that follow. */
   beginRun(): void {
     this.#turnTo(this.#names.ofRun(this.#options.now()));
   }
@@ -100,7 +100,7 @@ export class LineLog<Stream extends string> {
     return this.#ring.before(seq, limit);
   }
 
-  /** Lines with smaller numbers, newest first, in pieces; those of the files too where `history` is wanted. */
+  /** Lines with smaller numbers, newest first, in pieces; with `history` also from the files. */
   async *newestFirst(before: number, history: boolean): AsyncGenerator<LogLine<Stream>[]> {
     let seq = before;
     for (let lines = this.before(seq, PIECE); lines.length > 0; lines = this.before(seq, PIECE)) {
@@ -112,7 +112,7 @@ export class LineLog<Stream extends string> {
     for await (const lines of linesBefore(this.folder, seq)) yield lines as LogLine<Stream>[];
   }
 
-  /** The last lines with smaller numbers, oldest first, out of the files where the memory does not reach: `limit`, or so many characters. */
+  /** The last lines with smaller numbers, oldest first, from memory and files: at most `limit`, and at most `PAGE_CHARS`. */
   async page(before: number, limit: number): Promise<{ lines: LogLine<Stream>[]; more: boolean }> {
     const found: LogLine<Stream>[] = [];
     let chars = 0;
@@ -126,18 +126,18 @@ export class LineLog<Stream extends string> {
     return { lines: found.reverse(), more: false };
   }
 
-  /** Batches in order, each line once. The returned function ends it. */
+  /** Passes batches in order, each line once. Returns the function that removes the listener. */
   onLines(listener: (batch: readonly LogLine<Stream>[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves once the files hold all that was appended so far. */
+  /** Resolves when the files hold all lines appended so far. */
   async drain(): Promise<void> {
     await this.#writer.drain();
   }
 
-  /** Tells and writes what waits. */
+  /** Passes the waiting lines to listeners, and writes them. */
   async close(): Promise<void> {
     clearInterval(this.#sweeping);
     this.#tell();
@@ -171,7 +171,7 @@ export class LineLog<Stream extends string> {
     this.#beginSweep();
   }
 
-  /** One at a time. Room is kept for what the file in use will grow to. */
+  /** Sweeps one after another, and reserves room for the growth of the current file. */
   #beginSweep(): void {
     const { retention, now, maxFileBytes } = this.#options;
     this.#sweep = this.#sweep.then(() => {

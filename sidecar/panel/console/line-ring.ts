@@ -1,6 +1,6 @@
 import type { LogLine } from './line-text.ts';
 
-/** The latest lines in memory, bounded in number and in characters. */
+/** The latest lines in memory, bounded by number and by characters. */
 export class LineRing<Line extends LogLine> {
   readonly #maxLines: number;
   readonly #maxChars: number;
@@ -19,12 +19,12 @@ export class LineRing<Line extends LogLine> {
     return this.#count;
   }
 
-  /** Null while it is empty. */
+  /** null if the ring is empty. */
   get oldestSeq(): number | null {
     return this.#count === 0 ? null : this.#at(0).seq;
   }
 
-  /** Its number is larger than that of every line before. */
+  /** The line's number must be larger than all before. */
   push(line: Line): void {
     if (this.#count === this.#maxLines) this.#dropOldest();
     this.#slots[(this.#first + this.#count) % this.#maxLines] = line;
@@ -37,13 +37,13 @@ export class LineRing<Line extends LogLine> {
     return this.#slice(Math.max(0, this.#count - count), this.#count);
   }
 
-  /** The first `limit` lines whose number is larger. */
+  /** The first `limit` lines with a larger number. */
   after(seq: number, limit: number): Line[] {
     const from = this.#indexAfter(seq);
     return this.#slice(from, Math.min(this.#count, from + limit));
   }
 
-  /** The last `limit` lines whose number is smaller, oldest first. */
+  /** The last `limit` lines with a smaller number, oldest first. */
   before(seq: number, limit: number): Line[] {
     const to = this.#indexAfter(seq - 1);
     return this.#slice(Math.max(0, to - limit), to);

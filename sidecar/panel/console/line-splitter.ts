@@ -1,18 +1,18 @@
 import { MAX_LINE_CHARS } from './line-text.ts';
 
-/** What is kept of a line that has not ended: escape sequences go later, so it is more than a line may have in the end. */
+/** Bound of a line that has not ended: more than a line may have, since escape sequences are removed later. */
 const MAX_PENDING_CHARS = 4 * MAX_LINE_CHARS;
 
 /**
- * Bytes of a process to lines. Broken UTF-8 becomes U+FFFD, a character may come in two pieces, and a line without an end
- * takes no more than a bounded piece of memory. A carriage return that ends no line begins it anew, as on a terminal: of a
- * progress bar the last state stays.
+ * Splits the bytes of a process into lines. Broken UTF-8 becomes U+FFFD, a character may arrive in two pieces, and a line
+ * without end takes bounded memory. A carriage return inside a line starts the line again, as on a terminal: only the last
+ * state of a progress bar stays.
  */
 export class LineSplitter {
   readonly #onLine: (text: string) => void;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #pending = '';
-  /** The last character was a carriage return; what follows decides what it meant. */
+  /** The last character was a carriage return; the next character decides its meaning. */
   #isReturned = false;
 
   constructor(onLine: (text: string) => void) {
@@ -23,7 +23,7 @@ export class LineSplitter {
     this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The process has gone: what is left is a line. */
+  /** The process has ended: the rest is a line. */
   end(): void {
     this.#take(this.#decoder.decode());
     if (this.#pending !== '') this.#endLine();

@@ -1,23 +1,23 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what is looked for
-/** Of a line, in the ring, the file and the stream alike (panel contract, "Shapes"). */
+/** Maximum characters per line in ring, file and stream (panel contract, "Shapes"). */
 export const MAX_LINE_CHARS = 16_384;
 
 const UNSAFE = /[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
 /**
- * What a terminal would obey: CSI, OSC, the other strings, and two-character escapes. None of the alternatives can run into
- * another one, so that a hostile line is read once.
+ * Sequences that a terminal obeys: CSI, OSC, the other strings, and two-character escapes. The alternatives do not overlap,
+ * so that a hostile line is read once.
  */
 const ESCAPE =
   /\x1b(?:\[([0-?]*)([ -/]*)([@-~]?)|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)/g;
 const COLOUR = /^[0-9;:]{0,64}$/;
 const CONTROL = /[\0-\x08\x0a-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029]/g;
-/** An escape sequence that the cut went through. */
+/** Escape sequence that the cut has split. */
 const TORN_ESCAPE = /\x1b(?:\[[0-9;:]*)?$/;
 const LINE = /^(\d{1,15}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([a-z]+) ?/;
 
 /**
- * One line as it is kept and shown: colours (SGR) stay, every other escape sequence goes, and control characters become
- * pictures of themselves, so that nothing in it can move a cursor, set a title or pretend to be another line.
+ * Makes a line safe to store and show: keeps colours (SGR), removes other escape sequences, and replaces control characters
+ * by their pictures, so that the line cannot move a cursor, set a title or pretend to be another line.
  */
 export function cleanLine(text: string): string {
   return cutLine(UNSAFE.test(text) ? pictured(text) : text);
@@ -44,12 +44,12 @@ function cutLine(text: string): string {
   return text.slice(0, isHalf ? MAX_LINE_CHARS - 1 : MAX_LINE_CHARS).replace(TORN_ESCAPE, '');
 }
 
-/** A line that was cleaned, without its colours. */
+/** A cleaned line without its colours. */
 export function plainText(text: string): string {
   return text.includes('\x1b') ? text.replace(/\x1b\[[0-9;:]*m/g, '') : text;
 }
 
-/** A line of any of the panel's logs. `Stream` is what it came from. */
+/** Line of any log of the panel. `Stream` is its source. */
 export interface LogLine<Stream extends string = string> {
   readonly seq: number;
   /** ISO 8601 UTC with milliseconds. */
@@ -63,7 +63,7 @@ export function formatLine(line: LogLine): string {
   return `${line.seq} ${line.time} ${line.stream} ${line.text}\n`;
 }
 
-/** Null for what is no such line, such as the rest of one that was torn when the machine went down. */
+/** null for any other text, such as the rest of a line that a power failure has cut. */
 export function parseLine(text: string): LogLine | null {
   const head = LINE.exec(text);
   if (head === null) return null;

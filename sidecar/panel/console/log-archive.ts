@@ -4,15 +4,15 @@ import { ZipFile } from 'yazl';
 import { PanelError } from '../panel-error.ts';
 import type { LogFolder } from './log-folder.ts';
 
-/** Archives that are made at a time: each compresses up to a gigabyte. */
+/** Bound of simultaneous archives: each compresses up to a gigabyte. */
 const MOST_ARCHIVES = 2;
 
-/** All files of the console as a ZIP that is made while it is read: one file is open at a time, whatever they take together. */
+/** All files of the console as a ZIP that is made while it is read, with one open file at a time. */
 export async function openLogArchive(folder: LogFolder): Promise<Readable> {
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;
   let open: Readable | null = null;
-  // A reader that goes away must not leave a file open: the archive would wait for its reader for ever.
+  // A reader that disconnects must not leave a file open: the archive would wait for it for ever.
   output.on('close', () => open?.destroy());
   for (const { name, size, modified } of await folder.list()) {
     const options = { mtime: new Date(modified), mode: 0o100600 };
@@ -28,14 +28,14 @@ export async function openLogArchive(folder: LogFolder): Promise<Readable> {
   return output;
 }
 
-/** As long as it was when it was listed, since the one in use goes on growing; empty where it was swept meanwhile. */
+/** Reads the listed length, since the current file grows; empty if the file was swept meanwhile. */
 async function openFile(folder: LogFolder, name: string, size: number): Promise<Readable> {
   const file = await folder.open(name).catch(() => null);
   if (file === null) return Readable.from([]);
   return file.createReadStream({ start: 0, end: Math.max(0, size - 1) });
 }
 
-/** Archives under way, one an account: a reader that pauses does not keep others from theirs. */
+/** Archives in progress, one per account, so that a reader that pauses does not block others. */
 export class ArchivePlaces {
   readonly #accounts = new Set<number>();
 

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promis
 import { join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
 
-/** `2026-11-23T01-02-03Z-0001.log`: by name in the order in which they were written. */
+/** `2026-11-23T01-02-03Z-0001.log`: names sort in the order of writing. */
 const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z-\d{4}\.log$/;
 
 export interface LogFileInfo {
@@ -11,7 +11,7 @@ export interface LogFileInfo {
   readonly size: number;
   /** ISO 8601 UTC with milliseconds. */
   readonly modified: string;
-  /** Of the run; parts of one run bear the same. */
+  /** Start of the run; all parts of a run have the same. */
   readonly started: string;
 }
 
@@ -20,7 +20,7 @@ export interface Retention {
   readonly maxBytes: number;
 }
 
-/** The files of one log. A name from outside is looked up in what is there, and never becomes a path otherwise. */
+/** Files of a log. A name from a request is looked up in the list of files before it becomes a path. */
 export class LogFolder {
   readonly path: string;
 
@@ -32,7 +32,7 @@ export class LogFolder {
     await mkdir(this.path, { recursive: true, mode: 0o700 });
   }
 
-  /** Oldest first. Links and whatever else lies there are not listed. */
+  /** Oldest first. Links and other files are not listed. */
   async list(): Promise<LogFileInfo[]> {
     const names = await readdir(this.path).catch(() => []);
     const infos = await Promise.all(names.filter((name) => NAME.test(name)).map((name) => this.#info(name)));
@@ -50,7 +50,7 @@ export class LogFolder {
     }
   }
 
-  /** Removes what is too old, then the oldest until the rest fits; never `inUse`. */
+  /** Removes files that are too old, then the oldest until the rest fits; never `inUse`. */
   async sweep(retention: Retention, inUse: string | null, now: number): Promise<void> {
     const files = await this.list();
     let bytes = files.reduce((sum, file) => sum + file.size, 0);
@@ -75,13 +75,13 @@ function startOf(name: string): string {
 }
 
 /**
- * Names of files to come. They only grow, also where two runs begin within a second or the clock was set back.
+ * Names of new files. They only grow, also if two runs begin within a second or the clock was set back.
  */
 export class LogNames {
   #stamp: string;
   #number: number;
 
-  /** `latest`: the last name that is there; null without any. */
+  /** @param latest the last existing name, or null */
   constructor(latest: string | null) {
     this.#stamp = latest === null ? '' : latest.slice(0, -'-0001.log'.length);
     this.#number = latest === null ? 0 : Number(latest.slice(-'0001.log'.length, -'.log'.length));
@@ -97,7 +97,7 @@ export class LogNames {
 
   ofNextPart(): string {
     this.#number += 1;
-    // Ten thousand files of one second: the next second is as good.
+    // Ten thousand files in one second: continue with the next second.
     if (this.#number > 9999) {
       this.#stamp = `${new Date(Date.parse(startOf(`${this.#stamp}-0001.log`)) + 1000).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
       this.#number = 1;

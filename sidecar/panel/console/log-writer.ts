@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Text that waits for a disk which does not take it. Beyond, lines are left out of the file, and their number is told. */
+/** Bound of text that waits for the disk. Beyond it lines are left out of the file, and their number is reported. */
 const MAX_WAITING_CHARS = 8_000_000;
 
 interface Piece {
@@ -9,7 +9,7 @@ interface Piece {
   text: string;
 }
 
-/** Appends to files in the background, in the order of the calls, a write for all that has gathered. Never throws, never waits. */
+/** Appends to files in the background, in the order of calls, with one write for all gathered text. Never throws, never waits. */
 export class LogWriter {
   readonly #folder: string;
   readonly #onTrouble: (message: string) => void;
@@ -19,10 +19,10 @@ export class LogWriter {
   #isFailing = false;
   #open: { readonly name: string; readonly handle: FileHandle } | null = null;
   #work: Promise<void> | null = null;
-  /** Wait for what is appended now, not for what comes after it. */
+  /** Callers that wait for the text appended so far, not for later text. */
   #drained: (() => void)[] = [];
 
-  /** `onTrouble` hears once of a disk that takes nothing, and again when it has taken something in between. */
+  /** @param onTrouble called once per failure of the disk, and again only after a successful write */
   constructor(folder: string, onTrouble: (message: string) => void) {
     this.#folder = folder;
     this.#onTrouble = onTrouble;
@@ -40,7 +40,7 @@ export class LogWriter {
     this.#work ??= this.#run();
   }
 
-  /** Resolves once all that was appended so far is with the system, or cannot be. */
+  /** Resolves when the text appended so far is written, or has failed. */
   async drain(): Promise<void> {
     if (this.#work !== null) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
@@ -52,7 +52,7 @@ export class LogWriter {
   }
 
   async #run(): Promise<void> {
-    // Of the lines of one turn of the loop, one write.
+    // A single write for all lines of a turn of the event loop.
     await new Promise(setImmediate);
     while (this.#waiting.length > 0 || this.#drained.length > 0) {
       const pieces = this.#waiting;

@@ -7,7 +7,7 @@ import { Sequence } from './sequence.ts';
 
 export interface PartsOptions {
   readonly folder: string;
-  /** Of what is kept in memory. */
+  /** Bounds of the lines in memory. */
   readonly maxLines: number;
   readonly maxChars: number;
 }
@@ -19,7 +19,7 @@ export interface LineLogParts<Stream extends string> {
   readonly names: LogNames;
 }
 
-/** Reads what the last process left: its numbers go on, and its last lines are in memory again. */
+/** Opens the log that the last process left: continues its numbers, and reads its last lines into memory. */
 export async function openParts<Stream extends string>(options: PartsOptions): Promise<LineLogParts<Stream>> {
   const folder = new LogFolder(options.folder);
   await folder.make();
@@ -28,7 +28,7 @@ export async function openParts<Stream extends string>(options: PartsOptions): P
   const kept: LogLine<Stream>[] = [];
   let [chars, lowest] = [0, Number.POSITIVE_INFINITY];
   for await (const lines of linesBefore(folder, Number.POSITIVE_INFINITY)) {
-    // Files that somebody has copied there may hold numbers that go backwards.
+    // Copied files may hold numbers that go backwards.
     for (const line of lines.filter(({ seq }) => seq < lowest)) {
       lowest = line.seq;
       chars += line.text.length;

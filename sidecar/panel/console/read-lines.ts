@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { type LogLine, parseLine } from './line-text.ts';
 import type { LogFolder } from './log-folder.ts';
 
-/** More than the longest line, in bytes: its characters, and what stands before them. */
+/** More bytes than the longest line with its head. */
 const BLOCK_BYTES = 131_072;
 
 const LF = 0x0a;
@@ -11,7 +11,7 @@ const LF = 0x0a;
 export async function* linesBefore(folder: LogFolder, seq: number): AsyncGenerator<LogLine[]> {
   for (const { name } of (await folder.list()).reverse()) {
     const file = await folder.open(name).catch(() => null);
-    // Swept in the meantime.
+    // Swept meanwhile.
     if (file === null) continue;
     try {
       const first = await firstSeqOf(file);
@@ -24,12 +24,12 @@ export async function* linesBefore(folder: LogFolder, seq: number): AsyncGenerat
   }
 }
 
-/** Byte at which the first line with that number or a larger one begins; the end of the file where there is none. */
+/** Offset of the first line with that number or a larger one, else the end of the file. */
 export async function offsetOf(file: FileHandle, seq: number): Promise<number> {
   let low = 0;
   let high = (await file.stat()).size;
   if (seq === Number.POSITIVE_INFINITY) return high;
-  // Lines that begin before `low` are smaller; one that begins at `high` or later is not.
+  // Lines before `low` have smaller numbers; lines from `high` on do not.
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const line = await lineFrom(file, middle, high);
@@ -39,7 +39,7 @@ export async function offsetOf(file: FileHandle, seq: number): Promise<number> {
   return low;
 }
 
-/** The first whole line that begins at `from` or behind it, and before `to`. */
+/** The first whole line that begins at or after `from`, and before `to`. */
 async function lineFrom(file: FileHandle, from: number, to: number): Promise<{ seq: number; end: number } | null> {
   const start = from === 0 ? 0 : from - 1;
   const block = await readBlock(file, start, 2 * BLOCK_BYTES);
@@ -66,7 +66,7 @@ async function* linesBackwards(file: FileHandle, end: number): AsyncGenerator<Lo
     const from = Math.max(0, to - BLOCK_BYTES);
     const block = Buffer.concat([await readBlock(file, from, to - from), rest]);
     const cut = from === 0 ? 0 : block.indexOf(LF) + 1;
-    // A piece without a line feed is no log of ours; it is not gathered without end.
+    // A long piece without line feed is not from this log; it is not gathered without bound.
     const isWhole = from === 0 || cut > 0 || block.length > 4 * BLOCK_BYTES;
     if (isWhole) yield parsedBackwards(block.subarray(cut));
     rest = isWhole ? block.subarray(0, cut) : block;
@@ -83,7 +83,7 @@ function parsedBackwards(block: Buffer): LogLine[] {
     .filter((line) => line !== null);
 }
 
-/** At most `length` bytes from there on. */
+/** At most `length` bytes from `from`. */
 export async function readBlock(file: FileHandle, from: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;

@@ -1,27 +1,27 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** Numbers that one write of the file allows. */
+/** Numbers reserved by one write of the file. */
 const BLOCK = 10_000;
 
 /**
- * Numbers that never start again, also after a kill: the file holds a number that none given out so far reaches, and is
- * written before that one is given out. A clean end writes the exact one, so that numbers are skipped only after a kill.
+ * Numbers that are never used twice, also after a kill: the file holds a number above all used ones, and is written before
+ * that number is used. A clean end writes the exact number, so that numbers are skipped only after a kill.
  */
 export class Sequence {
   readonly #file: string;
   #next: number;
   #allowed: number;
 
-  /** `lastWritten`: the largest number that the logs hold; 0 without any. */
+  /** @param lastWritten the largest number in the logs; 0 if there is none */
   constructor(file: string, lastWritten: number) {
     this.#file = file;
     const kept = readKept(file);
-    // Lines are in the logs, but the file is not to be read: what was given out and not yet written is less than a block.
+    // Logs without a readable file: fewer numbers than a block were used and not written.
     this.#next = kept === null && lastWritten > 0 ? lastWritten + BLOCK : Math.max(lastWritten + 1, kept ?? 1);
     this.#allowed = this.#next;
   }
 
-  /** The number given out last. */
+  /** The last used number. */
   get last(): number {
     return this.#next - 1;
   }
@@ -40,13 +40,13 @@ export class Sequence {
     this.#allowed = this.#next;
   }
 
-  /** A full disk must not stop the console; then the numbers go on from the logs. */
+  /** A full disk must not stop the console; after a restart the numbers then continue from the logs. */
   #keep(number: number): void {
     try {
       writeFileSync(`${this.#file}.new`, `${number}\n`, { mode: 0o600 });
       renameSync(`${this.#file}.new`, this.#file);
     } catch {
-      // The lines themselves cannot be written either then, and LogWriter tells so.
+      // The lines cannot be written either, and LogWriter reports that.
     }
   }
 }

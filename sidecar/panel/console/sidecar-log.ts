@@ -6,7 +6,7 @@ import type { DiagnosticLine, DiagnosticLog } from './diagnostics.ts';
 import { LineLog, type LineLogOptions } from './line-log.ts';
 import type { LogLine } from './line-text.ts';
 
-/** Which half of the sidecar said it. */
+/** Part of the sidecar that logged the line. */
 export type SidecarPart = 'panel' | 'api';
 export type SidecarLog = LineLog<SidecarPart>;
 
@@ -15,7 +15,7 @@ const MAX_FILE_BYTES = 8 * MEGABYTE;
 const MAX_LINES = 5_000;
 const MAX_CHARS = 4_000_000;
 
-/** What the sidecar itself has logged, for owners who see the panel and not the machine's terminal. */
+/** The sidecar's own log, for owners who see the panel and not the machine's terminal. */
 export function openSidecarLog(options: Pick<LineLogOptions, 'folder' | 'now' | 'onTrouble'>): Promise<SidecarLog> {
   return LineLog.open<SidecarPart>({
     maxLines: MAX_LINES,
@@ -26,7 +26,7 @@ export function openSidecarLog(options: Pick<LineLogOptions, 'folder' | 'now' | 
   });
 }
 
-/** Passes lines on, and keeps them. */
+/** Passes lines on, and stores them. */
 export class KeptSink implements LogSink {
   readonly #sink: LogSink;
   readonly #log: SidecarLog;
@@ -44,7 +44,7 @@ export class KeptSink implements LogSink {
   }
 }
 
-/** The setup key is the one secret that is ever logged: it is for whoever sees the terminal, and for no account. */
+/** Stores a line, without the setup key: the only logged secret is for the terminal, and for no account. */
 export function keepLine(log: SidecarLog, part: SidecarPart, line: string): void {
   if (!line.includes('"setup key"')) log.append(part, line);
 }
@@ -80,7 +80,7 @@ function shown({ seq, time, stream, text }: LogLine<SidecarPart>): DiagnosticLin
   };
 }
 
-/** Lines of `api/request-log.ts` and `http/request-log.ts`, and their counts of what has no line. */
+/** Lines of the request logs of API and panel, and their counts of requests without a line. */
 function isOrdinaryRequest({ event, level, status, refused }: Record<string, unknown>): boolean {
   if (level !== 'info') return false;
   if (event === LOG_EVENT.request) return typeof status === 'number' && status < 400;
@@ -91,7 +91,7 @@ function worded(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** Null for a line that was cut. */
+/** null for a line that was cut. */
 function fieldsOf(text: string): Record<string, unknown> | null {
   try {
     const fields: unknown = JSON.parse(text);
