@@ -5,12 +5,12 @@ export interface Gap {
   readonly to: number;
 }
 
-/** One event of the stream. JSON has no line feeds, so that data is one line. */
+/** Encodes an event of the stream. JSON has no line feeds, so the data is one line. */
 export function encodeEvent(name: string, data: unknown): Buffer {
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Only lines and gaps carry an id, which is where a reader resumes (panel contract, "Shapes"). */
+/** Only lines and gaps have an id, from which a reader resumes (panel contract, "Shapes"). */
 export function encodeGap(gap: Gap): Buffer {
   return Buffer.from(`event: gap\nid: ${gap.to}\ndata: ${JSON.stringify(gap)}\n\n`);
 }

@@ -7,32 +7,32 @@ import { LineFeed, type LineSource } from './line-feed.ts';
 
 export interface EventHubOptions {
   readonly console: LineSource;
-  /** What a new stream is told at once: the state of the server. */
+  /** State of the server, sent to a new stream at once. */
   readonly status: () => unknown;
-  /** Sent to a new stream after the permissions; null while the database is well. */
+  /** Sent to a new stream after the permissions; null if the database is well. */
   readonly databaseTrouble?: () => unknown;
-  /** Asked with each comment: whoever ends sessions from another process cannot tell the hub. */
+  /** Checked with each comment: another process may have ended the session. */
   readonly isSessionOpen: (sessionId: number) => boolean;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
 const MOST_OF_A_SESSION = 20;
-/** So that no account, which may sign in many times, takes all there are from the others. */
+/** Bound per account, which may sign in many times, so that it does not take all streams. */
 const MOST_OF_AN_ACCOUNT = 200;
 const MOST_STREAMS = 500;
 const BEAT_MS = 15_000;
 const EXPIRY_MS = 1000;
-/** Streams that are written to at once. */
+/** Streams written per turn of the event loop. */
 const SLICE = 8;
 
-/** All open event streams. Services tell it what happened; it knows who may hear of it. */
+/** All open event streams. Services publish events; the hub sends each to the streams that may read it. */
 export class EventHub {
   readonly #options: EventHubOptions;
   readonly #feed: LineFeed;
   readonly #streams = new Set<EventStream>();
   readonly #timers: readonly NodeJS.Timeout[];
-  /** Those that new lines wait for. */
+  /** Streams that have new lines to write. */
   readonly #due = new Set<EventStream>();
   #isPumping = false;
 
@@ -58,7 +58,7 @@ export class EventHub {
     if (isFull) throw new PanelError('events.tooMany', { retryAfterSeconds: 5 });
   }
 
-  /** Begins to write to `out`, until it closes. `after`: the last line that the reader has; null where it wants what is new. */
+  /** Writes to `out` until it closes. `after`: the last line that the reader has; null: only new lines. */
   open(reader: Reader, out: Writable, after: number | null): void {
     const stream = new EventStream(reader, out, this.#feed, after);
     this.#streams.add(stream);
@@ -74,7 +74,7 @@ export class EventHub {
     stream.pump();
   }
 
-  /** Encoded once, to all who may see it. */
+  /** Encodes the event once, for all streams that may read it. */
   publish(name: 'status' | 'bundles' | 'job' | 'health', data: unknown, needed: Permission | null = null): void {
     const bytes = encodeEvent(name, data);
     this.#each((stream) => {
@@ -113,7 +113,7 @@ export class EventHub {
     if (!this.#isPumping) this.#pumpSlice();
   }
 
-  /** A few streams a turn of the loop: the thread is that of the API too, whose answers come in between. */
+  /** Writes to a few streams per turn of the event loop, since the API's answers share the thread. */
   #pumpSlice(): void {
     let left = SLICE;
     for (const stream of this.#due) {

@@ -3,7 +3,7 @@ import type { Permission } from '../shapes/permissions.ts';
 import { COMMENT, encodeEvent } from './encode-event.ts';
 import type { LineFeed } from './line-feed.ts';
 
-/** Why the panel ends a stream; the event `bye` says it. */
+/** Reason why the panel ends a stream, as in the event `bye`. */
 export type ByeReason = 'logout' | 'account' | 'expired' | 'shutdown';
 
 export interface Reader {
@@ -14,14 +14,14 @@ export interface Reader {
   readonly expiresAt: number;
 }
 
-/** Comments that did not get through, after which a reader counts as gone: two minutes. */
+/** Unsent comments after which a reader counts as gone: two minutes. */
 const MOST_STALLED_BEATS = 8;
-/** For the last words to arrive, before the connection is cut. */
+/** Time for the last event to arrive before the connection is cut. */
 const FAREWELL_MS = 1000;
 
 /**
- * One reader. Of lines it keeps only the number it has come to, and of the other events the last of each kind: whoever reads
- * slowly costs no memory, and gets `gap` where the console has gone on without them.
+ * A reader of events. Stores only the number of the last sent line, and the latest of each other event: a slow reader costs
+ * no memory, and gets a `gap` for lines that it has missed.
  */
 export class EventStream {
   readonly reader: Reader;
@@ -34,13 +34,13 @@ export class EventStream {
   #stalledBeats = 0;
   #isEnding = false;
 
-  /** `after`: the number behind which lines are wanted; null for what is new. */
+  /** @param after the last line that the reader has; null: only new lines */
   constructor(reader: Reader, out: Writable, feed: LineFeed, after: number | null) {
     this.reader = reader;
     this.#permissions = reader.permissions;
     this.#out = out;
     this.#feed = feed;
-    // A number that was never given out is of another life of the panel.
+    // A number above the newest is from another run of the panel.
     this.#seq = after === null || after > feed.newest ? feed.newest : after;
     out.on('drain', () => this.#onDrain());
   }
@@ -49,7 +49,7 @@ export class EventStream {
     return this.#permissions.has(permission);
   }
 
-  /** An event of which only the latest counts. */
+  /** Sends an event whose later values replace it. */
   send(name: string, bytes: Buffer): void {
     if (this.#hasRoom) this.#write(bytes);
     else this.#waiting.set(name, bytes);
@@ -58,7 +58,7 @@ export class EventStream {
   changePermissions(permissions: ReadonlySet<Permission>): void {
     const couldRead = this.can('console.read');
     this.#permissions = permissions;
-    // What it may see may have been taken away while it waited.
+    // The reader may have lost the permission for waiting events.
     this.#waiting.clear();
     this.send('permissions', encodeEvent('permissions', { permissions: [...permissions] }));
     if (!couldRead) this.#seq = this.#feed.newest;
@@ -75,7 +75,7 @@ export class EventStream {
     }
   }
 
-  /** Every 15 s: a comment, which tells proxies and the reader that the stream lives. */
+  /** Every 15 s: a comment that keeps the stream alive for proxies and the reader. */
   beat(): void {
     if (this.#hasRoom) this.#write(COMMENT);
     else this.#stalledBeats += 1;

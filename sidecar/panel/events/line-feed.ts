@@ -1,7 +1,7 @@
 import type { ConsoleLine } from '../shapes/console.ts';
 import { encodeGap, encodeLine } from './encode-event.ts';
 
-/** What the feed has to know of the console. */
+/** The console, as the feed sees it. */
 export interface LineSource {
   readonly lastSeq: number;
   readonly oldestSeq: number | null;
@@ -9,27 +9,27 @@ export interface LineSource {
   onLines(listener: (batch: readonly ConsoleLine[]) => void): () => void;
 }
 
-/** Encoded lines behind one number, up to another one. */
+/** Encoded lines after one number, up to another. */
 export interface LineChunk {
   readonly to: number;
   readonly bytes: Buffer;
 }
 
-/** What one write to a stream holds at most, but for one line that is larger. */
+/** Bound of one write to a stream; a single larger line is written whole. */
 const CHUNK_CHARS = 65_536;
-/** Of chunks that all streams share; whoever is further behind has theirs encoded for them alone. */
+/** Bound of the chunks that all streams share; chunks for a slower stream are encoded for it alone. */
 const SHARED_BYTES = 2 ** 21;
 const CATCH_UP_LINES = 500;
 
 /**
- * The lines of the console as bytes of the event stream. A batch is encoded once, and every stream writes the same bytes:
- * what a stream has is only the number that it has come to.
+ * The console's lines as bytes of the event stream. A batch is encoded once, and every stream writes the same bytes; a stream
+ * itself stores only the number of its last line.
  */
 export class LineFeed {
   readonly #source: LineSource;
   readonly #onNew: () => void;
   readonly #stop: () => void;
-  /** By the number before their first line; oldest first. */
+  /** Keyed by the number before the first line; oldest first. */
   readonly #shared = new Map<number, LineChunk>();
   #sharedBytes = 0;
   #lastTold: number;
@@ -41,12 +41,12 @@ export class LineFeed {
     this.#stop = source.onLines((batch) => this.#take(batch));
   }
 
-  /** Where a stream begins that wants only what is new: a batch that is still gathered holds older lines too. */
+  /** Start of a stream that wants only new lines: a batch that is still gathered holds older lines too. */
   get newest(): number {
     return this.#source.lastSeq;
   }
 
-  /** What a reader of `seq` gets next: lines, or the news that some are gone. Null where it has come to the end. */
+  /** Next chunk after `seq`: lines, or a gap for lines that are gone. null at the end. */
   chunkAfter(seq: number): LineChunk | null {
     if (seq >= this.#lastTold) return null;
     const shared = this.#shared.get(seq);
@@ -63,7 +63,7 @@ export class LineFeed {
   }
 
   #take(batch: readonly ConsoleLine[]): void {
-    // What was there before this feed began is of no batch of its own.
+    // Lines from before this feed belong to no batch of its own.
     const fresh = batch.filter((line) => line.seq > this.#lastTold);
     for (const { after, chunk } of this.#chunksOf(fresh, Number.POSITIVE_INFINITY, this.#lastTold)) {
       this.#shared.set(after, chunk);
@@ -78,7 +78,7 @@ export class LineFeed {
     this.#onNew();
   }
 
-  /** Lines up to `last`, a piece at a time. */
+  /** Lines up to `last`, in pieces. */
   *#chunksOf(
     lines: readonly ConsoleLine[],
     last: number,
@@ -101,7 +101,7 @@ export class LineFeed {
     if (text !== '') yield { after, chunk: { to, bytes: Buffer.from(text) } };
   }
 
-  /** Whoever catches up stops where shared chunks begin, and goes on with those. */
+  /** A reader that catches up stops where shared chunks begin, and continues with those. */
   #nextShared(seq: number): number {
     for (const after of this.#shared.keys()) if (after > seq) return after;
     return this.#lastTold;
