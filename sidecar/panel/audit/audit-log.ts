@@ -6,30 +6,30 @@ export interface AuditNote extends Omit<AuditEntry, 'id' | 'time' | 'changes'> {
 }
 
 export interface AuditPageOptions {
-  /** Only entries of this account; empty for what was done without a session. */
+  /** Only entries of this account; empty: entries without a session. */
   readonly username?: string | null;
-  /** With values of the game's rows, which not every reader of the log may see. */
+  /** Include values of the game's rows, which not every reader of the log may see. */
   readonly hasRowValues?: boolean;
 }
 
-/** Refusals have a bound of their own, so that whoever is refused a thousand times pushes out nothing that was done. */
+/** Bounds of entries. Refusals have their own, so that a thousand refusals do not remove entries of real actions. */
 export interface AuditBounds {
   readonly done: number;
   readonly refused: number;
-  /** Of one action of one account, so that nobody pushes out what was done by doing something harmless again and again. */
+  /** Bound per action and account, so that a repeated harmless action does not remove other entries. */
   readonly ofOne: number;
 }
 
 const BOUNDS: AuditBounds = { done: 50_000, refused: 10_000, ofOne: 2_000 };
-/** Rows beyond the bounds are removed now and then, not with every entry. */
+/** Entries between two removals of rows beyond the bounds. */
 const TRIM_EVERY = 200;
 const LONGEST_SUBJECT = 500;
 const MAX_CHANGES = 10;
 const MAX_USERNAMES = 500;
-/** Each commit waits for the disk on the thread that serves the game: refusals, which anybody can cause, share one. */
+/** Each commit waits for the disk on the thread that serves the game, so refusals, which any client can cause, share commits. */
 const REFUSALS_EVERY_MS = 500;
 const MOST_WAITING = 1000;
-/** Until what could not be written is tried again. */
+/** Wait before failed writes are retried. */
 const RETRY_MS = 5000;
 
 export interface AuditOptions {
@@ -37,7 +37,7 @@ export interface AuditOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly bounds?: AuditBounds;
-  /** What is written later can no longer be refused to anybody. */
+  /** Called for failures of later writes, which no request can report. */
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -53,17 +53,17 @@ interface Row extends Omit<AuditEntry, 'time' | 'changes'> {
   readonly changes: string | null;
 }
 
-/** What was done, by whom: written by the panel itself, changed by no route. */
+/** Actions of accounts. Written by the panel; no route changes an entry. */
 export class AuditLog {
   readonly #store: PanelStore;
   readonly #now: () => number;
   readonly #bounds: AuditBounds;
   readonly #onTrouble: (error: unknown) => void;
-  /** Refusals that are not written yet; beyond the most they are dropped. */
+  /** Refusals that are not written yet; bounded, further ones are dropped. */
   #waiting: TimedNote[] = [];
   #timer: NodeJS.Timeout | null = null;
   #sinceTrim = 0;
-  /** Whose entries have come since the last trim. */
+  /** Keys of the entries written since the last trim. */
   readonly #written = new Map<string, Written>();
 
   constructor({ store, now, bounds = BOUNDS, onTrouble }: AuditOptions) {
@@ -80,7 +80,7 @@ export class AuditLog {
     else this.#flushIn(REFUSALS_EVERY_MS);
   }
 
-  /** Newest first; `before` is the id that a page ended with. */
+  /** Newest first; `before` is the last id of the previous page. */
   page(before: number | null, limit: number, { username, hasRowValues }: AuditPageOptions = {}): AuditEntry[] {
     this.#flush();
     const isOfOne = typeof username === 'string';
@@ -100,7 +100,7 @@ export class AuditLog {
     }));
   }
 
-  /** All that have entries, in order. */
+  /** Accounts that have entries, in order. */
   usernames(): string[] {
     const rows = this.#store
       .prepare('SELECT DISTINCT username FROM audit ORDER BY username LIMIT ?')
@@ -135,7 +135,7 @@ export class AuditLog {
     try {
       this.#insert(notes);
     } catch (error) {
-      // Written once the file takes something again; the newest stay.
+      // Written when the file can be written again; the newest stay.
       this.#waiting = notes.slice(-MOST_WAITING);
       this.#flushIn(RETRY_MS);
       throw error;
@@ -200,7 +200,7 @@ function cutValue(text: string): string {
   return text.length > MAX_AUDIT_VALUE_CHARS ? `${text.slice(0, MAX_AUDIT_VALUE_CHARS)}…` : text;
 }
 
-/** One line, however it was sent. */
+/** The subject as one line. */
 function shown(subject: string): string {
   return subject.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, LONGEST_SUBJECT);
 }
