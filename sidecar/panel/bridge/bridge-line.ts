@@ -1,23 +1,23 @@
 import { BRIDGE_LEVELS, type BridgeLevel } from '../shapes/bridge.ts';
 
-/** One line that another machine has handed in, as it is kept. */
+/** Line from another machine, as stored. */
 export interface BridgeLine {
-  /** ISO 8601 UTC with milliseconds: the sender's. */
+  /** Time of the sender, ISO 8601 UTC with milliseconds. */
   readonly time: string;
   readonly level: BridgeLevel;
   readonly module: string;
   readonly text: string;
-  /** Name of the token it came with. */
+  /** Name of the token that sent it. */
   readonly machine: string;
 }
 
 const MAX_MODULE = 64;
 
 /**
- * The lines of a body, newline-delimited JSON. A line that cannot be read makes all of it be refused, so that a sender learns
- * of its mistake and none is lost without a word.
+ * Reads the lines of a body, newline-delimited JSON. An invalid line refuses the whole body, so that the sender learns of the
+ * fault and no line is lost silently.
  *
- * @returns the number of the first line at fault, from 1, in place of the lines
+ * @returns the lines, or the number of the first invalid line, from 1
  */
 export function readBridgeLines(body: string, machine: string): readonly BridgeLine[] | number {
   const lines: BridgeLine[] = [];

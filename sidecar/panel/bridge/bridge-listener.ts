@@ -6,13 +6,13 @@ import { HEAD_TIMES, OpenConnections } from '../open-connections.ts';
 import { type BridgeLine, readBridgeLines } from './bridge-line.ts';
 import type { BridgeTokens } from './bridge-tokens.ts';
 
-/** Of one address, in the time of `AttemptLimit`. */
+/** Bound per address, in the period of `AttemptLimit`. */
 const MOST_WRONG_TOKENS = 10;
 const MAX_BODY_BYTES = 1_048_576;
 const CONNECTIONS = { most: 64, mostOfNetwork: 16 };
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Networks that nobody routes over the internet (RFC 1918, 3927, 4193, 4291) and this machine. */
+/** Networks that are not routed over the internet (RFC 1918, 3927, 4193, 4291), and this machine. */
 const PRIVATE = new AddressRanges([
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -27,7 +27,7 @@ const PRIVATE = new AddressRanges([
 
 export interface ListenerOptions {
   readonly tokens: Pick<BridgeTokens, 'use'>;
-  /** Takes lines; resolves once they are kept. */
+  /** Stores lines; resolves when they are stored. */
   readonly keep: (lines: readonly BridgeLine[], address: string) => Promise<void>;
   /** Milliseconds that never go back. */
   readonly monotonicNow: () => number;
@@ -58,7 +58,7 @@ export class BridgeListener {
     });
   }
 
-  /** Resolves with the port. Rejects where it cannot listen. */
+  /** Resolves with the port. Rejects if it cannot listen. */
   async listen(host: string, port: number): Promise<number> {
     this.#server.listen({ host, port });
     await once(this.#server, 'listening');
@@ -72,7 +72,7 @@ export class BridgeListener {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Null where the lines are kept. Who it is comes before what it says. */
+  /** null if the lines are stored. Checks the sender before it reads the body. */
   async #serve(request: IncomingMessage): Promise<Refusal | null> {
     const address = request.socket.remoteAddress ?? '';
     if (!isPrivateAddress(address)) return { status: 403, error: 'only machines of this network are served' };
@@ -98,7 +98,7 @@ export class BridgeListener {
   }
 }
 
-/** Null where it is too long. */
+/** null if the body is too long. */
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -116,7 +116,7 @@ function answer(request: IncomingMessage, response: ServerResponse, refusal: Ref
   response.writeHead(status, {
     'content-type': 'application/json',
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-    // What was not read must not be taken for the next request.
+    // An unread rest of the body must not be taken for the next request.
     ...(request.complete ? {} : { connection: 'close' }),
   });
   response.end(body);

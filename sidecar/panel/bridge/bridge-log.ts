@@ -5,15 +5,15 @@ import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { BridgeLevel } from '../shapes/bridge.ts';
 import type { BridgeLine } from './bridge-line.ts';
 
-/** As the owner's setting counts. */
+/** Unit of the owner's setting. */
 export const MEGABYTE = 1_000_000;
 const DAY_MS = 86_400_000;
 const MAX_LINES = 5_000;
 const MAX_CHARS = 4_000_000;
-/** What goes first by size is never much. */
+/** Small files, so that a sweep by size never removes much. */
 const MAX_FILE_BYTES = MEGABYTE;
 
-/** Lines of other machines, by their level; sender's time, machine and module stand in front of the text. */
+/** Lines of other machines; their stream is the level, their text begins with the sender's time, machine and module. */
 export type BridgeLog = LineLog<BridgeLevel>;
 
 export function openBridgeLog(
@@ -34,7 +34,7 @@ export function keptText({ time, machine, module, text }: BridgeLine): string {
   return [time, encodeURIComponent(machine), encodeURIComponent(module), text].join(' ');
 }
 
-/** The bridge as a source of diagnostics: by the order of arrival, as clocks of other machines may be off. */
+/** The bridge as a source of diagnostics, in the order of arrival: clocks of other machines may be wrong. */
 export class BridgeDiagnostics implements DiagnosticLog {
   readonly sources = ['bridge'] as const;
   readonly #log: BridgeLog;

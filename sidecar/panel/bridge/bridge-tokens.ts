@@ -4,7 +4,7 @@ import type { BridgeToken } from '../shapes/bridge.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
 const TOKEN_BYTES = 32;
-/** A name is for people: which machine has it. */
+/** A name tells people which machine has the token. */
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 const MOST_TOKENS = 100;
 
@@ -15,7 +15,7 @@ interface Row {
   readonly last_used_at: string | null;
 }
 
-/** With which other machines may hand in lines. Kept hashed: who reads the store can send nothing. */
+/** Tokens with which other machines send lines. Stored as hashes: a reader of the store cannot send. */
 export class BridgeTokens {
   readonly #store: PanelStore;
   readonly #now: () => number;
@@ -35,7 +35,7 @@ export class BridgeTokens {
     }));
   }
 
-  /** The token is in this answer, and nowhere afterwards. @throws PanelError `bridge.name` */
+  /** Returns the token, which is stored nowhere. @throws PanelError `bridge.name` */
   create(name: string): { readonly id: number; readonly token: string } {
     if (!NAME.test(name) || name.trim() !== name) {
       throw new PanelError('bridge.name', { field: 'name', detail: 'expected 1 to 64 characters that can be seen' });
@@ -58,14 +58,14 @@ export class BridgeTokens {
   }
 
   /**
-   * Whose token it is, and notes that it was used; null for none. Looked up by its hash: what a stranger learns of the time
-   * that takes is about a hash that he cannot choose.
+   * Finds the token and stores its use, or returns null. Looks up the hash, so that timing only reveals something about a hash
+   * that a stranger cannot choose.
    */
   use(token: string): BridgeToken | null {
     const row = this.#store.prepare('SELECT * FROM bridge_tokens WHERE hash = ?').get(hashOf(token)) as Row | undefined;
     if (row === undefined) return null;
     const lastUsedAt = this.#timeOf(this.#now());
-    // The day is enough for an owner who looks for tokens that nobody uses, and spares a write a batch.
+    // Precise enough to find unused tokens, and avoids a write per batch.
     if (row.last_used_at?.slice(0, 13) !== lastUsedAt.slice(0, 13)) {
       this.#store.prepare('UPDATE bridge_tokens SET last_used_at = ? WHERE id = ?').run(lastUsedAt, row.id);
     }

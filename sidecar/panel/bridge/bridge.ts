@@ -14,9 +14,9 @@ const MOST_PEERS = 1000;
 export interface BridgeOptions {
   readonly store: PanelStore;
   readonly settings: PanelSettings;
-  /** Where the lines are kept. */
+  /** Log that stores the lines. */
   readonly lines: BridgeLog;
-  /** Where it listens once it is switched on: other machines are to reach it. */
+  /** Address to listen on, which other machines must reach. */
   readonly host: string;
   readonly log: Log;
   readonly now: () => number;
@@ -25,16 +25,16 @@ export interface BridgeOptions {
 
 type BridgeSettings = SettingValues['bridge'];
 
-/** Takes lines of other machines of the network while it is switched on, and keeps them. */
+/** Takes and stores lines of other machines of the network, if it is enabled. */
 export class Bridge {
   readonly tokens: BridgeTokens;
   readonly #options: BridgeOptions;
   readonly #peers = new Map<string, number>();
   #listener: BridgeListener | null = null;
   #problem: string | null = null;
-  /** Port 0 of the settings becomes the one that was had. */
+  /** Port in use; differs from port 0 of the settings. */
   #port = 0;
-  /** Changes of the settings take effect one after the other. */
+  /** Applies changes of the settings one after another. */
   #changing: Promise<void> = Promise.resolve();
 
   constructor(options: BridgeOptions) {
@@ -62,14 +62,14 @@ export class Bridge {
     };
   }
 
-  /** Any subset; resolves once it listens as told. @throws PanelError `bridge.<field>` */
+  /** Changes any subset of the settings; resolves when they are applied. @throws PanelError `bridge.<field>` */
   async change(given: Readonly<Record<string, unknown>>): Promise<void> {
     const bridge = { ...this.#options.settings.values.bridge, ...checked(given) };
     this.#options.settings.update({ bridge });
     await this.#changing;
   }
 
-  /** Listens, or not, as the settings say. What keeps it from listening is told in its status and once in the log. */
+  /** Starts or ends listening as the settings say. A failure is in the status, and once in the log. */
   apply(): Promise<void> {
     this.#changing = this.#changing.then(() => this.#apply());
     return this.#changing;
@@ -118,7 +118,7 @@ export class Bridge {
 const RANGES = {
   port: [0, 65_535],
   retentionDays: [1, 365],
-  // All logs of the panel together have 1 GB.
+  // All logs of the panel together take at most 1 GB.
   maxMegabytes: [1, 768],
 } as const;
 
