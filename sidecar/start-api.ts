@@ -18,12 +18,12 @@ import { RequestLog } from './http/request-log.ts';
 import type { Log } from './log.ts';
 import { Authenticator } from './operations/authenticate.ts';
 import { type AnsweredCall, createOperations, type OperationHandlers } from './operations/run.ts';
-import { readBootId } from './security/boot-id.ts';
 import { ClientReader } from './security/client.ts';
 import { type KeyRow, Keyring } from './security/keyring.ts';
 import { LockOut } from './security/lock-out.ts';
 import { NonceStore } from './security/nonce-store.ts';
 import { RateLimit } from './security/rate-limit.ts';
+import { readBootId } from './security/time-mark.ts';
 import { isStreamRequest, Streams } from './stream/streams.ts';
 
 /** What the API reads of the configuration; contract section 2 names and explains each. */

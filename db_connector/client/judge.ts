@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parseResponseEnvelope, type ResponseEnvelope } from '../protocol/envelope.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
-import { isSameSignature, signResponse } from '../protocol/signing.ts';
-import type { SigningKey } from '../protocol/signing-key.ts';
+import { isSameSignature, type SigningKey, signResponse } from '../protocol/signing.ts';
 import type { ExchangeResult } from './exchange.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { parseRetryAfter } from './retry.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { importSecret } from '../protocol/signing.ts';
-import type { SigningKey } from '../protocol/signing-key.ts';
+import { importSecret, type SigningKey } from '../protocol/signing.ts';
 import { ConfigError } from './config-error.ts';
 import { type DatabaseConfig, type EmbeddedConfig, parseDatabaseConfig } from './database-config.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { nearestName } from '../protocol/nearest-name.ts';
+import { nearestName } from '../protocol/unknown-names.ts';
 import { ConfigError } from './config-error.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { nearestName } from '../protocol/nearest-name.ts';
+import { nearestName } from '../protocol/unknown-names.ts';
 
 /** Words of SQL and of other libraries, and the name that each has here. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {

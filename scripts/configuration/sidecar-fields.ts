@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { configSchema } from '#sidecar/config/config-schema.ts';
+import { unwrap } from '#sidecar/config/describe-problems.ts';
 import { SIDECAR_MEANINGS } from '#sidecar/config/field-meanings.ts';
 import { kindOf } from '#sidecar/config/rules.ts';
-import { unwrap } from '#sidecar/config/schema-fields.ts';
 import { type Field, withMeanings } from './field.ts';
 
 /** Every field of sidecar.json, in the schema's order. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { fileFault } from '../config/file-fault.ts';
+import { fileFault } from '../config/text-file.ts';
 
 export interface TlsFiles {
   readonly certFile: string;

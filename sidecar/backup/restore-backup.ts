@@ -15,7 +15,7 @@ import { lockForMove } from '../moving/source-hold.ts';
 import { openTarget, prepareTarget, refuseOccupied } from '../moving/target.ts';
 import { readMoveMark } from '../schema/move-mark.ts';
 import type { NamespaceLock } from '../schema/namespace-lock.ts';
-import { refuseEarlierRequests } from '../security/refuse-earlier.ts';
+import { refuseEarlierRequests } from '../security/time-mark.ts';
 import { CONTAINER, checkFiles, type Manifest, readManifest, WAITING } from './manifest.ts';
 import { RestoredQueues } from './restored-queues.ts';
 import { CONTAINER_SETTINGS } from './write-backup.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isNamespace } from '#protocol/identifiers.ts';
 import { isReadableUrl } from '../config/database.ts';
-import { fileFault } from '../config/file-fault.ts';
+import { fileFault } from '../config/text-file.ts';
 import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, readingArguments } from './arguments.ts';
 import type { MoveIo } from './command-process.ts';
 

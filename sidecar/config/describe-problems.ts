@@ -1,6 +1,6 @@
-import type { z } from 'zod';
-import { nearestName } from '#protocol/nearest-name.ts';
-import { fieldNamesAt } from './schema-fields.ts';
+import { z } from 'zod';
+import { nearestName } from '#protocol/unknown-names.ts';
+import { configSchema } from './config-schema.ts';
 
 const SECRET_NAMES = /secret|password|url|token/i;
 
@@ -75,4 +75,32 @@ function describeValue(value: unknown, path: readonly PropertyKey[]): string {
 function describeList(list: readonly unknown[], path: readonly PropertyKey[]): string {
   const items = list.slice(0, 4).map((item) => (typeof item === 'object' ? 'a section' : describeValue(item, path)));
   return `[${items.join(', ')}${list.length > 4 ? ', …' : ''}]`;
+}
+
+/** Schema of a field without its default and its null. */
+export function unwrap(schema: z.ZodType): z.ZodType {
+  let inner = schema;
+  while (
+    inner instanceof z.ZodOptional ||
+    inner instanceof z.ZodNullable ||
+    inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodPrefault
+  ) {
+    inner = inner.unwrap() as z.ZodType;
+  }
+  return inner;
+}
+
+/** Names of the fields of the section at `path` in sidecar.json; empty if `path` leads to no section. */
+export function fieldNamesAt(path: readonly PropertyKey[]): readonly string[] {
+  let schema: z.ZodType = configSchema;
+  for (const step of path) {
+    const inner = unwrap(schema);
+    if (inner instanceof z.ZodObject) schema = inner.shape[String(step)] as z.ZodType;
+    else if (inner instanceof z.ZodRecord) schema = inner.valueType as z.ZodType;
+    else if (inner instanceof z.ZodArray) schema = inner.element as z.ZodType;
+    else return [];
+  }
+  const section = unwrap(schema);
+  return section instanceof z.ZodObject ? Object.keys(section.shape) : [];
 }

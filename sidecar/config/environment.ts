@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { configSchema } from './config-schema.ts';
-import { fieldName } from './describe-problems.ts';
+import { fieldName, unwrap } from './describe-problems.ts';
 import { type FieldKind, kindOf } from './rules.ts';
-import { unwrap } from './schema-fields.ts';
 
 type Path = readonly (string | number)[];
 type Section = Record<string, unknown>;

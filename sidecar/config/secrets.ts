@@ -2,12 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MIN_SECRET_BYTES } from '#protocol/limits.ts';
-import { importSecret } from '#protocol/signing.ts';
-import { SigningKey } from '#protocol/signing-key.ts';
+import { importSecret, SigningKey } from '#protocol/signing.ts';
 import { ConfigError } from './config-error.ts';
 import type { KeyOfFile } from './config-schema.ts';
-import { fileFault } from './file-fault.ts';
-import { decodeText } from './text-file.ts';
+import { decodeText, fileFault } from './text-file.ts';
 
 const MAX_SECRET_FILE_BYTES = 65_536;
 

@@ -1,7 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { ServerTiming } from '#protocol/server-timing.ts';
-import { signResponse } from '#protocol/signing.ts';
-import type { SigningKey } from '#protocol/signing-key.ts';
+import { type SigningKey, signResponse } from '#protocol/signing.ts';
 
 /** Secret and nonce that an authenticated answer is signed with. */
 export interface Seal {

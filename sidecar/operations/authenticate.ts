@@ -1,6 +1,6 @@
 import type { RequestEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
-import type { SigningKey } from '#protocol/signing-key.ts';
+import type { SigningKey } from '#protocol/signing.ts';
 import type { Client } from '../security/client.ts';
 import type { ApiKey, Keyring } from '../security/keyring.ts';
 import type { LockOut } from '../security/lock-out.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestEnvelope } from '#protocol/envelope.ts';
-import { isSameSignature, requestText } from '#protocol/signing.ts';
-import { SigningKey } from '#protocol/signing-key.ts';
+import { isSameSignature, requestText, SigningKey } from '#protocol/signing.ts';
 import { AddressRanges } from './addresses.ts';
 
 /** What a key of the configuration says, its secrets read. */

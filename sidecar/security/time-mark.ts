@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { isSameBoot } from './boot-id.ts';
 
 /** The mark runs this far ahead of the clock, so that it is rarely written while a request waits. */
 export const MARK_AHEAD_SECONDS = 30;
@@ -158,7 +158,7 @@ export class TimeMark {
 }
 
 /** Whether a sidecar has kept its mark in the folder since this start of the machine. */
-export function markedBoot(folder: string, bootId: string): boolean {
+function markedBoot(folder: string, bootId: string): boolean {
   const last = readState(join(folder, FILE));
   return last !== null && isSameBoot(last.bootId, bootId);
 }
@@ -179,4 +179,44 @@ function readState(file: string): MarkState | null {
 
 function isSeconds(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Start times this close to each other are one start: the clock may have been set a little in between. */
+const SAME_BOOT_SECONDS = 5;
+
+/** What tells this start of the machine from any other. */
+export function readBootId(nowMs: number): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return `started:${Math.round(nowMs / 1000 - uptime())}`;
+  }
+}
+
+function isSameBoot(a: string, b: string): boolean {
+  if (a === b) return true;
+  const [first, second] = [startOf(a), startOf(b)];
+  return first !== null && second !== null && Math.abs(first - second) <= SAME_BOOT_SECONDS;
+}
+
+function startOf(id: string): number | null {
+  const match = /^started:(\d+)$/.exec(id);
+  return match === null ? null : Number(match[1]);
+}
+
+/**
+ * For a folder of nonces that may lack what was accepted elsewhere, as on a machine that takes the place of another one:
+ * nothing signed up to now is accepted there any more, time stamps ahead by the skew included. Returns until when requests
+ * are refused (ISO 8601); null where the folder is this machine's own, and remembers them all. No sidecar may be running.
+ */
+export async function refuseEarlierRequests(folder: string, skewSeconds: number): Promise<string | null> {
+  const now = Date.now();
+  const bootId = readBootId(now);
+  if (markedBoot(folder, bootId)) return null;
+  const nowSeconds = Math.floor(now / 1000);
+  const until = nowSeconds + skewSeconds;
+  const mark = new TimeMark(folder, bootId);
+  mark.begin(nowSeconds, until);
+  await mark.close();
+  return new Date((until + 1) * 1000).toISOString();
 }

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import type { PanelError } from '../panel-error.ts';
 import { type Answer, RawAnswer } from './route.ts';
@@ -53,4 +55,22 @@ export function sendError(reply: FastifyReply, error: PanelError): void {
   if (allow !== undefined) reply.header('allow', allow);
   // A route may have set the type of a download before it failed.
   reply.code(error.status).type(JSON_TYPE).send({ ok: false, error: error.key, field, detail, reason, folder });
+}
+
+const STALLED_MS = 30_000;
+
+/** Sends all of `source`. Cuts a reader that takes nothing for `stalledMs`; a reader that goes away is no fault. */
+export async function sendStream(source: Readable, response: ServerResponse, stalledMs = STALLED_MS): Promise<void> {
+  const cut = setTimeout(() => response.destroy(), stalledMs);
+  try {
+    const sent = pipeline(source, response);
+    // While the reader takes nothing, nothing is read either.
+    source.on('data', () => cut.refresh());
+    await sent;
+  } catch (error) {
+    source.destroy();
+    if (!response.destroyed) throw error;
+  } finally {
+    clearTimeout(cut);
+  }
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { Session, Sessions } from '../accounts/sessions.ts';
-import { CSRF_COOKIE, isCookieSent, readCookie, SESSION_COOKIE } from './cookies.ts';
-import { isCsrfToken } from './csrf.ts';
+import { CSRF_COOKIE, isCookieSent, isCsrfToken, readCookie, SESSION_COOKIE } from './cookies.ts';
 import type { Caller } from './route.ts';
 
 /** What the cookies of a request say, as it holds now. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { csrfToken } from '#panel/http/csrf.ts';
+import { csrfToken } from '#panel/http/cookies.ts';
 import { converse } from '#support/raw-http.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 

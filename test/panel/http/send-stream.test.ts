@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { sendStream } from '#panel/http/send-stream.ts';
+import { sendStream } from '#panel/http/reply.ts';
 import { converse } from '#support/raw-http.ts';
 
 const PIECE = Buffer.alloc(65_536);

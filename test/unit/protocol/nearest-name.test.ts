@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nearestName } from '#protocol/nearest-name.ts';
+import { nearestName } from '#protocol/unknown-names.ts';
 
 const COLUMNS = ['id', 'name', 'money', 'first_name', 'last_seen', 'idempotencyKey', 'createdAt'];
 
