@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { ApiError, type ApiErrorCode } from './errors.ts';
-import { IDENTIFIER_PATTERN, isNamespace, isPart, isTable } from './identifiers.ts';
-import { parseJson } from './json-reader.ts';
-import { isJsonObject, type Json, JsonError, JsonNumber, type JsonObject } from './json-value.ts';
+import { IDENTIFIER_PATTERN } from './identifiers.ts';
+import { isJsonObject, type Json, JsonNumber, type JsonObject } from './json-value.ts';
 import {
   MAX_AGGREGATE_VALUES,
   MAX_BATCH_OPERATIONS,
@@ -13,7 +11,7 @@ import {
   MAX_PART_LENGTH,
   MAX_TABLE_LENGTH,
 } from './limits.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import type { OperationName } from './operations.ts';
 import { isStorableText } from './value-texts.ts';
 
 export const AGGREGATE_FUNCTIONS = ['count', 'countDistinct', 'sum', 'min', 'max'] as const;
@@ -189,156 +187,9 @@ export type PayloadOf<Op extends OperationName> = z.output<(typeof PAYLOADS)[Op]
 /** One operation of a batch: that operation's own properties, and `expect`. */
 export type BatchMember = PayloadOf<'batch'>['operations'][number];
 
-/** null means left out, but for what carries values (contract section 3). */
-const NULL_IS_A_VALUE: readonly string[] = ['set', 'row', 'rows'];
-
-/** Where a number that overflows, and what is nested too deep, has a code of its own (contract sections 3 and 5). */
-const CONTENT_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
-  ['rows', 'invalid_value'],
-  ['row', 'invalid_value'],
-  ['set', 'invalid_value'],
-  ['inc', 'invalid_value'],
-  ['filter', 'invalid_filter'],
-]);
-
-/** Anything wrong in them has their own code (contract section 5), also that they are nothing of the kind. */
-const SHAPE_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
-  ['filter', 'invalid_filter'],
-  ['sort', 'invalid_sort'],
-]);
-
-/** The strict reading of a payload's text. Throws `invalid_request`, or the code that goes with an overflow's place. */
-export function parsePayloadText(text: string): JsonObject {
-  try {
-    const payload = parseJson(text);
-    if (isJsonObject(payload)) return payload;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw (error.kind === 'overflow' ? overflowFault(text) : null) ?? textFault(error);
-  }
-  throw requestFault('payload: expected a JSON object');
-}
-
-function textFault({ kind, property, message }: JsonError): ApiError {
-  const code = kind === 'depth' ? CONTENT_CODES.get(property) : undefined;
-  return new ApiError(code ?? 'invalid_request', `payload: ${message}`);
-}
-
-function requestFault(message: string): ApiError {
-  return new ApiError('invalid_request', message);
-}
-
-/** Null where something else is wrong with the text as well. */
-function overflowFault(text: string): ApiError | null {
-  try {
-    const payload = parseJson(text, { overflow: 'keep' });
-    if (!isJsonObject(payload)) return null;
-    const path = overflowPath(payload, '') ?? 'payload';
-    const [, operation, property = ''] = /^(?:operations\[(\d+)\]\.)?(\w*)/.exec(path) ?? [];
-    const index = operation === undefined ? undefined : Number(operation);
-    const code = CONTENT_CODES.get(property) ?? 'invalid_request';
-    return new ApiError(code, `${path}: a number that no double holds`, { index });
-  } catch (error) {
-    if (error instanceof JsonError) return null;
-    throw error;
-  }
-}
-
-/** Of the first number that overflows. */
-function overflowPath(json: Json, path: string): string | null {
-  if (json instanceof JsonNumber) return json.overflows ? path : null;
-  if (Array.isArray(json)) return firstOf(json.keys(), (i) => overflowPath(json[i] ?? null, `${path}[${i}]`));
-  if (!isJsonObject(json)) return null;
-  const prefix = path === '' ? '' : `${path}.`;
-  return firstOf(Object.keys(json), (name) => overflowPath(json[name] ?? null, prefix + name));
-}
-
-function firstOf<T>(items: Iterable<T>, find: (item: T) => string | null): string | null {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-/**
- * Checks the properties' types, then the names. Throws `invalid_request` or `invalid_identifier` that names the field.
- * Unknown properties are left out of the result, but for `schema.sync` and `schema.extend`.
- */
-export function parsePayload<Op extends OperationName>(operation: Op, payload: JsonObject): PayloadOf<Op> {
-  const given = withoutNulls(payload);
-  if (operation === 'batch' && Array.isArray(given.operations)) given.operations = given.operations.map(withoutNullsIn);
-  const result = PAYLOADS[operation].safeParse(given);
-  if (!result.success) throw shapeFault(result.error.issues[0]);
-  if (OPERATIONS[operation].namespace) checkNames(given);
-  if (operation === 'batch') checkTablesOf(given);
-  // The table's rows are what TypeScript cannot follow through a lookup by a type parameter.
-  return result.data as PayloadOf<Op>;
-}
-
-function withoutNulls(payload: JsonObject): JsonObject {
-  const given: JsonObject = {};
-  for (const name of Object.keys(payload)) {
-    const value = payload[name] ?? null;
-    if (value !== null || NULL_IS_A_VALUE.includes(name)) given[name] = value;
-  }
-  return given;
-}
-
-function withoutNullsIn(operation: Json): Json {
-  return isJsonObject(operation) ? withoutNulls(operation) : operation;
-}
-
 /** What a payload would do beside its own operation, for which a key needs the permission too. */
 export function operationsIn(payload: { readonly operations?: readonly BatchMember[] }): readonly OperationName[] {
   return payload.operations?.map(({ op }) => op) ?? [];
-}
-
-function checkTablesOf({ operations }: JsonObject): void {
-  (operations as JsonObject[]).forEach(({ table }, index) => {
-    if (typeof table === 'string' && isTable(table)) return;
-    throw new ApiError('invalid_identifier', `operations[${index}].table: not a name that is allowed`, { index });
-  });
-}
-
-function checkNames(payload: JsonObject): void {
-  if (typeof payload.namespace === 'string' && !isNamespace(payload.namespace)) {
-    throw new ApiError('invalid_identifier', 'namespace: not a name that is allowed');
-  }
-  if (typeof payload.table === 'string' && !isTable(payload.table)) {
-    throw new ApiError('invalid_identifier', 'table: not a name that is allowed');
-  }
-  if (typeof payload.part === 'string' && !isPart(payload.part)) {
-    throw new ApiError('invalid_identifier', 'part: not a name that is allowed');
-  }
-}
-
-function shapeFault(issue: z.core.$ZodIssue | undefined): ApiError {
-  if (issue === undefined) return requestFault('payload: not what the operation takes');
-  const [first, second, third] = issue.path;
-  const index = first === 'operations' && typeof second === 'number' ? second : undefined;
-  const property = index === undefined ? first : third;
-  return new ApiError(SHAPE_CODES.get(String(property)) ?? 'invalid_request', describeIssue(issue), { index });
-}
-
-function describeIssue(issue: z.core.$ZodIssue): string {
-  let path = '';
-  for (const step of issue.path)
-    path += typeof step === 'number' ? `[${step}]` : `${path === '' ? '' : '.'}${String(step)}`;
-  return `${path === '' ? 'payload' : path}: ${issue.message}`;
-}
-
-/** So that a hostile payload does not come back many times as long. */
-const MAX_UNKNOWN_NAMED = 100;
-const MAX_UNKNOWN_NAME_LENGTH = 100;
-
-/** Properties that the operation does not know, as warnings of a sync (contract section 3). */
-export function unknownProperties(operation: OperationName, payload: { readonly [name: string]: unknown }): string[] {
-  const known = PAYLOADS[operation].shape;
-  return Object.keys(payload)
-    .filter((name) => !Object.hasOwn(known, name))
-    .slice(0, MAX_UNKNOWN_NAMED)
-    .map((name) => `${name.slice(0, MAX_UNKNOWN_NAME_LENGTH)}: unknown property, ignored`);
 }
 
 /** A count as a number; one that only text holds exactly is larger than any limit. */

@@ -2,7 +2,7 @@
 // payload, each shape first cold and then warm. The budget is 40 ms; beyond it the exit code is 1.
 import { parseRequestEnvelope } from '#protocol/envelope.ts';
 import { parseJson } from '#protocol/json.ts';
-import { parsePayloadText } from '#protocol/payloads.ts';
+import { parsePayloadText } from '#protocol/payload-reader.ts';
 
 const BUDGET_MS = 40;
 const CHARACTERS = 1_000_000;

@@ -1,6 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import { writeJson } from '#protocol/json.ts';
-import { type PayloadOf, unknownProperties } from '#protocol/payloads.ts';
+import { unknownProperties } from '#protocol/payload-reader.ts';
+import type { PayloadOf } from '#protocol/payloads.ts';
 import { MAIN_PART, schemaHash, schemaToJson, visibleSchema } from '#protocol/schema.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { declarationOf } from './parts.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '#protocol/errors.ts';
-import { parsePayload, parsePayloadText } from '#protocol/payloads.ts';
+import { parsePayload, parsePayloadText } from '#protocol/payload-reader.ts';
 import { queuedBatchOf } from '../data/batch-of.ts';
 import { type WriteName, writeOf } from '../data/write-of.ts';
 import type { Capabilities } from '../engine/engine.ts';

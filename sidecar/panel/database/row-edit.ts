@@ -1,6 +1,6 @@
 import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
-import { parsePayload } from '#protocol/payloads.ts';
+import { parsePayload } from '#protocol/payload-reader.ts';
 import type { Table } from '#protocol/schema.ts';
 import { writeValue } from '#sidecar/columns/value.ts';
 import type { CallContext } from '#sidecar/data/call-context.ts';

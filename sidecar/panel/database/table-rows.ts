@@ -2,7 +2,7 @@ import type { Capabilities } from '#engine/engine.ts';
 import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { isJsonObject, type Json, JsonError, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
-import { parsePayload } from '#protocol/payloads.ts';
+import { parsePayload } from '#protocol/payload-reader.ts';
 import type { Table } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import { columnsOf } from '#sidecar/data/table-columns.ts';

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '#protocol/errors.ts';
 import { parseJson } from '#protocol/json.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '#protocol/operations.ts';
-import { countOf, PAYLOADS, parsePayload, parsePayloadText, unknownProperties } from '#protocol/payloads.ts';
+import { parsePayload, parsePayloadText, unknownProperties } from '#protocol/payload-reader.ts';
+import { countOf, PAYLOADS } from '#protocol/payloads.ts';
 import { RESULTS } from '#protocol/results.ts';
 
 const read = (operation: OperationName, text: string) => parsePayload(operation, parsePayloadText(text));
