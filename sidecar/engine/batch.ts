@@ -1,30 +1,30 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { TableTarget, Write } from './rows.ts';
 
-/** JSON texts of the ids that an insert of the batch gave, by the insert's index. */
+/** Ids that an insert of the batch generated, as JSON texts, by the index of the insert. */
 export type IdsOf = (operation: number) => readonly string[];
 
-/** A write that names ids which an earlier operation generates. */
+/** A write that names ids of an earlier operation. */
 export interface DeferredWrite {
-  /** The last operation that it names. */
+  /** Index of the last operation that it names. */
   readonly after: number;
-  /** The same for the same ids, called maybe more than once. @throws ApiError */
+  /** Pure: the same ids make the same write. May be called more than once. @throws ApiError */
   compile(idsOf: IdsOf): Write;
 }
 
 export interface BatchOperation {
   readonly target: TableTarget;
   readonly write: Write | DeferredWrite;
-  /** Rows that it must match, or insert; null where any number will do. */
+  /** Rows that it must match or insert; null if any number will do. */
   readonly expected: number | null;
 }
 
 /** Several writes of one call (contract section 11). */
 export interface Batch {
   readonly namespace: string;
-  /** All or nothing; else each for itself, in order. */
+  /** All operations or none; else each by itself, in order. */
   readonly isAtomic: boolean;
-  /** An error stands for what can never be done, only where `isAtomic` is false. */
+  /** An error stands for an operation that can never be done; only if `isAtomic` is false. */
   readonly operations: readonly (BatchOperation | ApiError)[];
 }
 
@@ -32,7 +32,7 @@ export function isDeferred(write: Write | DeferredWrite): write is DeferredWrite
   return 'compile' in write;
 }
 
-/** By whose table the schema is told; there is at least one that can be done. */
+/** Target of the first operation that can be done; a batch has at least one. */
 export function targetOf({ operations }: Batch): TableTarget {
   for (const operation of operations) if (!(operation instanceof ApiError)) return operation.target;
   throw new Error('a batch of which nothing can be done');
@@ -43,12 +43,12 @@ export function writeIn({ write }: BatchOperation, idsOf: IdsOf): Write {
   return isDeferred(write) ? write.compile(idsOf) : write;
 }
 
-/** Of a batch, from those of its operations: JSON texts. */
+/** JSON text of a batch's result, from those of its operations. */
 export function batchResult(results: readonly string[]): string {
   return `{"results":[${results.join(',')}]}`;
 }
 
-/** In place of an operation's result. */
+/** JSON text in place of the result of an operation that failed. */
 export function failedResult({ code, message }: Pick<ApiError, 'code' | 'message'>): string {
   return JSON.stringify({ error: { code, message } });
 }
@@ -68,7 +68,7 @@ const IDS = /"ids":\[(.*)\]\}$/s;
 /** JSON texts of the ids in an insert's result. */
 export function idsIn(result: string): readonly string[] {
   const list = IDS.exec(result)?.[1] ?? '';
-  // Texts are quoted and may hold anything; of integers there may be many, and they need no parser.
+  // Quoted texts need a parser, as they may hold anything. A long list of integers needs none.
   if (!list.includes('"')) return list === '' ? [] : list.split(',');
   return (JSON.parse(`[${list}]`) as string[]).map((id) => JSON.stringify(id));
 }

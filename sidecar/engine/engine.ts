@@ -15,7 +15,7 @@ import type {
 import type { SchemaCalls } from './schema-calls.ts';
 import type { Transfer } from './transfer.ts';
 
-/** What engines do differently. Shared code reads these flags, never a provider's name. */
+/** Differences between engines. Shared code reads these flags, never the name of a provider. */
 export interface Capabilities {
   /**
    * A schema changes in one transaction (`sql/schema/apply.ts`): a sync that dies leaves the old schema. Without it a sync
@@ -24,30 +24,33 @@ export interface Capabilities {
   readonly transactionalSchema: boolean;
   /** Several writes of one request succeed or fail together. */
   readonly transactions: boolean;
-  /** `json` columns may stand in a filter. */
+  /** A filter may name `json` columns. */
   readonly filterableJson: boolean;
-  /** Can be opened as it is at one moment (`EngineOptions.snapshot`); without it who reads all of it holds writes back. */
+  /**
+   * The database can be opened as it is at one moment (`EngineOptions.snapshot`). Without it, reading all of it holds
+   * writes back.
+   */
   readonly snapshots: boolean;
 }
 
-/** What an engine is opened with. */
+/** Options of an open engine. */
 export interface EngineOptions {
   readonly log: EngineLog;
-  /** Epoch milliseconds; by it idempotency records expire. */
+  /** Epoch milliseconds; decides when idempotency records expire. */
   readonly now: () => number;
-  /** How often expired idempotency records are removed; default 30 s. */
+  /** Interval of removing expired idempotency records; default 30 s. */
   readonly purgeIntervalMs?: number;
   /**
-   * Only with the capability `snapshots`: everything is read as it is at the moment of opening, whatever others write
-   * meanwhile, and nothing can be written. An embedded engine lays a copy of its file into `folder`.
+   * Only with the capability `snapshots`: every read sees the moment of opening, whatever others write meanwhile, and
+   * nothing can be written. An embedded engine copies its file into `folder`.
    */
   readonly snapshot?: { readonly folder: string };
 }
 
 export interface DatabaseFacts {
-  /** Of the server or library, in its own words. */
+  /** Version of the server or library, in its own words. */
   readonly version: string;
-  /** By its clock, epoch milliseconds; null where it has none but this machine's. */
+  /** Its clock in epoch milliseconds; null if it has no clock but this machine's. */
   readonly time: number | null;
 }
 
@@ -62,8 +65,8 @@ export interface EngineStats {
 }
 
 /**
- * One database below the API. All failures are `ApiError` with a code of the table, or `StaleSchemaError`;
- * details that a caller may not see go to the log that `openEngine` was given.
+ * A database below the API. All failures are `ApiError` with a code of the table, or `StaleSchemaError`. Details that a
+ * caller may not see go to the log that `openEngine` received.
  */
 export interface Engine {
   readonly provider: 'sqlite' | 'postgres' | 'mysql' | 'mongodb';
@@ -71,9 +74,9 @@ export interface Engine {
 
   /** Resolves when the database answers; rejects with `database_error` or `database_timeout`. */
   ping(bounds: CallBounds): Promise<void>;
-  /** What the database says of itself; for the owner. */
+  /** Facts about the database, for the owner. */
   inspect(bounds: CallBounds): Promise<DatabaseFacts>;
-  /** Of declared tables, in their order; quick, also where they are large. */
+  /** Sizes of declared tables, in their order. Quick, also for large tables. */
   tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]>;
   close(): Promise<void>;
   stats(): EngineStats;
@@ -83,8 +86,9 @@ export interface Engine {
   /** @throws ApiError `invalid_value` for a sum of float64 that no double holds; all other sums are exact */
   aggregate(target: TableTarget, query: AggregateQuery, bounds: CallBounds): Promise<Page>;
   /**
-   * Result as JSON text, `{"inserted","ids"}` or `{"affected"}`; durable when this resolves. With a slot that is taken
-   * nothing is written: the remembered result, or `idempotency_conflict` for another fingerprint.
+   * Resolves with the result as JSON text, `{"inserted","ids"}` or `{"affected"}`, when it is durable. If the slot is
+   * taken nothing is written: resolves with the remembered result, or rejects with `idempotency_conflict` for another
+   * fingerprint.
    */
   write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string>;
   /**
@@ -110,14 +114,14 @@ export interface Engine {
   readonly transfer: Transfer;
 }
 
-/** How large a table is, as far as the database can tell without reading all of it. Null is what it does not tell in time. */
+/** Size of a table, as far as the database knows it without reading all rows. Null if it does not know in time. */
 export interface TableSize {
   /** Declared name. */
   readonly table: string;
   readonly rows: number | null;
-  /** The database's own estimate, which may be old. */
+  /** An estimate of the database, which may be old. */
   readonly isEstimate: boolean;
-  /** With its indexes. */
+  /** Bytes of the table with its indexes. */
   readonly bytes: number | null;
 }
 

@@ -2,8 +2,8 @@ import type { Engine, EngineOptions } from './engine.ts';
 import type { DatabaseSettings } from './settings.ts';
 
 /**
- * Opens the database that the configuration names; the only place that knows every engine, each with its driver loaded
- * only where it is used. A database that cannot be reached now is no error here: calls answer `database_error` until it can.
+ * Opens the database of the configuration. The only place that knows every engine; it loads only the driver in use. A
+ * database that cannot be reached now is no error here: calls fail with `database_error` until it can.
  * @throws Error with one clear line for a database that must not be used: too old, set up so that it cannot serve, of a
  * newer format, or of another program.
  */

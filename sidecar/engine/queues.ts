@@ -2,20 +2,20 @@ import type { ApiError, ApiErrorCode } from '#protocol/errors.ts';
 import type { CallBounds, TableTarget, Write } from './rows.ts';
 
 /**
- * Who applies the queue of a namespace, and how far it is (`_queues`; contract section 7). The row belongs to a journal,
- * not to a process: a sidecar that starts again with its journal goes on.
+ * Owner and position of the queue of a namespace (`_queues`; contract section 7). The row belongs to a journal, not to
+ * a process: a sidecar that starts again with its journal goes on.
  */
 export interface QueueRow {
   readonly namespace: string;
-  /** Id of the owner's journal; null where the last owner gave it up. */
+  /** Id of the owner's journal; null if the last owner gave the queue up. */
   readonly journal: string | null;
   /** Fencing token: grows by one with every new owner, from 1. */
   readonly token: number;
   /** Position of the last entry applied under this token; 0 for none. Positions grow within a journal. */
   readonly position: number;
   /**
-   * How far earlier owners came, oldest first, the newest `MAX_PAST_OWNERS`: a journal that has lost the queue learns
-   * from it which of its entries were applied before, so that none becomes a dead letter as well.
+   * Positions of earlier owners, oldest first, the newest `MAX_PAST_OWNERS`. A journal that has lost the queue reads
+   * from them which of its entries were applied, so that no applied entry becomes a dead letter.
    */
   readonly past: readonly PastOwner[];
 }
@@ -37,7 +37,10 @@ export interface QueueOwner {
 export interface QueueBatch extends QueueOwner {
   /** At least one, in the order of their positions. */
   readonly entries: readonly QueuedEntry[];
-  /** The caller has tried nothing beyond it: a queue that is further was moved by somebody else with the same journal. */
+  /**
+   * Position up to which the caller has tried entries. A queue that is further was moved by another sidecar with the
+   * same journal.
+   */
   readonly knownTo?: number;
 }
 
@@ -53,11 +56,11 @@ export interface DeadLetter {
   readonly message: string;
   /** Epoch milliseconds at which the write was acknowledged. */
   readonly time: number;
-  /** Somebody asked for another attempt; the owner of the queue puts it at its end. */
+  /** Another attempt was asked for; the owner of the queue puts the write at its end. */
   readonly isRetryWanted: boolean;
 }
 
-/** The queue has another owner by now. Nothing was applied. */
+/** The queue has another owner. Nothing was applied. */
 export class QueueLostError extends Error {
   readonly namespace: string;
 
@@ -71,41 +74,46 @@ export class QueueLostError extends Error {
 /** The queue is further than its owner can have come: another sidecar has a copy of the journal. Nothing was applied. */
 export class QueueMovedError extends QueueLostError {}
 
-/** What write-behind needs of a database. Failures are those of `Engine`, and `QueueLostError`. */
+/** Calls of write-behind. Failures are those of `Engine`, and `QueueLostError`. */
 export interface QueueCalls {
   readQueue(namespace: string, bounds: CallBounds): Promise<QueueRow | null>;
-  /** Makes the journal the owner where nobody is (a new token, position 0); the row as it is then, maybe another's. */
+  /**
+   * Makes the journal the owner if the queue has none (a new token, position 0). Resolves with the row after that,
+   * maybe of another owner.
+   */
   claimQueue(namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow>;
-  /** Makes the journal the owner, whoever is: a new token, position 0. Of its own row nothing changes. */
+  /** Makes the journal the owner, whichever owns it now: a new token, position 0. A row that it owns stays as it is. */
   takeOverQueue(namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow>;
-  /** Gives the queue up if journal and token still own it; the row stays, so that tokens never come again. */
+  /** Gives the queue up if journal and token still own it. The row stays, so that a token is never used twice. */
   releaseQueue(owner: QueueOwner, bounds: CallBounds): Promise<void>;
 
   /**
-   * Applies the entries in order and moves the position to the last one, in one transaction where the engine has them;
-   * else step by step, so that the next attempt goes on after a crash at any point and nothing is done twice. Entries at
-   * or below the stored position are passed by: an attempt whose outcome nobody knew has applied them. One that can
-   * never succeed becomes a dead letter, and those after it are applied. Resolves with the letters made; durable then.
-   * @throws QueueLostError, QueueMovedError, StaleSchemaError, and ApiError of what may pass (`database_error`, `database_timeout`,
-   * `conflict_retry`): nothing was applied, or on an engine without transactions a beginning
+   * Applies the entries in order and moves the position to the last one, in one transaction if the engine has them;
+   * else step by step, so that the next attempt goes on after a crash at any point and nothing is done twice. Skips
+   * entries at or below the stored position: an attempt with an unknown outcome has applied them. An entry that can
+   * never succeed becomes a dead letter, and the entries after it are applied. Resolves with the new dead letters,
+   * which are durable then.
+   * @throws QueueLostError, QueueMovedError, StaleSchemaError, and ApiError for a failure that may pass
+   * (`database_error`, `database_timeout`, `conflict_retry`): nothing was applied, or only the first entries on an
+   * engine without transactions
    */
   applyQueue(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]>;
 
-  /** Oldest first, at most `limit`, by default all of them; null for every namespace. */
+  /** Oldest first, at most `limit`, by default all; null means every namespace. */
   listLetters(namespace: string | null, bounds: CallBounds, limit?: number): Promise<DeadLetter[]>;
   countLetters(bounds: CallBounds): Promise<number>;
-  /** Those with `isRetryWanted`, oldest first, at most `limit`. */
+  /** Letters with `isRetryWanted`, oldest first, at most `limit`. */
   lettersToRetry(namespace: string, limit: number, bounds: CallBounds): Promise<DeadLetter[]>;
-  /** False where there is no such letter. */
+  /** False if there is no such letter. */
   wantRetry(id: string, bounds: CallBounds): Promise<boolean>;
-  /** False where there is no such letter. */
+  /** False if there is no such letter. */
   discardLetter(id: string, bounds: CallBounds): Promise<boolean>;
-  /** Adds what a journal holds that has lost its queue; a letter that is there already stays as it is. */
+  /** Adds the entries of a journal that has lost its queue. A letter that exists stays as it is. */
   addLetters(letters: readonly DeadLetter[], bounds: CallBounds): Promise<void>;
   /**
-   * Adds what a journal accepted as `owner`, and never applied before it lost the queue. How far the past owner came moves
-   * with it, in one transaction where the engine has them: what was buried once does not come back as a letter when the
-   * new owner has dealt with it meanwhile.
+   * Adds entries that a journal accepted as `owner` and did not apply before it lost the queue. The position of the
+   * past owner moves with them, in one transaction if the engine has them: a buried entry does not come back as a
+   * letter after the new owner has dealt with it.
    */
   buryOrphans(owner: QueueOwner, orphans: readonly Orphan[], bounds: CallBounds): Promise<void>;
 }
@@ -115,14 +123,14 @@ export interface Orphan {
   readonly letter: DeadLetter;
 }
 
-/** One acknowledged write, as the database needs it. */
+/** An acknowledged write, as the database needs it. */
 export interface QueuedEntry {
   readonly position: number;
-  /** Of the dead letter that the entry becomes if it can never succeed; unique over all journals. */
+  /** Id of the dead letter that the entry becomes if it can never succeed; unique over all journals. */
   readonly letterId: string;
   /**
-   * The entry is another attempt at the dead letter of that id, which goes with it; where the letter is gone (discarded,
-   * or attempted already) the entry is passed by.
+   * The entry is another attempt at the dead letter of that id, which is deleted with it. If the letter is gone
+   * (discarded, or attempted already) the entry is skipped.
    */
   readonly isRetry: boolean;
   readonly kid: string;
@@ -132,8 +140,8 @@ export interface QueuedEntry {
   /** Epoch milliseconds at which it was acknowledged. */
   readonly time: number;
   /**
-   * Compiled for the stored schema, or why it can never be done. The database gets only batches that are atomic: of others
-   * it gets the operations (`partsOf`).
+   * Compiled for the stored schema, or the error why it can never be done. The database receives only atomic batches:
+   * of other batches it receives the operations (`partsOf`).
    */
   readonly work: QueuedWork | QueuedBatch | ApiError;
   readonly part?: PartPlace;
@@ -144,14 +152,14 @@ export interface QueuedWork {
   readonly write: Write;
 }
 
-/** One operation of a batch that is queued. */
+/** An operation of a queued batch. */
 export interface BatchPart {
   readonly op: string;
-  /** JSON text of the payload that it would have alone. Only asked for where it becomes a dead letter. */
+  /** JSON text of the payload that it would have alone. Called only if it becomes a dead letter. */
   payload(): string;
-  /** Rows that its payload brings. */
+  /** Rows in its payload. */
   readonly rows: number;
-  /** An error only where the batch is not atomic. */
+  /** An error only if the batch is not atomic. */
   readonly work: QueuedWork | ApiError;
 }
 
@@ -161,13 +169,13 @@ export interface QueuedBatch {
   readonly parts: readonly BatchPart[];
 }
 
-/** Where an entry stands in the batch that it is an operation of; all of them have the batch's position. */
+/** Place of an entry in the batch that it is an operation of. All entries of a batch have its position. */
 export interface PartPlace {
   /** From 0. */
   readonly index: number;
   readonly isLast: boolean;
-  /** The rows, at least one each, of the operations before it: what it does has a number of its own among theirs. */
+  /** Rows of the operations before it, at least one each: numbers its own rows among them. */
   readonly rowsBefore: number;
-  /** Letter id of the whole batch: that of which it is a retry, if it is one. */
+  /** Letter id of the whole batch; of a retry, the id of the letter that is retried. */
   readonly batchId: string;
 }

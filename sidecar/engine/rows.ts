@@ -5,7 +5,7 @@ import type { AggregateFunction } from '#protocol/payloads.ts';
 import type { Table } from '#protocol/schema.ts';
 import type { Value } from '#protocol/values.ts';
 
-/** What bounds one call of the engine. Waiting and running together end by `deadline` with `database_timeout`. */
+/** Time limit of one call of the engine. Waiting and running together end by `deadline` with `database_timeout`. */
 export interface CallBounds {
   /** `performance.now()` milliseconds. */
   readonly deadline: number;
@@ -16,7 +16,10 @@ export interface TableTarget {
   readonly namespace: string;
   readonly revision: number;
   readonly table: Table;
-  /** Where the rows lie, if not in the declared table's own place: only for moving whole namespaces (`Transfer`). */
+  /**
+   * Table or collection of the rows, if it is not the declared table's own: only for moving whole namespaces
+   * (`Transfer`).
+   */
   readonly physical?: string;
 }
 
@@ -42,20 +45,20 @@ export interface Page {
   readonly hasMore: boolean;
 }
 
-/** What is made of the rows of a group (contract section 11). */
+/** A value computed from the rows of a group (contract section 11). */
 export interface AggregateValue {
   readonly as: string;
   readonly fn: AggregateFunction;
-  /** Null where rows are counted. */
+  /** Null if rows are counted. */
   readonly column: Column | null;
 }
 
 export interface AggregateQuery {
   readonly filter: Filter | null;
-  /** None: all rows that match are one group, also where none does. */
+  /** Empty: all rows that match are one group, also if no row matches. */
   readonly groupBy: readonly Column[];
   readonly values: readonly AggregateValue[];
-  /** Places in `outputsOf`. Complete: all group columns stand in it, so that no two groups are alike. */
+  /** Indexes of `outputsOf`. Complete: it holds all columns of the group, so that no two groups are equal. */
   readonly sort: readonly { readonly output: number; readonly dir: 'asc' | 'desc' }[];
   readonly limit: number;
   readonly offset: number;
@@ -72,35 +75,37 @@ export type Write =
       readonly op: 'update';
       readonly filter: Filter | null;
       readonly set: Row;
-      /** Amounts to add as `parseAmount` gives them: for integers a bigint, for decimals digits; maybe out of range. */
+      /**
+       * Amounts to add, as `parseAmount` returns them: a bigint for integers, digits for decimals; maybe out of range.
+       */
       readonly inc: ReadonlyMap<string, Value>;
     }
   | {
       readonly op: 'upsert';
-      /** The whole row as it is inserted: defaults filled in, and what `inc` adds is in it. */
+      /** The whole row to insert, with defaults, and with the amounts of `inc` in it. */
       readonly row: Row;
       readonly keys: readonly string[];
-      /** Columns that an existing row takes from `row`. */
+      /** Columns that an existing row copies from `row`. */
       readonly update: readonly string[];
-      /** What only an existing row takes, beside `update`: its values are not those of `row`. */
+      /** Values for an existing row alone, beside `update`; they differ from those of `row`. */
       readonly touch?: Row;
-      /** What is added to columns of an existing row, as in an update. None of them stands in `update`. */
+      /** Amounts to add to columns of an existing row, as in an update. None of the columns is in `update`. */
       readonly inc?: ReadonlyMap<string, Value>;
       /** An existing row is not touched, and does not count as affected. */
       readonly isInsertOnly?: boolean;
-      /** Why `row` cannot be inserted where no row has the keys. */
+      /** Error of an insert of `row`: thrown if no row has the keys. */
       readonly insertFault?: ApiError;
     }
   | { readonly op: 'delete'; readonly filter: Filter | null };
 
-/** Where a write's result is remembered, in the write's own transaction (contract section 5). */
+/** Record of a write's result, made in the write's own transaction (contract section 5). */
 export interface IdempotencySlot {
   readonly kid: string;
   readonly namespace: string;
   readonly key: string;
   /** SHA-256 of the operation and its canonical payload, hex. */
   readonly fingerprint: string;
-  /** Epoch milliseconds; a record that expired by then counts as absent. */
+  /** Epoch milliseconds; a record that has expired at this time counts as absent. */
   readonly now: number;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
@@ -110,11 +115,11 @@ export interface RememberedResult {
   readonly fingerprint: string;
   /** JSON text of the first result. */
   readonly result: string;
-  /** In place of a result: an insert failed and rows of it stayed (contract section 5). */
+  /** Instead of a result: an insert failed after some rows, which stay (contract section 5). */
   readonly failure?: ApiError;
 }
 
-/** A statement was compiled for a schema that is no longer the stored one. Read the schema again and repeat. */
+/** A statement was compiled for a schema that is no longer stored. Read the schema again and repeat. */
 export class StaleSchemaError extends Error {
   readonly namespace: string;
 

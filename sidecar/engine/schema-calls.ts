@@ -1,25 +1,29 @@
 import type { Column, Index, Schema, Table } from '#protocol/schema.ts';
 import { type CallBounds, StaleSchemaError } from './rows.ts';
 
-/** The part of an engine that is about schemas and what they have left behind. */
+/** Calls about schemas and about what they have put into quarantine. */
 export interface SchemaCalls {
   readSchema(namespace: string, bounds: CallBounds): Promise<StoredSchema | null>;
   /**
-   * Checks that every row fits, then applies the plan and stores the schema; a dry run only checks. Where an earlier
-   * change was cut off it is finished first, and then `StaleSchemaError`; a dry run is `sync_in_progress` there.
+   * Checks that every row fits, then applies the plan and stores the schema; a dry run only checks. If an earlier
+   * change was cut off it is finished first, and then rejects with `StaleSchemaError`; a dry run rejects with
+   * `sync_in_progress`.
    */
   applySchema(change: SchemaChange, bounds: CallBounds): Promise<void>;
-  /** False where another sidecar holds the lock. Its own old lock, and one not renewed for 10 s, is taken over. */
+  /** False if another sidecar holds the lock. Takes over its own old lock, and a lock that was not renewed for 10 s. */
   lockNamespace(namespace: string, owner: string, now: number, bounds: CallBounds): Promise<boolean>;
   unlockNamespace(namespace: string, owner: string, bounds: CallBounds): Promise<void>;
 
   listQuarantine(namespace: string | null, bounds: CallBounds): Promise<QuarantinedObject[]>;
-  /** `now` in epoch milliseconds. Throws `unsupported_change` with the reason where the object has no place any more. */
+  /**
+   * `now` in epoch milliseconds. @throws ApiError `unsupported_change` with the reason if the object has no place any
+   * more
+   */
   restoreQuarantine(id: number, now: number, bounds: CallBounds): Promise<RestoredObject>;
   purgeQuarantine(id: number, bounds: CallBounds): Promise<QuarantinedObject>;
 }
 
-/** A planned change of one namespace, as the engine gets it. */
+/** A planned change of a namespace. */
 export interface SchemaChange {
   readonly namespace: string;
   /** Revision of the stored schema that the plan starts from; null before the first sync. */
@@ -46,13 +50,13 @@ export interface QuarantinedObject {
 }
 
 export interface RestoredObject extends QuarantinedObject {
-  /** What the owner should know of how it came back, in plain words. */
+  /** Hint for the owner about how it came back, in plain words. */
   readonly note: string | null;
 }
 
 /**
- * One step from the stored schema to the declared one, with all that an engine needs to do it.
- * Steps come in the order in which they are to be done.
+ * A step from the stored schema to the declared one, with all that an engine needs to do it. A plan lists steps in the
+ * order of doing them.
  */
 export type PlanStep =
   | { readonly kind: 'createTable'; readonly table: Table }
@@ -60,7 +64,7 @@ export type PlanStep =
   | {
       readonly kind: 'dropTable' | 'quarantineTable';
       readonly table: Table;
-      /** Whose it was; absent for the main part. */
+      /** Part that declared it; absent for the main part. */
       readonly part?: string;
     }
   | { readonly kind: 'addColumn'; readonly table: string; readonly column: Column }
@@ -81,23 +85,23 @@ export type PlanStep =
     }
   | { readonly kind: 'addIndex' | 'dropIndex'; readonly table: string; readonly index: Index };
 
-/** The declared schema of a namespace as the database remembers it. */
+/** The declared schema of a namespace, as the database stores it. */
 export interface StoredSchema {
   readonly namespace: string;
-  /** Grows by one with every change of the physical schema; a statement compiled for another revision is refused. */
+  /** Grows by one with every change of the physical schema. A statement compiled for another revision is refused. */
   readonly revision: number;
   readonly hash: string;
   readonly schema: Schema;
   /** ISO 8601 UTC with milliseconds. */
   readonly updatedAt: string;
   /**
-   * The tables are on their way to another schema: a change runs in another process, or was cut off and is finished by
-   * the next sync, whatever that declares. Only without `transactionalSchema`.
+   * The tables are between two schemas: a change runs in another process, or was cut off and is finished by the next
+   * sync, whatever that declares. Only without `transactionalSchema`.
    */
   readonly isUnfinished?: boolean;
 }
 
-/** A lock that was not renewed for so long belongs to a sidecar that is gone (contract section 6). */
+/** A lock that was not renewed for this long belongs to a sidecar that is gone (contract section 6). */
 export const LOCK_LIFETIME_MS = 10_000;
 
 /** `StaleSchemaError` if the stored schema is another than the change starts from. */

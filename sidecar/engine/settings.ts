@@ -1,9 +1,9 @@
-/** `database` of sidecar.json, paths made absolute, the URL read. */
+/** `database` of sidecar.json: paths are absolute, the URL is read. */
 export type DatabaseSettings = SqliteSettings | ServerSettings;
 
 export interface SqliteSettings {
   readonly provider: 'sqlite';
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
   /** Threads: one writes, the others read. */
   readonly poolSize: number;
@@ -31,9 +31,9 @@ export interface MysqlPlace {
 }
 
 /**
- * Where a URL of MySQL or MariaDB leads, for the driver. `?ssl=true` asks for TLS with a certificate that is checked,
- * `?ssl=unchecked` for one that is not, `?socketPath=/run/mysqld/mysqld.sock` for a socket. `field` is what the owner calls
- * the URL.
+ * Connection options in a URL of MySQL or MariaDB. `?ssl=true` asks for TLS with a checked certificate,
+ * `?ssl=unchecked` for TLS without the check, `?socketPath=/run/mysqld/mysqld.sock` for a socket. `field` is the name
+ * of the setting, for errors.
  * @throws Error with one clear line, without the URL: it holds a password.
  */
 export function mysqlPlace(url: string, field: string): MysqlPlace {
