@@ -18,7 +18,7 @@ export interface StoredChange {
   readonly plan: Plan | null;
 }
 
-/** What a change that was carried out has to tell, in plain words. */
+/** A change that was carried out; `note` is for the owner, in plain words. */
 export interface Done {
   readonly note: string | null;
 }
@@ -26,31 +26,39 @@ export interface Done {
 /** A namespace while no other process changes it. */
 export interface Turn extends StoredChange {
   /**
-   * Stores the plan and carries it out. `check` runs before that and throws if the rows do not fit: then all is as before.
-   * From there on the change is finished in any case, if not by this process then by the next one that changes or reads
-   * the schema.
+   * Stores the plan and carries it out. `check` runs before that and throws if the rows do not fit: then nothing has
+   * changed. After the plan is stored the change is finished in any case, if not by this process then by the next one
+   * that changes or reads the schema.
    */
   run(plan: NewPlan, check: () => Promise<void>): Promise<Done>;
-  /** Carries out the plan that was found. Null if the database refused it, and it was taken back. */
+  /** Carries out the plan that was found. Null if the database refused it and the plan was taken back. */
   finish(): Promise<Done | null>;
 }
 
-/** Parts of a schema change that each database does its own way, on one connection. */
+/** Parts of a schema change that differ between databases, on one connection. */
 export interface ChangingDatabase {
   read(namespace: string): Promise<StoredChange>;
-  /** Runs work in the namespace's turn. @throws ApiError `sync_in_progress` if another process has it for long */
+  /**
+   * Runs work in the namespace's turn. @throws ApiError `sync_in_progress` if another process holds the turn too long
+   */
   turn<T>(namespace: string, work: (turn: Turn) => Promise<T>): Promise<T>;
   /** Reads only. @throws ApiError `data_does_not_fit`, `unsupported_change` */
   checkRows(change: SchemaChange, stored: StoredSchema | null): Promise<void>;
   /** @throws ApiError `invalid_request` if nothing in quarantine has the id */
   kept(id: number): Promise<Restorable>;
-  /** Beside the rules of the schema. Reads only. @throws ApiError `unsupported_change` */
+  /**
+   * Checks the database for the place of the object; the rules of the schema are checked before. Reads only. @throws
+   * ApiError `unsupported_change`
+   */
   checkPlace(kept: Restorable): Promise<void>;
   /** Deletes a kept object for good. */
   purge(kept: Restorable): Promise<void>;
 }
 
-/** Checks that every row fits and changes nothing. Throws `data_does_not_fit`, `sync_in_progress`, `StaleSchemaError`. */
+/**
+ * Checks that every row fits and changes nothing. @throws ApiError `data_does_not_fit`, `sync_in_progress`;
+ * StaleSchemaError
+ */
 export async function checkSchema(database: ChangingDatabase, change: SchemaChange): Promise<void> {
   const { stored, plan } = await database.read(change.namespace);
   if (plan !== null) {
@@ -61,7 +69,7 @@ export async function checkSchema(database: ChangingDatabase, change: SchemaChan
   await database.checkRows(change, stored);
 }
 
-/** The same checks, then the whole change. Throws `StaleSchemaError` after another change was finished first. */
+/** The same checks, then the whole change. @throws StaleSchemaError also after another change was finished first */
 export async function applySchema(database: ChangingDatabase, change: SchemaChange): Promise<void> {
   const { namespace, to, steps, now } = change;
   if ((await finishPending(database, namespace)) !== null) throw new StaleSchemaError(namespace);
@@ -79,7 +87,7 @@ export async function restoreQuarantine(database: ChangingDatabase, id: number, 
   const wasItself = finished?.plan.kind === 'restore' && finished.plan.kept.object.id === id;
   if (wasItself) return { ...asked, note: finished.note };
   return database.turn(namespace, async (turn) => {
-    // A change that was finished may have moved it.
+    // A change that was just finished may have moved the object.
     const kept = await database.kept(id);
     const plan = { kind: 'restore', kept, now } as const;
     outcomeOf(schemaOf(turn), plan);
@@ -89,7 +97,7 @@ export async function restoreQuarantine(database: ChangingDatabase, id: number, 
   });
 }
 
-/** What a crash leaves: the object is still listed, or is gone for all but the next purge or schema change. */
+/** After a crash the object is still listed, or only the next purge or schema change sees the rest of it. */
 export async function purgeQuarantine(database: ChangingDatabase, id: number): Promise<QuarantinedObject> {
   const { namespace } = (await database.kept(id)).object;
   await finishPending(database, namespace);
@@ -100,7 +108,9 @@ export async function purgeQuarantine(database: ChangingDatabase, id: number): P
   });
 }
 
-/** Finishes a change that was cut off, whichever process began it. Null if there is none, or it was taken back. */
+/**
+ * Finishes a change that was cut off, whichever process began it. Null if no change is pending, or it was taken back.
+ */
 export async function finishPending(
   database: ChangingDatabase,
   namespace: string,

@@ -20,8 +20,8 @@ export function planOfText(text: string, namespace: string): Plan {
 }
 
 /**
- * Plan out of a text of version 0.2 and before, which a change that was cut off by an update has left: MySQL stored the
- * units of the work, MongoDB the steps with the first of the reserved ids, or the document of the kept object.
+ * Plan in a text of version 0.2 or older, which an update finds after a change was cut off. MySQL stored the units of
+ * the work, MongoDB the steps with the first reserved id, or the document of the kept object.
  */
 function olderPlan(json: JsonObject, namespace: string): Plan {
   const now = Number(json.now);
@@ -97,7 +97,7 @@ function keptOfUnit(unit: JsonObject, namespace: string): Restorable {
   const definition = isTable ? textOfKeptTable(table, part) : String(unit.kept);
   const kind = isTable ? 'table' : 'column';
   const column = isTable ? null : keptOfText(definition).column.name;
-  // Rows and time were not stored, and nothing of a restoration reads them.
+  // The text has neither rows nor time, and a restoration reads neither.
   const name = { id: Number(unit.id), namespace, kind, table: table.name, column } as const;
   const object = { ...name, rows: 0, quarantinedAt: '' };
   return { object, physical: String(unit.physical), definition };

@@ -15,8 +15,8 @@ import { type TableTransition, transitionsOf } from '../model/table-transition.t
 import type { PlanStep } from '../schema-calls.ts';
 
 /**
- * A change of a schema, stored before its first step. The units of work are derived from it and from the schema before it,
- * so that a newer build can finish the change of an older one.
+ * A change of a schema, stored before its first step. The units of work are derived from the plan and the schema before
+ * it, so that a newer build can finish the change of an older one.
  */
 export type Plan = SyncPlan | RestorePlan;
 
@@ -24,7 +24,10 @@ export interface SyncPlan {
   readonly kind: 'sync';
   readonly to: Schema;
   readonly steps: readonly PlanStep[];
-  /** Ids in quarantine, in the order of `keepingsOf`; reserved first, so that a repetition makes no second object. */
+  /**
+   * Ids in quarantine, in the order of `keepingsOf`. Reserved before the first step, so that a repetition makes no
+   * second object.
+   */
   readonly ids: readonly number[];
   /** Epoch milliseconds: the time that fills `now` columns. */
   readonly now: number;
@@ -51,7 +54,7 @@ export interface Keeping {
   readonly definition: string;
 }
 
-/** In the order of the steps. */
+/** Objects that the steps put into quarantine, in the order of the steps. */
 export function keepingsOf(from: Schema, { to, steps }: Pick<SyncPlan, 'to' | 'steps'>): Keeping[] {
   const before = new Map(transitionsOf(from, to, steps).map((change) => [change.to.name, change.from]));
   return steps.flatMap((step): Keeping[] => {
@@ -77,7 +80,7 @@ export interface KeptPlace {
 /** A column that is copied before its table loses it. */
 export type KeptCopy = KeptPlace & { readonly column: Column };
 
-/** A part of a plan, with all that it needs. */
+/** A part of a plan with all that it needs. */
 export type Unit =
   | { readonly kind: 'change'; readonly change: TableTransition; readonly keep: readonly KeptCopy[] }
   | { readonly kind: 'create' | 'drop'; readonly table: Table }
@@ -93,14 +96,14 @@ export interface RestoreTableUnit extends KeptPlace {
 
 export interface RestoreColumnUnit extends KeptPlace {
   readonly kind: 'restoreColumn';
-  /** Without the column. */
+  /** The table without the column. */
   readonly table: Table;
   readonly kept: KeptColumn;
 }
 
 /**
- * Always the same list for the same plan, in the order in which it is done. A name is given and taken once at most in a
- * plan, so that no unit undoes another.
+ * Always the same list for the same plan, in the order of doing. A plan uses and frees a name at most once, so that no
+ * unit undoes another.
  */
 export function unitsOf(namespace: string, from: Schema, plan: Plan): Unit[] {
   return plan.kind === 'sync' ? syncUnits(namespace, from, plan) : [restoringUnit(from, plan.kept)];
@@ -131,7 +134,7 @@ function syncUnits(namespace: string, from: Schema, plan: SyncPlan): Unit[] {
   return [...changes, ...others];
 }
 
-/** Throws `unsupported_change` with the reason if the object has no place any more. */
+/** @throws ApiError `unsupported_change` with the reason if the object has no place any more */
 function restoringUnit(from: Schema, { object, physical, definition }: Restorable): RestoringUnit {
   const place = { id: object.id, physical, definition };
   if (object.kind === 'table')
@@ -147,7 +150,7 @@ export function restoredTable(unit: RestoringUnit, lacking: number): Table {
   return { ...table, columns: [...table.columns, restoredColumn(unit.kept, lacking)] };
 }
 
-/** The schema when the whole plan is carried out. Throws `unsupported_change` as `unitsOf` does. */
+/** The schema after the whole plan. @throws ApiError `unsupported_change` as `unitsOf` does */
 export function outcomeOf(from: Schema, plan: Plan, lacking = 0): Restored {
   if (plan.kind === 'sync') return { schema: plan.to, note: null };
   const { object, definition } = plan.kept;

@@ -1,7 +1,7 @@
 import { orLate } from '#sidecar/deadline.ts';
 import type { CallBounds } from '../rows.ts';
 
-/** Time for a change that was cut off, like a sync whose caller is gone. */
+/** Time limit for finishing a change that was cut off, as for a sync whose caller is gone. */
 const REPAIR_TIMEOUT_MS = 3_600_000;
 
 /** Attempts to finish changes that were cut off: one a namespace at a time, in the background. */
