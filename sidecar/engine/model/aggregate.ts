@@ -3,11 +3,11 @@ import { ApiError } from '#protocol/errors.ts';
 import { decimalScale } from '#protocol/value-numbers.ts';
 import type { AggregateQuery, AggregateValue } from '../rows.ts';
 
-/** One property of an answered row. */
+/** A property of an answered row. */
 export interface AggregateOutput {
   /** Its name in the answer. */
   readonly name: string;
-  /** What it holds, under a name that no declared column can have. Of exact sums a decimal of any size. */
+  /** Column of its values, under a name that no declared column can have. For exact sums a decimal of any size. */
   readonly column: Column;
   /** Null for a column of the group. */
   readonly value: AggregateValue | null;
@@ -33,7 +33,7 @@ function columnFor({ fn, column }: AggregateValue, name: string): Column {
   return { ...plain, type: 'decimal', precision: SUM_PRECISION, scale };
 }
 
-/** A sum of doubles, as JSON. @throws ApiError where no double is as large */
+/** A sum of doubles as JSON. @throws ApiError if no double is as large */
 export function floatSumText(sum: unknown): string {
   const double = Number(sum);
   if (Number.isFinite(double)) return String(double);

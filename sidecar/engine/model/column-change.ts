@@ -3,25 +3,25 @@ import type { Column } from '#protocol/schema.ts';
 import { isFilledIn } from '#protocol/schema-column.ts';
 import { parseValue, type Value } from '#protocol/values.ts';
 
-/** As many digits as the largest value has. */
+/** Digits of the largest value. */
 const NEEDED_DIGITS = { int32: 10, int64: 19 } as const;
-/** As many digits as fit whatever they are. */
+/** Digits that always fit, whichever they are. */
 const SURE_DIGITS = { int32: 9, int64: 18 } as const;
 
 export interface ColumnChange {
-  /** Contract section 6 names the pairs of types that can become each other. */
+  /** The types are a pair of contract section 6, which can become each other. */
   readonly isSupported: boolean;
-  /** Some value that the old column holds would not fit the new one: every row has to be looked at. */
+  /** A value of the old column may not fit the new one: every row must be checked. */
   readonly narrows: boolean;
-  /** `oneOf` leaves out what the old column could hold. */
+  /** `oneOf` lacks values that the old column allows. */
   readonly narrowsValues: boolean;
   readonly becomesRequired: boolean;
   readonly becomesUnique: boolean;
-  /** Some part of the declaration differs; the name does not count. */
+  /** A part of the declaration differs; the name does not count. */
   readonly isDifferent: boolean;
 }
 
-/** What it means for a column to become another. Names are not compared. */
+/** Compares two declarations of a column. Names are not compared. */
 export function compareColumns(from: Column, to: Column): ColumnChange {
   return {
     isSupported: isSupported(from, to),
@@ -33,7 +33,7 @@ export function compareColumns(from: Column, to: Column): ColumnChange {
   };
 }
 
-/** Whether a derived column takes other values out of its source than another did. */
+/** Whether two derived columns compute the same values from their source. */
 export function isDerivedAlike(from: Column, to: Column): boolean {
   return from.derived !== undefined && to.derived !== undefined && derivation(from) === derivation(to);
 }
@@ -68,12 +68,12 @@ function declaration(column: Column): string {
 
 function isSupported(from: Column, to: Column): boolean {
   if (from.autoIncrement !== to.autoIncrement) return false;
-  // Values of its own would be lost. A derived column that changes is computed anew, whatever it was.
+  // Values of its own would be lost. A derived column that changes is computed again, whatever it was.
   if (to.derived !== undefined) return from.derived !== undefined;
   return from.type === to.type || (isExact(from) && isExact(to)) || (isText(from) && isText(to));
 }
 
-/** A list of a derived column says which values it takes out of its source, and no row is amiss. */
+/** In a derived column `oneOf` selects values of its source, so that every row fits. */
 function narrowsValues(from: Column, to: Column): boolean {
   const { oneOf } = to;
   if (oneOf === undefined || to.derived !== undefined) return false;
@@ -118,14 +118,14 @@ function roomBefore(column: Column): number {
   return (column.precision ?? 0) - (column.scale ?? 0);
 }
 
-/** What rows that exist get in a new column. */
+/** Values that existing rows get in a new column. */
 export type Fill =
   | { readonly kind: 'constant'; readonly value: Value }
-  /** Another UUID for each row. */
+  /** A random UUID for each row. */
   | { readonly kind: 'random' }
-  /** The rows are numbered from 1 on, in their order. */
+  /** Rows are numbered from 1, in their order. */
   | { readonly kind: 'generated' }
-  /** Nothing fits: the table must have no rows. */
+  /** No value fits: the table must have no rows. */
   | { readonly kind: 'none' };
 
 /** `now` is the time of the sync, in epoch milliseconds. */

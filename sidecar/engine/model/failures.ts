@@ -1,10 +1,10 @@
 import { LOG_EVENT } from '#sidecar/log-event.ts';
 import type { EngineLog } from '../log.ts';
 
-/** A disk that is nearly full refuses some writes and takes others. */
+/** A disk that is nearly full refuses some writes and accepts others: do not log each change of state. */
 const MIN_REPEAT_MS = 60_000;
 
-/** What must succeed before a trouble counts as over: any call, or a write. */
+/** Kind of call that must succeed before a trouble counts as over: any call, or a write. */
 export type TroubleScope = 'connection' | 'write';
 
 interface Told {
@@ -13,7 +13,7 @@ interface Told {
   isOver: boolean;
 }
 
-/** Tells the owner of what the database cannot do: one line a kind of trouble until it works again. */
+/** Log of troubles with the database, for the owner: one line for each kind of trouble until it is over. */
 export class TroubleLog {
   readonly #log: EngineLog;
   readonly #told = new Map<string, Told>();
@@ -23,7 +23,7 @@ export class TroubleLog {
     this.#log = log;
   }
 
-  /** `detail` is what the server or the system says, without values of rows or secrets. */
+  /** `detail` is the message of the server or the system, without values of rows or secrets. */
   report(trouble: string, scope: TroubleScope, advice: string, detail: string): void {
     const told = this.#told.get(trouble);
     if (told !== undefined && (!told.isOver || performance.now() - told.atMs < MIN_REPEAT_MS)) return;
@@ -32,7 +32,7 @@ export class TroubleLog {
     this.#log('error', `the database failed: ${advice}`, { trouble, detail });
   }
 
-  /** To be called after whatever succeeds. */
+  /** Call after every success. */
   succeeded(scope: TroubleScope): void {
     if (this.#open === 0) return;
     for (const told of this.#told.values()) {
@@ -44,7 +44,10 @@ export class TroubleLog {
   }
 }
 
-/** The database is not for this program, whatever is tried: start is refused with this line, which holds no secret. */
+/**
+ * A database that this program must not use, whatever it tries. The start is refused with this message, which holds no
+ * secret.
+ */
 export class UnusableDatabaseError extends Error {
   constructor(message: string) {
     super(message);
@@ -54,13 +57,13 @@ export class UnusableDatabaseError extends Error {
 
 const FIRST_FRAME = /^ {4}at .*$/m;
 
-/** For the log: what kind of fault it was and where, without its message, which may quote what it could not take. */
+/** Kind and place of a fault, for the log. Without its message, which may quote a value. */
 export function faultPlace(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return `${error.name} ${FIRST_FRAME.exec(error.stack ?? '')?.[0].trim() ?? 'somewhere'}`;
 }
 
-/** Names the columns of the violated key, never values; null if the database does not tell which key it was. */
+/** Message that names the columns of the violated key, never values; null if the database does not name the key. */
 export function duplicateMessage(columns: readonly string[] | null): string {
   const what = columns === null ? 'these values' : `this ${columns.join(' and ')}`;
   return `a row with ${what} already exists`;

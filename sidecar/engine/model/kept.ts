@@ -9,34 +9,34 @@ import { schemaOfText, textOfSchema } from './schema-text.ts';
 import { changesKey, type TableTransition } from './table-transition.ts';
 
 /**
- * What is known of a column in quarantine, beside its values. Those are kept with the identity of their rows (the key,
- * or the hidden row id); rows whose value was NULL are left out.
+ * Description of a column in quarantine. Its values are kept with the identity of their rows (the key, or the hidden
+ * row id); rows with NULL are left out.
  */
 export interface KeptColumn {
   readonly column: Column;
-  /** The key columns of its table, by their present names; null where rows are known by the hidden id. */
+  /** Key columns of its table, under their present names; null if rows are known by the hidden id. */
   readonly key: readonly Column[] | null;
   /**
-   * Null while its table is in the schema; then the id of the table in quarantine, or 0 for one that was dropped. Rows
-   * of another table of that name are not its rows.
+   * Null while its table is in the schema; then the id of the table in quarantine, or 0 for a table that was dropped.
+   * Rows of another table of that name are not its rows.
    */
   readonly goneWith: number | null;
-  /** The table has had another key since: the old one tells its rows no more, even where it comes back. */
+  /** The table has had another key since, so that the old one does not identify its rows, even if it comes back. */
   readonly isKeyLost: boolean;
-  /** The part that declared it, to which it comes back; absent for the main part. */
+  /** Part that declared it, and gets it back; absent for the main part. */
   readonly part?: string;
 }
 
 /** `goneWith` of columns whose table was dropped. */
 export const DROPPED = 0;
 
-/** A column of a table that is in the schema, at the moment in which it is kept. */
+/** Description of a column of a declared table, at the moment of keeping it. */
 export function keptOf(table: Table, column: Column, part: string | undefined): KeptColumn {
   const key = table.primaryKey?.map((name) => columnOf(table, name, 'primaryKey')) ?? null;
   return { column, key, goneWith: null, isKeyLost: false, ...(part === undefined ? {} : { part }) };
 }
 
-/** After its table has changed: it knows the key by its new names. */
+/** The description after its table has changed: with the new names of the key. */
 export function followed(kept: KeptColumn, change: TableTransition): KeptColumn {
   const newNames = new Map([...change.sources].map(([name, source]) => [source.name, name]));
   return {
@@ -66,7 +66,7 @@ function readColumn(json: JsonObject[string] | undefined): Column {
   return parseColumn(new SchemaReader(), json ?? null, 'definition').column;
 }
 
-/** What is known of a table in quarantine: as a schema that holds it alone, for the part that declared it. */
+/** Description of a table in quarantine: a schema of this table alone, declared by its part. */
 export function textOfKeptTable(table: Table, part = MAIN_PART): string {
   const parts = part === MAIN_PART ? [] : [{ name: part, tables: [table.name], extensions: [] }];
   return textOfSchema({ tables: [table], parts });

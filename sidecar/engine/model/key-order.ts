@@ -6,14 +6,14 @@ import { parseValue, type Value } from '#protocol/values.ts';
 import type { Engine } from '../engine.ts';
 import type { CallBounds, Row, SortKey, TableTarget } from '../rows.ts';
 
-/** Rows in the order of a key, asked for page by page. */
+/** A page of rows in the order of a key. */
 export interface KeyPage {
-  /** In storage form (`storage-form.ts`). */
+  /** The table in storage form (`storage-form.ts`). */
   readonly target: TableTarget;
   readonly key: readonly Column[];
-  /** What is read of each row. */
+  /** Columns to read. */
   readonly columns: readonly Column[];
-  /** Null: from the first. */
+  /** Row before the page; null for the first page. */
   readonly after: Row | null;
   readonly dir: SortKey['dir'];
   readonly limit: number;
@@ -45,8 +45,8 @@ function rowsOf(columns: readonly Column[], text: string): Row[] {
 }
 
 /**
- * `(k1, k2) > (v1, v2)` in the words of a filter. The condition on the first column alone stands before the rest, so
- * that every engine begins to read the index there.
+ * `(k1, k2) > (v1, v2)` as a filter. The condition on the first column alone comes first, so that every engine begins
+ * to read the index there.
  */
 function beyond(key: readonly Column[], row: Row): Filter {
   const [column, ...rest] = key;

@@ -1,6 +1,6 @@
 import type { Page } from '../rows.ts';
 
-/** Puts a page together from rows as JSON text, up to its limit and its bytes (`FindQuery.maxBytes`). */
+/** Builds a page from rows as JSON text, up to its limit and its bytes (`FindQuery.maxBytes`). */
 export class PageBuilder {
   readonly #limit: number;
   readonly #maxBytes: number;
@@ -14,7 +14,7 @@ export class PageBuilder {
     this.#maxBytes = maxBytes;
   }
 
-  /** False where the row has no place: it and all after it are left out, and the page says that there are more. */
+  /** False if the row does not fit: it and all rows after it are left out, and the page says that there are more. */
   add(row: () => string): boolean {
     if (this.#count === this.#limit) return this.#end();
     const json = row();
@@ -35,7 +35,7 @@ export class PageBuilder {
   }
 }
 
-/** Turns a value as an engine reads it, never NULL, into JSON text. */
+/** Writes a value as an engine reads it, never NULL, as JSON text. */
 export type Encode = (value: unknown) => string;
 
 export interface WrittenColumn {
@@ -49,7 +49,7 @@ export class RowWriter {
   readonly #encoders: readonly Encode[];
   readonly #from: number;
 
-  /** The first `from` values of a row are somebody else's. */
+  /** The first `from` values of a row are not columns and are skipped. */
   constructor(columns: readonly WrittenColumn[], from = 0) {
     this.#prefixes = columns.map(({ name }, position) => `${position === 0 ? '{' : ','}${JSON.stringify(name)}:`);
     this.#encoders = columns.map(({ encode }) => encode);

@@ -1,14 +1,17 @@
 import type { Table } from '#protocol/schema.ts';
 import { HIDDEN_ID, physicalIndex, physicalUnique } from './physical-names.ts';
 
-/** An index as it is made: uniqueness of columns and declared indexes alike; the key is part of the table itself. */
+/** A physical index, of a unique column or a declared index; the key is part of the table itself. */
 export interface PhysicalIndex {
   readonly name: string;
   readonly columns: readonly string[];
   readonly unique: boolean;
 }
 
-/** What repeats the key, a unique column or another index is not made twice (contract section 6). */
+/**
+ * Indexes to make. One over the columns of the key, of a unique column or of another index is left out (contract
+ * section 6).
+ */
 export function physicalIndexes(physicalTableName: string, table: Table): PhysicalIndex[] {
   const made = new Set<string>(table.primaryKey === undefined ? [] : [listText(table.primaryKey)]);
   const indexes: PhysicalIndex[] = [];
@@ -21,7 +24,7 @@ export function physicalIndexes(physicalTableName: string, table: Table): Physic
   return indexes;
 }
 
-/** Unique ones first: they serve for plain ones over the same columns. */
+/** Unique indexes first: they also serve as plain ones over the same columns. */
 function wantedIndexes(physicalTableName: string, table: Table): PhysicalIndex[] {
   const columns = table.columns
     .filter((column) => column.unique)
@@ -43,7 +46,7 @@ function listText(columns: readonly string[]): string {
   return columns.join(' ');
 }
 
-/** Each set of columns whose values stand once at most: the key, unique columns, unique indexes. */
+/** Each set of columns whose values are unique: the key, unique columns, unique indexes. */
 export function uniqueSets(table: Table): (readonly string[])[] {
   return [
     ...(table.primaryKey === undefined ? [] : [table.primaryKey]),
@@ -52,7 +55,7 @@ export function uniqueSets(table: Table): (readonly string[])[] {
   ];
 }
 
-/** The columns by which a row of a table is known. */
+/** The columns that identify a row. */
 export function identityOf(table: Table): readonly string[] {
   return table.primaryKey ?? [HIDDEN_ID];
 }

@@ -12,7 +12,9 @@ export function physicalTable(namespace: string, table: string): string {
   return `${namespace}__${table}`;
 }
 
-/** Has more than one `__`, and so is never the name of a table, with which indexes may share their space of names. */
+/**
+ * The name has more than one `__`, so that it is never the name of a table: indexes may share the name space of tables.
+ */
 export function physicalIndex(physicalTableName: string, index: string): string {
   return shortened(`${physicalTableName}__${index}`);
 }
@@ -22,30 +24,30 @@ export function physicalUnique(physicalTableName: string, column: string): strin
   return shortened(`${physicalTableName}__u__${column}`);
 }
 
-/** The primary key, where a database names it. No declared index can have this name. */
+/** The primary key, if a database names it. No declared index can have this name. */
 export function physicalKey(physicalTableName: string): string {
   return shortened(`${physicalTableName}__k__key`);
 }
 
-/** What generates the ids of a table, hidden ones too, where that is an object of its own. */
+/** Generator of the ids of a table, also of hidden ids, if it is an object of its own. */
 export function physicalGenerator(physicalTableName: string): string {
   return shortened(`${physicalTableName}__g__ids`);
 }
 
-/** The id is first, so that no two are equal however they are cut. */
+/** The id comes first, so that no two names are equal after shortening. */
 export function quarantineName(id: number, physicalTableName: string, column: string | null): string {
   return shortened(`_q${id}_${physicalTableName}${column === null ? '' : `__${column}`}`);
 }
 
-/** How the columns of a table are called in it. */
+/** Names of columns in the tables of a database. */
 export interface ColumnNames {
-  /** The name in the table of a declared column; of any other name, that name. */
+  /** Name of a declared column in the table; any other name stays as it is. */
   physical(name: string): string;
-  /** The inverse. */
+  /** The inverse of `physical`. */
   declared(physical: string): string;
 }
 
-/** Declared columns with a name that the database keeps for itself begin with `_` in their tables, as no declared name does. */
+/** Declared columns with a name that the database reserves begin with `_` in their tables, as no declared name does. */
 export function reservedColumns(reserved: readonly string[]): ColumnNames {
   const physical = new Map(reserved.map((name) => [name, `_${name}`]));
   const declared = new Map(reserved.map((name) => [`_${name}`, name]));

@@ -8,8 +8,8 @@ import {
 } from '../queues.ts';
 
 /**
- * The row of a queue after a journal asked for it: of one that belongs to `nobody`, or to `anybody`. The very same row
- * where nothing changes.
+ * The row after a journal asked for a queue that belongs to `nobody`, or to `anybody`. The same object if nothing
+ * changes.
  */
 export function owned(row: QueueRow | null, namespace: string, journal: string, from: 'nobody' | 'anybody'): QueueRow {
   if (row === null) return { namespace, journal, token: 1, position: 0, past: [] };
@@ -17,18 +17,21 @@ export function owned(row: QueueRow | null, namespace: string, journal: string, 
   return { namespace, journal, token: row.token + 1, position: 0, past: pastOf(row) };
 }
 
-/** The row after its owner gave it up; the very same where it is another's. */
+/** The row after its owner gave it up; the same object if it belongs to another owner. */
 export function givenUp(row: QueueRow, { journal, token }: QueueOwner): QueueRow {
   return row.journal === journal && row.token === token ? { ...row, journal: null, past: pastOf(row) } : row;
 }
 
 export interface Burial {
   readonly letters: readonly DeadLetter[];
-  /** The very same where nothing changes. */
+  /** The same object if nothing changes. */
   readonly row: QueueRow | null;
 }
 
-/** What is to be added of a past owner's orphans, and the row afterwards. An owner that the row has forgotten adds all. */
+/**
+ * Letters to add for a past owner's orphans, and the row after that. For an owner that the row has forgotten all
+ * letters are added.
+ */
 export function burial(row: QueueRow | null, { journal, token }: QueueOwner, orphans: readonly Orphan[]): Burial {
   const last = orphans.at(-1);
   const isOwner = (owner: PastOwner) => owner.journal === journal && owner.token === token;

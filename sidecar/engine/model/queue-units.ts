@@ -2,7 +2,7 @@ import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
 import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork } from '../queues.ts';
 import type { Row, TableTarget } from '../rows.ts';
 
-/** Codes with which a write can never succeed, whoever repeats it. All others may pass. */
+/** Codes of writes that can never succeed, also if repeated. All other failures may pass. */
 const LASTING: ReadonlySet<ApiErrorCode> = new Set([
   'constraint_violation',
   'invalid_value',
@@ -23,9 +23,9 @@ export function isLasting(error: ApiError): boolean {
   return LASTING.has(error.code);
 }
 
-/** Neighbouring entries that are one write: inserts into one table go together. */
+/** Neighbouring entries that are done as one write: inserts into one table go together. */
 export interface QueueUnit {
-  /** At least one; more only of an insert. */
+  /** At least one; several only if they are inserts. */
   readonly entries: readonly QueuedEntry[];
   readonly work: QueuedEntry['work'];
 }
@@ -33,7 +33,7 @@ export interface QueueUnit {
 /** Rows that one statement inserts at most. */
 const MAX_UNIT_ROWS = 1000;
 
-/** Whether it may be tried. */
+/** Whether the work was compiled and can be tried. */
 export function isCompiled<Work extends object>(work: Work | ApiError): work is Work {
   return !(work instanceof ApiError);
 }
@@ -73,10 +73,10 @@ function fits(rows: readonly Row[], more: readonly Row[]): boolean {
   return rows.length + more.length <= MAX_UNIT_ROWS;
 }
 
-/** Digits of the highest index of an operation, so that letters of one batch sort as its operations do. */
+/** Digits of the highest index of an operation, so that the letters of a batch sort as its operations. */
 const INDEX_DIGITS = 3;
 
-/** Operations that are each for itself, as entries of their own: nothing holds them together but their position. */
+/** Operations of a batch that is not atomic, as entries of their own. They share only their position. */
 export function partsOf(entry: QueuedEntry, { parts }: QueuedBatch): QueuedEntry[] {
   let rowsBefore = 0;
   return parts.map((part, index) => {
@@ -119,7 +119,7 @@ class PartEntry implements QueuedEntry {
   }
 }
 
-/** The dead letter that an entry is another attempt at: it is the proof that nothing of it was done. */
+/** Id of the dead letter that an entry retries. The letter is the proof that nothing of the entry was done. */
 export function retriedLetter({ letterId, isRetry, part }: QueuedEntry): string | null {
   return isRetry ? (part?.batchId ?? letterId) : null;
 }

@@ -1,14 +1,14 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { IdempotencySlot, RememberedResult } from '../rows.ts';
 
-/** A key came again with another payload (contract section 5). */
+/** An idempotency key was used again with another payload (contract section 5). */
 export class IdempotencyConflictError extends ApiError {
   constructor() {
     super('idempotency_conflict', 'the idempotencyKey was used with another payload');
   }
 }
 
-/** What the first call of the key was answered. @throws IdempotencyConflictError, and the failure that was kept */
+/** Answer to the first call with the key. @throws IdempotencyConflictError, and the failure that was stored */
 export function rememberedAnswer(
   { fingerprint, result, failure }: RememberedResult,
   slot: Pick<IdempotencySlot, 'fingerprint'>,

@@ -14,7 +14,7 @@ import { type KeptColumn, keptOfText, partOfKeptTable } from './kept.ts';
 import { restoredSchema } from './schema-parts.ts';
 import { schemaOfText } from './schema-text.ts';
 
-/** A whole schema with an object out of quarantine in it. */
+/** A whole schema with an object from quarantine in it. */
 export interface Restored {
   readonly schema: Schema;
   /** As in `RestoredObject`. */
@@ -30,7 +30,7 @@ export interface Restorable {
   readonly definition: string;
 }
 
-/** The definition of a kept table, whose name must be free. Throws `unsupported_change`. */
+/** Definition of a kept table, whose name must be free. @throws ApiError `unsupported_change` */
 export function restorableTable(object: QuarantinedObject, definition: string, schema: Schema): Table {
   const { table: name } = object;
   if (findTable(schema, name) !== null) throw refusal(object, `a table ${name} is declared; rename or remove it first`);
@@ -40,8 +40,8 @@ export function restorableTable(object: QuarantinedObject, definition: string, s
 }
 
 /**
- * The table to which a kept column returns: it must be there, lack the column, and know its rows by the same key.
- * Throws `unsupported_change`.
+ * Table of a kept column: it must exist, lack the column, and identify its rows by the same key.
+ * @throws ApiError `unsupported_change`
  */
 export function tableOfKept(object: QuarantinedObject, kept: KeptColumn, schema: Schema): Table {
   const table = findTable(schema, object.table);
@@ -53,7 +53,7 @@ export function tableOfKept(object: QuarantinedObject, kept: KeptColumn, schema:
   return table;
 }
 
-/** Rows must still be known by what they were known by when the column was taken out. */
+/** Rows must still have the identity that they had when the column was kept. */
 function checkKey(object: QuarantinedObject, table: Table, kept: KeptColumn): void {
   const keptKey = kept.key?.map(keyText) ?? [];
   const key = table.primaryKey?.map((name) => keyText(columnOf(table, name, 'primaryKey'))) ?? [];
@@ -62,10 +62,10 @@ function checkKey(object: QuarantinedObject, table: Table, kept: KeptColumn): vo
   }
 }
 
-/** A decimal of more digits is kept in another form by SQLite, the narrowest here; every engine refuses alike. */
+/** SQLite stores a decimal of more digits in another form; all engines refuse such a change of the key alike. */
 const MAX_SHORT_PRECISION = 18;
 
-/** Two key columns with the same text hold equal values alike, on every engine. */
+/** Two key columns with the same text store equal values in the same form, on every engine. */
 function keyText(column: Column): string {
   const { name, type } = column;
   if (type === 'int32' || type === 'int64') return `${name} integer`;
@@ -75,13 +75,16 @@ function keyText(column: Column): string {
   return precision > MAX_SHORT_PRECISION ? `${name} decimal ${precision} ${scale}` : `${name} decimal ${scale}`;
 }
 
-/** As which a kept column is made before its values are back. */
+/** The column before its values are back. */
 export function emptyColumn({ column }: KeptColumn): Column {
   const { default: _, ...bare } = column;
   return { ...bare, nullable: true, unique: false, autoIncrement: false };
 }
 
-/** As which it stays; nullable where `lacking` rows have nothing for it, so that what was kept is not out of reach. */
+/**
+ * The column after its values are back. Nullable if `lacking` rows have nothing for it, so that the kept values can be
+ * restored.
+ */
 export function restoredColumn({ column }: KeptColumn, lacking: number): Column {
   return { ...column, autoIncrement: false, nullable: column.nullable || lacking > 0 };
 }
@@ -91,7 +94,9 @@ export function restoredNote(lacking: number): string | null {
   return lacking === 0 ? null : `it is nullable now, because ${rows} no value for it`;
 }
 
-/** The schema with a table in it that was not, or with a column more; `definition` is that of the object. Throws `unsupported_change`. */
+/**
+ * The schema with one table or column more; `definition` is that of the object. @throws ApiError `unsupported_change`
+ */
 export function schemaWith(object: QuarantinedObject, definition: string, schema: Schema, table: Table): Schema {
   const others = schema.tables.filter(({ name }) => name !== table.name);
   const { tables } = checkedSchema(object, { tables: [...others, table] });
@@ -99,7 +104,7 @@ export function schemaWith(object: QuarantinedObject, definition: string, schema
   return restoredSchema(tables, schema, object, part);
 }
 
-/** The whole schema must obey the rules of a declared one: it may have come to its limits since. */
+/** The whole schema must obey the rules of a declared one: it may have reached its limits since. */
 function checkedSchema(object: QuarantinedObject, schema: Schema): Schema {
   try {
     return parseStoredSchema(schemaToJson(schema));

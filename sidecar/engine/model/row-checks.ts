@@ -4,30 +4,30 @@ import { compareColumns, fillOf } from './column-change.ts';
 import { uniqueSets } from './physical-indexes.ts';
 import type { TableTransition } from './table-transition.ts';
 
-/** What to count in the stored table before it may change. */
+/** Rows to count in the stored table before it changes; each of them is a fault. */
 export type ColumnCheck =
   | { readonly kind: 'null'; readonly from: Column; readonly fault: (rows: number) => string }
   /** Rows whose value does not fit `to`; both are exact numbers, or both are text. */
   | { readonly kind: 'misfit'; readonly from: Column; readonly to: Column; readonly fault: (rows: number) => string }
-  /** Rows whose value is none of these. */
+  /** Rows with a value that is not in the list. */
   | {
       readonly kind: 'unlisted';
       readonly from: Column;
       readonly values: readonly string[];
       readonly fault: (rows: number) => string;
     }
-  /** Any row at all is a fault. */
+  /** Every row. */
   | { readonly kind: 'row'; readonly fault: (rows: number) => string };
 
-/** Stored columns that must not hold the same values twice where none is NULL; without any, two rows are a fault. */
+/** Stored columns whose values must be unique if none of them is NULL; without columns, two rows are a fault. */
 export interface RepeatCheck {
   readonly columns: readonly string[];
   readonly fault: string;
 }
 
 /**
- * Why rows that exist may not fit the declared table (contract section 6). A table without rows needs no check, and
- * repetitions are looked for only where every value fits.
+ * Checks whether existing rows fit the declared table (contract section 6). A table without rows needs no check. Check
+ * for repetitions only if every value fits.
  */
 export function columnChecks(namespace: string, { to, sources }: TableTransition, now: number): ColumnCheck[] {
   return to.columns.flatMap((column): ColumnCheck[] => {
@@ -68,7 +68,7 @@ function rowsText(count: number): string {
   return count === 1 ? '1 row has' : `${count} rows have`;
 }
 
-/** Values that a new key, unique column or unique index would find twice. */
+/** Checks for values that a new key, unique column or unique index would have twice. */
 export function repeatChecks(namespace: string, change: TableTransition, now: number): RepeatCheck[] {
   return newUniqueSets(change).flatMap((columns) => {
     const stored = storedColumns(columns, change, now);
@@ -78,7 +78,7 @@ export function repeatChecks(namespace: string, change: TableTransition, now: nu
   });
 }
 
-/** Conversions never make two values one, so that a set that was unique stays so. */
+/** Conversions never make two values equal, so that a unique set stays unique. */
 function newUniqueSets({ from, to, sources }: TableTransition): (readonly string[])[] {
   const kept = new Set(uniqueSets(from).map(setText));
   const seen = new Set<string>();
@@ -95,7 +95,7 @@ function setText(columns: readonly (string | undefined)[]): string {
   return columns.toSorted().join(' ');
 }
 
-/** By which rows would repeat each other; null where they cannot. NULL equals nothing. */
+/** Stored columns in which rows would repeat each other; null if they cannot. NULL equals nothing. */
 function storedColumns(columns: readonly string[], { to, sources }: TableTransition, now: number): string[] | null {
   const stored: string[] = [];
   for (const name of columns) {
@@ -105,7 +105,7 @@ function storedColumns(columns: readonly string[], { to, sources }: TableTransit
       continue;
     }
     const fill = newFill(to, name, now);
-    // A constant is the same in all rows and so divides no group; anything else never stands twice.
+    // A constant is the same in all rows and divides no group; any other value is unique.
     if (fill?.kind !== 'constant' || fill.value === null) return null;
   }
   return stored;

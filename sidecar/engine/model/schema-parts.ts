@@ -1,9 +1,9 @@
 import { byName, MAIN_PART, type Part, type Schema, type Table } from '#protocol/schema.ts';
 
-/** Whose each thing of a namespace's schema is: the name of a part, `MAIN_PART` for what `schema.sync` declares. */
+/** Owner of each thing in a namespace's schema: the name of a part, or `MAIN_PART` for what `schema.sync` declares. */
 export interface Ownership {
   ofTable(table: string): string;
-  /** Of a table that is somebody's: its owner's, where no other part has added it. */
+  /** For an owned table: its owner, unless another part has added the column. */
   ofColumn(table: string, column: string): string;
   ofIndex(table: string, index: string): string;
 }
@@ -26,7 +26,7 @@ export function ownershipOf({ parts = [] }: Schema): Ownership {
   };
 }
 
-/** The schema of these tables, each thing with its owner; what is not in them is nobody's any more. */
+/** The schema of these tables, each thing with its owner. Things that are not in the tables have no owner any more. */
 export function ownedSchema(tables: readonly Table[], ownership: Ownership): Schema {
   const parts = new Map<string, { tables: string[]; extensions: Part['extensions'][number][] }>();
   const partOf = (name: string) => {
@@ -49,7 +49,7 @@ export function ownedSchema(tables: readonly Table[], ownership: Ownership): Sch
   return { tables: sorted, parts: [...parts].map(([name, part]) => ({ name, ...part })).toSorted(byName) };
 }
 
-/** Those that have added something to a table of somebody else. */
+/** Parts that have added something to a table of another part. */
 function addingParts(table: Table, ownership: Ownership): string[] {
   const names = new Set([
     ...table.columns.map(({ name }) => ownership.ofColumn(table.name, name)),
@@ -58,12 +58,14 @@ function addingParts(table: Table, ownership: Ownership): string[] {
   return [...names].filter((name) => name !== MAIN_PART && name !== ownership.ofTable(table.name));
 }
 
-/** The schema with other tables: what of its parts is still there stays theirs, all else is the main part's. */
+/** The schema with other tables: their things keep their parts, all else belongs to the main part. */
 export function withTables(schema: Schema, tables: readonly Table[]): Schema {
   return ownedSchema(tables, ownershipOf(schema));
 }
 
-/** Where a change was done in part only: what is new is whose it was to be, the rest whose it was. */
+/**
+ * The schema after a change that was done in part: new things belong to the intended part, the rest to the part before.
+ */
 export function settledSchema(tables: readonly Table[], from: Schema, to: Schema): Schema {
   const before = ownershipOf(from);
   const after = ownershipOf(to);
@@ -81,7 +83,7 @@ export function settledSchema(tables: readonly Table[], from: Schema, to: Schema
   });
 }
 
-/** Of tables in which one thing has come back out of quarantine: to the part that declared it. */
+/** The schema of tables into which a thing has come back from quarantine: it belongs to the part that declared it. */
 export function restoredSchema(
   tables: readonly Table[],
   before: Schema,

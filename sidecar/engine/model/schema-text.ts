@@ -12,14 +12,14 @@ export function textOfSchema(schema: Schema): string {
   return writeJson(storedSchemaToJson(schema));
 }
 
-/** With its parts, where it has any: texts without them are as old as the format. */
+/** With its parts, if it has any. A text without parts may be of any version. */
 function storedSchemaToJson(schema: Schema): JsonObject {
   const json = schemaToJson(schema);
   const { parts = [] } = schema;
   return parts.length === 0 ? json : { ...json, parts: parts.map(partToJson) };
 }
 
-/** Of JSON that this program has written. */
+/** Schema in JSON that this program has written. */
 export function storedSchemaOf(json: Json): Schema {
   const schema = parseStoredSchema(json);
   const parts = isJsonObject(json) && Array.isArray(json.parts) ? json.parts.map(partOf) : [];
@@ -58,10 +58,15 @@ function objectOf(json: Json): JsonObject {
   return json;
 }
 
-/** The newest version of the `_` tables that this program knows. A database of a newer one is refused and never touched. */
+/**
+ * Newest version of the `_` tables that this program knows. A database of a newer version is refused and never changed.
+ */
 export const FORMAT_VERSION = 2;
 
-/** Of a new database. It grows only with what an older program would destroy, so that all others may go back to one. */
+/**
+ * Version of a new database. It grows only with things that an older program would destroy, so that any other database
+ * can go back to an older program.
+ */
 export const FIRST_FORMAT_VERSION = 1;
 
 /**
@@ -81,8 +86,8 @@ export function checkFormatVersion(stored: unknown, place: string): void {
 }
 
 /**
- * A program that knows no parts takes their tables and columns out of the schema with its next sync; one that knows no
- * derived columns and column options writes rows that do not obey them.
+ * A program without parts removes their tables and columns with its next sync. A program without derived columns and
+ * column options writes rows that do not obey them.
  */
 export function formatOf({ parts = [], tables }: Schema): number {
   const isNew = parts.length > 0 || tables.some((table) => table.columns.some(hasOption));

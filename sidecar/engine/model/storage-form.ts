@@ -5,14 +5,14 @@ import { HIDDEN_ID } from './physical-names.ts';
 /** The hidden generated row id of a table without primary key, as a column of its storage form. */
 const HIDDEN_COLUMN: Column = { name: HIDDEN_ID, type: 'int64', nullable: false, unique: false, autoIncrement: true };
 
-/** A table as its rows lie: with a key in any case. See `Transfer`. */
+/** A table as it is stored: always with a key. See `Transfer`. */
 export function storageForm(table: Table): Table & { readonly primaryKey: readonly string[] } {
   const { primaryKey } = table;
   if (primaryKey !== undefined) return { ...table, primaryKey };
   return { ...table, columns: [HIDDEN_COLUMN, ...table.columns], primaryKey: [HIDDEN_ID] };
 }
 
-/** What is kept of a quarantined column: `key` are the key columns of its table, null where rows have a hidden id. */
+/** Table of a kept column: `key` are the key columns of its table, null if rows have a hidden id. */
 export function keptColumnForm(
   name: string,
   key: readonly Column[] | null,
@@ -27,7 +27,7 @@ export function keptColumnForm(
   };
 }
 
-/** Values alone count: nothing is generated, filled in or unique. */
+/** A column for values alone: nothing is generated, filled in or unique. */
 function bare({ default: _, ...column }: Column, name: string): Column {
   return { ...column, name, nullable: false, unique: false, autoIncrement: false };
 }

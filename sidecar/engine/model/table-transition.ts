@@ -2,11 +2,14 @@ import type { Column } from '#protocol/columns.ts';
 import type { Schema, Table } from '#protocol/schema.ts';
 import type { PlanStep } from '../schema-calls.ts';
 
-/** All steps of a plan for one table that stays, in one: engines often have to write such a table anew, and only once. */
+/**
+ * All steps of a plan for one table that stays, together: engines often have to write such a table again, and only
+ * once.
+ */
 export interface TableTransition {
   readonly from: Table;
   readonly to: Table;
-  /** The stored column that each declared one continues, by the declared name; a new column has none. */
+  /** Stored column that each declared one continues, by the declared name; none for a new column. */
   readonly sources: ReadonlyMap<string, Column>;
   readonly removed: readonly Column[];
 }
@@ -31,7 +34,7 @@ export function transitionsOf(from: Schema, to: Schema, steps: readonly PlanStep
   });
 }
 
-/** Whether rows get another key; a key column that is only renamed stays what it is. */
+/** Whether rows get another key; renaming a key column does not change the key. */
 export function changesKey({ from, to, sources }: TableTransition): boolean {
   const key = to.primaryKey?.map((name) => sources.get(name)?.name);
   return key?.join(' ') !== from.primaryKey?.join(' ');
@@ -82,7 +85,7 @@ function tableOf(schema: Schema, name: string): Table {
   return table;
 }
 
-/** From a table to another form of it in which every column keeps its name. */
+/** Transition to another form of a table in which every column keeps its name. */
 export function transitionTo(from: Table, to: Table): TableTransition {
   const sources = new Map(from.columns.map((column) => [column.name, column]));
   return { from, to, sources, removed: [] };

@@ -1,6 +1,6 @@
 /**
- * The first text after all that begin with the prefix, in order of UTF-8 bytes, which is that of code points; null where
- * there is none.
+ * First text after all texts with the prefix, in order of UTF-8 bytes, which is that of code points; null if there is
+ * none.
  */
 export function endOfPrefix(prefix: string): string | null {
   const points = [...prefix].map((character) => character.codePointAt(0) as number);

@@ -2,11 +2,11 @@ import type { Row, Write } from '../rows.ts';
 
 type Upsert = Write & { readonly op: 'upsert' };
 
-/** What an existing row takes of an upsert, in the form of an update. */
+/** Change of an existing row by an upsert, in the form of an update. */
 export interface UpsertChange {
   readonly set: Row;
   readonly inc: Row;
-  /** There is nothing to do where the row exists. */
+  /** Nothing to do if the row exists. */
   readonly isEmpty: boolean;
 }
 
@@ -22,7 +22,7 @@ export function upsertChange({
   return { set, inc: inc ?? NOTHING, isEmpty: set.size + (inc?.size ?? 0) === 0 };
 }
 
-/** Rows that count as affected where the row existed. */
+/** Rows that count as affected if the row existed. */
 export function affectedExisting({ isInsertOnly }: Pick<Upsert, 'isInsertOnly'>): 0 | 1 {
   return isInsertOnly === true ? 0 : 1;
 }
