@@ -10,7 +10,7 @@ import { collectionOf, fieldOf, fromBson, valueIn } from './documents.ts';
 import { MAX_SKIP, matchOf } from './read.ts';
 import type { MongoSession } from './session.ts';
 
-/** The groups come sorted, and no more of them than the page needs. */
+/** The server sorts the groups and returns no more of them than the page needs. */
 export function aggregate(session: MongoSession, target: TableTarget, query: AggregateQuery): Promise<Page> {
   const outputs = outputsOf(query);
   const writer = new RowWriter(
@@ -29,10 +29,10 @@ export function aggregate(session: MongoSession, target: TableTarget, query: Agg
         if (!page.add(() => writer.write(outputs.map(({ column }) => valueIn(group, column.name) ?? null)))) break;
       }
     } finally {
-      // Only tells the server to forget it; nobody waits for that.
+      // This only tells the server to forget the cursor; do not wait for it.
       cursor.close().catch(() => {});
     }
-    // Of no documents the server makes no group.
+    // The server makes no group of no documents.
     if (isEmpty && query.groupBy.length === 0 && query.offset === 0) {
       page.add(() => writer.write(outputs.map(({ value }) => (value?.fn.startsWith('count') ? 0 : null))));
     }
@@ -45,7 +45,7 @@ function pipelineOf(query: AggregateQuery, outputs: readonly AggregateOutput[]):
   const parts = outputs.map((output, i) => partOf(output, i));
   const sort = query.sort.flatMap(({ output, dir }) => {
     const { name } = (outputs[output] as AggregateOutput).column;
-    // Of a sum in two parts the greater one decides.
+    // In a sum of two parts the higher one decides.
     const names = parts[output]?.isSplit === true ? [`${name}.high`, `${name}.low`] : [name];
     return names.map((each) => [each, dir === 'asc' ? 1 : -1] as const);
   });
@@ -64,7 +64,7 @@ function pipelineOf(query: AggregateQuery, outputs: readonly AggregateOutput[]):
   ];
 }
 
-/** How an output is collected from the documents of a group, and read from what was collected. */
+/** How an output is collected from the documents of a group, and how it is read after that. */
 interface Part {
   readonly collect: Document;
   readonly read: unknown;
@@ -73,7 +73,7 @@ interface Part {
 
 function partOf({ column: { name }, value }: AggregateOutput, position: number): Part {
   if (value === null) return { collect: {}, read: `$_id.g${position}` };
-  // A dollar sign or an underscore at the beginning means something in some places.
+  // Some places of a pipeline give a dollar sign or an underscore at the beginning a meaning.
   const at = `v${position}`;
   const { fn, column } = value;
   if (column === null) return { collect: { [at]: { $sum: 1 } }, read: `$${at}` };
@@ -101,12 +101,14 @@ function partOf({ column: { name }, value }: AggregateOutput, position: number):
   }
 }
 
-/** Decimals of the server have 34 digits: what the sum of so many rows as there can be needs beside those of a value. */
+/** Decimals of the server have 34 digits: the digits of a value, and these for the number of rows in a sum. */
 const ROW_DIGITS = 10;
 const MAX_DIGITS = 34;
 const LOW_DIGITS = 17;
 
-/** As decimals, since integers of the server become doubles where they overflow. Long ones are summed in two parts. */
+/**
+ * Sums are decimals, because integers of the server become doubles on overflow. Long decimals are summed in two parts.
+ */
 function sumPart(column: Column, field: string, at: string): Part {
   if (column.type === 'float64') return { collect: { [at]: { $sum: field } }, read: `$${at}` };
   if (column.type !== 'decimal') return { collect: { [at]: { $sum: { $toDecimal: field } } }, read: `$${at}` };

@@ -3,17 +3,17 @@ import { type Batch, type BatchOperation, batchResult, failedResult, isDeferred 
 import { isLasting } from '../model/queue-units.ts';
 import type { IdempotencySlot } from '../rows.ts';
 
-/** No request has it: the name of a key has other letters. */
+/** No request has this key id: names of keys have other letters. */
 const OWN_KID = '~batch';
-/** The records of the operations outlive that of the batch, by which they are found. */
+/** The records of the operations outlive that of the batch, which leads to them. */
 const LONGER_MS = 60_000;
 
 /**
- * Operations one after another, each for itself. What may pass ends the batch: those before are done. With a key each has
- * a record of its own beside that of the batch, so that a call that is repeated goes on where the first one broke off, and
- * does nothing twice.
- * @param id of the batch's record; null without a key
- * @param run one write, with the slot of its own record and its place in the batch
+ * Runs operations one after another, each by itself. A failure that may pass ends the batch; the operations before it
+ * are done. With a key each operation has a record of its own beside that of the batch, so that a repeated call goes on
+ * after the last finished operation and does nothing twice.
+ * @param id id of the batch's record; null without a key
+ * @param run runs one write, with the slot of its own record and its place in the batch
  */
 export async function runBatch(
   { operations }: Batch,

@@ -8,22 +8,25 @@ import type { ServerSettings } from '../settings.ts';
 import { apiErrorOf, DATABASE_FAILED, detailOf, failureOf } from './failures.ts';
 import { Call, type MongoSession, within } from './session.ts';
 
-/** What counts as proof that a trouble is over. */
+/** Kind of call that proves that a trouble is over. */
 export type CallKind = 'read' | 'write';
 
-/** No server by then: an answer is better than waiting on. Within the time of a statement, so that this is what is told. */
+/**
+ * Limit for finding a server, within the time of a statement, so that the caller receives this failure and does not
+ * wait on.
+ */
 const MAX_SELECTION_MS = 1000;
 const CLOSE_MS = 1000;
 const PREPARE_MS = 20_000;
 /** MongoDB 6.0. */
 const OLDEST_WIRE_VERSION = 17;
 const TOO_OLD = 'the server is too old: MongoDB 6 or newer is needed';
-/** Where the URL has no path (contract section 2). */
+/** Database if the URL has no path (contract section 2). */
 const DEFAULT_DATABASE = 'sidecar';
 
 /**
- * What is acknowledged must never be lost. Of the database and not of the client, where options of the URL (`journal`,
- * `wtimeoutMS`, `readPreferenceTags`) would mix in.
+ * An acknowledged write must never be lost. Options of the database and not of the client, where options of the URL
+ * (`journal`, `wtimeoutMS`, `readPreferenceTags`) would mix in.
  */
 const CONCERNS: DbOptions = {
   readPreference: 'primary',
@@ -33,13 +36,13 @@ const CONCERNS: DbOptions = {
 
 export interface MongoDatabaseOptions {
   readonly log: EngineLog;
-  /** Runs once, at the first connection. Throws `UnusableDatabaseError` for a database that must not be used. */
+  /** Runs once, at the first connection. @throws UnusableDatabaseError for a database that must not be used */
   readonly prepare: (session: MongoSession) => Promise<void>;
 }
 
 /**
- * One MongoDB database, below all of the engine. What differs between servers is not used: no transactions, no retried
- * writes of the driver, always the primary.
+ * A MongoDB database below the engine. It uses nothing that differs between servers: no transactions, no retried writes
+ * of the driver, always the primary.
  */
 export class MongoDatabase {
   readonly #settings: ServerSettings;
@@ -54,7 +57,7 @@ export class MongoDatabase {
   #preparing: Promise<void> | null = null;
   #isClosed = false;
 
-  /** @throws Error with a line without the URL, where that cannot be read */
+  /** @throws Error with a line without the URL, if the URL cannot be read */
   constructor(settings: ServerSettings, options: MongoDatabaseOptions) {
     this.#settings = settings;
     [this.#client, this.#db, this.#heartbeats] = this.#newClient();
@@ -63,8 +66,8 @@ export class MongoDatabase {
   }
 
   /**
-   * Runs one call of the engine within its bounds. What `work` throws of the driver becomes an `ApiError` of the table,
-   * the rest is thrown as it is.
+   * Runs one call of the engine within its bounds. An error of the driver becomes an `ApiError` of the table; other
+   * errors are thrown as they are.
    */
   async run<T>(bounds: CallBounds, kind: CallKind, work: (session: MongoSession) => Promise<T>): Promise<T> {
     if (this.#heartbeats.isStuck && !this.#isClosed) this.#replaceClient();
@@ -91,18 +94,18 @@ export class MongoDatabase {
     return [client, client.db(databaseName(this.#settings.url), CONCERNS), heartbeats];
   }
 
-  /** What is under way ends with the client it began with. */
+  /** A running call ends with the client that it began with. */
   #replaceClient(): void {
     this.#options.log('warn', "the driver's look at the server hangs: the sidecar connects anew", {});
-    // It may hang as well, and nobody needs it any more.
+    // The old client may hang as well; do not wait for it.
     this.#client.close(true).catch(() => {});
     [this.#client, this.#db, this.#heartbeats] = this.#newClient();
-    // A client that has never connected is greeted first.
+    // A new client must greet the server first.
     this.#isPrepared = false;
   }
 
   /**
-   * Connects and prepares now, and not with the first call. A server that cannot be reached is no error here.
+   * Connects and prepares now, not at the first call. A server that cannot be reached is no error here.
    * @throws UnusableDatabaseError
    */
   async open(bounds: CallBounds): Promise<void> {
@@ -117,7 +120,7 @@ export class MongoDatabase {
   /** @throws UnusableDatabaseError */
   async #prepared(bounds: CallBounds): Promise<void> {
     await this.#greet(bounds);
-    // It may take longer than a call has, and then the next one finds it done.
+    // Preparing may take longer than a call; then a later call finds it done.
     this.#preparing ??= this.#prepare().finally(() => {
       this.#preparing = null;
     });
@@ -127,7 +130,7 @@ export class MongoDatabase {
   async #greet(bounds: CallBounds): Promise<void> {
     const call = new Call(this.#db, bounds, this.#taken);
     try {
-      // Explicitly: after a first connection that failed the driver makes no other by itself.
+      // Explicitly, because the driver makes no second attempt after a first connection that failed.
       const connecting = this.#client.connect().then(() => {});
       await within(connecting, bounds);
       const hello = await call.look((db, time) => db.command({ hello: 1 }, time));
@@ -174,14 +177,14 @@ export class MongoDatabase {
     return apiErrorOf(failure, wasWriting);
   }
 
-  /** Ends what is under way within a second, also with a server that hangs. */
+  /** Ends running calls within a second, also with a server that hangs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await orLate(this.#client.close(true), CLOSE_MS, undefined);
   }
 }
 
-/** The driver itself knows no server that old. */
+/** The driver refuses servers that are too old. */
 function isTooOld(error: unknown): boolean {
   return (
     error instanceof MongoCompatibilityError ||
@@ -201,7 +204,7 @@ function newClient({ url, poolSize, statementTimeoutMs }: ServerSettings): Mongo
       retryWrites: false,
     });
   } catch {
-    // Its message may quote the URL, in which the password stands.
+    // The message may quote the URL, which holds the password.
     throw new Error('database.url: expected mongodb://HOST:PORT/DATABASE or mongodb+srv://HOST/DATABASE');
   }
 }
@@ -215,27 +218,27 @@ function databaseName(url: string): string {
   return path === '' ? DEFAULT_DATABASE : decodeURIComponent(path);
 }
 
-/** The driver's own limit for one that the server may hold back (`heartbeatFrequencyMS`). */
+/** Limit of the driver for a heartbeat that the server may hold back (`heartbeatFrequencyMS`). */
 const AWAITED_MS = 10_000;
 const SLACK_MS = 2000;
 
 interface Heartbeat {
-  /** `performance.now()`. */
+  /** `performance.now()` milliseconds. */
   readonly startedMs: number;
   /** The server answers when it has news, not at once. */
   readonly isAwaited: boolean;
 }
 
 /**
- * Whether one of the driver's heartbeats will never end. Version 7.9 sends one over a socket that is gone already where
- * the server closes several connections at the same moment, and waits for that socket without a limit: from then on it
- * looks at the server never again, and every call fails although the server is back.
+ * Watch for a heartbeat of the driver that never ends. If the server closes several connections at one moment, version
+ * 7.9 sends a heartbeat over a closed socket and waits for it without a limit. After that it never looks at the server
+ * again, and every call fails although the server is back.
  */
 export class HeartbeatWatch {
   readonly #limitMs: number;
   readonly #pending = new Map<string, Heartbeat>();
 
-  /** @param connectTimeoutMs the driver's, which bounds a heartbeat that ends as it should */
+  /** @param connectTimeoutMs the driver's limit, which ends a normal heartbeat */
   constructor(connectTimeoutMs: number) {
     this.#limitMs = 2 * connectTimeoutMs + SLACK_MS;
   }

@@ -7,18 +7,18 @@ import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 
 /**
- * How rows lie in MongoDB. A document of a table has `_id` (an ObjectId that the sidecar makes), a field for each column
- * that is not NULL, `_n` where the table has no key, and `_ops` while writes with an idempotency key may be repeated:
- * their ids, so that none is applied to it twice. Where a queue was applied to it, `_q` is the last of its writes that was.
+ * Rows as documents. A document has `_id` (an ObjectId of the sidecar), a field for each column that is not NULL, and
+ * `_n` if the table has no key. `_ops` holds ids of writes with an idempotency key while they may be repeated, so that
+ * no write is applied twice. `_q` is the last write of a queue that was applied to the document.
  */
 export const ORDER_FIELD = '_n';
 export const MARKS_FIELD = '_ops';
 export const LAST_QUEUED_FIELD = '_q';
 
-/** The unique index over the columns of the primary key. */
+/** Unique index over the columns of the primary key. */
 export const KEY_INDEX = '_key';
 
-/** A value as it lies in a field; NULL is an absent field. */
+/** Value of a field; NULL is an absent field. */
 export type FieldValue = Int32 | Long | Decimal128 | Double | boolean | string | Date;
 
 export function collectionOf({ namespace, table, physical }: TableTarget): string {
@@ -30,7 +30,7 @@ export function fieldOf(column: string): string {
   return column === HIDDEN_ID ? ORDER_FIELD : column;
 }
 
-/** Only for a value that the column can hold, as `parseValue` gives it. */
+/** Only for a value that the column can hold, as `parseValue` returns it. */
 export function toBson(column: Column, value: NonNullable<Value>): FieldValue {
   const { type } = column;
   switch (type) {
@@ -65,8 +65,8 @@ export function valueIn(document: Document, field: string): unknown {
 }
 
 /**
- * The inverse of `toBson`, also for a number that arithmetic of the server has given another type of the same value.
- * `undefined` and null are NULL.
+ * The inverse of `toBson`, also for a number to which arithmetic of the server has given another type. `undefined` and
+ * null are NULL.
  */
 export function fromBson(column: Column, value: unknown): Value {
   if (value === undefined || value === null) return null;
@@ -101,7 +101,7 @@ const ORDERED = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxy
 const TO_ORDERED = codeTable(BASE64URL, ORDERED);
 const FROM_ORDERED = codeTable(ORDERED, BASE64URL);
 
-/** Text whose order is that of the bytes: base64 with its letters in order. MongoDB sorts binary data by length first. */
+/** Text with the order of the bytes: base64 with its letters in order. MongoDB sorts binary data by length first. */
 function orderedText(bytes: Uint8Array): string {
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
   return translated(base64, TO_ORDERED);

@@ -57,7 +57,7 @@ export class MongoEngine implements Engine {
   readonly #operations: Operations;
   readonly #known: KnownNumbers = new Map();
   readonly #places: Places;
-  /** Calls that have not settled, and those of them that have a place. */
+  /** Calls that have not settled, and the ones among them that have a place. */
   readonly #open = { read: 0, write: 0 };
   readonly #atWork = { read: 0, write: 0 };
   readonly #underWay = new Set<Promise<unknown>>();
@@ -83,8 +83,8 @@ export class MongoEngine implements Engine {
   }
 
   /**
-   * Resolves also where the server cannot be reached now: calls fail with `database_error`, and it is tried again.
-   * @throws Error with one line for a database that must not be used at all
+   * Resolves also if the server cannot be reached now: calls fail with `database_error`, and each call tries again.
+   * @throws Error with one line for a database that must not be used
    */
   static async open(settings: ServerSettings, options: EngineOptions): Promise<MongoEngine> {
     const database = new MongoDatabase(settings, { log: options.log, prepare: prepareSystemCollections });
@@ -120,7 +120,7 @@ export class MongoEngine implements Engine {
     return this.#run('read', bounds, (session) => tableSizes(session, namespace, tables));
   }
 
-  /** What is under way is answered first, within its own time. */
+  /** Waits for running calls, within their own time. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#underWay]);
     await Promise.allSettled([this.#purge.close(), this.#sweep.close(), this.#lease.close()]);
@@ -196,7 +196,7 @@ export class MongoEngine implements Engine {
       };
       return this.#operations.run(session, keyed, inner);
     }).catch((error: unknown) => {
-      // What the driver says becomes an ApiError only outside of the batch.
+      // An error of the driver becomes an ApiError only outside of the batch.
       throw at !== null && error instanceof ApiError && error.index === undefined ? error.inOperation(at) : error;
     });
     this.#writes += 1;

@@ -13,25 +13,27 @@ import { ApiError } from '#protocol/errors.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import { duplicateMessage, type TroubleScope } from '../model/failures.ts';
 
-/** Of the driver's `signal`: the time of the call is over. */
+/** Reason of the driver's `signal`: the time of the call is over. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** What an exception out of the driver means. */
+/** Meaning of an exception from the driver. */
 export type MongoFailure =
-  /** Not the database's: thrown on as it is. */
+  /** No failure of the database: thrown on as it is. */
   | { readonly kind: 'other' }
-  /** A unique index refused; `index` is its name, null where the server does not tell. Nothing of the statement is left. */
+  /**
+   * A unique index refused; `index` is its name, null if the server does not name it. Nothing of the statement is left.
+   */
   | { readonly kind: 'duplicate'; readonly index: string | null }
   | { readonly kind: 'tooLong' }
-  /** Other writes were in the way; nothing of the statement is left. */
+  /** Write conflict; nothing of the statement is left. */
   | { readonly kind: 'conflict' }
-  /** Ended for its time, by the server or from here. */
+  /** Time limit, of the server or of this process. */
   | { readonly kind: 'timeout' }
-  /** No connection; the statement was surely not sent, or not taken. */
+  /** No connection; the statement was certainly not sent, or not accepted. */
   | { readonly kind: 'unreachable'; readonly trouble: Trouble }
-  /** The connection was lost while the statement was under way: nobody knows. */
+  /** The connection was lost during the statement: the outcome is unknown. */
   | { readonly kind: 'lost'; readonly trouble: Trouble }
   /** The server refused. */
   | { readonly kind: 'broken'; readonly trouble: Trouble };
@@ -78,20 +80,21 @@ const MAX_TIME_EXPIRED = 50;
 const WRITE_CONFLICTS = [112, 251, 16908292];
 const ACCOUNT_CODES = [18, 8000, 33];
 const RIGHT_CODES = [13, 31];
-/** The server is no primary (any more) and has not begun. */
+/** The server is not the primary, and has not begun. */
 const NOT_PRIMARY = [10107, 13435, 13436];
-/** A router of a sharded cluster has no primary to send it to, or has lost it on the way. */
+/** A router of a sharded cluster has no primary, or has lost it on the way. */
 const NO_SHARD = 133;
 const SHARD_LOST = [6, 7, 89, 9001];
-/** Ended in the middle of it. */
+/** The server ended the statement in its middle. */
 const STOPPING = [91, 189, 11600, 11602];
 const DISK_CODES = [14031, 53100];
 const TOO_LONG_CODES = [10334, 17419, 17420, 285999133];
 
-/** Values of rows may stand in messages of the server; what is read out of them here are names and reasons only. */
+/** Messages of the server may hold values of rows: read only names and reasons from them. */
 export function failureOf(error: unknown): MongoFailure {
   if (error instanceof DeadlineError) return { kind: 'timeout' };
-  // Done here, whatever becomes of it elsewhere: not to be sent again, even where its code says that there is no primary.
+  // Done on this server, with an unknown result on the others: do not send it again, even if its code says that there
+  // is no primary.
   if (isOfWriteConcern(error)) return { kind: 'lost', trouble: NOT_REACHED };
   if (error instanceof MongoServerError) return serverFailure(error);
   if (error instanceof MongoServerSelectionError) return selectionFailure(error);
@@ -117,7 +120,7 @@ function selectionFailure(error: MongoServerSelectionError): MongoFailure {
   return { kind: 'unreachable', trouble: NOT_REACHED };
 }
 
-/** A pool that was cleared, and a connection that did not come about, have sent nothing. */
+/** A cleared pool and a connection that was not made have sent nothing. */
 function networkFailure(error: MongoNetworkError): MongoFailure {
   const { cause } = error;
   const isConnecting = cause instanceof Error && 'syscall' in cause && cause.syscall === 'connect';
@@ -151,12 +154,12 @@ function indexOf(message: string): string | null {
   return /index: (\S+) dup key/.exec(message)?.[1] ?? /Index '([^']+)'/.exec(message)?.[1] ?? null;
 }
 
-/** How many documents of an ordered insert lie there before the one that failed. */
+/** Number of documents of an ordered insert before the one that failed. */
 export function insertedBefore(error: unknown): number {
   return error instanceof MongoBulkWriteError ? error.insertedCount : 0;
 }
 
-/** For the log: what names the failure and quotes nothing. */
+/** Name of the failure for the log, without quotes. */
 export function detailOf(error: unknown): string {
   if (error instanceof MongoServerError) return `${error.codeName ?? 'code'} ${error.code}`;
   if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) {
@@ -172,7 +175,7 @@ function codeOf(error: Error): string {
 
 export const DATABASE_FAILED = `the database failed${DETAILS_IN_LOG}`;
 
-/** @throws never; what the caller of the API may see of a failure that nobody has handled. */
+/** Error for the caller of the API, for a failure that nothing else has handled. Never throws. */
 export function apiErrorOf(failure: Exclude<MongoFailure, { kind: 'other' }>, wasWriting: boolean): ApiError {
   switch (failure.kind) {
     case 'duplicate':

@@ -11,10 +11,10 @@ import type { FindQuery, Page, SortKey, TableTarget } from '../rows.ts';
 import { collectionOf, fieldOf, fromBson, toBson, valueIn } from './documents.ts';
 import type { MongoSession } from './session.ts';
 
-/** More than any collection holds, and not more than every server takes. */
+/** More than any collection holds; every server accepts it. */
 export const MAX_SKIP = 2 ** 31 - 1;
 
-/** Documents are taken in batches of at most 16 MiB, and no more of them than the page needs. */
+/** Reads documents in batches of at most 16 MiB, and no more of them than the page needs. */
 export function find(session: MongoSession, target: TableTarget, query: FindQuery): Promise<Page> {
   const { fields, writer, projection } = selectionFor(target.table, query.fields);
   const match = matchOf(query.filter);
@@ -23,7 +23,7 @@ export function find(session: MongoSession, target: TableTarget, query: FindQuer
     sort: sortOf(target.table, query.sort),
     skip: Math.min(query.offset, MAX_SKIP),
     limit: query.limit + 1,
-    // One more than there can be: the server ends the cursor with the first answer.
+    // The limit plus one: the server ends the cursor with the first answer.
     batchSize: query.limit + 2,
   };
   return session.look(async (db, time) => {
@@ -35,14 +35,14 @@ export function find(session: MongoSession, target: TableTarget, query: FindQuer
         if (!page.add(() => writer.write(fields.map((field) => valueIn(found, field) ?? null)))) break;
       }
     } finally {
-      // Only tells the server to forget it; nobody waits for that.
+      // This only tells the server to forget the cursor; do not wait for it.
       cursor.close().catch(() => {});
     }
     return page.page();
   });
 }
 
-/** By looking: what a collection knows of its size may be wrong after a crash. */
+/** Counts documents, because the size that a collection knows may be wrong after a crash. */
 export async function count(session: MongoSession, target: TableTarget, filter: Filter | null): Promise<number> {
   const match = matchOf(filter);
   // Long counts come back as objects.
@@ -52,11 +52,11 @@ export async function count(session: MongoSession, target: TableTarget, filter: 
 interface Selection {
   readonly fields: readonly string[];
   readonly writer: RowWriter;
-  /** Null where all is wanted: what else a document has is little. */
+  /** Null for all columns: a document holds little else. */
   readonly projection: Document | null;
 }
 
-/** Of all columns, which is what most finds ask for. A table lives as long as its schema is cached. */
+/** Selections of all columns, which most finds ask for. A table lives as long as its schema is cached. */
 const wholeRows = new WeakMap<Table, Selection>();
 
 function selectionFor(table: Table, names: readonly string[]): Selection {
@@ -91,7 +91,7 @@ function sortOf(table: Table, sort: readonly SortKey[]): Map<string, 1 | -1> {
   const ties = table.primaryKey ?? [HIDDEN_ID];
   const order = new Map<string, 1 | -1>();
   for (const { column, dir } of sort) {
-    // Where the key has been named there is nothing left to sort.
+    // After the key nothing is left to sort.
     if (ties.every((name) => order.has(fieldOf(name)))) break;
     order.set(fieldOf(column), dir === 'asc' ? 1 : -1);
   }
@@ -106,12 +106,12 @@ const OPPOSITE = { eq: 'ne', ne: 'eq', gt: 'lte', gte: 'lt', lt: 'gte', lte: 'gt
 
 export const NOTHING: Document = { _id: { $in: [] } };
 
-/** What a document must be like for the filter to be true; null matches all. */
+/** Condition that a document meets if the filter is true; null matches all. */
 export function matchOf(filter: Filter | null): Document {
   return filter === null ? {} : match(filter, false);
 }
 
-/** All of them; few, since MongoDB plans better with less around. */
+/** All conditions together. Empty ones are left out, because MongoDB plans short conditions better. */
 export function allOf(conditions: readonly Document[]): Document {
   const said = conditions.filter((condition) => Object.keys(condition).length > 0);
   const [first = {}] = said;
@@ -119,8 +119,9 @@ export function allOf(conditions: readonly Document[]): Document {
 }
 
 /**
- * Where the filter is true or, negated, false. Negation goes down to the conditions (De Morgan), each of which is neither
- * where its column is NULL: that is SQL's three-valued logic, which MongoDB's own `$not` and `$nor` lack.
+ * Condition that holds if the filter is true or, negated, false. Negation goes down to the conditions (De Morgan). A
+ * condition on a NULL column is neither true nor false: SQL's three-valued logic, which MongoDB's own `$not` and `$nor`
+ * lack.
  */
 function match(filter: Filter, negated: boolean): Document {
   switch (filter.kind) {
@@ -135,7 +136,7 @@ function match(filter: Filter, negated: boolean): Document {
       return comparison(filter.column, negated ? OPPOSITE[filter.op] : filter.op, filter.value);
     case 'in': {
       const values = filter.values.map((value) => bsonOf(filter.column, value));
-      // NULL is in no list here, and not outside of one either.
+      // NULL is neither in a list nor outside of one.
       return condition(filter.column, filter.negated === negated ? { $in: values } : { $nin: [...values, null] });
     }
     case 'null':
@@ -170,14 +171,14 @@ function startsWith({ column, value }: Filter & { readonly kind: 'text' }, negat
   return end === null ? below : { $or: [below, condition(column, { $gte: end })] };
 }
 
-/** Bytes are compared as they are, and of any length; a pattern of a regular expression may be 32 KiB at most. */
+/** Compares bytes as they are, of any length; a pattern of a regular expression is limited to 32 KiB. */
 function contains({ column, value }: Filter & { readonly kind: 'text' }, negated: boolean): Document {
   const position = { $indexOfBytes: [`$${fieldOf(column.name)}`, { $literal: value }] };
-  // NULL has the position NULL, which is neither.
+  // The position in NULL is NULL, which is neither.
   return { $expr: negated ? { $eq: [position, -1] } : { $gte: [position, 0] } };
 }
 
-/** A collection nobody has written to yet may not exist. */
+/** Sizes of tables. The collection of a table without rows may not exist. */
 export async function tableSizes(
   session: MongoSession,
   namespace: string,

@@ -5,46 +5,48 @@ import { orLate } from '#sidecar/deadline.ts';
 import type { CallBounds } from '../rows.ts';
 import { DeadlineError, failureOf } from './failures.ts';
 
-/** For every call of the driver; its own `timeoutMS` does nothing in version 7.9. */
+/** Limits of every call of the driver; its own `timeoutMS` has no effect in version 7.9. */
 export interface CallTime {
   /** The server ends the statement after this. */
   readonly maxTimeMS: number;
-  /** Frees the caller, and the connection, where the server does not. The driver heeds it in every operation. */
+  /**
+   * Frees the caller and the connection if the server does not end the statement. The driver observes it in every
+   * operation.
+   */
   readonly signal: AbortSignal;
 }
 
 export type Statement<T> = (db: Db, time: CallTime) => Promise<T>;
 
-/** What one call of the engine works with. */
+/** Session of one call of the engine. */
 export interface MongoSession {
   readonly db: Db;
-  /** The time that is left. @throws ApiError `database_timeout` where none is */
+  /** Time that is left. @throws DeadlineError if no time is left */
   time(): CallTime;
   /**
-   * One statement that changes something, sent again as long as it surely did not run: there was no connection, or other
-   * writes were in the way (five times). Throws what the driver throws.
+   * Sends a statement that changes something. Repeats it while it certainly did not run: there was no connection, or a
+   * write conflict (five times). Throws the error of the driver.
    */
   send<T>(statement: Statement<T>): Promise<T>;
-  /** One statement that only reads: sent again also where the connection was lost. */
+  /** Sends a statement that only reads. Repeats it also if the connection was lost. */
   look<T>(statement: Statement<T>): Promise<T>;
 }
 
-/** The server's own end of a statement is told by then; later the connection is given up. */
+/** Time for the answer of a server that ends a statement; after that the connection is given up. */
 const GRACE_MS = 200;
 const MAX_CONFLICTS = 5;
 const RETRY_PAUSE_MS = 30;
 
-/** The session of one call of the engine. */
 export class Call implements MongoSession {
   readonly db: Db;
   readonly #deadline: number;
   readonly #abort = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #connectionsTaken: () => number;
-  /** Something was sent that may have changed something. */
+  /** A statement was sent that may have changed something. */
   hasWritten = false;
 
-  /** `connectionsTaken` counts how often a statement of any call has got its connection. */
+  /** @param connectionsTaken how often a statement of any call has received its connection */
   constructor(db: Db, { deadline }: CallBounds, connectionsTaken: () => number = () => 0) {
     this.db = db;
     this.#connectionsTaken = connectionsTaken;
@@ -83,7 +85,7 @@ export class Call implements MongoSession {
 
   async #repeat<T>(statement: Statement<T>, isWrite: boolean): Promise<T> {
     let conflicts = 0;
-    /** Why it has not run so far: what the caller is told where time ends before a server is there. */
+    /** Why the statement has not run so far; thrown if time ends before there is a server. */
     let reason: unknown = null;
     for (;;) {
       const takenBefore = this.#connectionsTaken();
@@ -107,15 +109,15 @@ export class Call implements MongoSession {
   }
 }
 
-/** Waits for what others wait for too, and what goes on when the time of this call is over. */
+/** Waits for work that other calls wait for too. The work goes on if the time of this call is over. */
 export async function within(work: Promise<void>, { deadline }: CallBounds): Promise<void> {
   const outcome = await orLate(work, deadline - performance.now(), 'late');
   if (outcome === 'late') throw new ApiError('database_timeout', 'the database did not answer in time');
 }
 
 /**
- * Lets as many calls run at a time as there are connections, in the order in which they come. Else calls of several
- * statements would advance side by side, and under load all of them be late instead of the last ones.
+ * Runs as many calls at a time as there are connections, in the order of their arrival. Without places, calls of
+ * several statements would advance side by side, and all of them would be late under load, not only the last ones.
  */
 export class Places {
   #free: number;
@@ -125,7 +127,7 @@ export class Places {
     this.#free = count;
   }
 
-  /** @throws ApiError `database_timeout` where there is no place in time; `work` has not run then */
+  /** @throws ApiError `database_timeout` if there is no place in time; `work` has not run then */
   async run<T>({ deadline }: CallBounds, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#place(deadline);

@@ -16,14 +16,14 @@ const SYSTEM_COLLECTIONS = [
 ];
 
 /**
- * Creates the system collections where they are missing, or checks that those that are there are known.
- * @throws UnusableDatabaseError where another program has documents under one of the names, or for a newer format;
- * nothing is changed then.
+ * Creates the system collections that are missing, and checks the version of existing ones.
+ * @throws UnusableDatabaseError if another program has documents under one of the names, or for a newer format; nothing
+ * has changed then
  */
 export async function prepareSystemCollections(work: SchemaWork): Promise<void> {
   if (await isPrepared(work)) return;
   for (const name of SYSTEM_COLLECTIONS) {
-    // Another sidecar may have come first meanwhile.
+    // Another sidecar may have been first.
     if (!(await isTaken(work, name)) || (await isPrepared(work))) continue;
     throw new UnusableDatabaseError(
       `the database has a collection ${name} of another program, a name that the sidecar needs: rename it, or give the sidecar a database of its own; nothing was changed`,
@@ -31,7 +31,7 @@ export async function prepareSystemCollections(work: SchemaWork): Promise<void> 
   }
   await work.db.collection('_idempotency').createIndex({ expiresAt: 1 }, { name: 'by_expiry', ...work.time() });
   await quarantineOf(work.db).createIndex({ namespace: 1 }, { name: 'by_namespace', ...work.time() });
-  // Last of all, so that a database that has it has everything; of two sidecars that start at once the first one wins.
+  // Last, so that a database with a format has everything. If two sidecars start at once the first one wins.
   await metaOf(work.db).updateOne(
     { _id: 'format' },
     { $setOnInsert: { value: FIRST_FORMAT_VERSION } },

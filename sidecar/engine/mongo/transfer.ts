@@ -22,7 +22,7 @@ import { objectOf } from './schema/quarantine.ts';
 import { collectionsOf, readDocument, storedSchema } from './schema/store.ts';
 import { createCollection } from './schema/whole.ts';
 
-/** The part of the engine that moves whole namespaces. */
+/** Part of the engine that moves whole namespaces. */
 export function createTransfer(run: RunSchemaWork): Transfer {
   return {
     listNamespaces: (bounds) => run(bounds, listNamespaces),
@@ -57,7 +57,7 @@ async function writeMark(work: SchemaWork, name: string, value: string | null): 
   else await metaOf(work.db).updateOne({ _id: name }, { $set: { value } }, { upsert: true, ...work.time() });
 }
 
-/** Which of its numbers a table takes; a name whose table is gone keeps those of `autoIncrement`. */
+/** Kind of number that a table draws; a name whose table is gone keeps the numbers of `autoIncrement`. */
 function generatorOf(table: Table | null): 'ids' | 'rows' | null {
   if (table === null) return 'ids';
   if (table.primaryKey === undefined) return 'rows';
@@ -127,7 +127,10 @@ function keptGenerator({ kind, table, definition }: Pick<KeptObject, 'kind' | 't
   return declared === null ? null : generatorOf(declared);
 }
 
-/** Out of sight until its collection is there; what a crash leaves goes with the next purge or schema change. */
+/**
+ * The object is out of sight until its collection exists. After a crash the next purge or schema change removes the
+ * rest.
+ */
 async function createKept(work: SchemaWork, kept: NewKeptObject): Promise<KeptObject> {
   const { lastId, ...about } = kept;
   const { namespace, table, column } = about;
@@ -147,8 +150,6 @@ async function readTables(work: SchemaWork, namespace: string): Promise<Schema> 
   return storedSchema(await readDocument(work, namespace));
 }
 
-/** What moving whole namespaces needs of their queues. */
-
 export async function writeQueue(work: SchemaWork, row: QueueRow): Promise<void> {
   const { _id, ...fields } = queueDocument(row);
   await queuesOf(work.db).replaceOne({ _id }, fields, { upsert: true, ...work.time() });
@@ -161,7 +162,7 @@ export async function hasHalfApplied(
   collections: readonly string[],
 ): Promise<boolean> {
   if (journal === null) return false;
-  // What the journal had applied before it lost the queue, and got it again.
+  // Positions that the journal had reached before it lost the queue and got it again.
   const known = past.filter((owner) => owner.journal === journal).map((owner) => owner.position);
   const marks = new JournalMarks(journal);
   const isBeyond = { $gte: marks.at(Math.max(position, ...known) + 1), $lte: marks.last };
