@@ -11,7 +11,7 @@ import { PartialInsertError } from '../write/insert.ts';
 import { type OperationDocument, operationsOf, recordId, remembered } from './records.ts';
 import type { MarkSweep } from './sweep.ts';
 
-/** How much longer than its own time an operation belongs to its sidecar. */
+/** Time by which an operation belongs to its sidecar beyond its own limit. */
 const LEASE_SLACK_MS = 1000;
 const ASK_AGAIN_MS = 25;
 
@@ -21,13 +21,13 @@ export interface OperationsOptions {
   readonly sweep: MarkSweep;
 }
 
-/** The write that a key stands for, and where it works. */
+/** Write of a key, and its collection. */
 export interface KeyedWrite {
   readonly slot: IdempotencySlot;
   readonly collection: string;
-  /** It marks the documents that it changes. */
+  /** The write marks the documents that it changes. */
   readonly marks: boolean;
-  /** Of several writes: one may be done when the next one fails. */
+  /** A batch of several writes: one may be done when the next one fails. */
   readonly isBatch?: boolean;
   run(operation: KeyedOperation): Promise<WriteOutcome>;
 }
@@ -35,22 +35,22 @@ export interface KeyedWrite {
 interface Begun {
   readonly operation: KeyedOperation;
   /**
-   * What its record is like as long as it is this attempt's. A statement of an attempt that is dead may come late: it must
-   * not touch what the next attempt has made of the record.
+   * State of the record while it belongs to this attempt. A late statement of a dead attempt must not change the record
+   * of the next attempt.
    */
   readonly claim: Pick<OperationDocument, '_id' | 'operation' | 'owner' | 'until'> & { readonly state: 'begun' };
 }
 
 /**
- * Idempotency without transactions (contract section 5). What a crash leaves between two steps:
+ * Idempotency without transactions (contract section 5). A crash leaves one of these states:
  *
- * 1. before the record is there: nothing;
- * 2. a record `begun`: any part of the write may be done. The next attempt goes on with the same operation id, and what
- *    is done already it passes by: changed documents bear the id as a mark, inserted ones have an `_id` made of it,
- *    deleted ones stand in the record;
+ * 1. no record: nothing was done;
+ * 2. a record `begun`: any part of the write may be done. The next attempt goes on with the same operation id and skips
+ *    what is done: changed documents have the id as a mark, inserted ones have an `_id` made of it, the record lists
+ *    deleted ones;
  * 3. a record `done` with its result, and marks: harmless, removed when the record expires.
  *
- * An attempt takes over at once what its own sidecar has left, else when the lease of the other is over.
+ * An attempt takes a record of its own sidecar over at once, and one of another sidecar when its lease is over.
  */
 export class Operations {
   readonly #owner = randomUUID();
@@ -60,7 +60,7 @@ export class Operations {
     this.#options = options;
   }
 
-  /** @throws ApiError `idempotency_conflict`, and what the write throws */
+  /** @throws ApiError `idempotency_conflict`, and the errors of the write */
   async run(session: MongoSession, write: KeyedWrite, bounds: CallBounds): Promise<string> {
     const leftMs = Math.max(0, bounds.deadline - performance.now());
     const begun = await this.#begin(session, write, this.#options.now() + leftMs + LEASE_SLACK_MS);
@@ -75,7 +75,8 @@ export class Operations {
     }
     const done = { $set: { state: 'done', result: outcome.result }, $unset: { plan: '' } } as const;
     const { matchedCount } = await session.send((db, time) => operationsOf(db).updateOne(claim, done, time));
-    // Whoever has taken it over tells the result, so that there is one; only a record that has expired meanwhile is gone.
+    // If another attempt has taken the record over, its result is the only one. The record is gone only if it has
+    // expired.
     if (matchedCount === 0 && (await isKnown(session, claim))) return this.run(session, write, bounds);
     this.#sweepLater(write, operation, outcome);
     return outcome.result;
@@ -90,12 +91,12 @@ export class Operations {
     this.#options.sweep.add({ record: recordId(slot), collection, operation: id, among: marked }, isResumed);
   }
 
-  /** The purge will not see marks of a record that is replaced. */
+  /** The purge does not see marks of a record that is replaced. */
   #sweepForgotten({ _id, marked, operation }: OperationDocument): void {
     if (marked !== undefined) this.#options.sweep.add({ record: _id, collection: marked, operation, among: {} }, false);
   }
 
-  /** The operation to work on, or the result where it is done. */
+  /** The operation to work on, or the result if it is done. */
   async #begin(session: MongoSession, write: KeyedWrite, until: number): Promise<Begun | string> {
     const { slot } = write;
     const record = this.#newRecord(write, until);
@@ -145,7 +146,7 @@ async function inserted(session: MongoSession, record: OperationDocument): Promi
   }
 }
 
-/** False where another attempt came first. */
+/** False if another attempt was first. */
 async function replaced(session: MongoSession, known: OperationDocument, next: OperationDocument): Promise<boolean> {
   const unchanged = { _id: known._id, operation: known.operation, owner: known.owner, until: known.until };
   const { _id, ...fields } = next;
@@ -172,8 +173,8 @@ async function isKnown(session: MongoSession, { _id, operation }: Begun['claim']
 }
 
 /**
- * Failures are not remembered but for a partial insert. A write whose outcome is unknown, or that has changed some rows
- * before it failed, stays begun: the next attempt passes those by.
+ * Failures are not stored, except a partial insert. A write with an unknown outcome, or that changed some rows before
+ * it failed, stays begun: the next attempt skips those rows.
  */
 async function settleFailure(
   session: MongoSession,
@@ -196,7 +197,7 @@ async function settleFailure(
   await session.send((db, time) => operationsOf(db).deleteOne(claim, time));
 }
 
-/** What the database surely did not do. */
+/** The error if the database certainly did not do the write, or null. */
 function refusalOf(error: unknown): ApiError | null {
   return error instanceof ApiError && error.status < 500 ? error : null;
 }

@@ -6,18 +6,18 @@ import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
 import type { MongoSession } from '../session.ts';
 import type { DeletePlan } from '../write/call.ts';
 
-/** `_idempotency`: one document a key. */
+/** `_idempotency`: a document for each key. */
 export interface OperationDocument {
   readonly _id: string;
   readonly kid: string;
   readonly namespace: string;
   readonly key: string;
   readonly fingerprint: string;
-  /** Its id in marks and in `_id`s of what it inserts. */
+  /** Id of the write in marks, and in `_id`s of documents that it inserts. */
   readonly operation: ObjectId;
-  /** The sidecar at work. */
+  /** Sidecar that works on the write. */
   readonly owner: string;
-  /** Epoch milliseconds: another sidecar may go on with it then. */
+  /** Epoch milliseconds after which another sidecar may go on with the write. */
   readonly until: number;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
@@ -26,7 +26,7 @@ export interface OperationDocument {
   readonly marked?: string;
   readonly plan?: DeletePlan;
   readonly result?: string;
-  /** Of an insert that stopped in the middle. */
+  /** Error of an insert that stopped in the middle. */
   readonly failure?: { readonly code: ApiErrorCode; readonly message: string };
 }
 
@@ -34,7 +34,7 @@ export function operationsOf(db: Db): Collection<OperationDocument> {
   return db.collection('_idempotency');
 }
 
-/** What is remembered of a key; null where nothing is done yet. */
+/** Result of a key; null if nothing is done yet. */
 export async function recall(
   session: MongoSession,
   slot: Pick<IdempotencySlot, 'kid' | 'namespace' | 'key' | 'now'>,
@@ -46,14 +46,17 @@ export async function recall(
   return state === 'done' && result !== undefined ? { fingerprint, result } : null;
 }
 
-/** Null where the write is not done. @throws ApiError `idempotency_conflict`, and the failure of a partial insert */
+/**
+ * Result, or null if the write is not done. @throws ApiError `idempotency_conflict`, and the failure of a partial
+ * insert
+ */
 export function remembered({ state, fingerprint, result, failure }: OperationDocument, asked: string): string | null {
   if (fingerprint !== asked) throw new IdempotencyConflictError();
   if (failure !== undefined) throw new ApiError(failure.code, failure.message);
   return state === 'done' && result !== undefined ? result : null;
 }
 
-/** Of bounded length whatever the key is. */
+/** Id of bounded length, whatever the key is. */
 export function recordId({ kid, namespace, key }: Pick<IdempotencySlot, 'kid' | 'namespace' | 'key'>): string {
   return createHash('sha256')
     .update(JSON.stringify([kid, namespace, key]))

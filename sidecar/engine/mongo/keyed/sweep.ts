@@ -4,13 +4,13 @@ import { MARKS_FIELD } from '../documents.ts';
 import type { MongoSession } from '../session.ts';
 import { operationsOf } from './records.ts';
 
-/** An operation that is done, and whose marks are of no use any more. */
+/** An operation that is done, so that its marks have no use any more. */
 export interface Swept {
   /** `_id` of its record. */
   readonly record: string;
   readonly collection: string;
   readonly operation: ObjectId;
-  /** Documents among which are those with the mark; `{}` means looking at all; null where there are none. */
+  /** Condition that includes all marked documents; `{}` means all documents; null if there are no marks. */
   readonly among: Document | null;
 }
 
@@ -23,14 +23,17 @@ const SWEEP_MS = 1000;
 const SWEEP_TIMEOUT_MS = 5000;
 /** Marks, or records whose marks are looked for, at once. */
 const MAX_AT_ONCE = 500;
-/** What a broken-off attempt has sent may still run on the server for so long, and must meet the mark. */
+/**
+ * Time for which a statement of an attempt that was cut off may still run on the server; until then it must meet the
+ * mark.
+ */
 const STRAGGLER_MS = 10_000;
-/** In a process that is stopping. */
+/** Time limit of the last sweep in a process that stops. */
 const LAST_SWEEP_MS = 1000;
 
 /**
- * Takes marks off documents after the result of their write is remembered, some at a time. It may be left undone: what
- * a process that ends leaves behind is found by the purge of expired records.
+ * Removes marks of documents after the result of their write is stored, some at a time. It may be left undone: the
+ * purge of expired records finds the marks that a process leaves behind.
  */
 export class MarkSweep {
   readonly #database: MongoDatabase;
@@ -61,7 +64,7 @@ export class MarkSweep {
     this.#waiting = this.#waiting.filter((each) => !taken.has(each));
     this.#sweeping = this.#sweep(due, SWEEP_TIMEOUT_MS).finally(() => {
       this.#sweeping = null;
-      // With a full load there are more, and they must not become ever more.
+      // With a full load go on at once, so that the list does not grow without end.
       const pauseMs = due.length < MAX_AT_ONCE ? SWEEP_MS : 0;
       if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#start(), pauseMs).unref();
     });
@@ -72,17 +75,18 @@ export class MarkSweep {
     try {
       await this.#database.run({ deadline: performance.now() + ms }, 'read', (session) => sweep(session, due));
     } catch {
-      // The log has it; the records still say that there are marks.
+      // The log has the error, and the records still say that there are marks.
     }
   }
 }
 
-/** Marks first: a record that says nothing of marks has none. */
+/** Marks first: a record without `marked` has no marks. */
 export async function sweep(session: MongoSession, due: readonly Swept[]): Promise<void> {
   for (const [collection, changes] of changesOf(due)) {
     await session.send((db, time) => db.collection(collection).bulkWrite(changes, { ordered: false, ...time }));
   }
-  // Of these very operations: a key that was forgotten meanwhile may stand for another one by now, which has marks.
+  // Only records of these operations: after a key was forgotten its record may belong to another operation, which has
+  // marks.
   const records = {
     _id: { $in: due.map(({ record }) => record) },
     operation: { $in: due.map(({ operation }) => operation) },
@@ -90,7 +94,7 @@ export async function sweep(session: MongoSession, due: readonly Swept[]): Promi
   await session.send((db, time) => operationsOf(db).updateMany(records, { $unset: { marked: '' } }, time));
 }
 
-/** One change for all operations that have marked the same documents. */
+/** Combines all operations that have marked the same documents into one change. */
 function changesOf(due: readonly Swept[]): Map<string, AnyBulkWriteOperation[]> {
   const groups = new Map<string, { collection: string; among: Document; operations: ObjectId[] }>();
   for (const { collection, among, operation } of due) {
@@ -113,14 +117,14 @@ function changesOf(due: readonly Swept[]): Map<string, AnyBulkWriteOperation[]> 
 const PURGE_MS = 30_000;
 const PURGE_TIMEOUT_MS = 10_000;
 
-/** Removes what is older than the memory of keys (the specification's rule 3), with the marks that it still has. */
+/** Removes records that have expired (rule 3 of the specification), with their marks. */
 export class OperationPurge {
   readonly #database: MongoDatabase;
   readonly #now: () => number;
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | null = null;
 
-  /** `now` gives epoch milliseconds. */
+  /** @param now returns epoch milliseconds */
   constructor(database: MongoDatabase, now: () => number, intervalMs = PURGE_MS) {
     this.#database = database;
     this.#now = now;
@@ -136,7 +140,7 @@ export class OperationPurge {
     const bounds = { deadline: performance.now() + PURGE_TIMEOUT_MS };
     this.#running ??= this.#database
       .run(bounds, 'read', (session) => purge(session, this.#now()))
-      // The log has it, and the next turn tries again.
+      // The log has the error, and the next turn retries.
       .catch(() => {})
       .finally(() => {
         this.#running = null;
