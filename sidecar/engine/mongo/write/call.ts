@@ -4,63 +4,63 @@ import { LAST_QUEUED_FIELD, MARKS_FIELD } from '../documents.ts';
 import type { MongoSession } from '../session.ts';
 import type { KnownNumbers } from './generators.ts';
 
-/** What one write works with. */
+/** Context of one write. */
 export interface WriteCall {
   readonly session: MongoSession;
   readonly target: TableTarget;
   readonly known: KnownNumbers;
-  /** Null for a live write without idempotency key: it is made once, whatever becomes of it. */
+  /** Null for a live write without idempotency key, which is tried once. */
   readonly operation: Operation | null;
 }
 
-/** A write that may be begun again where an earlier attempt broke off. */
+/** A write that may be resumed after an earlier attempt was cut off. */
 export type Operation = KeyedOperation | QueuedOperation;
 
-/** With an idempotency key. Its result is remembered, so it has to count what an earlier attempt has done. */
+/** A write with an idempotency key. Its result is stored, so it must count the rows of an earlier attempt. */
 export interface KeyedOperation {
   readonly kind: 'keyed';
-  /** Documents that it has changed bear it as a mark; those that it inserts have an `_id` made of it. */
+  /** Changed documents have it as a mark; inserted ones have an `_id` made of it. */
   readonly id: ObjectId;
-  /** An earlier attempt may have done some of it, or all. */
+  /** An earlier attempt may have done a part of it, or all. */
   readonly isResumed: boolean;
-  /** What a delete has set out to do. */
+  /** Rows that a delete is about to delete. */
   readonly plan: DeletePlan | null;
   savePlan(plan: DeletePlan): Promise<void>;
 }
 
 export interface DeletePlan {
-  /** Documents to be deleted next. */
+  /** Documents to delete next. */
   readonly ids: readonly ObjectId[];
-  /** Rows deleted before those. */
+  /** Rows that were deleted before those. */
   readonly affected: number;
 }
 
 export interface WriteOutcome {
-  /** Of the engine's `write`. */
+  /** Result of the engine's `write`. */
   readonly result: string;
-  /** Documents among which are those that bear the mark, best found by an index; null where there are none. */
+  /** Condition that includes all marked documents, best by an index; null if there are none. */
   readonly marked: Document | null;
 }
 
-/** Out of a queue, which is applied in order. Nobody asks for its result. */
+/** A write of a queue, which is applied in order. Its result is not used. */
 export interface QueuedOperation {
   readonly kind: 'queued';
-  /** Of its position: later writes of the same journal have greater ones (`queue-marks.ts`). */
+  /** Mark of its position: later writes of the same journal have greater ones (`queue/marks.ts`). */
   readonly id: ObjectId;
-  /** The greatest that the journal can have. */
+  /** The greatest mark of the journal. */
   readonly last: ObjectId;
-  /** An earlier attempt may have done some of it, or all, and of writes behind it. */
+  /** An earlier attempt may have done a part of it, or all, and writes after it. */
   readonly isResumed: boolean;
 }
 
-/** Documents that the operation has not changed yet; out of a queue, nor any later one. */
+/** Condition for documents that the operation has not changed; for a queue also no later one. */
 export function unmarked(operation: Operation | null): Document {
   if (operation === null) return {};
   if (operation.kind === 'keyed') return { [MARKS_FIELD]: { $ne: operation.id } };
   return { [LAST_QUEUED_FIELD]: { $not: { $gte: operation.id, $lte: operation.last } } };
 }
 
-/** Documents that it has changed; out of a queue, or a later one. */
+/** Condition for documents that the operation has changed; for a queue also a later one. */
 export function marked(operation: Operation): Document {
   if (operation.kind === 'keyed') return { [MARKS_FIELD]: operation.id };
   return { [LAST_QUEUED_FIELD]: { $gte: operation.id, $lte: operation.last } };

@@ -12,18 +12,21 @@ import type { Operation } from './call.ts';
 
 export interface CompiledChange {
   readonly update: Document | Document[];
-  /** What a document must be like so that the result of every `inc` is in the range of its column. */
+  /** Conditions of a document under which the result of every `inc` is in the range of its column. */
   readonly guards: readonly Document[];
 }
 
-/** A number that `inc` adds, in pieces none of which is larger than the column's largest: MongoDB would not hold it. */
+/** A number that `inc` adds, in pieces up to the largest value of the column: MongoDB could not hold a larger one. */
 interface Addition {
   readonly field: string;
   readonly pieces: readonly [FieldValue, ...FieldValue[]];
   readonly zero: FieldValue;
 }
 
-/** The change marks documents with the operation that may be repeated: none that bears it takes the change again. */
+/**
+ * Compiles the change. It marks documents with an operation that may be repeated, so that a marked document is not
+ * changed again.
+ */
 export function compileChange(table: Table, set: Row, inc: Row, operation: Operation | null): CompiledChange {
   const guards: Document[] = [];
   const additions: Addition[] = [];
@@ -70,7 +73,10 @@ function operators({ set: values, unset, additions, operation }: Changes): Docum
   };
 }
 
-/** The same as a pipeline, in which sums have several members. Each sum on the way is in the range of the column. */
+/**
+ * The same change as a pipeline, in which sums have several members. Each intermediate sum is in the range of the
+ * column.
+ */
 function stages({ set, unset, additions, operation }: Changes): Document[] {
   const fields: Document = {};
   for (const [field, value] of Object.entries(set)) fields[field] = { $literal: value };
@@ -100,7 +106,7 @@ function additionOf(column: Column, amount: NonNullable<Value>): AdditionToColum
   return { pieces, zero: range.write(0n), guard: exactGuard(field, added, range) };
 }
 
-/** The numbers of a column times a power of ten, so that they are integers. */
+/** Numbers of a column times a power of ten, so that they are integers. */
 interface ExactRange {
   readonly min: bigint;
   readonly max: bigint;
@@ -135,7 +141,7 @@ function piecesOf(amount: bigint, max: bigint): bigint[] {
   return [...pieces, left];
 }
 
-/** NULL counts as 0 (contract section 4). */
+/** Condition for the range of an exact sum. NULL counts as 0 (contract section 4). */
 function exactGuard(field: string, amount: bigint, { min, max, write }: ExactRange): Document | null {
   if (amount === 0n) return null;
   const last = amount > 0n ? max - amount : min - amount;
@@ -145,7 +151,7 @@ function exactGuard(field: string, amount: bigint, { min, max, write }: ExactRan
   return { [field]: amount > 0n ? { $lte: write(last) } : { $gte: write(last) } };
 }
 
-/** With less, not even the largest double is rounded up to infinity. */
+/** A smaller amount cannot round even the largest double up to infinity. */
 const HARMLESS_AMOUNT = 2 ** 969;
 
 function floatGuard(field: string, amount: number): Document | null {

@@ -6,7 +6,7 @@ import { failureOf } from '../failures.ts';
 import { type GeneratorDocument, generatorsOf } from '../schema/collections.ts';
 import type { CallTime, MongoSession } from '../session.ts';
 
-/** What numbers the rows of a table: an autoIncrement column, or the order of insertion where there is no key. */
+/** Generator of the row numbers of a table: an autoIncrement column, or the order of insertion if there is no key. */
 export interface Generator {
   readonly id: string;
   readonly field: 'ids' | 'rows';
@@ -15,7 +15,7 @@ export interface Generator {
   readonly max: bigint;
 }
 
-/** Null for what is numbered already: a table with another key, and what is in quarantine. */
+/** Null if rows have their numbers: in a table with another key, and in quarantine. */
 export function generatorOf({ namespace, table, physical }: TableTarget): Generator | null {
   if (physical !== undefined) return null;
   const id = physicalTable(namespace, table.name);
@@ -27,12 +27,15 @@ export function generatorOf({ namespace, table, physical }: TableTarget): Genera
   return table.primaryKey === undefined ? { id, field: 'rows', column: null, max: INT64_MAX } : null;
 }
 
-/** The highest number known to be given, so that not every explicit one asks the database. Generators never go back. */
+/**
+ * Highest number that is known to be used, so that not every explicit number asks the database. Generators never go
+ * back.
+ */
 export type KnownNumbers = Map<string, bigint>;
 
 /**
- * Numbers for rows in their order, null where one is to be made. A number that is given moves the generator past it.
- * Fewer than wanted where the generator comes to its end. A crash after this leaves a gap.
+ * Numbers for rows in their order; null in `wanted` asks for a new one. An explicit number moves the generator past it.
+ * Returns fewer numbers if the generator reaches its end. A crash after this leaves a gap.
  */
 export async function drawNumbers(
   session: MongoSession,
@@ -68,7 +71,7 @@ async function raise(
   known.set(key, highest);
 }
 
-/** The last of `count` numbers in a row; null where there are not so many. */
+/** Last of `count` consecutive numbers; null if there are not so many. */
 async function advance(session: MongoSession, { id, field, max }: Generator, count: bigint): Promise<bigint | null> {
   const hasRoom = { _id: id, [field]: { $not: { $gt: Long.fromBigInt(max - count) } } };
   for (let isMade = false; ; isMade = true) {
@@ -86,7 +89,7 @@ async function advance(session: MongoSession, { id, field, max }: Generator, cou
   }
 }
 
-/** Each number is made in the order of its row, past those that are given before it. */
+/** Makes each number in the order of its row, past the explicit numbers before it. */
 async function drawAround(
   session: MongoSession,
   { id, field, max }: Generator,
@@ -111,7 +114,7 @@ async function drawAround(
   }
 }
 
-/** Runs a change of a generator, which is made first where there is none yet. */
+/** Runs a change of a generator, and creates the generator first if it is missing. */
 async function ensured(
   session: MongoSession,
   id: string,

@@ -21,22 +21,22 @@ import type { Operation, WriteCall, WriteOutcome } from './call.ts';
 import { drawNumbers, type Generator, generatorOf } from './generators.ts';
 import { OWN_INDEX, violation } from './unique-sets.ts';
 
-/** An insert stopped in the middle: the rows before it stay, and that is its result for good (contract section 5). */
+/** An insert stopped in the middle: the rows before stay, and this is the final result (contract section 5). */
 export class PartialInsertError extends ApiError {}
 
 export interface PlannedRow {
   readonly _id: ObjectId;
   readonly row: Row;
-  /** In a request: "rows[3]". */
+  /** Path in a request: "rows[3]". */
   readonly path: string;
-  /** Of the entry of a queue that it comes from. */
+  /** Mark of its entry in a queue. */
   readonly mark?: ObjectId;
 }
 
 /**
- * Inserts in order and stops at the first row that another one is in the way of. With a key each document's `_id` is
- * made of the operation's, so that an attempt after a crash knows what is there already and goes on behind it. What it
- * cannot know: a row of the broken-off attempt that somebody has deleted meanwhile is inserted again.
+ * Inserts in order and stops at the first row that collides with another one. With a key each document's `_id` is made
+ * of the operation's, so that an attempt after a crash finds the inserted rows and goes on after them. It inserts a row
+ * again if another caller has deleted it since.
  */
 export async function insert(call: WriteCall, rows: readonly Row[]): Promise<WriteOutcome> {
   const { target, operation } = call;
@@ -58,7 +58,7 @@ export async function insert(call: WriteCall, rows: readonly Row[]): Promise<Wri
       );
       return { result: `{"inserted":${rows.length},"ids":[${ids}]}`, marked: null };
     }
-    // The attempt before this one was not dead yet, and has inserted the very row. A server may name another index.
+    // The earlier attempt was still running and has inserted this row. A server may name another index.
     if (operation?.isResumed === true) {
       if (stop.index === OWN_INDEX) continue;
       if ((await documentsThere(call, missing.slice(stop.inserted, stop.inserted + 1))).size > 0) continue;
@@ -86,7 +86,7 @@ function left(inserted: number): string {
   return `; the ${inserted === 1 ? 'row' : `${inserted} rows`} before it stay${inserted === 1 ? 's' : ''} inserted`;
 }
 
-/** Of the row at a place of the request; the same in every attempt. */
+/** `_id` of the row at a place of the request; the same in every attempt. */
 function rowId(operation: Operation | null, place: number): ObjectId {
   if (operation === null) return new ObjectId();
   if (operation.kind === 'queued') return queuedRowId(operation.id, place);
@@ -105,7 +105,7 @@ export async function documentsThere(call: WriteCall, planned: readonly PlannedR
   return new Map(found.map((document) => [document._id.toHexString(), document]));
 }
 
-/** With their numbers, where the table has a generator; fewer where that comes to its end. */
+/** Documents with their numbers, if the table has a generator; fewer documents if it reaches its end. */
 export async function newDocuments(
   { session, target, known }: WriteCall,
   rows: readonly PlannedRow[],
@@ -129,7 +129,7 @@ function numberField(table: Table, { column, field }: Generator, number: bigint)
 }
 
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
-/** Text of so many characters and all that is small beside it cannot be too long. */
+/** Text of so many characters, with all the small fields beside it, certainly fits. */
 const SURELY_FITTING_CHARS = 4_000_000;
 
 function newDocument(table: Table, { _id, row, path, mark }: PlannedRow): Document {
@@ -148,13 +148,13 @@ function newDocument(table: Table, { _id, row, path, mark }: PlannedRow): Docume
   return document;
 }
 
-/** So that a repetition knows a row that it has inserted, whatever others have made of it. */
+/** With the mark a repetition recognises a row that it has inserted, whatever others have changed in it. */
 export function withMark(document: Document, operation: Operation | null): Document {
   return operation?.kind === 'keyed' ? { ...document, [MARKS_FIELD]: [operation.id] } : document;
 }
 
 export interface Stop {
-  /** How many of the documents lie there. */
+  /** Number of documents that were inserted. */
   readonly inserted: number;
   readonly index: string | null;
 }
@@ -189,7 +189,7 @@ export async function insertAll(
   }
 }
 
-/** `ids` of an insert is for keys of a single column (the specification's InsertResult). */
+/** `ids` of an insert is only for keys of a single column (InsertResult of the specification). */
 function idsText(table: Table, documents: readonly Document[]): string {
   const [name, ...others] = table.primaryKey ?? [];
   if (name === undefined || others.length > 0) return '';

@@ -8,17 +8,17 @@ import type { Table } from '#protocol/schema.ts';
 import { collectionOf, KEY_INDEX } from '../documents.ts';
 import { allOf, matchOf } from '../read.ts';
 
-/** MongoDB's own, over `_id`. */
+/** MongoDB's own index, over `_id`. */
 export const OWN_INDEX = '_id_';
 
-/** The columns of a unique index by its name; null where it is not known. */
+/** Columns of a unique index by its name; null if the index is not known. */
 export function columnsOfIndex(target: TableTarget, index: string | null): readonly string[] | null {
   if (index === null) return null;
   if (index === KEY_INDEX) return target.table.primaryKey ?? null;
   return physicalIndexes(collectionOf(target), target.table).find(({ name }) => name === index)?.columns ?? null;
 }
 
-/** Names columns, never values. */
+/** Error that names columns, never values. */
 export function violation(target: TableTarget, index: string | null, prefix = '', suffix = ''): ApiError {
   const columns = columnsOfIndex(target, index);
   return new ApiError('constraint_violation', `${prefix}${duplicateMessage(columns)}${suffix}`);
@@ -28,12 +28,12 @@ export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name) => b.includes(name));
 }
 
-/** A row of the table that the filter can only mean, if it names a key or another unique set with its values. */
+/** The only row that a filter can match, if it names all values of the key or of another unique set. */
 export interface OneRow {
   readonly columns: readonly string[];
-  /** What the filter wants of them. */
+  /** Values in the filter. */
   readonly values: Row;
-  /** The part of the filter that tells which row. */
+  /** Part of the filter that identifies the row. */
   readonly match: Document;
 }
 
@@ -48,7 +48,7 @@ export function oneRowOf(table: Table, filter: Filter | null): OneRow | null {
   return { columns, values, match: allOf(columns.map((name) => matchOf(equal.get(name) ?? null))) };
 }
 
-/** All of them must hold for the filter to hold. */
+/** Filters that must all hold for the filter to hold. */
 function conjuncts(filter: Filter | null): readonly Filter[] {
   if (filter === null) return [];
   return filter.kind === 'and' ? filter.filters.flatMap(conjuncts) : [filter];

@@ -13,8 +13,8 @@ import { oneRowOf, violation } from './unique-sets.ts';
 type Update = Write & { readonly op: 'update' };
 
 /**
- * One statement where that is exact: one row, or many with nothing that could refuse one of them. Else it looks first
- * whether a row would be refused. With a key each row is marked in the very change, so that a repetition passes it by.
+ * A single statement if that is exact: for one row, or for many rows if none of them can be refused. Else it looks
+ * first whether a row would be refused. With a key the change itself marks each row, so that a repetition skips it.
  */
 export async function update(call: WriteCall, write: Update): Promise<WriteOutcome> {
   const { target, operation } = call;
@@ -43,7 +43,10 @@ function outcome(affected: number, among: Document): WriteOutcome {
   return { result: `{"affected":${affected}}`, marked: affected === 0 ? null : among };
 }
 
-/** Another row that matches by now is not meant where a broken-off attempt has changed the one, before or meanwhile. */
+/**
+ * If an attempt that was cut off has changed the row, before or meanwhile, another row that matches now must not be
+ * changed.
+ */
 async function changeAtMostOne(call: WriteCall, among: Document, change: () => Promise<number>): Promise<number> {
   const { operation } = call;
   if (operation?.isResumed !== true) return change();
@@ -52,8 +55,8 @@ async function changeAtMostOne(call: WriteCall, among: Document, change: () => P
 }
 
 /**
- * Only after a broken-off attempt: it looks at every document. Out of a queue, whose writes come one after the other, no
- * other row has got the key meanwhile: the one with it tells.
+ * Only after an attempt that was cut off, because it looks at every document. Writes of a queue come one after the
+ * other, so that no other row can have taken the key: look only at the row with the key.
  */
 async function countMarked({ session, target }: WriteCall, operation: Operation, among: Document): Promise<number> {
   const selection = allOf([operation.kind === 'queued' ? among : {}, marked(operation)]);
@@ -64,7 +67,7 @@ function addsToUnique(table: Table, { inc }: Update): boolean {
   return uniqueSets(table).some((set) => set.some((name) => inc.has(name)));
 }
 
-/** At most one document is meant. The range of `inc` is in the selection, so that it holds whoever else writes. */
+/** Changes at most one document. The condition includes the range of `inc`, so that it holds beside other writers. */
 async function changeOne(call: WriteCall, selection: Document, change: CompiledChange): Promise<number> {
   const guarded = allOf([selection, ...change.guards]);
   for (;;) {
@@ -72,11 +75,11 @@ async function changeOne(call: WriteCall, selection: Document, change: CompiledC
     if (matchedCount > 0 || change.guards.length === 0) return matchedCount;
     await checkRange(call, selection, change.guards);
     if (!(await exists(call, selection))) return 0;
-    // Somebody has changed it in between, and the sum is in range now.
+    // Another writer has changed the row in between, and the sum is in range now.
   }
 }
 
-/** Of a unique column at most one row may be added to (contract section 4). */
+/** In a unique column at most one row may be added to (contract section 4). */
 async function changeOnly(call: WriteCall, selection: Document, change: CompiledChange): Promise<number> {
   for (;;) {
     const [found, second] = await call.session.look((db, time) =>
@@ -126,13 +129,16 @@ export async function exists({ session, target }: WriteCall, selection: Document
   return found !== null;
 }
 
-/** @throws ApiError `invalid_value` where a document of the selection refuses the sum. */
+/** @throws ApiError `invalid_value` if a document of the selection refuses the sum */
 export async function checkRange(call: WriteCall, selection: Document, guards: readonly Document[]): Promise<void> {
   if (guards.length === 0 || !(await exists(call, allOf([selection, { $nor: [allOf(guards)] }])))) return;
   throw new ApiError('invalid_value', 'inc: the result is out of the range of its column; nothing was changed');
 }
 
-/** Values that would stand twice in a unique column or index when all rows are changed, among these and with others. */
+/**
+ * Refuses values that would be in a unique column or index twice after all rows are changed, among these rows and
+ * others.
+ */
 async function checkCollisions(call: WriteCall, selection: Document, { set }: Update): Promise<void> {
   const { session, target } = call;
   for (const columns of uniqueSets(target.table)) {

@@ -16,8 +16,8 @@ import { checkRange, exists } from './update.ts';
 type Upsert = Write & { readonly op: 'upsert' };
 
 /**
- * Update, else insert, and again where somebody else has inserted meanwhile. MongoDB's own upsert fails now and then
- * when many come at once, and makes ids for rows that exist.
+ * Updates, else inserts, and repeats if another writer has inserted meanwhile. MongoDB's own upsert sometimes fails if
+ * many run at once, and uses up ids for rows that exist.
  */
 export async function upsert(call: WriteCall, write: Upsert): Promise<WriteOutcome> {
   const { target, operation } = call;
@@ -59,17 +59,17 @@ export function keyMatch(
   );
 }
 
-/** What becomes of a row that is there. */
+/** Change of a row that exists. */
 export function compileUpsertChange(table: Table, write: Upsert, operation: Operation | null): CompiledChange {
   const { set, inc } = upsertChange(write);
   return compileChange(table, set, inc, operation);
 }
 
-/** How many rows were affected where the row is there, and as it is to be; null where it is not. */
+/** Number of affected rows if the row exists, and is as wanted now; null if it does not exist. */
 async function changeExisting(call: WriteCall, write: Upsert, key: Document): Promise<number | null> {
   const { target, operation } = call;
   const isDone = async (): Promise<boolean> =>
-    // A broken-off attempt has done it.
+    // An attempt that was cut off has done it.
     operation?.isResumed === true && (await exists(call, allOf([key, marked(operation)])));
   if (upsertChange(write).isEmpty) {
     if (!(await exists(call, key))) return null;
@@ -82,7 +82,7 @@ async function changeExisting(call: WriteCall, write: Upsert, key: Document): Pr
     if (await isDone()) return 1;
     if (change.guards.length === 0) return null;
     await checkRange(call, selection, change.guards);
-    // Else somebody has changed it in between, and the sum is in range now.
+    // Else another writer has changed the row in between, and the sum is in range now.
     if (!(await exists(call, selection))) return null;
   }
 }
@@ -103,7 +103,7 @@ async function changeOne(
   }
 }
 
-/** Undefined where it was inserted; else the index that refused, null where it is not known. */
+/** Undefined if the document was inserted; else the index that refused it, null if that is not known. */
 async function insertOne({ session, target }: WriteCall, document: Document): Promise<string | null | undefined> {
   try {
     await session.send((db, time) => db.collection(collectionOf(target)).insertOne(document, time));

@@ -22,12 +22,12 @@ export function applyWrite(call: WriteCall, write: Write): Promise<WriteOutcome>
   }
 }
 
-/** Ids that one plan holds: a record of them stays far below 16 MiB. */
+/** Ids in one plan: its record stays far below 16 MiB. */
 const PLANNED_IDS = 5000;
 
 /**
- * One statement; with a key the rows are noted first, so that a repetition can tell how many there were. Out of a queue it
- * repeats harmlessly: what later writes of the queue have made is passed by.
+ * A single statement. With a key the ids of the rows are stored first, so that a repetition knows their number. A
+ * repetition in a queue is harmless: it skips rows of later writes.
  */
 async function remove(call: WriteCall, { filter }: Write & { readonly op: 'delete' }): Promise<WriteOutcome> {
   const { operation } = call;
@@ -40,7 +40,8 @@ async function remove(call: WriteCall, { filter }: Write & { readonly op: 'delet
 }
 
 /**
- * What a crash leaves: a plan, of whose rows some are deleted. Those count as deleted by this write, whoever did it.
+ * After a crash a plan is left, of whose rows some are deleted. They count as deleted by this write, whichever writer
+ * did it.
  */
 async function deletePlanned(call: WriteCall, selection: Document, operation: KeyedOperation): Promise<number> {
   let affected = 0;
@@ -48,7 +49,7 @@ async function deletePlanned(call: WriteCall, selection: Document, operation: Ke
     const { ids, affected: before } = operation.plan;
     affected = before + ids.length - (await countThere(call, ids));
     affected += await deleteAll(call, allOf([{ _id: { $in: ids } }, selection]));
-    // The plan was the last one: rows that match now have come since.
+    // The plan was the last one: rows that match now are newer.
     if (ids.length < PLANNED_IDS) return affected;
   }
   for (;;) {
