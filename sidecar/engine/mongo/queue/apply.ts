@@ -12,42 +12,42 @@ import { JournalMarks } from './marks.ts';
 import { isOwner, movePlace, type QueuePlace, readQueue } from './owner.ts';
 import { changeTogether, insertTogether } from './together.ts';
 
-/** The engine as the queue needs it. */
+/** Calls of the engine that the queue uses. */
 export interface QueueTools {
   run<T>(kind: 'read' | 'write', bounds: CallBounds, work: (session: MongoSession) => Promise<T>): Promise<T>;
-  /** As long as the schema is the target's. @throws StaleSchemaError */
+  /** Runs while the schema is the target's. @throws StaleSchemaError */
   onTable<T>(
     target: TableTarget,
     bounds: CallBounds,
     work: (session: MongoSession) => Promise<T>,
-    /** Else it ends by the time that a live write has. */
+    /** False: the work ends within the time of a live write. */
     how: { readonly isLong: boolean },
   ): Promise<T>;
   readonly known: KnownNumbers;
 }
 
-/** Entries of which one attempt may have begun some behind the position: those of a unit. */
+/** Number of entries behind the position that one attempt may have begun: those of a unit. */
 export const MAX_BEGUN = 1000;
 
-/** Up to where the queue of a namespace is known to be as the row of the database says. */
+/** Place up to which the queue of a namespace is known to match its row in the database. */
 export interface Progress {
   readonly journal: string;
   readonly token: number;
   readonly position: number;
-  /** Operations of the entry behind it that are done. */
+  /** Finished operations of the entry behind the position. */
   readonly parts: number;
-  /** The next so many entries may be begun. */
+  /** Number of next entries that may be begun. */
   readonly inDoubt: number;
 }
 
-/** Changes of rows by one key, side by side. */
+/** Changes of rows by the same key, done together. */
 type Together = readonly [KeyedChange, ...KeyedChange[]];
 
 type Step =
   | { readonly kind: 'unit'; readonly unit: QueueUnit }
   | { readonly kind: 'changes'; readonly changes: [KeyedChange, ...KeyedChange[]] };
 
-/** One call of `applyQueue`: see `QueueApply`. */
+/** A call of `applyQueue`: see `QueueApply` in `calls.ts`. */
 export class QueueAttempt {
   readonly #tools: QueueTools;
   readonly #batch: QueueBatch;
@@ -88,7 +88,7 @@ export class QueueAttempt {
     return this.#letters;
   }
 
-  /** Of the entry behind the position some operations may be done. */
+  /** Entries behind the position. Some operations of the first one may be done. */
   #left(): QueuedEntry[] {
     const { position, parts } = this.#place;
     const behind = this.#batch.entries.filter((entry) => entry.position > position);
@@ -96,7 +96,7 @@ export class QueueAttempt {
     return behind.filter((entry) => entry.position !== next || (entry.part?.index ?? 0) >= parts);
   }
 
-  /** Their letters are gone. */
+  /** Retries whose letters are gone. */
   async #doneRetries(entries: readonly QueuedEntry[]): Promise<ReadonlySet<QueuedEntry>> {
     const ids = entries.flatMap((entry) => retriedLetter(entry) ?? []);
     if (ids.length === 0) return new Set();
@@ -123,7 +123,7 @@ export class QueueAttempt {
     await this.#settle(changes.map(({ entry }) => entry));
   }
 
-  /** Those that are left. */
+  /** Changes that are left. */
   async #changeTogether(changes: Together): Promise<readonly KeyedChange[]> {
     try {
       return await this.#onTable(changes[0].target, (call) => changeTogether(call, changes));
@@ -145,20 +145,20 @@ export class QueueAttempt {
     }
   }
 
-  /** How many entries are done. */
+  /** Number of entries that are done. */
   async #insert({ target }: QueuedWork, entries: readonly QueuedEntry[]): Promise<number> {
     const insertions = entries.map((entry) => ({ entry, operation: this.#operation(entry) }));
     try {
       return await this.#onTable(target, (call) => insertTogether(call, insertions));
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      // One is refused, and nobody knows which: one after the other tells.
+      // An entry is refused, and the server does not say which: try one after the other.
       this.#inDoubt = MAX_BEGUN;
       return 0;
     }
   }
 
-  /** What can never be done is a dead letter before anything that comes after it is begun. */
+  /** An entry that can never be done becomes a dead letter before any later entry is begun. */
   async #applyOrBury(entry: QueuedEntry, isResumed = this.#inDoubt > 0): Promise<void> {
     const failure = await this.#refusal(entry, isResumed);
     if (failure === null) return;
@@ -167,7 +167,7 @@ export class QueueAttempt {
     this.#letters.push(letter);
   }
 
-  /** Null where it is done. */
+  /** Refusal of the entry; null if it is done. */
   async #refusal(entry: QueuedEntry, isResumed: boolean): Promise<ApiError | null> {
     const { work } = entry;
     if (!isCompiled(work)) return work;
@@ -188,17 +188,17 @@ export class QueueAttempt {
 
   #onTable<T>(target: TableTarget, work: (call: WriteCall) => Promise<T>): Promise<T> {
     const { known } = this.#tools;
-    // Alone it has come for the time that it needs: shorter ones were not enough.
+    // A single entry is here for a longer time: shorter times were not enough.
     const { entries } = this.#batch;
     const isLong = entries[0]?.position === entries.at(-1)?.position;
     const run = (session: MongoSession) => work({ session, target, known, operation: null });
     return this.#tools.onTable(target, this.#bounds, run, { isLong });
   }
 
-  /** The entries are done, or there are letters of them. */
+  /** Moves the position: the entries are done, or have dead letters. */
   async #settle(entries: readonly QueuedEntry[]): Promise<void> {
     const buried = new Set(this.#letters.map(({ id }) => id));
-    // That of a batch goes with its last operation: until then it is the proof that the rest is not done.
+    // The letter of a batch is deleted with its last operation: until then it is the proof that the rest is not done.
     const retried = entries.filter(({ part, letterId }) => !buried.has(letterId) && part?.isLast !== false);
     const ids = retried.flatMap((entry) => retriedLetter(entry) ?? []);
     const to = this.#placeAfter(entries.at(-1));
@@ -218,13 +218,13 @@ export class QueueAttempt {
     return { position: this.#positionBefore(position), parts: part.index + 1 };
   }
 
-  /** Of what is settled before an entry. */
+  /** Position of the entries that are settled before an entry. */
   #positionBefore(position: number): number {
     const before = this.#batch.entries.findLast((entry) => entry.position < position)?.position ?? 0;
     return Math.max(before, this.#place.position);
   }
 
-  /** Somebody else has moved the position. */
+  /** Another attempt has moved the position. */
   async #lost(): Promise<Error> {
     const { namespace } = this.#batch;
     const row = await this.#tools.run('read', this.#bounds, (session) => readQueue(session, namespace));

@@ -36,18 +36,21 @@ export function createQueueCalls(tools: QueueTools): QueueCalls {
 }
 
 /**
- * Applies entries without transactions, unit after unit. The position of the queue moves after each, by a statement that
- * names owner, token and the position before: a sidecar that has lost the queue gets no further than the unit it is in.
+ * Applies entries without transactions, unit after unit. After each unit a statement moves the position of the queue. It
+ * names owner, token and the position before: a sidecar that has lost the queue gets no further than its present unit.
  *
- * What a crash leaves: a unit that is applied in part or as a whole, or dead letters of it, before the position has
- * moved. The next attempt does it again, and passes by what is done: documents bear the place of the last write of the
- * queue that was applied to them (`_q`), inserted ones have an `_id` made of that place, deletes find what is left, and
- * letters have the id of their entry. A retry whose letter is gone was done. Of a batch each operation is such a unit: how
- * many of them are done stands beside the position.
+ * A crash leaves a unit that is applied in part or as a whole, or its dead letters, before the position has moved. The
+ * next attempt does the unit again and skips what is done: documents hold the place of the last write of the queue that
+ * was applied to them (`_q`), inserted ones have an `_id` made of that place, deletes find what is left, and letters have
+ * the id of their entry. A retry without a letter was done. Each operation of a batch is such a unit: the row also counts
+ * the finished ones.
  */
 class QueueApply {
   readonly #tools: QueueTools;
-  /** By namespace. What is not in it may be begun by somebody who died, or by an attempt whose end nobody knows. */
+  /**
+   * By namespace. For other namespaces entries may be begun, by a process that died or by an attempt with an unknown
+   * end.
+   */
   readonly #progress = new Map<string, Progress>();
 
   constructor(tools: QueueTools) {

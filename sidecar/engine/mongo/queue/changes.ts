@@ -13,33 +13,33 @@ import { isSameSet, oneRowOf } from '../write/unique-sets.ts';
 import { compileUpsertChange, keyMatch } from '../write/upsert.ts';
 
 /**
- * A change of the one row with a key, that can neither collide with another row nor take the key from it: those of other
- * keys and it may be done in any order.
+ * A change of the row with a key, which can neither collide with another row nor change the key. Changes of different
+ * keys may be done in any order.
  */
 export interface KeyedChange {
   readonly entry: QueuedEntry;
   readonly operation: QueuedOperation;
   readonly target: TableTarget;
-  /** A unique set of the table, and what the row has there. */
+  /** A unique set of the table, and the values of the row in it. */
   readonly columns: readonly string[];
   readonly key: string;
   readonly match: Document;
-  /** `match`, and whatever else the row must be like. */
+  /** `match`, and all other conditions for the row. */
   readonly selection: Document;
   readonly update: Document | Document[];
-  /** The selection leaves out rows that refuse it. */
+  /** The selection excludes rows that refuse the change. */
   readonly isGuarded: boolean;
-  /** It is inserted where it is not there. */
+  /** Row to insert if no row has the key. */
   readonly row: Row | null;
 }
 
-/** Null for what is another thing, and goes alone. */
+/** Null for any other work, which is done alone. */
 export function keyedChangeOf(
   { entries, work }: QueueUnit,
   operationOf: (entry: QueuedEntry) => QueuedOperation,
 ): KeyedChange | null {
   const [entry] = entries;
-  // A letter that is tried again goes with what is done.
+  // The letter of a retry is deleted with the entry, so it is done alone.
   if (!('write' in work) || entry === undefined || entry.isRetry) return null;
   const { target, write } = work;
   const operation = operationOf(entry);
@@ -50,7 +50,7 @@ export function keyedChangeOf(
   return { entry, operation, target, ...change, key: keyText(parts.columns, values) };
 }
 
-/** Of which equal values have one text. */
+/** Types whose equal values have one text. */
 const KEY_TYPES: ReadonlySet<ColumnType> = new Set(['int32', 'int64', 'string', 'uuid', 'date', 'datetime']);
 
 export function keyText(columns: readonly string[], values: Row): string {
@@ -60,7 +60,7 @@ export function keyText(columns: readonly string[], values: Row): string {
     .join('\0');
 }
 
-/** Whether they may go together. */
+/** Whether two changes may be done together. */
 export function isAlike(a: KeyedChange, b: KeyedChange): boolean {
   if (
     a.target !== b.target &&

@@ -2,14 +2,14 @@ import { type Collection, type Db, Long } from 'mongodb';
 import type { DeadLetter, PastOwner, QueueRow } from '#engine/queues.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 
-/** `_queues`: one document a namespace, never deleted. */
+/** `_queues`: a document for each namespace, never deleted. */
 export interface QueueDocument {
   readonly _id: string;
   readonly journal: string | null;
   readonly token: Long;
   readonly position: Long;
   readonly past: readonly PastDocument[];
-  /** Operations of the next entry that are done, where it is a batch of which each is for itself. */
+  /** Finished operations of the next entry, if it is a batch that is not atomic. */
   readonly parts?: number;
 }
 
@@ -19,7 +19,7 @@ interface PastDocument {
   readonly position: Long;
 }
 
-/** `_dead_letters`: one document a write that can never succeed. */
+/** `_dead_letters`: a document for each write that can never succeed. */
 export interface LetterDocument {
   readonly _id: string;
   readonly namespace: string;

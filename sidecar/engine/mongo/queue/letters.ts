@@ -43,7 +43,7 @@ export async function discardLetters(session: MongoSession, ids: readonly string
   await session.send((db, time) => lettersOf(db).deleteMany({ _id: { $in: ids } }, time));
 }
 
-/** Those of the ids that are there. */
+/** The ids that have a letter. */
 export async function knownLetters(session: MongoSession, ids: readonly string[]): Promise<Set<string>> {
   const documents = await session.look((db, time) =>
     lettersOf(db)
@@ -53,7 +53,7 @@ export async function knownLetters(session: MongoSession, ids: readonly string[]
   return new Set(documents.map(({ _id }) => _id));
 }
 
-/** One that is there already stays as it is. */
+/** A letter that exists stays as it is. */
 export async function addLetters(session: MongoSession, letters: readonly DeadLetter[]): Promise<void> {
   for (const letter of letters) {
     const { _id, ...fields } = letterDocument(letter);
@@ -63,7 +63,7 @@ export async function addLetters(session: MongoSession, letters: readonly DeadLe
   }
 }
 
-/** The letter of a write that has failed, for the first time or once more. */
+/** Stores the letter of a write that has failed, for the first time or again. */
 export async function putLetter(session: MongoSession, letter: DeadLetter): Promise<void> {
   const { _id, ...fields } = letterDocument(letter);
   await session.send((db, time) => lettersOf(db).replaceOne({ _id }, fields, { upsert: true, ...time }));

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 
 /**
- * Places in a journal as ids of 12 bytes, in their order: 4 of the journal's id, 5 of the position, 3 of the row in an
- * insert, counted through the operations of a batch. They are the `_q` of documents and the `_id` of those that an entry inserts. Never the token of the queue: after
- * a collection was restored from a dump its documents must not look newer than they are.
+ * Places in a journal as ids of 12 bytes, in their order: 4 bytes of the journal's id, 5 of the position, 3 of the row
+ * in an insert, counted through the operations of a batch. They are the `_q` of documents, and the `_id` of documents
+ * that an entry inserts. They never contain the token of the queue: documents of a collection that was restored from a
+ * dump must not look newer than they are.
  */
 const JOURNAL_BYTES = 4;
 const POSITION_BYTES = 5;
@@ -14,7 +15,7 @@ const MAX_ROW = 2 ** (8 * ROW_BYTES) - 1;
 
 export class JournalMarks {
   readonly #journal: Buffer;
-  /** Greater than that of every position. */
+  /** Greater than the mark of every position. */
   readonly last: ObjectId;
 
   constructor(journal: string) {
@@ -22,7 +23,7 @@ export class JournalMarks {
     this.last = this.#mark(MAX_POSITION, MAX_ROW);
   }
 
-  /** @param rowsBefore of the operations before it in its batch */
+  /** @param rowsBefore rows of the operations before it in its batch */
   at(position: number, rowsBefore = 0): ObjectId {
     return this.#mark(position, rowsBefore);
   }
@@ -36,7 +37,7 @@ export class JournalMarks {
   }
 }
 
-/** Of a row that the entry with that mark inserts; the same in every attempt. */
+/** `_id` of a row that the entry with the mark inserts; the same in every attempt. */
 export function queuedRowId(mark: ObjectId, row: number): ObjectId {
   const bytes = Buffer.from(mark.id);
   const first = bytes.readUIntBE(JOURNAL_BYTES + POSITION_BYTES, ROW_BYTES);

@@ -9,20 +9,18 @@ import { type QueueDocument, queueDocument, queuesOf, rowOf } from './collection
 import { addLetters } from './letters.ts';
 import { JournalMarks, positionOf } from './marks.ts';
 
-/** Each change names the row that it was made for, so that one that comes late finds another row and changes nothing. */
-
 export async function readQueue(session: MongoSession, namespace: string): Promise<QueueRow | null> {
   const found = await session.look((db, time) => queuesOf(db).findOne({ _id: namespace }, time));
   return found === null ? null : rowOf(found);
 }
 
-/** How far a queue is: `parts` operations of the entry behind the position are done, too. */
+/** Place of a queue: `parts` operations of the entry behind the position are done, too. */
 export interface QueuePlace {
   readonly position: number;
   readonly parts: number;
 }
 
-/** The row, and how far it is within the next entry. */
+/** The row, and the number of finished operations of the next entry. */
 export async function readPlace(session: MongoSession, namespace: string): Promise<readonly [QueueRow | null, number]> {
   const found = await session.look((db, time) => queuesOf(db).findOne({ _id: namespace }, time));
   return found === null ? [null, 0] : [rowOf(found), found.parts ?? 0];
@@ -50,7 +48,7 @@ export async function releaseQueue(session: MongoSession, owner: QueueOwner): Pr
   }
 }
 
-/** False where somebody else has moved it, or owns the queue. */
+/** False if another attempt has moved the place, or another journal owns the queue. */
 export async function movePlace(
   session: MongoSession,
   { namespace: _id, journal, token }: QueueOwner,
@@ -71,7 +69,7 @@ export function isOwner(row: QueueRow | null, { journal, token }: QueueOwner): r
   return row !== null && row.journal === journal && row.token === token;
 }
 
-/** False where the row is another one by now. */
+/** Names the row that the change was made for, so that a late change finds another row and does nothing. False then. */
 async function changed(session: MongoSession, known: QueueRow | null, next: QueueRow): Promise<boolean> {
   const { _id, ...fields } = queueDocument(next);
   if (known === null) return inserted(session, next);
@@ -95,8 +93,8 @@ async function inserted(session: MongoSession, row: QueueRow): Promise<boolean> 
 const MAYBE_DONE = '; it had begun by then: look what of it is there before you try it again';
 
 /**
- * The letters first: what is buried twice is worse than what is not, but less bad than what is lost. The owner may have
- * lost the queue in the middle of a step, of which the position tells nothing: letters of what was begun say so.
+ * Letters first: two letters are worse than one, but better than a lost entry. The owner may have lost the queue in the
+ * middle of a step, which the position does not show: letters of entries that were begun say so.
  */
 export async function buryOrphans(session: MongoSession, owner: QueueOwner, orphans: readonly Orphan[]): Promise<void> {
   const begun = await begunOf(session, owner, orphans);
@@ -115,7 +113,7 @@ function maybeDone({ letter }: Orphan): DeadLetter {
   return { ...letter, message: `${letter.message}${MAYBE_DONE}` };
 }
 
-/** Positions whose mark a document bears. One that another write has changed since bears it no more. */
+/** Positions whose mark a document has. A document that another write has changed since has another mark. */
 async function begunOf(
   session: MongoSession,
   { namespace, journal }: QueueOwner,

@@ -7,16 +7,15 @@ import type { QueuedOperation, WriteCall } from '../write/call.ts';
 import { documentsThere, insertAll, newDocuments, plannedRows } from '../write/insert.ts';
 import { type KeyedChange, keyText } from './changes.ts';
 
-/** By key of the rows that are there: the last write of a queue that was applied to it. */
+/** Last write of a queue that was applied to a row, by the keys of existing rows. */
 type Marks = ReadonlyMap<string, ObjectId | null>;
 
 /**
- * Makes changes of rows by one key in one statement. Of several of one row each wants to find the mark of the one before
- * it: where one does nothing, those after it do nothing either, and the row tells how far it came.
- *
- * Resolves with the changes that are left, in their order: what is refused, or waits for another, or is to be inserted and
- * cannot be with others. They go one by one.
- * @throws ApiError where one is refused and the server does not tell which; any of them may be done then
+ * Makes changes of rows by the same key in one statement. Of several changes of one row each requires the mark of the
+ * one before it: if one does nothing the later ones do nothing either, and the row shows how far it came.
+ * Resolves with the changes that are left, in their order: those that are refused, wait for another change, or insert
+ * and cannot do so with others. They are done one by one.
+ * @throws ApiError if a change is refused and the server does not say which; any of them may be done then
  */
 export async function changeTogether(call: WriteCall, changes: readonly KeyedChange[]): Promise<KeyedChange[]> {
   const statements = statementsOf(changes);
@@ -41,7 +40,7 @@ function statementsOf(changes: readonly KeyedChange[]): AnyBulkWriteOperation[] 
   });
 }
 
-/** Keys in one question: a list of alternatives makes some servers slow. */
+/** Keys in one query: a list of alternatives makes some servers slow. */
 const KEYS_AT_ONCE = 200;
 
 async function marksOf({ session, target }: WriteCall, changes: readonly KeyedChange[]): Promise<Marks> {
@@ -69,8 +68,8 @@ async function marksOf({ session, target }: WriteCall, changes: readonly KeyedCh
 }
 
 /**
- * Neither done, nor surely nothing to do. What comes after a change of the same row that did nothing was not tried; of a
- * row that is not there only what comes after it is inserted.
+ * Changes that are neither done nor certainly without effect. After a change that did nothing later changes of the same
+ * row were not tried. If the row does not exist, the changes before the first that inserts it have nothing to do.
  */
 function leftOf(changes: readonly KeyedChange[], marks: Marks): KeyedChange[] {
   const isOpen = new Set<string>();
@@ -91,8 +90,8 @@ function isAtLeast(mark: ObjectId | null, { id, last }: KeyedChange['operation']
 }
 
 /**
- * Rows that are not there, in one statement: those whose first change inserts them, as long as no other one inserts. In
- * order, as two of them may want the same value of another unique column.
+ * Inserts missing rows in one statement: those whose first change inserts them, as long as no other change inserts. In
+ * order, because two of them may want the same value of another unique column.
  */
 async function insertHeads(
   call: WriteCall,
@@ -121,9 +120,10 @@ export interface Insertion {
 }
 
 /**
- * Inserts the rows of neighbouring entries in one statement, in order, each with an `_id` made of its place in the journal.
- * Resolves with how many entries are done: fewer where a row of the next one is refused. Part of that one may lie there.
- * @throws ApiError where it cannot tell of which
+ * Inserts the rows of neighbouring entries in one statement, in order, each with an `_id` made of its place in the
+ * journal. Resolves with the number of finished entries: fewer if a row of the next one is refused. Rows of that entry
+ * may be inserted.
+ * @throws ApiError if the refused entry is not known
  */
 export async function insertTogether(call: WriteCall, insertions: readonly Insertion[]): Promise<number> {
   const planned = insertions.flatMap(({ entry, operation }, place) =>
