@@ -32,7 +32,7 @@ export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCal
   };
 }
 
-/** For what may be done again: the connections of a pool are old after a restart of the server. */
+/** Repeats work that may be done again: after a restart of the server the connections of a pool are old. */
 async function overLostConnection<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -34,7 +34,7 @@ import {
 import { lackingRows, stepsOf } from './units.ts';
 import { isTaken } from './whole.ts';
 
-/** Schema changes of MongoDB: announced to other sidecars, which let their operations end, and then done step by step. */
+/** Schema changes of MongoDB: announced to other sidecars, which let their operations end, then done step by step. */
 export function changingDatabase(work: SchemaWork, others: Others): ChangingDatabase {
   const database: ChangingDatabase = {
     read: async (namespace) => storedChange(namespace, await readDocument(work, namespace)),
@@ -49,8 +49,8 @@ export function changingDatabase(work: SchemaWork, others: Others): ChangingData
 }
 
 /**
- * Finishes a change whose sidecar is gone, so that no schema has to be declared before rows can be used again. Does
- * nothing while the namespace is locked: then another sidecar works on it. `now` in epoch milliseconds.
+ * Finishes a change whose sidecar is gone, so that rows can be used again without a new sync. Does nothing while the
+ * namespace is locked: then another sidecar works on it. `now` in epoch milliseconds.
  */
 export async function repairNamespace(work: SchemaWork, others: Others, namespace: string, now: number): Promise<void> {
   const owner = `repair:${randomUUID()}`;
@@ -69,7 +69,7 @@ function storedChange(namespace: string, document: SchemaDocument | null): Store
   return { stored: storedOf(document), plan: pending === undefined ? null : planOfText(pending.plan, namespace) };
 }
 
-/** A turn begins when the change is announced; whoever takes a pending change over takes the turn with it. */
+/** A turn begins when the change is announced. A sidecar that takes a pending change over takes the turn with it. */
 class NamespaceTurn implements Turn {
   readonly stored: StoredChange['stored'];
   readonly plan: Plan | null;
@@ -100,7 +100,7 @@ class NamespaceTurn implements Turn {
       pending = { token, position: 0, plan: textOfPlan(whole) };
       await storePending(work, this.#namespace, pending);
     } catch (error) {
-      // A mark that stays is taken back by the next operation that waits for it, or taken over by the next change.
+      // A mark that stays is removed by the next operation that waits for it, or taken over by the next change.
       await withdraw(work, this.#namespace, token).catch(() => {});
       throw error;
     }
@@ -111,7 +111,7 @@ class NamespaceTurn implements Turn {
     const found = this.#document?.pending;
     if (found === undefined || this.plan === null) throw new Error('no change is pending');
     const pending = await takeOver(this.#work, this.#namespace, found, randomUUID());
-    // It may have been cut off in the moment in which it began.
+    // The change may have been cut off at its very beginning.
     await this.#others.wait(this.#work, this.#namespace, pending.token);
     return this.#carryOut(pending, this.plan);
   }

@@ -10,7 +10,7 @@ import { countRows } from './whole.ts';
 
 const LAST_IDS: Partial<Record<Column['type'], bigint>> = { int32: BigInt(INT32_MAX), int64: INT64_MAX };
 
-/** Why rows that exist do not fit the declared table, in plain words; empty where all fit. Reads only. */
+/** Faults of existing rows under the declared table, in plain words; empty if all rows fit. Reads only. */
 export async function misfits(
   work: SchemaWork,
   namespace: string,
@@ -31,7 +31,7 @@ export async function misfits(
   return [...found, ...(await unnumbered(work, namespace, physical, change))];
 }
 
-/** NULL is an absent field. */
+/** Condition for the rows of a check. NULL is an absent field. */
 function conditionOf(check: ColumnCheck): Document {
   switch (check.kind) {
     case 'null':
@@ -47,7 +47,7 @@ function conditionOf(check: ColumnCheck): Document {
   }
 }
 
-/** A condition that holds for rows whose value does not fit. */
+/** Condition for rows whose value does not fit. */
 function misfitCondition(name: string, to: Column): Document {
   const field = `$${name}`;
   if (to.type === 'string') return { $expr: { $gt: [{ $strLenCP: { $ifNull: [field, ''] } }, Number(to.length)] } };
@@ -58,7 +58,7 @@ function misfitCondition(name: string, to: Column): Document {
   return { $and: [{ [name]: { $exists: true } }, isOutside] };
 }
 
-/** The lowest and the highest number that the column holds, in any type: numbers compare by value. */
+/** Lowest and highest number of the column, of any type: numbers compare by value. */
 function boundsOf(column: Column): { readonly low: Decimal128 | Long; readonly high: Decimal128 | Long } {
   if (column.type === 'int32') return { low: Long.fromNumber(INT32_MIN), high: Long.fromNumber(INT32_MAX) };
   if (column.type === 'int64') return { low: Long.fromBigInt(INT64_MIN), high: Long.fromBigInt(INT64_MAX) };
@@ -87,7 +87,9 @@ async function hasRepeated(work: SchemaWork, physical: string, columns: readonly
   return found.length > 0;
 }
 
-/** Rows that a new generated column has no numbers left for: found now, not in the middle of the change. */
+/**
+ * Fault if the generator of a new column has too few numbers for the rows: found before the change, not in its middle.
+ */
 async function unnumbered(
   work: SchemaWork,
   namespace: string,

@@ -2,7 +2,7 @@ import type { Collection, Db, Long } from 'mongodb';
 import type { CallBounds } from '#engine/rows.ts';
 import type { MongoSession } from '../session.ts';
 
-/** What a schema job works with. Nearly all that it does may be done again, so it sends its statements by itself. */
+/** Session of schema work. Nearly all of it may be done again, so it sends its statements itself. */
 export type SchemaWork = Pick<MongoSession, 'db' | 'time' | 'look'>;
 
 /** Runs work on the database within bounds; rejects with `ApiError`. */
@@ -16,28 +16,28 @@ export interface SchemaPlace {
 }
 
 /**
- * A part of a change that may be done again as long as nothing after it has begun: a sidecar that finishes a change that
- * was cut off begins with the step that was under way.
+ * A part of a change that may be done again as long as no later step has begun. A sidecar that finishes a change begins
+ * with the step that was cut off.
  */
 export type Step = (work: SchemaWork) => Promise<void>;
 
-/** `_meta`: one document a fact; `format` holds the version of the `_` collections. */
+/** `_meta`: a document for each fact; `format` is the version of the `_` collections. */
 export interface MetaDocument {
   readonly _id: string;
   readonly value: number | string;
 }
 
-/** A change that is under way, or was cut off. The tables are somewhere between two schemas until it is finished. */
+/** A change that runs, or was cut off. The tables are between two schemas until it is finished. */
 export interface PendingChange {
-  /** Whoever works on the change; another token means that somebody else has taken it over. */
+  /** Sidecar that works on the change; another token means that another sidecar has taken it over. */
   readonly token: string;
-  /** The first step that is not surely done; the one at this place may be done in part. */
+  /** First step that is not certainly done; it may be done in part. */
   readonly position: number;
   /** Text of a `Plan`. */
   readonly plan: string;
 }
 
-/** `_schemas`: one document a namespace. A namespace whose first sync is under way has neither hash nor schema. */
+/** `_schemas`: a document for each namespace. During its first sync a namespace has neither hash nor schema. */
 export interface SchemaDocument {
   readonly _id: string;
   readonly revision: number;
@@ -46,21 +46,21 @@ export interface SchemaDocument {
   readonly schema?: string;
   /** ISO 8601 UTC. */
   readonly updatedAt?: string;
-  /** Present while a change is prepared or under way: no operation on rows begins then. */
+  /** Present while a change is prepared or runs: no operation on rows begins then. */
   readonly changing?: { readonly token: string };
   readonly pending?: PendingChange;
 }
 
-/** `_generators`: the highest numbers ever given under a physical table's name; they outlive the table. */
+/** `_generators`: the highest numbers ever used under the name of a physical table; they outlive the table. */
 export interface GeneratorDocument {
   readonly _id: string;
-  /** Of `autoIncrement`. */
+  /** Last number of `autoIncrement`. */
   readonly ids?: Long;
-  /** Of `_n`, the order of insertion in tables without key. */
+  /** Last number of `_n`, the order of insertion in tables without key. */
   readonly rows?: Long;
 }
 
-/** `_quarantine`: one document a kept object. */
+/** `_quarantine`: a document for each kept object. */
 export interface QuarantineDocument {
   readonly _id: number;
   readonly namespace: string;
@@ -68,14 +68,14 @@ export interface QuarantineDocument {
   /** Declared names. */
   readonly table: string;
   readonly column: string | null;
-  /** Collection that holds what was kept. */
+  /** Collection of the kept values. */
   readonly physical: string;
-  /** JSON text of the table or column as it was declared, of one form on every engine. */
+  /** JSON text of the declared table or column, in the same form on every engine. */
   readonly definition: string;
   readonly rows: number;
   /** ISO 8601 UTC. */
   readonly quarantinedAt: string;
-  /** Its collection is being dropped; nobody may see it any more. */
+  /** Its collection is being dropped; the object must not be visible any more. */
   readonly isGone?: boolean;
 }
 
@@ -86,14 +86,14 @@ export interface LockDocument {
   readonly renewedAt: number;
 }
 
-/** `_sidecars`: those that may have operations on rows under way. */
+/** `_sidecars`: sidecars that may have running operations on rows. */
 export interface SidecarDocument {
   readonly _id: string;
-  /** By the server's clock; not renewed, it is gone. */
+  /** Time on the clock of the server after which the sidecar counts as gone, unless renewed. */
   readonly until: Date;
-  /** How long an operation of it may take. */
+  /** Longest time of its operations. */
   readonly callMs: number;
-  /** By namespace: the change for which nothing of this sidecar runs any more. */
+  /** Token of the change, by namespace, for which this sidecar runs no more operations. */
   readonly acks?: Readonly<Record<string, string>>;
 }
 

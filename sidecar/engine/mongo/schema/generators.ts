@@ -1,13 +1,13 @@
 import { type Document, Long } from 'mongodb';
 import { generatorsOf, type SchemaWork } from './collections.ts';
 
-/** The highest number ever given under a physical table's name, 0 for none. */
+/** Highest number ever used under the name of a physical table; 0 for none. */
 export async function lastNumber(work: SchemaWork, physical: string, generator: 'ids' | 'rows'): Promise<bigint> {
   const given = await generatorsOf(work.db).findOne({ _id: physical }, work.time());
   return BigInt(String(given?.[generator] ?? 0));
 }
 
-/** Never lowers one. */
+/** Raises generators; never lowers one. */
 export async function raiseGenerator(
   work: SchemaWork,
   physical: string,
@@ -19,7 +19,7 @@ export async function raiseGenerator(
   await generatorsOf(work.db).updateOne({ _id: physical }, update, { upsert: true, ...work.time() });
 }
 
-/** The generator of a table's new name knows all that was ever given under either name; the old name keeps its own. */
+/** The generator of the new name continues after all numbers used under either name; the old name keeps its own. */
 export async function followGenerators(work: SchemaWork, before: string, after: string): Promise<void> {
   const given = await generatorsOf(work.db).findOne({ _id: before }, { promoteLongs: false, ...work.time() });
   if (given === null) return;
@@ -30,10 +30,10 @@ export async function followGenerators(work: SchemaWork, before: string, after: 
   });
 }
 
-/** No name of a table. */
+/** Not the name of a table. */
 const QUARANTINE = '_quarantine';
 
-/** The first of `count` ids of kept objects. Those of a change that is refused after all are lost. */
+/** First of `count` ids of kept objects. Ids of a change that is refused later are lost. */
 export async function reserveQuarantineIds(work: SchemaWork, count: number): Promise<number> {
   const given = await generatorsOf(work.db).findOneAndUpdate(
     { _id: QUARANTINE },

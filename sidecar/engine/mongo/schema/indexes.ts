@@ -8,16 +8,16 @@ import type { SchemaWork } from './collections.ts';
 const OWN_INDEX = '_id_';
 const NAMESPACE_NOT_FOUND = 26;
 
-/** An index of a collection. All that makes it what it is is in it. */
+/** An index of a collection, with all its properties. */
 export interface CollectionIndex {
   readonly name: string;
   readonly columns: readonly string[];
   readonly unique: boolean;
-  /** Only documents that have these count: NULL is an absent field, and equals nothing. */
+  /** Fields of the documents that count: NULL is an absent field, and equals nothing. */
   readonly present: readonly string[];
 }
 
-/** The key or the order of insertion first, then what `physicalIndexes` names. */
+/** Index of the key or of the order of insertion, then those of `physicalIndexes`. */
 export function indexesOf(physical: string, table: Table): CollectionIndex[] {
   const { primaryKey } = table;
   const first: CollectionIndex =
@@ -33,7 +33,7 @@ export function indexesOf(physical: string, table: Table): CollectionIndex[] {
   return [first, ...others];
 }
 
-/** Drops what the table does not want any more. Done again it does nothing. */
+/** Drops the indexes that the table does not want any more. May be repeated. */
 export async function dropIndexes(work: SchemaWork, physical: string, wanted: readonly CollectionIndex[]) {
   const staying = new Set(wanted.map(indexText));
   for (const index of await madeIndexes(work, physical)) {
@@ -41,14 +41,14 @@ export async function dropIndexes(work: SchemaWork, physical: string, wanted: re
   }
 }
 
-/** The indexes of the table and no others. Done again it does nothing. */
+/** Makes exactly the indexes of the table. May be repeated. */
 export async function remakeIndexes(work: SchemaWork, physical: string, table: Table): Promise<void> {
   const wanted = indexesOf(physical, table);
   await dropIndexes(work, physical, wanted);
   await makeIndexes(work, physical, wanted);
 }
 
-/** Makes what is missing. Done again it does nothing. The rows are known to be unique where they must be. */
+/** Makes missing indexes. May be repeated. The rows are known to be unique where they must be. */
 export async function makeIndexes(work: SchemaWork, physical: string, wanted: readonly CollectionIndex[]) {
   const made = new Set((await madeIndexes(work, physical)).map(indexText));
   const missing = wanted.filter((index) => !made.has(indexText(index)));
@@ -67,7 +67,7 @@ function description({ name, columns, unique, present }: CollectionIndex) {
   };
 }
 
-/** None for a collection that is not there. */
+/** Existing indexes; none if the collection does not exist. */
 async function madeIndexes(work: SchemaWork, physical: string): Promise<CollectionIndex[]> {
   try {
     const found = await work.db.collection(physical).indexes(work.time());

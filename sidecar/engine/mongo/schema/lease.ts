@@ -9,34 +9,34 @@ import { repairNamespace } from './changes.ts';
 import { type Others, type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './collections.ts';
 
 /**
- * MongoDB cannot check in a write which schema it was meant for, so sidecars keep out of each other's way in time:
+ * MongoDB cannot check in a write which schema it was compiled for, so sidecars separate changes and operations in time:
  *
- * - A sidecar begins an operation on rows only where it has seen, at most `LEASE_MS` ago, that the schema is the one it
+ * - A sidecar begins an operation on rows only if it has seen, at most `LEASE_MS` ago, that the schema is the one it
  *   knows and that no change is announced. While it is in use it looks every `POLL_MS`, for all namespaces at once, so
  *   that no operation pays for it.
- * - It is registered in `_sidecars` as long as it does, by the clock of the server.
+ * - Meanwhile it is registered in `_sidecars`, by the clock of the server.
  * - A change is announced in `_schemas` first. Each sidecar that sees this lets its operations end, begins none, and
- *   acknowledges. Whoever makes the change waits for all that are registered, at most until the lease and the longest
- *   operation of one that does not answer must be over.
+ *   acknowledges. The changing sidecar waits for all registered ones. If one does not answer it waits until the lease
+ *   and the longest operation of that sidecar must be over.
  */
 const LEASE_MS = 1000;
 const POLL_MS = 250;
-/** Registration is renewed when it is this old, and without success no operation begins after twice that time. */
+/** Age at which the registration is renewed. Without success no operation begins after twice that time. */
 const BEAT_MS = 2000;
-/** A registration outlives its last operation by this. */
+/** Time by which a registration outlives its last operation. */
 const BEAT_SLACK_MS = 3000;
-/** Without operations for so long a sidecar leaves the list, so that no change waits for it. */
+/** A sidecar without operations for this long leaves the list, so that no change waits for it. */
 const IDLE_MS = 30_000;
 const REFRESH_TIMEOUT_MS = 2000;
-/** A change that is announced for so long, without a lock, is nobody's any more. */
+/** A change that is announced for this long, without a lock, has no sidecar any more. */
 const REPAIR_AFTER_MS = 2000;
 const ASK_AGAIN_MS = 25;
-/** What an operation that was cut off at its end may still do on the server. */
+/** Time for which an operation that was cut off may still run on the server. */
 const GRACE_MS = 250;
 
 export interface LeaseOptions {
   readonly run: RunSchemaWork;
-  /** How long an operation on rows may take. */
+  /** Longest time of an operation on rows. */
   readonly callMs: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -45,7 +45,7 @@ export interface LeaseOptions {
 interface Seen {
   readonly revision: number;
   readonly changing: string | null;
-  /** When that was seen first, `performance.now()` milliseconds. */
+  /** First time at which that was seen, `performance.now()` milliseconds. */
   readonly since: number;
 }
 
@@ -53,13 +53,13 @@ export class SchemaLease implements Others {
   readonly #id = randomUUID();
   readonly #options: LeaseOptions;
   #seen: ReadonlyMap<string, Seen> = new Map();
-  /** When the reading began that `#seen` is from, and the last renewal; `performance.now()` milliseconds. */
+  /** Begin of the look that `#seen` is from, and the last renewal; `performance.now()` milliseconds. */
   #seenAt = -Infinity;
   #beatAt = -Infinity;
   #usedAt = -Infinity;
-  /** How long an operation may take, as others were told. */
+  /** Longest time of an operation that other sidecars have been told. */
   #toldMs: number;
-  /** Of those that may take longer than usual. */
+  /** Times of running operations that may take longer than usual. */
   readonly #long: number[] = [];
   #refreshing: Promise<void> | null = null;
   readonly #running = new Map<string, number>();
@@ -77,10 +77,10 @@ export class SchemaLease implements Others {
   }
 
   /**
-   * Runs an operation on rows of a table as long as its schema is the stored one. The bounds that it gets end within
-   * the time that a schema change would wait for it; nothing of the work may go on after it has settled. One that `isLong`
-   * has all of its bounds, and a schema change is told to wait for that.
-   * @throws StaleSchemaError, or ApiError `sync_in_progress` where a change takes longer than 3 s.
+   * Runs an operation on rows of a table while its schema is the stored one. Its bounds end within the time that a
+   * schema change waits for it; nothing of the work may go on after it has settled. An operation that `isLong` keeps
+   * its own bounds, and schema changes wait for that.
+   * @throws StaleSchemaError, or ApiError `sync_in_progress` if a change takes longer than 3 s
    */
   async run<T>(
     target: TableTarget,
@@ -133,7 +133,8 @@ export class SchemaLease implements Others {
       const isOver = others.every(
         ({ acks, callMs }) => acks?.[namespace] === token || waitedMs > LEASE_MS + callMs + GRACE_MS,
       );
-      // Its own too: whoever repairs a change may still have operations under way that began before it was announced.
+      // Also for operations of this sidecar: one that repairs a change may have operations that began before the
+      // announcement.
       if (isOver && !this.#running.has(namespace)) return;
       await delay(ASK_AGAIN_MS);
     }
@@ -164,7 +165,7 @@ export class SchemaLease implements Others {
     const until = Math.min(bounds.deadline, performance.now() + MAX_SYNC_WAIT_MS);
     for (;;) {
       const begunAt = performance.now();
-      // One that is under way may have begun before the change that the caller knows of.
+      // A look that runs may have begun before the change that the caller knows of.
       while (this.#seenAt < begunAt || this.#beatAt < begunAt - 2 * BEAT_MS) await within(this.#refresh(), bounds);
       if (this.#isCurrent(target)) return;
       const seen = this.#seen.get(target.namespace);
@@ -172,7 +173,7 @@ export class SchemaLease implements Others {
         throw new StaleSchemaError(target.namespace);
       }
       if (seen.changing === null) {
-        // The schema is the same, but looking took longer than the lease is.
+        // The schema is the same, but the look took longer than the lease.
         if (performance.now() > until) throw new ApiError('database_timeout', 'the database answers too slowly');
         continue;
       }
@@ -196,7 +197,7 @@ export class SchemaLease implements Others {
     return this.#refreshing;
   }
 
-  /** Registers first, so that whoever announces a change after this reading waits for this sidecar. */
+  /** Registers first, so that a change announced after this look waits for this sidecar. */
   #look(): Promise<void> {
     const bounds = { deadline: performance.now() + REFRESH_TIMEOUT_MS };
     return this.#options.run(bounds, async (work) => {
@@ -237,7 +238,7 @@ export class SchemaLease implements Others {
     this.#toldMs = callMs;
   }
 
-  /** From here on nothing begins in these namespaces until a later look finds the change done. */
+  /** After this nothing begins in these namespaces until a later look finds the change done. */
   async #acknowledge(work: SchemaWork): Promise<void> {
     for (const [namespace, { changing }] of this.#seen) {
       if (changing === null || this.#running.has(namespace) || this.#acknowledged.get(namespace) === changing) continue;
@@ -254,7 +255,7 @@ export class SchemaLease implements Others {
     if (this.#timer !== null || this.#isClosed) return;
     this.#timer = setInterval(() => {
       if (this.#usedAt < performance.now() - IDLE_MS) this.#leave();
-      // An operation that comes meanwhile looks by itself and tells its caller what is wrong.
+      // A new operation looks by itself and reports the error to its caller.
       else this.#refresh().catch(() => {});
     }, POLL_MS);
     this.#timer.unref();
@@ -265,7 +266,7 @@ export class SchemaLease implements Others {
     this.#timer = null;
   }
 
-  /** Nothing begins before the next look, and that registers again. */
+  /** Nothing begins before the next look, which registers again. */
   #leave(): void {
     if (this.#running.size > 0 || this.#refreshing !== null) return;
     this.#stopPolling();
@@ -277,7 +278,7 @@ export class SchemaLease implements Others {
       .run(bounds, async (work) => {
         await sidecarsOf(work.db).deleteOne({ _id: this.#id }, work.time());
       })
-      // It is forgotten by itself when its time is over.
+      // The registration ends by itself when its time is over.
       .catch(() => {})
       .finally(() => {
         this.#refreshing = null;

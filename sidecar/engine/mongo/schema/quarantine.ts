@@ -10,8 +10,8 @@ import { type QuarantineDocument, quarantineOf, type SchemaPlace, type SchemaWor
 import { countRows, createCollection, dropCollection, renameCollection } from './whole.ts';
 
 /**
- * Takes a table out of the schema with its rows; its generator is remembered by its name anyway. What a crash leaves: a
- * table that is renamed and not yet listed, until the change is finished.
+ * Moves a table with its rows out of the schema; its generator is remembered by its name anyway. After a crash the
+ * table is renamed and not yet listed, until the change is finished.
  */
 export async function keepTable(
   work: SchemaWork,
@@ -25,8 +25,8 @@ export async function keepTable(
 }
 
 /**
- * Copies what a column holds, with the identity of its rows; the caller then removes it from the rows. Each copy has the
- * `_id` of its row, so that copying again makes no second one.
+ * Copies the values of a column with the identity of their rows; the caller removes the column from the rows after
+ * that. Each copy has the `_id` of its row, so that copying again makes no second one.
  */
 export async function keepColumn(work: SchemaWork, place: SchemaPlace, table: Table, copy: KeptCopy): Promise<void> {
   const { column, physical: kept } = copy;
@@ -50,7 +50,7 @@ export async function keepColumn(work: SchemaWork, place: SchemaPlace, table: Ta
   await register(work, place, copy, { kind: 'column', table: table.name, column: column.name });
 }
 
-/** The fields by which a row is known: the key, or the order of insertion. */
+/** Fields that identify a row: the key, or the order of insertion. */
 export function keyFields(table: Table): readonly string[] {
   return table.primaryKey ?? [ORDER_FIELD];
 }
@@ -67,18 +67,18 @@ async function register(
   await quarantineOf(work.db).replaceOne({ _id: id }, document, { upsert: true, ...work.time() });
 }
 
-/** Columns in quarantine go with their table, and know its key by its new names. */
+/** Kept columns follow their table, and the new names of its key. */
 export function followChange(work: SchemaWork, namespace: string, change: TableTransition): Promise<void> {
   const { from, to } = change;
   return changeKept(work, namespace, from.name, null, (kept) => ({ table: to.name, kept: followed(kept, change) }));
 }
 
-/** When their table leaves the schema. */
+/** Kept columns of a table that leaves the schema. */
 export function detachColumns(work: SchemaWork, namespace: string, table: string, goneWith = DROPPED): Promise<void> {
   return changeKept(work, namespace, table, null, (kept) => ({ table, kept: { ...kept, goneWith } }));
 }
 
-/** When their table comes back. */
+/** Kept columns of a table that comes back. */
 export function attachColumns(work: SchemaWork, namespace: string, table: string, goneWith: number): Promise<void> {
   return changeKept(work, namespace, table, goneWith, (kept) => ({ table, kept: { ...kept, goneWith: null } }));
 }
@@ -103,7 +103,7 @@ async function changeKept(
   }
 }
 
-/** Oldest first; null means of all namespaces. */
+/** Oldest first; null means all namespaces. */
 export async function listQuarantine(work: SchemaWork, namespace: string | null): Promise<QuarantinedObject[]> {
   const found = await quarantineOf(work.db)
     .find({ ...(namespace === null ? {} : { namespace }), isGone: { $exists: false } }, work.time())
@@ -112,7 +112,7 @@ export async function listQuarantine(work: SchemaWork, namespace: string | null)
   return found.map(objectOf);
 }
 
-/** Throws `invalid_request` where nothing has that id. */
+/** @throws ApiError `invalid_request` if nothing has that id */
 export async function quarantineDocument(work: SchemaWork, id: number): Promise<QuarantineDocument> {
   const found = await quarantineOf(work.db).findOne({ _id: id, isGone: { $exists: false } }, work.time());
   if (found === null) throw new ApiError('invalid_request', `nothing in quarantine has the id ${id}`);
@@ -125,15 +125,15 @@ export function objectOf(document: QuarantineDocument): QuarantinedObject {
 }
 
 /**
- * Deletes a kept object for good. It is out of sight first: what a crash leaves is an invisible rest, which the next
- * purge or schema change removes.
+ * Deletes a kept object for good. It is out of sight first: a crash leaves an invisible rest, which the next purge or
+ * schema change removes.
  */
 export async function purgeObject(work: SchemaWork, id: number): Promise<void> {
   await markGone(work, id);
   await removeGone(work);
 }
 
-/** Out of sight; `removeGone` deletes it. */
+/** Hides an object; `removeGone` deletes it. */
 export async function markGone(work: SchemaWork, id: number): Promise<void> {
   await quarantineOf(work.db).updateOne({ _id: id }, { $set: { isGone: true } }, work.time());
 }

@@ -13,7 +13,7 @@ import { countRows, renameCollection } from './whole.ts';
 
 const BATCH = 1000;
 
-/** Crash points leave: the table under its own name and not yet in the schema, until the change is finished. */
+/** A crash leaves the table under its own name and not yet in the schema, until the change is finished. */
 export function restoreTableSteps({ namespace }: SchemaPlace, unit: RestoreTableUnit): Step[] {
   const { table, id } = unit;
   const physical = physicalTable(namespace, table.name);
@@ -21,12 +21,12 @@ export function restoreTableSteps({ namespace }: SchemaPlace, unit: RestoreTable
     (work) => renameCollection(work, unit.physical, physical),
     (work) => attachColumns(work, namespace, table.name, id),
     (work) => remakeIndexes(work, physical, table),
-    // Last of all: a sidecar that finishes the change needs the kept object until then.
+    // Last: a sidecar that finishes the change needs the kept object until then.
     (work) => markGone(work, id),
   ];
 }
 
-/** Crash points leave: rows with some of their values, which no schema names, until the change is finished. */
+/** A crash leaves rows with some of their values, which no schema names, until the change is finished. */
 export function restoreColumnSteps({ namespace, now }: SchemaPlace, unit: RestoreColumnUnit): Step[] {
   const { table, id } = unit;
   const physical = physicalTable(namespace, table.name);
@@ -38,7 +38,7 @@ export function restoreColumnSteps({ namespace, now }: SchemaPlace, unit: Restor
   ];
 }
 
-/** Values go back to the rows that had them. */
+/** Puts values back into the rows that had them. */
 async function putBack(work: SchemaWork, kept: string, physical: string, table: Table, column: string): Promise<void> {
   const identity = keyFields(table);
   let after: Document = {};
@@ -63,8 +63,8 @@ async function putBack(work: SchemaWork, kept: string, physical: string, table: 
 }
 
 /**
- * Gives rows that came since what a required column has for them. If it has nothing the column comes back nullable, so
- * that what was kept is not out of reach.
+ * Fills newer rows of a required column. If there is no value for them the column comes back nullable, so that the kept
+ * values can be restored.
  */
 async function fillLacking(work: SchemaWork, physical: string, unit: RestoreColumnUnit, now: number): Promise<void> {
   const { table, kept } = unit;
@@ -74,7 +74,7 @@ async function fillLacking(work: SchemaWork, physical: string, unit: RestoreColu
   await rewriteRows(work, physical, transitionTo(table, restoredTable(unit, 0)), now);
 }
 
-/** Rows for which a required column has nothing. */
+/** Number of rows without a value for a required column. */
 export async function countLacking(
   work: SchemaWork,
   namespace: string,

@@ -9,20 +9,23 @@ import { lastNumber, raiseGenerator } from './generators.ts';
 import { keyFields } from './quarantine.ts';
 
 const BATCH = 1000;
-/** Integers and decimals become each other; every other type lies in one form only, and so do decimals of any scale. */
+/**
+ * Integers and decimals become each other. Every other type has only one form in a document, and so have decimals of
+ * any scale.
+ */
 const CONVERSIONS: Partial<Record<Column['type'], { readonly type: string; readonly operator: string }>> = {
   int32: { type: 'int', operator: '$toInt' },
   int64: { type: 'long', operator: '$toLong' },
   decimal: { type: 'decimal', operator: '$toDecimal' },
 };
 
-/** What becomes of documents: each pass names those that it still has to change, so that all may be done again. */
+/** A pass over documents. It selects the documents that it still has to change, so that it may be repeated. */
 interface Pass {
   readonly filter: Document;
   readonly update: Document | readonly Document[];
 }
 
-/** A change of rows whose fit is known. What a crash leaves: some batches done, and doing it again does the rest. */
+/** Changes rows that are known to fit. After a crash some batches are done, and repeating it does the rest. */
 export async function rewriteRows(work: SchemaWork, physical: string, change: TableTransition, now: number) {
   // First, while rows without key still know their order.
   await numberRows(work, physical, change, now);
@@ -80,7 +83,7 @@ function conversion(from: Column, to: Column): Pass[] {
   ];
 }
 
-/** Filters over `_id` that together hold for every document, each for about a batch. */
+/** Filters over `_id` that together select every document, each about a batch. */
 async function* batches(work: SchemaWork, physical: string): AsyncGenerator<Document> {
   const rows = work.db.collection(physical);
   let after: Document = {};
@@ -113,7 +116,9 @@ async function fillRandom(work: SchemaWork, physical: string, column: string, wi
   await rows.bulkWrite(updates, { ordered: false, ...work.time() });
 }
 
-/** New generated ids, and the order of rows that have lost their key, in the order in which rows were read. */
+/**
+ * Numbers rows in the order in which they were read: new generated ids, and the order of rows that have lost their key.
+ */
 async function numberRows(work: SchemaWork, physical: string, change: TableTransition, now: number): Promise<void> {
   const { from, to } = change;
   const order = Object.fromEntries(keyFields(from).map((name) => [name, 1 as const]));
@@ -127,8 +132,8 @@ async function numberRows(work: SchemaWork, physical: string, change: TableTrans
 }
 
 /**
- * `physical` is the table's new name, whose generator counts on. Numbers are written before the generator knows them:
- * whoever does this again counts on from the highest of both.
+ * `physical` is the table's new name, whose generator continues. Numbers are written before the generator knows them: a
+ * repetition continues after the highest of both.
  */
 async function number(
   work: SchemaWork,
@@ -142,7 +147,7 @@ async function number(
   const highest = await highestNumber(work, physical, name);
   if (highest > last) last = highest;
   const rows = work.db.collection(physical);
-  // One cursor for all: its order is by fields that stay as they are.
+  // A single cursor for all rows: its order is by fields that do not change.
   const found = rows
     .find(lacking, { projection: { _id: 1 }, allowDiskUse: true, ...work.time() })
     .sort({ ...order, _id: 1 })

@@ -15,12 +15,12 @@ export async function readSchema(work: SchemaWork, namespace: string): Promise<S
   const document = await readDocument(work, namespace);
   const stored = storedOf(document);
   if (stored === null) return null;
-  // A crash before the change began has left the mark that holds operations back; the next sync takes it over as well.
+  // A crash before the change began has left the mark that holds operations back; the next sync takes it over.
   const isUnfinished = document?.pending !== undefined || document?.changing !== undefined;
   return isUnfinished ? { ...stored, isUnfinished } : stored;
 }
 
-/** Null for a namespace whose first sync has not come to its end. */
+/** Null if the first sync of the namespace is not finished. */
 export function storedOf(document: SchemaDocument | null): StoredSchema | null {
   if (document?.hash === undefined) return null;
   const { _id: namespace, revision, hash } = document;
@@ -31,16 +31,16 @@ export function storedSchema(document: SchemaDocument | null): Schema {
   return document?.schema === undefined ? { tables: [] } : schemaOfText(document.schema);
 }
 
-/** Those of its declared tables. */
+/** Collections of the declared tables. */
 export async function collectionsOf(work: Pick<SchemaWork, 'db' | 'time'>, namespace: string): Promise<string[]> {
   const { tables } = storedSchema(await readDocument(work, namespace));
   return tables.map(({ name }) => physicalTable(namespace, name));
 }
 
 /**
- * Tells every sidecar that a change of the namespace begins. What a crash leaves: operations on rows are held back
- * until the next change, which takes the mark over; nothing else has happened.
- * @throws StaleSchemaError where the stored schema is another than `revision`, null before the first sync.
+ * Announces a change of the namespace to every sidecar. A crash after this holds operations on rows back until the next
+ * change, which takes the mark over; nothing else has changed.
+ * @throws StaleSchemaError if the stored revision is not `revision`, null before the first sync
  */
 export async function announce(work: SchemaWork, namespace: string, revision: number | null, token: string) {
   try {
@@ -57,7 +57,7 @@ export async function announce(work: SchemaWork, namespace: string, revision: nu
   }
 }
 
-/** Operations on rows go on; nothing was changed. */
+/** Withdraws the announcement: operations on rows go on, and nothing was changed. */
 export async function withdraw(work: SchemaWork, namespace: string, token: string): Promise<void> {
   await schemasOf(work.db).updateOne(
     { _id: namespace, 'changing.token': token, pending: { $exists: false } },
@@ -66,7 +66,7 @@ export async function withdraw(work: SchemaWork, namespace: string, token: strin
   );
 }
 
-/** From here on the change is finished by whoever changes the namespace next, if not by this sidecar. */
+/** After this the change is finished in any case: by this sidecar, or by the next one that changes the namespace. */
 export async function storePending(work: SchemaWork, namespace: string, pending: PendingChange): Promise<void> {
   const { matchedCount } = await schemasOf(work.db).updateOne(
     { _id: namespace, 'changing.token': pending.token, pending: { $exists: false } },
@@ -76,7 +76,7 @@ export async function storePending(work: SchemaWork, namespace: string, pending:
   if (matchedCount === 0) throw new StaleSchemaError(namespace);
 }
 
-/** Takes over a change that was cut off: whoever had it stops at its next step. */
+/** Takes over a change that was cut off: another sidecar that works on it stops at its next step. */
 export async function takeOver(work: SchemaWork, namespace: string, pending: PendingChange, token: string) {
   const { matchedCount } = await schemasOf(work.db).updateOne(
     { _id: namespace, 'pending.token': pending.token },
@@ -87,7 +87,7 @@ export async function takeOver(work: SchemaWork, namespace: string, pending: Pen
   return { ...pending, token };
 }
 
-/** Before each unit: what comes before `position` is done, and the change is still this sidecar's. */
+/** Before each step: the steps before `position` are done, and the change still belongs to this sidecar. */
 export async function advance(work: SchemaWork, namespace: string, { token }: PendingChange, position: number) {
   const { matchedCount } = await schemasOf(work.db).updateOne(
     { _id: namespace, 'pending.token': token },
@@ -97,7 +97,7 @@ export async function advance(work: SchemaWork, namespace: string, { token }: Pe
   if (matchedCount === 0) throw takenOver(namespace);
 }
 
-/** The declared schema becomes the stored one, and operations on rows go on, in one step. */
+/** Stores the new schema and lets operations on rows go on, in one statement. */
 export async function finish(
   work: SchemaWork,
   namespace: string,
@@ -122,7 +122,7 @@ function takenOver(namespace: string): ApiError {
   return new ApiError('conflict_retry', `another sidecar has taken over the schema change of namespace ${namespace}`);
 }
 
-/** Before a schema is stored, or a change that leads to it, that an older program would not understand. */
+/** Call before storing a schema, or a change that leads to it, that an older program would not understand. */
 export async function raiseFormat(work: SchemaWork, schema: Schema): Promise<void> {
   const value = formatOf(schema);
   if (value === FIRST_FORMAT_VERSION) return;
@@ -130,8 +130,8 @@ export async function raiseFormat(work: SchemaWork, schema: Schema): Promise<voi
 }
 
 /**
- * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of
- * renewal that lies far ahead comes from a clock that was wrong, and does not hold.
+ * Takes or renews the lock of a namespace; false if another owner holds it. `now` in epoch milliseconds. A time of
+ * renewal far in the future comes from a wrong clock and does not count.
  */
 export async function lockNamespace(work: SchemaWork, namespace: string, owner: string, now: number): Promise<boolean> {
   const old = { renewedAt: { $lte: now - LOCK_LIFETIME_MS } };
@@ -144,7 +144,7 @@ export async function lockNamespace(work: SchemaWork, namespace: string, owner: 
     );
     return true;
   } catch (error) {
-    // The lock is there, and nothing of it matched.
+    // The lock exists, and no condition matched it.
     if (isDuplicateKey(error)) return false;
     throw error;
   }

@@ -39,7 +39,7 @@ export function stepsOf(place: SchemaPlace, unit: Unit): Step[] {
   }
 }
 
-/** Crash points leave: a table without some of its indexes, under one of its two names, with rows of both forms. */
+/** A crash leaves a table without some of its indexes, under one of its two names, with rows of both forms. */
 function transitionSteps({ namespace, now }: SchemaPlace, transition: TableTransition): Step[] {
   const { from, to } = transition;
   const before = physicalTable(namespace, from.name);
@@ -71,7 +71,7 @@ async function dropTable(work: SchemaWork, namespace: string, table: Table): Pro
   await detachColumns(work, namespace, table.name);
 }
 
-/** Rows that have nothing for a required column that came back; 0 for every other change. */
+/** Number of rows without a value for a required column that came back; 0 for every other change. */
 export async function lackingRows(work: SchemaWork, namespace: string, units: readonly Unit[]): Promise<number> {
   const [unit] = units;
   return unit?.kind === 'restoreColumn' ? countLacking(work, namespace, unit) : 0;

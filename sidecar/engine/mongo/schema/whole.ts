@@ -1,7 +1,7 @@
 import { type Document, MongoServerError } from 'mongodb';
 import type { SchemaWork } from './collections.ts';
 
-/** Steps over whole collections, each of which may be done again. */
+/** Steps over whole collections; each may be repeated. */
 
 const NAMESPACE_NOT_FOUND = 26;
 const NAMESPACE_EXISTS = 48;
@@ -9,14 +9,14 @@ const NAMESPACE_EXISTS = 48;
 export async function createCollection(work: SchemaWork, name: string): Promise<void> {
   try {
     const { maxTimeMS, signal } = work.time();
-    // `createCollection` of the driver would send the signal to the server, and MongoDB refuses what it does not know.
+    // `createCollection` of the driver would send the signal to the server, which refuses unknown options.
     await work.db.command({ create: name, maxTimeMS }, { signal });
   } catch (error) {
     if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
   }
 }
 
-/** Where the old collection is not there it is renamed already, or its owner has dropped it by hand. */
+/** If the old collection is missing it is renamed already, or its owner has dropped it by hand. */
 export async function renameCollection(work: SchemaWork, from: string, to: string): Promise<void> {
   const rename = () => work.db.collection(from).rename(to, work.time());
   try {
@@ -35,7 +35,7 @@ export async function countRows(work: SchemaWork, name: string, condition: Docum
   return Number(await work.db.collection(name).countDocuments(condition, options));
 }
 
-/** Whether documents lie where no declared table has put them. */
+/** Whether a collection that no declared table has made holds documents. */
 export async function isTaken(work: SchemaWork, name: string): Promise<boolean> {
   return (await work.db.collection(name).findOne({}, { ...work.time(), projection: { _id: 1 } })) !== null;
 }
