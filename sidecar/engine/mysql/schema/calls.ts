@@ -19,7 +19,7 @@ import type { SchemaCallOptions, SchemaTools } from './context.ts';
 import { schemaDialect } from './dialect.ts';
 import { lockNamespace, readRow, unfinished, unlockNamespace } from './store.ts';
 
-/** Before its own deadline a reader of the schema stops waiting for that. */
+/** Time before its own deadline at which a reader of the schema stops waiting for a repair. */
 const READER_MARGIN_MS = 500;
 
 export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'schemas' | 'transfer'> {
@@ -51,7 +51,7 @@ export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'sch
   return { schemas, transfer: createMysqlTransfer(options, toolsOf) };
 }
 
-/** A change that was cut off is finished first, as far as the reader's time allows. */
+/** Finishes a change that was cut off first, as far as the time of the reader allows. */
 function schemaReader(sessions: Sessions, toolsOf: (session: Session) => SchemaTools): SchemaCalls['readSchema'] {
   const repairs = new Repairs((namespace, bounds) =>
     sessions.write(bounds, (session) => finishPending(changingDatabase(toolsOf(session)), namespace)),
@@ -69,7 +69,10 @@ function schemaReader(sessions: Sessions, toolsOf: (session: Session) => SchemaT
   };
 }
 
-/** Without parameters by the text protocol: schema statements and locks of tables cannot all be prepared. */
+/**
+ * Sends statements without parameters by the text protocol: not all schema statements and locks of tables can be
+ * prepared.
+ */
 function unprepared(session: Session): Session {
   return {
     deadline: session.deadline,

@@ -12,9 +12,9 @@ import { waitForTables } from './turn.ts';
 import { isDone, runUnit, undoUnit } from './units.ts';
 
 /**
- * Carries out what is stored as pending, from wherever it was cut off; in its namespace's turn. Where the server refuses
- * a statement, what is not done yet is taken back, so that the stored schema is true again, and the refusal is thrown.
- * Where the connection is lost instead, or the time is over, all stays pending.
+ * Carries out the pending plan, from where it was cut off; in its namespace's turn. If the server refuses a statement,
+ * units that are not done are taken back, so that the stored schema is true again, and the refusal is thrown. If the
+ * connection is lost instead, or time is over, the plan stays pending.
  */
 export async function carryOut(tools: SchemaTools, row: PendingRow): Promise<Done> {
   try {
@@ -42,7 +42,7 @@ async function carryOutInTime({ connection, flavour, log }: SchemaTools, row: Pe
   return finish(context, row, units, new Set(units));
 }
 
-/** From here on no other sidecar writes to the tables by the old schema, and what is in them fits. */
+/** After this no other sidecar writes to the tables by the old schema, and the rows fit. */
 async function prepareTables(context: ChangeContext, units: readonly Unit[]): Promise<void> {
   const { connection, namespace, now } = context;
   const touched = units.flatMap((unit) => touchedTables(namespace, unit));

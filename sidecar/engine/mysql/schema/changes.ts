@@ -67,7 +67,7 @@ class NamespaceTurn implements Turn {
     try {
       return await carryOut(this.#tools, { ...row, plan: row.plan });
     } catch (error) {
-      // What was refused is taken back, and was answered to those who asked for it, if they still listened.
+      // A refused plan is taken back. Its caller, if there was one, has received the error.
       if ((await readRow(this.#tools.connection, namespace))?.plan) throw error;
       return null;
     }
@@ -93,7 +93,10 @@ class NamespaceTurn implements Turn {
     }
   }
 
-  /** Ids of what goes into quarantine. The names hold an id that is new, so that only another program's table has one. */
+  /**
+   * Registers objects for quarantine and returns their ids. Their names contain a new id, so that only another
+   * program's table can have one.
+   */
   async #registered(plan: Omit<SyncPlan, 'ids'>): Promise<number[]> {
     const { connection } = this.#tools;
     const quarantinedAt = new Date(plan.now).toISOString();
@@ -112,7 +115,7 @@ class NamespaceTurn implements Turn {
   }
 }
 
-/** Raises the revision: statements that were compiled before are refused from now on. */
+/** Raises the revision: statements that were compiled before are refused after this. */
 async function storePlan(connection: SchemaConnection, namespace: string, text: string, isFirst: boolean) {
   if (!isFirst) {
     const update = 'UPDATE _schemas SET revision = revision + 1, pending = ? WHERE namespace = ?';

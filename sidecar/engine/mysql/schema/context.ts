@@ -3,12 +3,12 @@ import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import type { Sessions } from '#engine/sql/session.ts';
 import type { Flavour } from './types.ts';
 
-/** Where and as what a change runs. */
+/** Context of a change. */
 export interface ChangeContext {
   readonly connection: SchemaConnection;
   readonly flavour: Flavour;
   readonly namespace: string;
-  /** To which the change leads. */
+  /** Revision after the change. */
   readonly revision: number;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -16,12 +16,12 @@ export interface ChangeContext {
 
 export interface SchemaCallOptions {
   readonly sessions: Sessions;
-  /** Of the server; asked for inside a session only, when it is known. */
+  /** Flavour of the server; call it only inside a session, when it is known. */
   readonly flavour: () => Flavour;
   readonly log: EngineLog;
 }
 
-/** With what a change runs. */
+/** Tools of a change. */
 export interface SchemaTools {
   readonly connection: SchemaConnection;
   readonly flavour: Flavour;

@@ -5,20 +5,20 @@ import { type Column, columnOf, type Table } from '#protocol/schema.ts';
 import { quoted } from '../dialect.ts';
 import { columnType, type Flavour, stringCharacters, textCharset } from './types.ts';
 
-/** Of an index of InnoDB. */
+/** Limit of InnoDB for an index. */
 const MAX_KEY_BYTES = 3072;
 
-/** Names the change that made a table what it is, so that an attempt after a crash sees what is done. */
+/** Comment of a table that names the change that made it, so that an attempt after a crash sees what is done. */
 export function markOf(revision: number): string {
   return `sidecar revision ${revision}`;
 }
 
-/** Whatever the server's and the database's defaults are. */
+/** Options that override the defaults of server and database. */
 export function tableOptions(flavour: Flavour): string {
   return `ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT ${textCharset(flavour)}`;
 }
 
-/** Without physical defaults: an insert names every column. */
+/** Column without a physical default: an insert names every column. */
 export function columnSql(column: Column, flavour: Flavour): string {
   const required = column.nullable ? 'NULL' : 'NOT NULL';
   return `${quoted(column.name)} ${columnType(column, flavour)} ${required}${column.autoIncrement ? ' AUTO_INCREMENT' : ''}`;
@@ -31,7 +31,7 @@ interface NewTable {
   readonly table: Table;
   readonly flavour: Flavour;
   readonly revision: number;
-  /** The first id that is generated. */
+  /** First id to generate. */
   readonly nextId: bigint;
 }
 
@@ -49,7 +49,7 @@ function indexSql(table: Table, index: PhysicalIndex): string {
   return `${kind} ${quoted(index.name)} (${keyParts(table, index.columns).join(', ')})`;
 }
 
-/** For the declared indexes that are not among those made. */
+/** Clauses for the declared indexes that are missing. */
 export function addIndexClauses(physical: string, table: Table, made: ReadonlySet<string>): string[] {
   return physicalIndexes(physical, table)
     .filter((index) => !made.has(index.name))
@@ -57,8 +57,8 @@ export function addIndexClauses(physical: string, table: Table, made: ReadonlySe
 }
 
 /**
- * Strings are physically longer than declared. Where an index would come out too wide by that, the declared length of
- * each is indexed, which is all that it ever holds.
+ * Strings are physically longer than declared. If that makes an index too wide, only the declared length of each string
+ * is indexed, which is all that it holds.
  */
 function keyParts(table: Table, names: readonly string[]): string[] {
   const columns = names.map((name) => (name === HIDDEN_ID ? null : columnOf(table, name, 'index')));
@@ -81,11 +81,11 @@ interface Alteration {
   readonly from: string;
   readonly to: string;
   readonly flavour: Flavour;
-  /** New columns that are there already, nullable and filled. */
+  /** New columns that exist already, nullable and filled. */
   readonly filled: ReadonlySet<string>;
 }
 
-/** The clauses of the one `ALTER TABLE` that makes the table what it is declared to be. */
+/** Clauses of the single `ALTER TABLE` that brings the table to its declared form. */
 export function alterClauses(alteration: Alteration): string[] {
   const { change, from, to } = alteration;
   const isRekeyed = changesKey(change) || !isSameParts(change, identityOf(change.from), identityOf(change.to));
@@ -114,7 +114,7 @@ function columnClauses({ change, flavour, filled }: Alteration, column: Column):
   return columnSql(source, flavour) === sql ? [] : [`CHANGE COLUMN ${quoted(source.name)} ${sql}`];
 }
 
-/** Those to drop, those whose name alone changes (old and new), and those to add. */
+/** Indexes to drop, indexes to rename (old and new name), and indexes to add. */
 function changedIndexes({ change, from, to }: Alteration): [PhysicalIndex[], [string, string][], PhysicalIndex[]] {
   const left = new Map(physicalIndexes(from, change.from).map((index) => [index.name, index]));
   const taken = new Set(left.keys());
@@ -139,7 +139,7 @@ function isSameIndex(change: TableTransition, from: PhysicalIndex, to: PhysicalI
   return isSameParts(change, from.columns, to.columns);
 }
 
-/** Of lists of the same columns, before and after: whether as much of each is indexed. */
+/** Whether two lists of the same columns, before and after, index as much of each column. */
 function isSameParts({ from, to }: TableTransition, old: readonly string[], names: readonly string[]): boolean {
   const lengths = (parts: readonly string[]): string => parts.map((part) => part.replace(/^`\w+`/, '')).join();
   return lengths(keyParts(from, old)) === lengths(keyParts(to, names));

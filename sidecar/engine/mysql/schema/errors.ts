@@ -1,21 +1,21 @@
 import { ApiError } from '#protocol/errors.ts';
 import { classify, errnoOf } from '../failures.ts';
 
-/** Whether the statement surely did not happen, and the connection goes on. */
+/** Whether the statement certainly did not happen, and the connection can be used. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof ApiError) return error.code !== 'database_timeout';
   return errnoOf(error) !== null && classify(error).kind !== 'lost';
 }
 
-/** Twice the same, NULL, too long, out of range, not exact. */
+/** Repeated values, NULL, too long, out of range, not exact. */
 const UNFIT = new Set([1022, 1048, 1062, 1138, 1169, 1263, 1264, 1265, 1292, 1366, 1406, 1586]);
 
-/** Foreign keys and checks that somebody has made on tables of the sidecar. */
+/** Foreign keys and checks that were made by hand on tables of the sidecar. */
 const MADE_BY_HAND = new Set([1216, 1217, 1451, 1452, 1553, 1828, 1829, 1830, 1832, 1833, 1834, 3730, 3780, 4025]);
-/** Rows and keys that the contract allows fit pages of 16 KiB, which is what servers have. */
+/** Rows and keys within the contract fit pages of 16 KiB, the default of servers. */
 const TOO_WIDE = new Set([1070, 1071, 1117, 1118]);
 
-/** What a refused statement of a schema change means to the caller; others stay as they are. */
+/** Error for the caller of a refused statement of a schema change; other errors stay as they are. */
 export function schemaError(error: unknown, namespace: string): unknown {
   const errno = errnoOf(error);
   if (errno === null) return error;

@@ -8,7 +8,10 @@ import type { ChangeContext } from './context.ts';
 import { columnSql } from './ddl.ts';
 import { columnNames, isEmpty } from './inspect.ts';
 
-/** New columns that rows get a value in are made nullable and filled before the table becomes what is declared. */
+/**
+ * Adds new columns as nullable, and fills them in existing rows, before the table gets its declared form. Returns their
+ * names.
+ */
 export async function addFilled(context: ChangeContext, change: TableTransition): Promise<Set<string>> {
   const { connection, namespace, now } = context;
   const physical = physicalTable(namespace, change.from.name);
@@ -36,7 +39,7 @@ export async function addColumns(
   if (clauses.length > 0) await connection.run(`ALTER TABLE ${quoted(physical)} ${clauses.join(', ')}`);
 }
 
-/** Every row that has nothing in `first` gets a value in each of the columns, in one statement. */
+/** Fills the columns in every row that has NULL in `first`, in one statement. */
 export async function fillColumns(
   { connection, now }: ChangeContext,
   physical: string,
@@ -54,8 +57,8 @@ export async function fillColumns(
 }
 
 /**
- * A random UUID of version 4, another one in each row: MySQL's own are of version 1, tell the time and the machine, and
- * `RANDOM_BYTES` is missing in older servers of MariaDB.
+ * A random UUID of version 4, another one in each row. MySQL's own are of version 1, which reveals the time and the
+ * machine, and older servers of MariaDB lack `RANDOM_BYTES`.
  */
 const RANDOM_DIGITS = 'MD5(CONCAT(UUID_SHORT(), RAND(), RAND(), CONNECTION_ID()))';
 const RANDOM_UUID = `INSERT(INSERT(INSERT(INSERT(INSERT(INSERT(${RANDOM_DIGITS},

@@ -13,8 +13,8 @@ import { inTransaction } from './turn.ts';
 import { lackingRows } from './units.ts';
 
 /**
- * Writes down what has become of a change, all at once, and ends it: the stored schema is what the tables are, also
- * where only some units are done.
+ * Ends a change and stores its result, in one transaction: the stored schema matches the tables, also if only some
+ * units are done.
  */
 export function finish(
   context: ChangeContext,
@@ -37,13 +37,13 @@ export function finish(
   });
 }
 
-/** The revision stays raised: it was refused to all, so that nobody can have compiled anything for it. */
+/** The revision stays raised: all statements for it were refused, so that none can have been compiled for it. */
 async function leaveAsItWas({ connection, namespace }: ChangeContext, row: StoredRow): Promise<void> {
   if (isFirst(row)) await connection.run('DELETE FROM _schemas WHERE namespace = ?', [namespace]);
   else await connection.run('UPDATE _schemas SET pending = NULL WHERE namespace = ?', [namespace]);
 }
 
-/** What the tables are now, each thing with its owner. */
+/** Schema of the tables now, each thing with its owner. */
 async function outcome(
   context: ChangeContext,
   { stored, plan }: PendingRow,
@@ -67,7 +67,7 @@ function withUnit(tables: readonly Table[], unit: Unit): readonly Table[] {
   return unit.kind === 'change' ? [...others, unit.change.to] : others;
 }
 
-/** What is in quarantine follows. */
+/** Updates the kept objects after a unit. */
 async function record(context: ChangeContext, unit: Unit): Promise<void> {
   const { connection, namespace } = context;
   const { kind } = unit;
@@ -97,7 +97,7 @@ async function countKept({ connection }: ChangeContext, id: number, physical: st
   await connection.run('UPDATE _quarantine SET row_count = ? WHERE id = ?', [rows, id]);
 }
 
-/** What was registered for a unit that did not come to be. */
+/** Forgets the objects of a unit that was not done. */
 async function forget({ connection }: ChangeContext, unit: Unit): Promise<void> {
   if (unit.kind === 'quarantine') await forgetQuarantine(connection, unit.id);
   if (unit.kind !== 'change') return;

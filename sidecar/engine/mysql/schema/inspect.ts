@@ -3,8 +3,8 @@ import { INT64_MAX } from '#protocol/limits.ts';
 import { COLUMNS, quoted } from '../dialect.ts';
 
 /**
- * Of those tables that are there: the name, and the comment, which says what change made them what they are. One by one,
- * because MariaDB opens every table of the database to answer a question about several.
+ * Comments of the tables that exist, by name; a comment names the change that made the table. One query for each table,
+ * because MariaDB opens every table of the database for a query about several.
  */
 export async function tableMarks(connection: SchemaConnection, names: readonly string[]): Promise<Map<string, string>> {
   const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
@@ -16,7 +16,7 @@ export async function tableMarks(connection: SchemaConnection, names: readonly s
   return marks;
 }
 
-/** By their declared names. */
+/** Columns of a table, by their declared names. */
 export async function columnNames(connection: SchemaConnection, physical: string): Promise<Set<string>> {
   const sql = 'SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?';
   return new Set((await connection.rows(sql, [physical])).map(([name]) => COLUMNS.declared(String(name))));
@@ -28,8 +28,8 @@ export async function indexNames(connection: SchemaConnection, physical: string)
 }
 
 /**
- * The id that the table will generate next. `SHOW CREATE TABLE` asks the table itself; what information_schema says of
- * it MySQL keeps for a day.
+ * Id that the table will generate next. `SHOW CREATE TABLE` asks the table itself; MySQL caches the answer of
+ * information_schema for a day.
  */
 export async function nextId(connection: SchemaConnection, physical: string): Promise<bigint> {
   const [row] = await connection.rows(`SHOW CREATE TABLE ${quoted(physical)}`);
@@ -38,7 +38,7 @@ export async function nextId(connection: SchemaConnection, physical: string): Pr
   return BigInt(next ?? 1);
 }
 
-/** The highest id that the table may have generated, 0 for none. */
+/** Highest id that the table may have generated; 0 for none. */
 export async function lastId(connection: SchemaConnection, physical: string): Promise<bigint> {
   const last = (await nextId(connection, physical)) - 1n;
   return last < INT64_MAX ? last : INT64_MAX;

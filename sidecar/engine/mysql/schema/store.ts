@@ -20,7 +20,7 @@ export interface PendingRow extends StoredRow {
   readonly plan: Plan;
 }
 
-/** In one statement: of two, one could see the end of a change and the other not. `lock` as for `readStored`. */
+/** A single statement: of two, one could see the end of a change and the other not. `lock` as for `readStored`. */
 export async function readRow(
   connection: SchemaConnection,
   namespace: string,
@@ -40,18 +40,18 @@ export async function readRow(
   return { stored, plan: pending === null ? null : planOfText(String(pending), namespace) };
 }
 
-/** Whether the namespace has had no schema before the change that is pending. */
+/** Whether the namespace had no schema before the pending change. */
 export function isFirst({ stored }: StoredRow): boolean {
   return stored.hash === '';
 }
 
-/** What others may know of a namespace while a change is pending: the schema before it, by a revision that is refused. */
+/** Schema for others while a change is pending: the one before it, with a revision that is refused. */
 export function unfinished(row: StoredRow): StoredSchema | null {
   if (isFirst(row)) return null;
   return { ...row.stored, revision: row.stored.revision - 1, isUnfinished: true };
 }
 
-/** For a statement whose revision was not the stored one: why, as an error. */
+/** Rejects with the reason why a statement had another revision than the stored one. */
 export async function refuseStale(session: Session, namespace: string): Promise<never> {
   const sql = 'SELECT 1 FROM _schemas WHERE namespace = ? AND pending IS NOT NULL';
   const { rows } = await session.query(sql, [namespace]);
@@ -62,8 +62,8 @@ export async function refuseStale(session: Session, namespace: string): Promise<
 }
 
 /**
- * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of
- * renewal that lies far ahead comes from a clock that was wrong, and does not hold.
+ * Takes or renews the lock of a namespace; false if another owner holds it. `now` in epoch milliseconds. A time of
+ * renewal far in the future comes from a wrong clock and does not count.
  */
 export async function lockNamespace(
   connection: SchemaConnection,

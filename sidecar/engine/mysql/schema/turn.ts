@@ -2,19 +2,19 @@ import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { errnoOf } from '../failures.ts';
 
-/** How long a change waits for another one of its namespace that runs in another process. */
+/** Time limit for waiting for another change of the namespace in another process. */
 const TURN_WAIT_SECONDS = 3;
 /**
- * How long it waits for a table. Longer than any statement of a sidecar takes (contract section 2), and short, because
- * everybody else who wants the table waits behind it.
+ * Time limit for waiting for a table. Longer than any statement of a sidecar (contract section 2), and short, because
+ * all other users of the table wait behind it.
  */
 const TABLE_WAIT_SECONDS = 5;
 
 const TURN = "CONCAT('sidecar.', LEFT(SHA2(CONCAT(DATABASE(), ' ', ?), 256), 40))";
 
 /**
- * Runs a change of a namespace while no other runs, in any process. The server itself holds the turn for this very
- * connection: a change that is pending while the turn is free belongs to a process that is gone.
+ * Runs a change of a namespace while no other runs, in any process. The server holds the turn for this connection: if a
+ * change is pending and the turn is free, its process is gone.
  */
 export async function inTurn<T>(connection: SchemaConnection, namespace: string, work: () => Promise<T>): Promise<T> {
   const isHeld = await connection.number(`SELECT GET_LOCK(${TURN}, ${TURN_WAIT_SECONDS})`, [namespace]);
@@ -31,7 +31,7 @@ export async function inTurn<T>(connection: SchemaConnection, namespace: string,
   }
 }
 
-/** For what changes rows only: a schema statement would commit. */
+/** Transaction for changes of rows only: a schema statement would commit it. */
 export async function inTransaction<T>(connection: SchemaConnection, work: () => Promise<T>): Promise<T> {
   await connection.run('START TRANSACTION');
   try {
@@ -47,26 +47,26 @@ export async function inTransaction<T>(connection: SchemaConnection, work: () =>
 const NOT_ALLOWED = new Set([1044, 1045, 1142, 1227]);
 
 /**
- * Waits until every transaction that has touched the tables is over. Whoever touches them afterwards sees what was
- * committed before this: a statement that was compiled for an older revision is refused.
+ * Waits until every transaction that has touched the tables is over. A later statement sees what was committed before
+ * this: if it was compiled for an older revision it is refused.
  */
 export async function waitForTables(connection: SchemaConnection, tables: readonly string[]): Promise<void> {
   if (tables.length === 0) return;
   try {
     await connection.run(`LOCK TABLES ${tables.map((name) => `${connection.quoted(name)} WRITE`).join(', ')}`);
   } catch (error) {
-    // Without the privilege the change itself waits, and strict mode refuses what does not fit.
+    // Without the privilege the change itself waits, and strict mode refuses rows that do not fit.
     if (!NOT_ALLOWED.has(errnoOf(error) ?? 0)) throw error;
   } finally {
     await quietly(() => connection.run('UNLOCK TABLES'));
   }
 }
 
-/** For what is over with the connection anyway, so that its failure must not hide an earlier one. */
+/** Ignores a failure of work that ends with the connection anyway, so that it does not hide an earlier failure. */
 async function quietly(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch {
-    // The connection is gone, or its time is over: it is not used again, and the server takes back what it held.
+    // The connection is gone, or its time is over: it is not used again, and the server releases what it held.
   }
 }

@@ -1,7 +1,7 @@
 import type { Column } from '#protocol/columns.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 
-/** The two servers differ in the name of the collation that compares by bytes, trailing spaces included. */
+/** Kind of server: they name the collation that compares by bytes, including trailing spaces, differently. */
 export type Flavour = 'mariadb' | 'mysql';
 
 const BYTE_ORDER = { mariadb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } as const satisfies Record<
@@ -9,10 +9,10 @@ const BYTE_ORDER = { mariadb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } a
   string
 >;
 
-/** Shorter ones would lie inside the page, of which a row may not fill more than half (contract section 6). */
+/** Shorter strings would be stored inside the page, and a row may fill at most half of a page (contract section 6). */
 const MIN_STRING_CHARACTERS = 64;
 
-/** Written out wherever text stands, so that no default of the server or of the database counts. */
+/** Character set of every text column, so that defaults of the server or the database do not count. */
 export function textCharset(flavour: Flavour): string {
   return `CHARACTER SET utf8mb4 COLLATE ${BYTE_ORDER[flavour]}`;
 }
@@ -21,7 +21,7 @@ export function stringCharacters(column: Column): number {
   return Math.max(MIN_STRING_CHARACTERS, column.length ?? 0);
 }
 
-/** Two columns with the same type keep equal values alike. */
+/** Two columns with the same type store equal values in the same form. */
 export function columnType(column: Column, flavour: Flavour): string {
   const { type } = column;
   switch (type) {

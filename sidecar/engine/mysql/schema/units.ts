@@ -17,7 +17,7 @@ import { columnNames, indexNames, lastId, nextId, tableMarks } from './inspect.t
 
 type ChangeUnit = Extract<Unit, { kind: 'change' }>;
 
-/** Does what is left of a unit; may be cut off after any statement and done again. */
+/** Does the rest of a unit. May be cut off after any statement and repeated. */
 export async function runUnit(context: ChangeContext, unit: Unit): Promise<void> {
   const { kind } = unit;
   switch (kind) {
@@ -38,7 +38,7 @@ export async function runUnit(context: ChangeContext, unit: Unit): Promise<void>
   }
 }
 
-/** Whether its one statement that cannot be taken back has run. */
+/** Whether its single statement that cannot be taken back has run. */
 export async function isDone({ connection, namespace, revision }: ChangeContext, unit: Unit): Promise<boolean> {
   const table = unit.kind === 'change' ? unit.change.to : unit.table;
   const physical = physicalTable(namespace, table.name);
@@ -59,7 +59,7 @@ export async function isDone({ connection, namespace, revision }: ChangeContext,
   }
 }
 
-/** Takes back what a unit that is not done has prepared. Columns that somebody else has made stay. */
+/** Takes back the preparations of a unit that is not done. Columns that were made by hand stay. */
 export async function undoUnit({ connection, namespace }: ChangeContext, unit: Unit): Promise<void> {
   if (unit.kind === 'change') {
     for (const keep of unit.keep) await connection.run(`DROP TABLE IF EXISTS ${quoted(keep.physical)}`);
@@ -73,7 +73,7 @@ export async function undoUnit({ connection, namespace }: ChangeContext, unit: U
   if (clauses.length > 0) await connection.run(`ALTER TABLE ${quoted(physical)} ${clauses.join(', ')}`);
 }
 
-/** Names of the columns that come to a table and were not in it before. */
+/** Names of columns that are new in a table. */
 function newColumns(unit: ChangeUnit | RestoreColumnUnit): string[] {
   if (unit.kind === 'restoreColumn') return [unit.kept.column.name];
   const { from, to, sources } = unit.change;
@@ -101,7 +101,7 @@ async function keepTable(context: ChangeContext, table: Table, kept: string): Pr
   await context.connection.run(`RENAME TABLE ${quoted(physical)} TO ${quoted(kept)}`);
 }
 
-/** Its indexes went with it; one that came from another database has none yet. */
+/** Restores a table. Its indexes moved with it; a table from another database has none yet. */
 async function restoreTable(context: ChangeContext, table: Table, kept: string): Promise<void> {
   const { connection, namespace } = context;
   const physical = physicalTable(namespace, table.name);
@@ -123,7 +123,7 @@ async function changeTable(context: ChangeContext, unit: ChangeUnit): Promise<vo
   await alterTable(context, change, await addFilled(context, change));
 }
 
-/** Copies the column's values; what an earlier attempt has copied is thrown away, as it may not be all. */
+/** Copies the values of a column. Drops the copy of an earlier attempt, which may be incomplete. */
 async function keepColumn(context: ChangeContext, table: Table, { column, physical }: KeptCopy): Promise<void> {
   const { connection, namespace, flavour, revision } = context;
   await connection.run(`DROP TABLE IF EXISTS ${quoted(physical)}`);
@@ -132,7 +132,7 @@ async function keepColumn(context: ChangeContext, table: Table, { column, physic
   await connection.run(copyKeptSql(connection, physical, physicalTable(namespace, table.name), table, column));
 }
 
-/** The one statement that makes a table what it is declared to be, and says so in its comment. */
+/** Brings a table to its declared form in a single statement, which also names the change in the comment. */
 async function alterTable(context: ChangeContext, change: TableTransition, filled: ReadonlySet<string>): Promise<void> {
   const { connection, namespace, flavour, revision } = context;
   const from = physicalTable(namespace, change.from.name);
@@ -148,7 +148,7 @@ async function alterTable(context: ChangeContext, change: TableTransition, fille
   await connection.run(`ALTER TABLE ${quoted(from)} ${clauses.join(', ')}`);
 }
 
-/** Before a name becomes free, or a table gets another one. */
+/** Remembers the generator before a name becomes free, or a table gets another name. */
 async function rememberGenerator(
   { connection, namespace }: ChangeContext,
   table: Table,
@@ -170,7 +170,7 @@ async function restoreColumn(context: ChangeContext, unit: RestoreColumnUnit): P
   await connection.run(`DROP TABLE IF EXISTS ${quoted(physical)}`);
 }
 
-/** Values go back to the rows that had them; rows that came since get what a required column has for them. */
+/** Puts values back into the rows that had them, and fills newer rows of a required column. */
 async function putBack(context: ChangeContext, { table, kept, physical }: RestoreColumnUnit): Promise<void> {
   const { connection, namespace, now } = context;
   const { column } = kept;
@@ -186,7 +186,7 @@ async function putBack(context: ChangeContext, { table, kept, physical }: Restor
   if (!column.nullable && isFilled) await fillColumns(context, present, [column], column);
 }
 
-/** Rows for which a required column has nothing, once what it has is put back. */
+/** Number of rows without a value for a required column, after its values are back. */
 export function lackingRows(
   { connection, namespace }: Pick<ChangeContext, 'connection' | 'namespace'>,
   { table, kept }: RestoreColumnUnit,
