@@ -41,7 +41,7 @@ export type OperationName =
   | 'flush'
   | (string & {});
 
-/** The methods of `Database`, each as a promise. It always resolves, with an error result where the call failed. */
+/** The methods of `Database`, each as a promise. It always resolves, with an error result if the call failed. */
 export class AsyncDatabase<S extends Declared = string> {
   readonly #send: Send;
   readonly #ready: () => Promise<DbResult>;
@@ -186,7 +186,7 @@ export class AsyncDatabase<S extends Declared = string> {
     return this.#send(requests.Count(namespace, table, erased(filter)));
   }
 
-  /** Sets and adds in all rows that match; `Number` tells how many did. Adds an idempotency key where there is an `inc`. */
+  /** Sets and adds in all rows that match; `Number` is their count. Adds an idempotency key if there is an `inc`. */
   Update<N extends NamespaceOf<S>, T extends TableOf<S, N>>(
     namespace: N,
     table: T,
@@ -197,7 +197,7 @@ export class AsyncDatabase<S extends Declared = string> {
   }
 
   /**
-   * Inserts the row, or sets its other columns where one with these keys is there; with `update` only those columns, with
+   * Inserts the row, or sets its other columns if a row with these keys exists; with `update` only those columns, with
    * `inc` adds to them. A list of rows is one batch, all or none: `Number` is the sum, `Results` has one result a row.
    * Without transactions rows are written one by one; the result is an error if one failed, and `FailedIndex` names it.
    */
@@ -231,7 +231,7 @@ export class AsyncDatabase<S extends Declared = string> {
     return this.#send(requests.Batch(namespace, operations, options));
   }
 
-  /** Applies queued writes now, where the owner buffers the namespace; `Flushed` reads what is left. */
+  /** Applies queued writes now, if the owner buffers the namespace; `Flushed` reads what is left. */
   Flush(namespace: NamespaceOf<S>): Promise<DbResult> {
     return this.#send(requests.Flush(namespace));
   }

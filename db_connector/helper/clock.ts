@@ -25,7 +25,7 @@ export function setClock(read: () => unknown): void {
   known = undefined;
 }
 
-/** The last one that was known, where the connector is away; 0 before the first. */
+/** The last known offset if the connector is away; 0 before the first. */
 function offsetMs(): number {
   const atMs = performance.now();
   if (known !== undefined && atMs - known.atMs < KEPT_MS) return known.offsetMs;

@@ -27,7 +27,7 @@ export class Deliveries {
 
   /**
    * @param what names the call in a line, such as `Find game.characters`
-   * @returns never throws, also where the callback does
+   * @returns never throws, also if the callback does
    */
   to(what: string, callback: DbCallback | undefined): (result: DbResult) => void {
     if (callback === undefined) return (result) => this.#tellError(what, result);

@@ -74,7 +74,7 @@ export interface FilterBuilders {
 const NAMES = ['field', 'op', 'value', 'and', 'or', 'not'];
 const HINT = 'a filter such as Q.Eq(…), or a plain object';
 
-/** JSON text of a filter, in which texts and objects may be mixed. Throws `TypeError` where it is none. */
+/** JSON text of a filter, in which texts and objects may be mixed. Throws `TypeError` if it is none. */
 export function filterText(filter: unknown, path: string): JsonText {
   if (!isPlainObject(filter)) return objectText(filter, path, HINT);
   checkNames(filter, NAMES, path);

@@ -11,7 +11,7 @@ import { type OrderedBy, rowsAfter, totalOrder } from './row-order.ts';
 import { sortText } from './rows.ts';
 import type { ColumnOf, DbRow } from './typed-rows.ts';
 
-/** More rows than this are refused where a script has not said how many it can bear. */
+/** More rows than this are refused unless the script allows more. */
 const DEFAULT_MAX = 100_000;
 
 /** Options of a `FindAll`. */
@@ -24,7 +24,7 @@ const ALL_NAMES = namesOf<AllQuery>({ filter: true, fields: true, sort: true, ma
 /** Known, and refused with a reason of their own. */
 const PAGE_NAMES = ['limit', 'offset'];
 
-/** Where a page goes on: after a row by key, or so many rows from the start in a table without one. */
+/** Start of the next page: after a row by key, or so many rows from the start in a table without one. */
 interface Place {
   readonly last: DbRow;
   readonly offset: number;
@@ -52,7 +52,7 @@ export async function* pagesOf(
 ): AsyncGenerator<readonly DbRow[]> {
   const query = await checked(send, `${method} ${namespace}.${table}`, asked);
   const { filter, sort, fields } = query;
-  // A short table is one call: its key matters only where it goes on, or where columns have to be asked for.
+  // A short table is one call: its key matters only if it goes on, or if columns have to be asked for.
   let plan = fields === undefined ? undefined : await planOf(send, namespace, table, query);
   let page = must(await send(requests.Find(namespace, table, { filter, sort, fields: plan?.fields })));
   let offset = 0;
@@ -124,8 +124,8 @@ async function nextPage(
 }
 
 /**
- * A table without a key is read by offset. Each page begins with the last row of the one before: where another one
- * stands there, rows have come or gone in front of it, and the next ones would be missed or come twice.
+ * A table without a key is read by offset. Each page begins with the last row of the one before: if another row is there,
+ * rows have come or gone in front of it, and the next ones would be missed or come twice.
  */
 async function pageByOffset(
   send: Send,
@@ -169,7 +169,7 @@ export async function findAll(send: Send, namespace: string, table: string, quer
 
 const HINT = 'give a filter, a larger max, or walk through them with FindEach';
 
-/** A result that was put together here. Its text is written only where somebody reads it. */
+/** A result that was put together here. Its text is written only if it is read. */
 export function okResult(body: Readonly<Record<string, unknown>>): DbResult {
   return withBody(
     {

@@ -119,7 +119,7 @@ function writeSpecial(value: object, path: string): string | undefined {
  * JSON text in a place where an object is expected: a string there is the text itself, as builders return it, and
  * anything else a plain object.
  *
- * @throws TypeError where a string is not JSON text of an object, so that no text ever leaks out of its place
+ * @throws TypeError if a string is not JSON text of an object, so that no text ever leaks out of its place
  */
 export function objectText(value: unknown, path: string, hint: string): string {
   if (typeof value === 'string') {

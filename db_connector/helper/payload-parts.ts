@@ -11,7 +11,7 @@ export function optional<T>(value: T, textOf: (value: NonNullable<T>) => JsonTex
   return value === undefined || value === null ? undefined : textOf(value);
 }
 
-/** A property whose value is written as it is, where it was said. */
+/** A property whose value is written as it is, if it was given. */
 export function plainMember(name: string, value: unknown): Member {
   return [name, optional(value, (given) => jsonText(given, name))];
 }

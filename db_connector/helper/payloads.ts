@@ -52,7 +52,7 @@ type AggregateText<A extends string> = Text<{ readonly as: A }>;
 export interface WriteOptions {
   /** The same key with the same payload within ten minutes is the same write: it happens once. */
   readonly idempotencyKey?: string | undefined;
-  /** Do not wait in the write-behind queue, where the owner has one for this namespace. */
+  /** Do not wait in the write-behind queue, if the owner has one for this namespace. */
   readonly immediate?: boolean | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { DbValue } from './typed-rows.ts';
 /** Results are read more than once (`Rows`, then `HasMore`), so what was read is kept as long as the result is. */
 const bodies = new WeakMap<DbResult, Readonly<Record<string, unknown>>>();
 
-/** The object in a result's text; an empty one where there is none. */
+/** The object in a result's text; an empty one if there is none. */
 function bodyOf(result: DbResult): Readonly<Record<string, unknown>> {
   const known = bodies.get(result);
   if (known !== undefined) return known;
@@ -91,7 +91,7 @@ export function readFlushed(result: DbResult): Flushed {
   };
 }
 
-/** The results of a batch, each as that of an operation by itself; none after an error, or where the batch waits. */
+/** The results of a batch, each as that of an operation by itself; none after an error, or if the batch waits. */
 export function readResults(result: DbResult): DbResult[] {
   const { results } = okBody(result);
   return Array.isArray(results) ? results.map((body: unknown) => partOf(result, body)) : [];
@@ -135,9 +135,8 @@ const MAY_NEED_CARE = /[[:,]\s*(-?(?:[0-9.]{16}[0-9.]*(?:[eE][+-]?\d+)?|[0-9.]+[
 const LONG_INTEGER = /^-?\d{16,}$/;
 
 /**
- * An answer's text as values: native where that is exact; else integers past 2^53 become BigInt, and other numbers that
- * a double would change stay text. Throws `SyntaxError` on text that is no JSON.
- *
+ * An answer's text as values: native if that is exact; else integers past 2^53 become BigInt, and other numbers that a
+ * double would change stay text. Throws `SyntaxError` on text that is no JSON.
  * The careful reader takes five times as long as the native one, so it reads only what has a number that needs it:
  * coordinates have 17 digits and need none.
  */

@@ -13,8 +13,8 @@ export interface ReadinessWork {
 }
 
 /**
- * Asks for health again and again until the sidecar itself has answered, whatever it says; a signed answer has a
- * status. Ends with the last error where the bundle has stopped meanwhile.
+ * Asks for health again and again until the sidecar itself has answered, whatever it says; a signed answer has a status.
+ * Ends with the last error if the bundle has stopped meanwhile.
  */
 export function awaitSidecar(work: ReadinessWork, deliver: (result: DbResult) => void): void {
   const beganAt = performance.now();

@@ -36,7 +36,7 @@ export interface Request {
   readonly operation: string;
   /** Names the call in a console line, such as `Find game.characters`. */
   readonly what: string;
-  /** @throws TypeError where an argument cannot be sent */
+  /** @throws TypeError if an argument cannot be sent */
   readonly payload: () => JsonText;
   /** Adds to the answer what follows from the arguments. Never throws. */
   readonly complete?: (result: DbResult) => DbResult;
@@ -56,7 +56,7 @@ export function mistaken(what: string, mistake: unknown): Request {
   };
 }
 
-/** The calls by the method's arguments, for callbacks and promises alike. */
+/** The calls by the method's arguments, for both callbacks and promises. */
 export const requests = {
   Call: (operation: string, payload: JsonText | object): Request => ({
     operation,

@@ -32,7 +32,7 @@ export class ResultReaders {
     return readNumber(result);
   }
 
-  /** The primary keys of an `Insert`, in the order of its rows, where the key is a single column. */
+  /** The primary keys of an `Insert`, in the order of its rows, if the key is a single column. */
   InsertedIds<T extends DbValue = DbValue>(result: DbResult): T[] {
     return readInsertedIds(result) as T[];
   }

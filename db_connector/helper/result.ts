@@ -3,7 +3,7 @@ export interface DbTicket {
   /** Names the call; empty if it was refused. */
   readonly Id: string;
   readonly Accepted: boolean;
-  /** `code: message` where the call was refused, else empty. The callback gets the same as an error. */
+  /** `code: message` if the call was refused, else empty. The callback gets the same as an error. */
   readonly Error: string;
 }
 
@@ -18,7 +18,7 @@ export interface DbResult<R = unknown> {
   /** Id of the ticket; empty if the call was refused. */
   readonly Id: string;
   readonly State: 'ok' | 'error';
-  /** HTTP status of the sidecar's signed answer; 0 where the answer is the connector's or the helper's own. */
+  /** HTTP status of the sidecar's signed answer; 0 if the answer is the connector's or the helper's own. */
   readonly Status: number;
   /** Error code; empty if `State` is `ok`. */
   readonly Code: string;

@@ -28,21 +28,21 @@ export interface RowBuilders {
    * Values by column. A BigInt and a `Q.Number` are written digit for digit, a `Date` as ISO text, bytes as base64;
    * `undefined` is left out.
    *
-   * @throws TypeError that names the property, where a value cannot be stored (NaN, a function, a Promise)
+   * @throws TypeError that names the property, if a value cannot be stored (NaN, a function, a Promise)
    */
   Row(values: object): JsonText;
   /** Order by a column, `asc` if nothing is said. Several: a list of these. */
   Sort<const F extends string>(field: F, dir?: 'asc' | 'desc'): Text<SortsBy<F>>;
   /** The same payload of a write, which does not wait in the write-behind queue; for `Call`. */
   Immediate(payload: JsonText | object): JsonText;
-  /** A number digit for digit, as text says it: `Q.Number('123.45')`. @throws TypeError where the text is no number */
+  /** A number digit for digit, as text says it: `Q.Number('123.45')`. @throws TypeError if the text is no number */
   Number(digits: string | number | bigint): ExactNumber;
 }
 
 const SORT_NAMES = namesOf<SortField>({ field: true, dir: true });
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** JSON text of one row. Throws `TypeError` where it is none. */
+/** JSON text of one row. Throws `TypeError` if it is none. */
 export function rowText(row: unknown, path: string): JsonText {
   return objectText(row, path, 'an object with values by column');
 }

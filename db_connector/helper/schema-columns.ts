@@ -20,7 +20,7 @@ export type ColumnTypeName =
 export interface ColumnOptions {
   /** NULL is allowed. */
   readonly nullable?: boolean;
-  /** Stored where a new row leaves the column out. Existing rows get it too when the column is added. */
+  /** Stored if a new row leaves the column out. Existing rows get it too when the column is added. */
   readonly default?: Scalar | object | null;
   /** No two rows have the same value; many NULLs may stand beside each other. Makes an index. */
   readonly unique?: boolean;
@@ -30,7 +30,7 @@ export interface ColumnOptions {
   readonly derived?: Derivation;
 }
 
-/** Where the value of a derived column comes from. */
+/** Source of the value of a derived column. */
 export interface Derivation {
   /** The column it is taken from. */
   readonly from: string;

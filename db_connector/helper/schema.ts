@@ -205,7 +205,7 @@ function tableText(table: unknown, path: string): JsonText {
   });
 }
 
-/** JSON text of a schema. Throws `TypeError` where it is none. */
+/** JSON text of a schema. Throws `TypeError` if it is none. */
 export function schemaText(schema: unknown): JsonText {
   if (!isPlainObject(schema)) return objectText(schema, 'schema', 'a schema such as Q.Schema(…)');
   checkNames(schema, ['tables'], 'schema');

@@ -31,7 +31,7 @@ export type Selection<R = DbRow> =
 export interface Existing<R = DbRow> {
   /** Only these columns are set; an empty list inserts if missing, and otherwise does nothing. */
   readonly update?: readonly ColumnOf<R>[] | undefined;
-  /** Added to the row that is there; where it is new, to its own or default value. */
+  /** Added to the existing row; if it is new, to its own or default value. */
   readonly inc?: Increments<R> | undefined;
 }
 
