@@ -130,6 +130,6 @@ export interface AcceptedCall {
   /** Null if the host does not name the caller. */
   readonly caller: string | null;
   readonly trace: CallTrace;
-  /** It was taken while this server's own sidecar was starting: that it took long surprises nobody. */
+  /** It was accepted while this server's own sidecar was starting, so its long duration is expected. */
   readonly wasHeld: boolean;
 }

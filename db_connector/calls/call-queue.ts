@@ -5,7 +5,7 @@ import { CONNECTOR_MAX_WAITING } from '../protocol/limits.ts';
 const MAX_WAITING_OF_ONE = 448;
 /** From there on, several that flood at once leave the last places to those with few calls waiting. */
 const FEW = 16;
-/** How long a caller counts as one of those who call. */
+/** Time for which a caller counts as one of several that call. */
 const OTHERS_MS = 10_000;
 
 /** Accepted calls: `concurrency` in flight, at most 512 that wait. A call keeps its place between its attempts. */

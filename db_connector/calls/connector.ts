@@ -22,7 +22,7 @@ export interface ConnectorOptions {
   readonly openTransport: (configuration: Configuration) => Transport;
 }
 
-/** A result that nobody collects is kept this long, and four times the timeout. */
+/** A result that is not collected is kept this long, and four times the timeout. */
 const RESULT_LIFETIME_MS = 120_000;
 
 const INTERNAL = 'unexpected failure of the connector; details are in the log';
@@ -85,7 +85,7 @@ export class Connector {
   /**
    * Export `Call`: a record DbCall(Operation, Json) gives DbTicket(Id, Accepted, Error). Synchronous; never throws.
    *
-   * @param caller the bundle that asks, where the host tells; only it can collect the result
+   * @param caller the bundle that asks, if the host names it; only it can collect the result
    */
   call(question: unknown, caller?: string): unknown {
     const asked = readQuestion(question, ['Operation', 'Json'], this.#options.bytes);
@@ -170,12 +170,12 @@ export class Connector {
     this.#closing = reason;
   }
 
-  /** A bundle has stopped: nobody will collect its results. Its calls go out all the same. */
+  /** A bundle has stopped: its results will not be collected. Its calls still go out. */
   forget(caller: string): void {
     this.#results.forget(caller);
   }
 
-  /** Ends everything: sockets, timers, calls. Results that nobody collected are dropped. */
+  /** Ends everything: sockets, timers, calls. Results that were not collected are dropped. */
   async stop(): Promise<void> {
     this.#wait.stop();
     const clients = [...this.#retired, ...(this.#client === null ? [] : [this.#client])];

@@ -4,7 +4,7 @@ import type { CallQueue } from './call-queue.ts';
 
 /** Longest that calls wait for a sidecar that this connector runs itself (contract section 8). */
 const LONGEST_HOLD_MS = 30_000;
-/** After a failed attempt at the own sidecar: its end is seen by then if it has ended. */
+/** After a failed attempt at the own sidecar: if it has ended, its end is seen within this time. */
 const DOUBT_MS = 1000;
 
 /** Calls that wait because there is no address to send them to yet. */

@@ -202,7 +202,7 @@ export class ApiClient {
     return !this.#isStopped && this.breaker.state === 'closed' && this.breaker.period === period;
   }
 
-  /** False where the circuit opened, or the connector stopped, before the time was over. */
+  /** False if the circuit opened, or the connector stopped, before the time was over. */
   #pause(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isOver: boolean) => {

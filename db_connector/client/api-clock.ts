@@ -3,7 +3,7 @@ import type { SignedTime } from './api-time.ts';
 import type { Cancel, Timers } from './timers.ts';
 
 const PERIOD_MS = 600_000;
-/** A longer round trip says little: a second may be missing on one side only, as where the game thread stood still. */
+/** A longer round trip says little: a second may be missing on one side only, as when the game thread stood still. */
 const GOOD_ROUND_TRIP_MS = 250;
 const MAX_READINGS = 3;
 const MAX_OFFSET_MS = 24 * 3_600_000;
@@ -29,9 +29,9 @@ interface Reading {
 }
 
 /**
- * The API's clock, as far as this machine knows: its own clock and an offset (contract section 8). The offset follows from the
- * signed `time` of `health`. The public probe only says for which time such a request may be signed, so that no other
- * request is ever signed for a time that somebody in between has made up.
+ * The API's clock, as far as this machine knows: its own clock and an offset (contract section 8). The offset follows
+ * from the signed `time` of `health`. The public probe only says for which time such a request may be signed, so that no
+ * other request is ever signed for a time that a program in between has made up.
  */
 export class ApiClock {
   readonly #options: ApiClockOptions;

@@ -1,4 +1,4 @@
-/** Where the time of a call went, in milliseconds; together all of it. */
+/** Parts of the time of a call, in milliseconds; together all of it. */
 export interface TimeParts {
   /** Accepted, and waiting for one of the places in flight. */
   readonly queue: number;
@@ -17,7 +17,7 @@ export interface AttemptTimes {
   readonly tookMs: number;
   /** Part of it in which the game thread stood still. */
   readonly stalledMs: number;
-  /** The answer's `Server-Timing`, which nobody has signed. */
+  /** The answer's `Server-Timing`, which is not signed. */
   readonly told: { readonly totalMs: number; readonly databaseMs: number } | null;
 }
 

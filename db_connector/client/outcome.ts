@@ -13,7 +13,7 @@ export interface Result {
 /** A result together with what it says about the way to the API. */
 export interface Outcome {
   readonly result: Result;
-  /** How the circuit breaker counts it; `nothing` where the game itself was to blame. */
+  /** How the circuit breaker counts it; `nothing` if the game itself was to blame. */
   readonly transport: 'success' | 'failure' | 'nothing';
   /** The next attempt: again after a pause, again with the clock set, or none. */
   readonly next: 'again' | 'setClock' | 'nothing';

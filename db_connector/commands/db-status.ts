@@ -20,7 +20,7 @@ interface Status {
   readonly circuit: CircuitState;
   readonly clockOffsetSeconds: number;
   readonly callers: readonly CallerFigures[];
-  /** Only where there is no configuration: why. */
+  /** Only if there is no configuration: why. */
   readonly notConfigured?: string;
   /** Only while this server's own sidecar is not up. */
   readonly sidecar?: string;

@@ -24,7 +24,7 @@ export interface ConfigOverride {
 
 /** How a host keeps configuration. */
 export interface ConfigurationFiles {
-  /** Text of a file; throws with a `code` where it cannot be read. Default: the file system's. */
+  /** Text of a file; throws with a `code` if it cannot be read. Default: the file system's. */
   readonly readFile?: (path: string) => string;
   /** Default: none. */
   readonly overrides?: () => readonly ConfigOverride[];
@@ -45,8 +45,8 @@ export interface ConfigurationSource extends ConfigurationFiles {
 const NOTHING_CONFIGURED = '{"sidecar":{"mode":"embedded"}}';
 
 /**
- * Reads `database.json`. Where there is none, and no address is given otherwise, a bundle that carries its own sidecar
- * needs none.
+ * Reads `database.json`. If there is none, and no address is given otherwise, a bundle that carries its own sidecar needs
+ * none.
  *
  * @throws ConfigError
  */
@@ -78,7 +78,7 @@ export function completeConfiguration(source: ConfigurationSource, config: Datab
 const SHARED_SECRET =
   'the secret lies in a file that every other resource can read; take it out of secretFile and put it into server.cfg: set db_connector_secret "…" and add_convar_permission db_connector read db_connector_secret';
 
-/** @throws ConfigError that names the override where it is one that cannot be used */
+/** @throws ConfigError that names the override if it cannot be used */
 function parseConfig(overrides: readonly ConfigOverride[], text: string): DatabaseConfig | EmbeddedConfig {
   try {
     return parseDatabaseConfig(text, Object.fromEntries(overrides.map(({ field, value }) => [field, value])));

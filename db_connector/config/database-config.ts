@@ -23,7 +23,7 @@ export interface CallSettings {
   readonly maxAnswerBytes: number;
   /** A call that takes longer is a line on the console; 0 switches that off. */
   readonly slowCallMs: number;
-  /** `auto`: a stream where the API offers one, POST otherwise. */
+  /** `auto`: a stream if the API offers one, POST otherwise. */
   readonly transport: TransportMode;
 }
 
@@ -40,7 +40,7 @@ export interface DatabaseConfig extends CallSettings {
   readonly caFile: string | null;
 }
 
-/** The same for a sidecar that the connector runs itself: where it listens is known once it does. */
+/** The same for a sidecar that the connector runs itself: its address is known once it listens. */
 export interface EmbeddedConfig extends CallSettings {
   readonly target: null;
   /** Node.js that runs it: a command on the path, or a file. */

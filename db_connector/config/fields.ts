@@ -66,7 +66,7 @@ export class Fields {
     });
   }
 
-  /** An empty section where it is left out. */
+  /** An empty section if it is left out. */
   section(name: string): Fields {
     const value = this.#section[name];
     if (value !== undefined && !isJsonObject(value)) {

@@ -22,7 +22,7 @@ export interface LoaderOptions {
   readonly log: Say;
 }
 
-/** Brings the configuration to the connector, and runs the sidecar where the configuration asks for that. */
+/** Brings the configuration to the connector, and runs the sidecar if the configuration asks for that. */
 export class ConfigurationLoader {
   readonly #options: LoaderOptions;
   readonly #source: ConfigurationSource;

@@ -1,4 +1,4 @@
-/** Where a host lets the connector run a sidecar of its own. */
+/** Place in which a host lets the connector run a sidecar of its own. */
 export interface EmbeddedPlace {
   /** Absolute path of the sidecar's `main.js` in the bundle's own folder. */
   readonly program: string;
@@ -10,7 +10,7 @@ export interface EmbeddedPlace {
   readonly folder: string;
   /** Absolute; a relative `sidecar.folder` starts here. */
   readonly base: string;
-  /** Where an owner names another Node.js. */
+  /** Setting in which an owner names another Node.js. */
   readonly nodeSetting: string;
   /** Step that the owner must take so that this host lets the connector start a program; null: none. */
   readonly permissionHint: string | null;

@@ -7,7 +7,7 @@ import { environmentOfChild } from './node-version.ts';
 const HUNG_MS = 3000;
 /** A sidecar that has said so still writes out what waits. What it cannot write stays in its journal. */
 const LONGEST_STOP_MS = 30_000;
-/** Its output is closed by then, unless a program that it has started holds it open. */
+/** Its output is closed within this time, unless a program that it has started holds it open. */
 const LAST_LINES_MS = 1000;
 
 /** Orders for a start of the sidecar. */
@@ -83,7 +83,10 @@ export class SidecarChild {
     });
   }
 
-  /** It says its address once; for Node's readline a line ends at U+2028 too, so a later one may be what somebody has sent. */
+  /**
+   * It says its address once; for Node's readline a line ends at U+2028 too, so a later one may be text that a client has
+   * sent.
+   */
   #read(line: string, events: ChildEvents): void {
     const message = messageOf(line);
     if (message.service === 'api' && message.msg === 'listening' && !this.#isListening) {

@@ -129,7 +129,7 @@ export class SidecarKeeper {
     this.#cancelPause = timers.after(pauseMs, () => void this.start());
   }
 
-  /** A sidecar that cannot start says why, once a start; the same line over and over helps nobody. */
+  /** A sidecar that cannot start says why, once a start; repeating the same line would not help. */
   #say(line: string): void {
     if (line !== this.#lastLine) {
       this.#options.log(line, 'warning');

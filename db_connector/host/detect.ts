@@ -8,7 +8,7 @@ import { isStandaloneServer } from './standalone/host-types.ts';
  * The adapter of the game server that runs this code. This is the only file that names them.
  *
  * @param given what the server hands to a bundle's script, or the globals of a script that is handed nothing
- * @throws Error where no known server is found
+ * @throws Error if no known server is found
  */
 export function detectHost(given: unknown): Host {
   if (isStandaloneServer(given)) {

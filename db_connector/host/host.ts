@@ -8,20 +8,20 @@ import type { EmbeddedPlace } from '../embedded/embedded-place.ts';
 export interface Host extends ConfigurationFiles {
   /** Path of `database.json`, as `readFile` takes it. */
   readonly configFile: string;
-  /** Where the connector may run a sidecar of its own. */
+  /** Place in which the connector may run a sidecar of its own. */
   readonly embedded: EmbeddedPlace;
   /** How this host carries MessagePack bytes through exports. */
   readonly bytes: ByteForm;
   /** The secret from the host's protected store; undefined if it has none, or holds none. */
   storedSecret(): string | undefined;
-  /** @param run gets the bundle that calls, where the host tells */
+  /** @param run gets the bundle that calls, if the host names it */
   registerExport(name: string, run: (question: unknown, caller: string | undefined) => unknown): void;
   registerCommand(command: Command): void;
   /** A console line. */
   readonly log: Say;
   /** Tells of other bundles that stop, by the name that `registerExport` gives for them. */
   onCallerStopped(run: (caller: string) => void): void;
-  /** Tells that the whole server will stop in so many milliseconds, where it says so beforehand. */
+  /** Reports that the whole server will stop in so many milliseconds, if the host announces that. */
   onShutdown(run: (delayMs: number) => void): void;
   /** Tells that this bundle stops; `run` cannot be waited for. A host that calls what `start` returned does nothing here. */
   onStop(run: () => void): void;

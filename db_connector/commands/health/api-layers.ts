@@ -77,7 +77,7 @@ function signatureFault(result: Result, keyId: string): Finding {
   }
 }
 
-/** `schema.describe` changes nothing, and a namespace that nobody has declared yet is no fault. */
+/** `schema.describe` changes nothing, and a namespace that was not declared yet is no fault. */
 async function lookAtPermissions(client: ApiClient): Promise<Finding> {
   const refused: string[] = [];
   for (const namespace of client.config.namespaces) {
