@@ -67,7 +67,7 @@ async function measureEngine(engine: MeasuredEngine, servers: TestServers, secon
       const rows = Array.from({ length: PLAYERS }, (_, id) => ({ id, ...valuesOf(id, 0) }));
       await call('/v1/schema/sync', { schema: { tables: [{ name: TABLE, primaryKey: ['id'], columns: COLUMNS }] } });
       await call('/v1/data/insert', { table: TABLE, rows });
-      // Atomic where that works: it is the default.
+      // Atomic if that works: it is the default.
       const { capabilities } = (await callApi(port, secret, '/v1/health', {})) as {
         capabilities: { transactions: boolean };
       };

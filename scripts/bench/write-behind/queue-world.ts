@@ -10,7 +10,7 @@ import { makeFolder } from '../prepare.ts';
 import { run, start } from '../processes.ts';
 import { Scenarios, type Served } from '../scenarios.ts';
 
-/** A load that nobody could keep up with must not be refused in a measurement. */
+/** A load above every limit must not be refused in a measurement. */
 const ROOMY = { maxPending: 10_000_000, maxJournalMegabytes: 100_000, namespaces: { [QUEUED_NAMESPACE]: {} } };
 
 /** A database below a sidecar that buffers one namespace and not the other. */
