@@ -1,4 +1,4 @@
-// `npm run build`: writes dist/ (contract section 1) where it is older than its sources. `--force` builds in any case.
+// `npm run build`: writes dist/ (contract section 1) if it is older than its sources. `--force` builds in any case.
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -100,7 +100,7 @@ function putInPlace(fresh: string): void {
   }
 }
 
-/** Says one line where it builds, and nothing where dist/ is up to date. */
+/** Prints a line if it builds, and nothing if dist/ is up to date. */
 export async function buildIfStale(say: (line: string) => void, isForced = false): Promise<void> {
   const inputs = hashInputs(ROOT, INPUTS);
   if (!isForced && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === inputs) return;

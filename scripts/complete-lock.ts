@@ -1,6 +1,7 @@
-// Adds to package-lock.json the optional packages for other machines that npm left out. A mirror that does not carry a package
-// for, say, macOS makes `npm install` forget it, and then `npm ci` refuses the file everywhere. Run after adding a dependency:
-// `node scripts/complete-lock.ts`. Entries made here carry no integrity; npm fills it in where it can fetch the package.
+// Adds to package-lock.json the optional packages for other machines that npm left out. A mirror that does not carry a
+// package for, say, macOS makes `npm install` forget it, and then `npm ci` refuses the file everywhere. Run after adding
+// a dependency: `node scripts/complete-lock.ts`. Entries made here carry no integrity; npm fills it in if it can fetch
+// the package.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

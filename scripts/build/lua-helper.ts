@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PARTS = 'db_connector/helper/lua';
-/** Annotations alone; they stand first, where a reader looks for them. */
+/** Annotations alone; they come first, so that a reader finds them. */
 const TYPES = 'types';
 
 const BEGIN = `-- The database, for FXServer's scripts in Lua: globals DB and Q. Load it with

@@ -30,8 +30,8 @@ const REQUIRE =
   "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);";
 
 /**
- * better-sqlite3 is native and lies beside the program. The others are what drivers offer to load where somebody has
- * installed it: databases that nobody can configure here, and native doubles of their own code.
+ * better-sqlite3 is native and stands beside the program. The others are packages that drivers load if they are
+ * installed: databases that cannot be configured here, and native doubles of their own code.
  */
 const EXTERNAL = [
   'better-sqlite3',
@@ -116,7 +116,7 @@ export async function bundlePrograms(root: string, target: string, version: stri
       root,
       sidecar,
       { sidecar: 'sidecar/main.ts', 'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts' },
-      // A driver is read only where its database is configured. Beside the program: who starts a worker looks there.
+      // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
       { splitting: true, chunkNames: '[name]-[hash]' },
     ),
     standalone: await bundle(root, standalone, { standalone: 'standalone/main.ts' }),

@@ -17,10 +17,10 @@ export interface ServerOptions {
   readonly settings?: Partial<Record<EngineName, Readonly<Record<string, string>>>>;
 }
 
-/** Where an engine's programs are. `root` is `/`, or the folder of an unpacked Debian that they run in. */
+/** Place of an engine's programs. `root` is `/`, or the folder of an unpacked Debian that they run in. */
 export interface Installation {
   readonly root: string;
-  /** Programs by name, as paths inside `root` (or outside any root where the engine's file says so). */
+  /** Programs by name, as paths inside `root` (or outside any root if the engine's file says so). */
   readonly programs: Readonly<Record<string, string>>;
 }
 
@@ -61,7 +61,7 @@ export interface Program {
 export interface ServerUrls {
   /** An ordinary account that owns the database it points to. */
   readonly url: string;
-  /** An account that may do anything, where there is one. */
+  /** An account that may do anything, if there is one. */
   readonly adminUrl: string;
 }
 

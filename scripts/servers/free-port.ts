@@ -13,7 +13,7 @@ function canListen(port: number): Promise<boolean> {
   });
 }
 
-/** A port of the loopback that nobody listens on now. */
+/** A port of the loopback that no program listens on now. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);

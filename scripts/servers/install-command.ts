@@ -29,7 +29,7 @@ export function runInstall({ argv, cwd, abortSignal }: InstallCommand, say: (lin
   child.stdout.on('data', read);
   child.stderr.on('data', read);
   child.on('error', reject);
-  // Closed, not only ended: then nobody below it holds its output any more.
+  // Closed, not only ended: then no program below it holds its output any more.
   child.on('close', (code) => {
     running.delete(child);
     if (code === 0) return resolve();

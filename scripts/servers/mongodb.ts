@@ -1,5 +1,5 @@
-// `mongod` where the machine has it; else FerretDB above a PostgreSQL with the extension DocumentDB, which speaks the same wire
-// protocol (contract section 10). Neither asks for a password: they are throw-away servers on the loopback.
+// `mongod` if the machine has it; else FerretDB above a PostgreSQL with the extension DocumentDB, which speaks the same
+// wire protocol (contract section 10). Neither asks for a password: they are throw-away servers on the loopback.
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ export async function provide(say: (line: string) => void): Promise<Installation
     provideDebianRoot({ name, suite: 'sid', packages: ['postgresql-18-documentdb'] }, say),
     provideFerretdb(say),
   ] as const;
-  // Where one fails, the other still ends in good order.
+  // If one fails, the other still ends in good order.
   await Promise.allSettled(steps);
   const [root, ferretdb] = await Promise.all(steps);
   const { programs: postgresPrograms } = postgres.installationIn(root);

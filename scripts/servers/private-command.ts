@@ -1,4 +1,4 @@
-// How a program of a server is run: as an account that owns nothing, inside its Debian where it has one, and ended by the
+// How a program of a server is run: as an account that owns nothing, inside its Debian if it has one, and ended by the
 // kernel when the supervisor is gone.
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -8,7 +8,7 @@ import type { Installation } from './engine.ts';
 /** `nobody`: known to every system, so `initdb` finds it; servers refuse to run as root. */
 const UNPRIVILEGED_ID = 65_534;
 
-/** Where a Debian of ours sees the server's folder. */
+/** Path at which a Debian of ours sees the server's folder. */
 const FOLDER_INSIDE = '/srv';
 
 // Mounts made here are seen by this process and its children only, and go with them.

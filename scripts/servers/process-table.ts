@@ -1,4 +1,4 @@
-// Processes by number and start time: a number alone may by now belong to somebody else.
+// Processes by number and start time: a number alone may belong to another process meanwhile.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 

@@ -40,7 +40,7 @@ export function writeRun(run: StoredRun): void {
 }
 
 export function forgetRun(run: ServersState): void {
-  // A state file that somebody else wrote must not get another folder removed.
+  // A state file that another program wrote must not get another folder removed.
   const isOurs = dirname(run.folder) === tmpdir() && basename(run.folder).startsWith(FOLDER_PREFIX);
   if (isOurs) rmSync(run.folder, { recursive: true, force: true });
   rmSync(runFile(run.supervisor), { force: true });

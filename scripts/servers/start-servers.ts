@@ -75,7 +75,7 @@ function testServer(state: ServersState, engine: EngineName): TestServer | undef
 
 /** Resolves when the supervisor and all that it made are gone. */
 export async function stopServers(state: ServersState): Promise<void> {
-  // Refused where it is ending already.
+  // Refused if it is ending already.
   await control(controlSocket(state.folder), { engine: null, action: 'stop' }).catch(() => {});
   const deadline = performance.now() + END_TIMEOUT_MS;
   while (isAlive(state.supervisor)) {
@@ -92,8 +92,9 @@ export function connectServers(state: ServersState): TestServers {
 }
 
 /**
- * Starts what can be had, all at the same time, and resolves when each answers or its reason is known. They end with `stop`, or
- * with this process however it ends. SERVERS_HOSTILE=1 in the environment is `hostile` where no option says otherwise.
+ * Starts every server that is available, all at the same time, and resolves when each answers or its reason is known.
+ * They end with `stop`, or with this process however it ends. SERVERS_HOSTILE=1 in the environment is `hostile` if no
+ * option says otherwise.
  */
 export function startServers(options: StartOptions = {}): Promise<TestServers> {
   const { engines = ENGINE_NAMES, isStanding = false, say = () => {}, ...chosen } = options;

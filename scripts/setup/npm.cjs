@@ -1,5 +1,5 @@
 'use strict';
-// Runs npm quietly. Its output is shown only where it failed, without the addresses in it. Syntax of Node.js 12.
+// Runs npm quietly. Its output is shown only if it failed, without the addresses in it. Syntax of Node.js 12.
 
 const childProcess = require('child_process');
 const fs = require('fs');

@@ -36,7 +36,7 @@ export function startChild({ args, onLine }: ChildOptions): ChildProgram {
   return { process: child, ended, howEnded };
 }
 
-/** Asks a program to stop (stop-with-parent.ts), and kills it if it has not ended by then. */
+/** Asks a program to stop (stop-with-parent.ts), and kills it if it has not ended in time. */
 export async function stopChild(child: ChildProgram, waitMs: number): Promise<void> {
   if (child.process.connected) child.process.send(STOP_MESSAGE, () => {});
   const timer = setTimeout(() => child.process.kill('SIGKILL'), waitMs);
