@@ -11,7 +11,7 @@ export interface BundleFolders {
   readonly ignored: string[];
 }
 
-/** Throws where the folder cannot be read. */
+/** Throws if the folder cannot be read. */
 export function readBundleFolders(folder: string): BundleFolders {
   const bundles: Bundle[] = [];
   const ignored: string[] = [];

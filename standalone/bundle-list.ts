@@ -25,7 +25,7 @@ export class BundleList {
     return this.#bundles.get(name);
   }
 
-  /** Returns what is no bundle, with the reason. Throws where the folder cannot be read. */
+  /** Returns entries that are no bundle, with the reason. Throws if the folder cannot be read. */
   read(): readonly string[] {
     const { bundles, ignored } = readBundleFolders(this.folder);
     for (const bundle of bundles) {

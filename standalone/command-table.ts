@@ -12,7 +12,7 @@ export interface Command {
 export class CommandTable {
   readonly #commands = new Map<string, Command>();
 
-  /** Throws where the name is taken, or is none that could be typed. */
+  /** Throws if the name is taken, or is none that could be typed. */
   register(command: Command): void {
     const { name, run } = command;
     if (typeof name !== 'string' || !/^[^\s'"\\]+$/.test(name)) {
@@ -53,8 +53,8 @@ const SPACE = /\s/;
 const ESCAPABLE = '"\\';
 
 /**
- * Splits as a shell does: words end at white space, `'…'` is taken as it is, `"…"` keeps spaces, and a backslash keeps the
- * next character. Throws `CommandLineError` where a quote is not closed.
+ * Splits as a shell does: words end at white space, `'…'` is taken as it is, `"…"` keeps spaces, and a backslash keeps
+ * the next character. Throws `CommandLineError` if a quote is not closed.
  */
 export function splitCommandLine(line: string): string[] {
   const words: string[] = [];

@@ -33,7 +33,7 @@ export class ConsoleCommands {
     }
   }
 
-  /** Words that can follow those typed: a command, then the name of a bundle where one is expected. */
+  /** Words that can follow those typed: a command, then the name of a bundle if one is expected. */
   complete(before: readonly string[]): string[] {
     const [command] = before;
     if (command === undefined) return this.#server.commands.all().map(({ name }) => name);

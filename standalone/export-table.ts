@@ -19,7 +19,7 @@ const decoder = new Decoder({ extensionCodec });
 export class ExportTable {
   readonly #exports = new Map<string, Map<string, Export>>();
 
-  /** Throws where the bundle has one of that name. */
+  /** Throws if the bundle has one of that name. */
   register(bundle: string, name: string, run: Export): void {
     const own = this.#exports.get(bundle) ?? new Map<string, Export>();
     if (typeof name !== 'string' || name === '') throw new TypeError('an export needs a name');
@@ -29,7 +29,7 @@ export class ExportTable {
     this.#exports.set(bundle, own);
   }
 
-  /** Throws what the export throws, and where there is none, or where something cannot be copied. */
+  /** Throws if the export throws, if there is none, or if a value cannot be copied. */
   call(caller: string, bundle: string, name: string, args: readonly unknown[]): unknown {
     const run = this.#exports.get(bundle)?.get(name);
     if (run === undefined) throw new Error(`No such export ${name} in bundle ${bundle}`);

@@ -18,7 +18,7 @@ export interface Host {
 export interface HostExports {
   /** Lets other bundles call `run`. Inside of it `this.caller` is the name of the bundle that calls. */
   readonly register: <Args extends unknown[]>(name: string, run: (this: ExportCall, ...args: Args) => unknown) => void;
-  /** Calls what another bundle has registered. Arguments and result are copies. Throws where there is no such export. */
+  /** Calls what another bundle has registered. Arguments and result are copies. Throws if there is no such export. */
   readonly call: (bundle: string, name: string, ...args: readonly unknown[]) => unknown;
 }
 

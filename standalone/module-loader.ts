@@ -33,7 +33,7 @@ export class ModuleLoader {
     });
   }
 
-  /** @throws Error where the script cannot be loaded, or has no default export to call */
+  /** @throws Error if the script cannot be loaded, or has no default export to call */
   async load(bundle: Bundle, script: string): Promise<StartBundle> {
     const loaded: Loaded = { bundle, files: new Set() };
     this.#folders.set(pathToFileURL(bundle.folder + sep).href, loaded);
@@ -52,7 +52,7 @@ export class ModuleLoader {
     }
   }
 
-  /** Returns how often the bundle that the module belongs to has been started; 0 where it belongs to none. */
+  /** Returns how often the bundle that the module belongs to has been started; 0 if it belongs to none. */
   #note(url: string): number {
     if (!url.startsWith('file:') || url.includes('?')) return 0;
     for (const [folder, { bundle, files }] of this.#folders) {

@@ -17,9 +17,9 @@ export function openChannel(fd: number): Duplex {
 }
 
 /**
- * Where a panel has started this server there is a channel beside the console, with a JSON text a line: it is told how the
- * bundles are doing, and a ping that comes over it is answered, both without a line on the console. Without one (null) this
- * does nothing.
+ * If a panel has started this server there is a channel beside the console, with a JSON text a line: it carries the state
+ * of the bundles, and a ping that comes over it is answered, both without a line on the console. Without a channel (null)
+ * this does nothing.
  */
 export class PanelChannel {
   readonly #channel: Duplex | null;
