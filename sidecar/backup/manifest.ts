@@ -29,7 +29,7 @@ const manifest = z.object({
   format: z.literal(FORMAT),
   /** The moment whose state it is, ISO 8601 UTC. */
   time: z.iso.datetime(),
-  /** Where it came from, without account and password. */
+  /** Place of the source, without account and password. */
   source: z.string(),
   /** Id of the journal that the waiting writes come from; null if there was none. */
   journal: z.string().nullable(),
@@ -65,7 +65,7 @@ export function readManifest(folder: string): Manifest {
   return read.data;
 }
 
-/** @throws MoveRefused where a file is not, byte for byte, what the manifest says */
+/** @throws MoveRefused if a file is not, byte for byte, as the manifest says */
 export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const { name, bytes, sha256 } of files) {
     const found = await describeFile(join(folder, name)).catch(() => null);

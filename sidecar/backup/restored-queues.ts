@@ -32,9 +32,9 @@ const BATCH = 500;
 
 /**
  * Queued writes after a restore (docs/backup.md). The restored rows are a new beginning: this configuration's journal
- * owns the queues under a token that nobody had before. What the backup says to have waited is put into that journal once
- * more, and counts as applied for the journal it came from. What any journal holds beyond that becomes dead letters when
- * a sidecar runs with it: it is neither applied to rows that are older than it, nor lost.
+ * owns the queues under a token that no owner had before. What the backup says to have waited is put into that journal
+ * once more, and counts as applied for the journal it came from. What any journal holds beyond that becomes dead letters
+ * when a sidecar runs with it: it is neither applied to rows that are older than it, nor lost.
  */
 export class RestoredQueues {
   readonly #options: RestoredQueuesOptions;
@@ -45,7 +45,7 @@ export class RestoredQueues {
     this.#options = options;
   }
 
-  /** Keeps every sidecar away from the journal. @throws MoveRefused where one is running */
+  /** Keeps every sidecar away from the journal. @throws MoveRefused if a sidecar is running */
   static async open(options: RestoredQueuesOptions): Promise<RestoredQueues> {
     const { journal: folder, namespaces } = options.config.writeBehind;
     const queues = new RestoredQueues(options);

@@ -30,7 +30,7 @@ const MAX_ATTEMPTS = 5;
 const PAUSE_MS = 1000;
 
 /**
- * Lets `read` see the database as it is at one moment, with the schemas of all its namespaces. Where the engine has no such
+ * Lets `read` see the database as it is at one moment, with the schemas of all its namespaces. If the engine has no such
  * view, the namespaces are read-only meanwhile, as for `copy`.
  */
 export async function readSource<T>(options: SourceOptions, read: Read<T>): Promise<T> {

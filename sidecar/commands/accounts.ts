@@ -55,7 +55,7 @@ function list(accounts: readonly Account[], io: CommandIo): boolean {
   return true;
 }
 
-/** Shown once; it ends the account's sessions and lets it in again where it was disabled. */
+/** Shown once; it ends the account's sessions and lets it in again if it was disabled. */
 async function givePassword(store: PanelStore, rows: AccountStore, name: string, io: CommandIo): Promise<boolean> {
   const username = usernameOf(name);
   if (username === null || rows.byName(username) === null) {

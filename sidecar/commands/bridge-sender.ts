@@ -29,7 +29,7 @@ const ANSWER_MS = 20_000;
 
 /** Sends lines in order and in batches, again and again while the bridge is away. What there is no room for is counted and told. */
 export class BridgeSender {
-  /** Resolves where the bridge says that trying again is useless. */
+  /** Resolves if the bridge says that trying again is useless. */
   readonly refused: Promise<void>;
   readonly #options: SenderOptions;
   readonly #stop = new AbortController();

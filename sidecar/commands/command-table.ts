@@ -24,7 +24,7 @@ export interface Command {
   readonly options: CommandOptions;
   /** More lines of `--help`. */
   readonly notes?: readonly string[];
-  /** `args` without the name. True where all was done. @throws UsageError, ConfigError, or what the owner reads as one line */
+  /** `args` without the name. True if all was done. @throws UsageError, ConfigError, or what the owner reads as one line */
   run(args: readonly string[], process: CommandProcess): Promise<boolean>;
 }
 
@@ -102,7 +102,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     about: 'brings tables that scripts made in MySQL or MariaDB into a namespace',
     usage: ['--url-file FILE --namespace N [--tables A,B] [--dry-run] [--config FILE]'],
     options: IMPORT_OPTIONS,
-    // With its driver, which nobody else needs.
+    // With its driver, which no other command needs.
     run: async (args, { moveIo }) =>
       (await import('./import.ts')).runImport(args, moveIo('the same command begins anew')),
   },

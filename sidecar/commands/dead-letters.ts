@@ -18,8 +18,8 @@ interface LetterWork {
 }
 
 /**
- * `dead-letters list|retry|discard [ID…]` (contract section 7), beside a running sidecar. True where all was done; what
- * could not be done is told line by line. Throws `UsageError` for arguments that make no sense, before anything is done.
+ * `dead-letters list|retry|discard [ID…]` (contract section 7), beside a running sidecar. True if all was done; failures
+ * are reported line by line. Throws `UsageError` for arguments that make no sense, before anything is done.
  */
 export async function runDeadLetters(
   args: readonly string[],
@@ -123,7 +123,7 @@ function nameOf(letter: DeadLetter): string {
   return visibleText(`${letter.id} (${writeOf(letter)}, ${isoOf(letter.time)}, ${letter.code})`);
 }
 
-/** "insert stats.kills"; without the table where the payload names none, as that of several writes at once. */
+/** "insert stats.kills"; without the table if the payload names none, as a batch does. */
 function writeOf({ op, namespace, payload }: DeadLetter): string {
   const json = parseJson(payload);
   const table = isJsonObject(json) && typeof json.table === 'string' ? `.${json.table}` : '';

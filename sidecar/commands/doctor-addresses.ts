@@ -79,7 +79,7 @@ function answersJson(place: ListeningPlace, path: string): Promise<boolean> {
   });
 }
 
-/** Whether the panel can listen, who can read its accounts, and whether somebody still has to set it up. */
+/** Whether the panel can listen, who can read its accounts, and whether it still has to be set up. */
 export async function* panelFindings(config: SidecarConfig): AsyncGenerator<Finding> {
   const what = 'panel';
   const { panel } = config;

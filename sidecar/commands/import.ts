@@ -24,8 +24,8 @@ import { databaseName, logOf, placeOfUrl, withEngine } from './with-engine.ts';
 const SHOWN_MISFITS = 10;
 
 /**
- * `import --url mysql://… --namespace N` (docs/moving.md). True where all was done; what was not is told. Throws
- * `ConfigError` or `MoveRefused` with one line where nothing was changed.
+ * `import --url mysql://… --namespace N` (docs/moving.md). True if all was done; the rest is reported. Throws
+ * `ConfigError` or `MoveRefused` with one line if nothing was changed.
  */
 export async function runImport(args: readonly string[], io: MoveIo): Promise<boolean> {
   const wanted = readImportArguments(args, io);

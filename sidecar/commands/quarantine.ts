@@ -12,8 +12,8 @@ import { alignedLines } from './lines.ts';
 const USAGE = 'expected: quarantine list, quarantine restore [ID…] or quarantine purge [ID…]; no ID means all';
 
 /**
- * `quarantine list|restore|purge [ID…]` (contract sections 6 and 7). True where all was done; what could not be done is
- * told line by line. Throws `UsageError` for arguments that make no sense, before anything is done.
+ * `quarantine list|restore|purge [ID…]` (contract sections 6 and 7). True if all was done; failures are reported line by
+ * line. Throws `UsageError` for arguments that make no sense, before anything is done.
  */
 export async function runQuarantine(
   args: readonly string[],

@@ -11,7 +11,7 @@ import type { MoveIo } from './command-process.ts';
 const CONNECTIONS = 2;
 const STATEMENT_MS = 60_000;
 
-/** Opens a database for the time of `work`. @throws ConfigError where it does not answer. */
+/** Opens a database for the time of `work`. @throws ConfigError if it does not answer. */
 export async function withEngine<T>(
   database: DatabaseConfig,
   io: Pick<MoveIo, 'printError'>,
@@ -51,7 +51,7 @@ export function databaseName(database: DatabaseConfig): string {
 
 /** Hosts and path of a URL that may name several hosts, as those of MongoDB do. */
 export function placeOfUrl(url: string): string {
-  // A password may hold any of @ / ? # that nobody has escaped.
+  // A password may hold any of @ / ? # without an escape.
   const rest = url.replace(/^[a-z+]+:\/\//i, '').replace(/^.*@/s, '');
   return rest.replace(/[?#].*$/s, '');
 }

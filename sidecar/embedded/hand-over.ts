@@ -76,7 +76,7 @@ export function configFileIn(folder: string): string {
 
 /**
  * `sidecar.json` of the data folder, served to the parent alone: on any free port of this machine, with one key whose
- * secret nobody else has. What that key may do is what the file says of it.
+ * secret only the parent has. The file says what that key may do.
  *
  * @throws ConfigError
  */

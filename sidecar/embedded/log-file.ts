@@ -30,7 +30,7 @@ export class LogFile {
     }
   }
 
-  /** Where that fails, the file that is open goes on, and the next try comes after as much again. */
+  /** If that fails, the open file goes on, and the next try comes after as much again. */
   #turnOver(): void {
     this.#bytes = 0;
     renameSync(this.#path, `${this.#path}.1`);

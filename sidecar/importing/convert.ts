@@ -23,7 +23,7 @@ export function isZeroDate(text: string): boolean {
   return text.startsWith('0000-') || /^\d{4}-(00|\d\d-00)/.test(text);
 }
 
-/** Gives the logical value of a source text. Throws `ApiError` with the reason where it does not fit the column. */
+/** Returns the logical value of a source text. Throws `ApiError` with the reason if it does not fit the column. */
 export function converterOf(source: SourceColumn, target: Column, zone: TimeZone): (text: string | null) => Value {
   const read = jsonReader(source, target, zone);
   return (text) => parseValue(target, text === null ? null : read(text), target.name);

@@ -35,8 +35,8 @@ const MAX_INT64 = 2n ** 63n - 1n;
 
 /**
  * Makes the tables and copies the rows that fit. The namespace is closed meanwhile; what fails is undone, and what was
- * cut off is deleted by the next run. True where every table holds the same rows at the end.
- * @throws MoveRefused where the namespace has rows in tables of these names.
+ * cut off is deleted by the next run. True if every table holds the same rows at the end.
+ * @throws MoveRefused if the namespace has rows in tables of these names.
  */
 export async function importTables(work: ImportWork): Promise<boolean> {
   const { engine, namespace, owner, log } = work;

@@ -30,7 +30,7 @@ export class MysqlConnection {
     this.#connection = connection;
   }
 
-  /** @throws MoveRefused where the server or the database cannot be reached; never with the password. */
+  /** @throws MoveRefused if the server or the database cannot be reached; never with the password */
   static async open(url: string): Promise<MysqlConnection> {
     const connection = createConnection({
       ...placeOf(url),

@@ -2,7 +2,7 @@ import type { JsonObject } from '#protocol/json.ts';
 import type { Column, Schema, Table } from '#protocol/schema.ts';
 import type { SourceColumn, SourceTable } from './source.ts';
 
-/** Old names to new ones, only where they differ. */
+/** Old names to new ones, only if they differ. */
 export interface Renames {
   readonly tables: Readonly<Record<string, string>>;
   /** By the old name of their table. */

@@ -159,7 +159,7 @@ function textType(source: SourceColumn, facts: ColumnFacts, use: ColumnUse): Pro
   return { type: 'string', length: Math.max(1, length), ...note };
 }
 
-/** As long as it is declared where that is no more than a key may be wide, else as its longest value needs. */
+/** As long as it is declared if that is no more than a key may be wide, else as its longest value needs. */
 function indexedText(source: SourceColumn, facts: ColumnFacts, declared: number): ProposedType {
   if (declared <= 255) return { type: 'string', length: Math.max(1, declared) };
   const length = Math.max(64, Math.ceil(facts.maxChars / 10) * 10);

@@ -34,7 +34,7 @@ export function propose(
   };
 }
 
-/** The ways of the rows for a schema that an owner may have changed. @throws MoveRefused where it does not fit together */
+/** The ways of the rows for a schema that an owner may have changed. @throws MoveRefused if it does not fit together */
 export function planned(
   declared: JsonObject,
   renames: Renames,

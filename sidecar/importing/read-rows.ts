@@ -11,7 +11,7 @@ import type { TimeZone } from './time-zone.ts';
 /** A value that its column cannot hold. */
 export interface Misfit {
   readonly table: string;
-  /** The row's primary key, or its number where the table has none: "identifier = steam:1", "row 17". */
+  /** The row's primary key, or its number if the table has none: "identifier = steam:1", "row 17". */
   readonly key: string;
   readonly column: string;
   /** In plain words, without the value. */

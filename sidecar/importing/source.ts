@@ -19,7 +19,7 @@ export interface SourceTable {
   readonly name: string;
   readonly columns: readonly SourceColumn[];
   readonly indexes: readonly SourceIndex[];
-  /** The next id, where the table counts. */
+  /** The next id, if the table counts. */
   readonly nextId: bigint | null;
   /** Conditions of CHECK constraints that say more than `json_valid`. */
   readonly checks: readonly string[];
@@ -92,7 +92,7 @@ export interface ColumnFacts {
   readonly zeroDates: number;
   /** Text that is a JSON object or array. */
   readonly jsonTexts: number;
-  /** Different values as MySQL compares them, and as bytes; both 0 where nobody asked. */
+  /** Different values as MySQL compares them, and as bytes; both 0 if they were not counted. */
   readonly distinct: number;
   readonly distinctBytes: number;
 }

@@ -9,7 +9,7 @@ export interface TimeZone {
 
 const OFFSET = /^[+-]([01]\d|2[0-3]):[0-5]\d$/;
 
-/** @throws MoveRefused for a zone that nobody knows. */
+/** @throws MoveRefused for an unknown zone */
 export function timeZoneOf(name: string): TimeZone {
   if (name === 'UTC') return { name, offsetAt: () => '+00:00' };
   if (OFFSET.test(name)) return { name, offsetAt: () => name };

@@ -14,8 +14,8 @@ export interface RowsSummary {
 const SHOWN_DIGITS = 16;
 
 /**
- * SHA-256 over the logical values of rows in key order, which is the order of insertion where a table has no key: each
- * row as its column values in JSON, as the API returns them, and a line feed.
+ * SHA-256 over the logical values of rows in key order, which is the order of insertion if a table has no key: each row
+ * as its column values in JSON, as the API returns them, and a line feed.
  */
 export class RowsSum {
   readonly #columns: readonly Column[];

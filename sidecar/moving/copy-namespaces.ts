@@ -30,8 +30,8 @@ interface Held {
 }
 
 /**
- * Copies namespaces one after another. All of them are held read-only until the last one is there, so that the target
- * is the source at one moment. True where both are equal at the end.
+ * Copies namespaces one after another. All of them are held read-only until the last one is there, so that the target is
+ * the source at one moment. True if both are equal at the end.
  */
 export async function copyNamespaces(options: CopyOptions): Promise<boolean> {
   const { engines, owner, log } = options;
@@ -94,7 +94,7 @@ export async function discardNamespaces(
   return true;
 }
 
-/** Reads both databases and changes nothing. True where they are equal. */
+/** Reads both databases and changes nothing. True if they are equal. */
 export async function compareNamespaces(options: CopyOptions): Promise<boolean> {
   const { engines, report, signal } = options;
   let isEqual = true;

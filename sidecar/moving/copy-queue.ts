@@ -21,7 +21,7 @@ export async function readNamespaceQueue(engine: Engine, namespace: string): Pro
 }
 
 /**
- * For a namespace that is held. @throws MoveRefused where a write of the queue was cut off in its middle: the copied rows
+ * For a namespace that is held. @throws MoveRefused if a write of the queue was cut off in its middle: the copied rows
  * would no longer know that, and it would be done twice.
  */
 export async function refuseHalfApplied(engine: Engine, { namespace }: StoredSchema): Promise<void> {

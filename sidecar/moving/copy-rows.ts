@@ -13,7 +13,7 @@ export interface PlacePair {
 
 /**
  * Brings all rows of a place over, in key order, so that at every moment the target holds the first ones: what it holds
- * already is compared with the source and kept where it is equal, else deleted.
+ * already is compared with the source and kept if it is equal, else deleted.
  */
 export async function copyRows(
   engines: CopyEngines,
@@ -27,7 +27,7 @@ export async function copyRows(
   }
 }
 
-/** The last row that both have, where the target holds the first rows of the source and nothing else; else null. */
+/** The last row that both have, if the target holds the first rows of the source and nothing else; else null. */
 async function commonStart(
   engines: CopyEngines,
   { from, to }: PlacePair,

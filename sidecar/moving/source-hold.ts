@@ -23,7 +23,10 @@ export interface HoldOptions {
 const LOCK_WAIT_MS = 12_000;
 const LOCK_PAUSE_MS = 500;
 
-/** Waits for a lock that its owner has left behind. @throws MoveRefused where somebody still holds it. */
+/**
+ * Waits for a lock that its owner has left behind.
+ * @throws MoveRefused if another process still holds it
+ */
 export async function lockForMove(namespace: string, options: HoldOptions): Promise<NamespaceLock> {
   const giveUpAt = performance.now() + LOCK_WAIT_MS;
   for (;;) {
@@ -59,7 +62,10 @@ export class SourceHold {
     }, RENEW_EVERY_MS);
   }
 
-  /** Gives the schema of the namespace too, as it stays. @throws MoveRefused where there is none, or it is locked. */
+  /**
+   * Returns the schema of the namespace too, as it stays.
+   * @throws MoveRefused if there is none, or it is locked
+   */
   static async take(namespace: string, options: HoldOptions): Promise<{ hold: SourceHold; stored: StoredSchema }> {
     const { engine } = options;
     const lock = await lockForMove(namespace, options);

@@ -54,7 +54,7 @@ function mark(engine: Engine, namespace: string) {
   return patiently(() => readMoveMark(engine, namespace, Date.now(), statementBounds()));
 }
 
-/** @throws MoveRefused where the namespace of the target holds something */
+/** @throws MoveRefused if the namespace of the target holds something */
 export async function refuseOccupied(engine: Engine, namespace: string, found: StoredSchema | null): Promise<void> {
   const occupied: string[] = [];
   for (const table of found?.schema.tables ?? []) {
