@@ -4,7 +4,16 @@ import { physicalIndexes } from '../model/physical-indexes.ts';
 import { physicalTable } from '../model/physical-names.ts';
 import { affectedExisting } from '../model/upsert-change.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
-import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/change.ts';
+import {
+  affectedResult,
+  changeResult,
+  generatedColumn,
+  givenIds,
+  insertResult,
+  isSingleRowOnly,
+  MAX_UPSERT_ATTEMPTS,
+  writeConflict,
+} from '../sql/change.ts';
 import type { SlottedWrite } from '../sql/engine.ts';
 import type { CompiledStatement } from '../sql/read.ts';
 import type { Session, Sessions, SqlBounds, SqlResult } from '../sql/session.ts';
@@ -75,14 +84,8 @@ async function change(
 ): Promise<string> {
   const { affected } = await send(session, target, statement);
   if (affected === 0) await checkCurrent(session, target);
-  if (isSingleRow && affected > 1) {
-    throw new ApiError('constraint_violation', 'inc of a unique column matches more than one row; nothing was changed');
-  }
-  return affectedResult(affected);
+  return changeResult(affected, isSingleRow);
 }
-
-/** Another session may insert the row, or delete it, at the same moment. */
-const MAX_UPSERT_ATTEMPTS = 5;
 
 /**
  * First changes the row if it exists, then inserts: so no generated id is wasted. If a row collides in several keys, the
@@ -100,7 +103,7 @@ async function upsert(session: Session, target: TableTarget, write: Write & { op
     if (elsewhere !== null) throw collision;
     elsewhere = collision;
   }
-  throw new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
+  throw writeConflict();
 }
 
 async function refuseInsert(session: Session, target: TableTarget, fault: ApiError): Promise<never> {

@@ -3,7 +3,15 @@ import { ApiError } from '#protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
 import type { Value } from '#protocol/values.ts';
 import { type IdempotencySlot, type Row, StaleSchemaError, type TableTarget, type Write } from '../rows.ts';
-import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/change.ts';
+import {
+  changeResult,
+  generatedColumn,
+  givenIds,
+  insertResult,
+  isSingleRowOnly,
+  MAX_UPSERT_ATTEMPTS,
+  writeConflict,
+} from '../sql/change.ts';
 import type { SlottedWrite } from '../sql/engine.ts';
 import { type CompiledStatement, tableSql } from '../sql/read.ts';
 import type { Session, Sessions, SqlBounds, SqlResult } from '../sql/session.ts';
@@ -101,10 +109,7 @@ async function change(
   const count = slot === null ? affected : Number(rows[0]?.[0]);
   const isDone = slot === null ? count > 0 : Number(rows[0]?.[1]) > 0;
   if (!isDone) await checkUndone(session, target, slot);
-  if (isSingleRow && count > 1) {
-    throw new ApiError('constraint_violation', 'inc of a unique column matches more than one row; nothing was changed');
-  }
-  return affectedResult(count);
+  return changeResult(count, isSingleRow);
 }
 
 async function send(session: Session, { sql, params }: CompiledStatement): Promise<SqlResult> {
@@ -197,9 +202,6 @@ function planUpsert(target: TableTarget, write: Write & { op: 'upsert' }, slot: 
   return { needsTransaction: false, run: (session) => upsert(session, target, write, id, slot) };
 }
 
-/** Another session may insert the row, or delete it, at the same moment. */
-const MAX_UPSERT_ATTEMPTS = 5;
-
 async function upsert(
   session: Session,
   target: TableTarget,
@@ -216,7 +218,7 @@ async function upsert(
     if (slot !== null) await checkSlot(session, slot);
     if (write.insertFault !== undefined) throw write.insertFault;
   }
-  throw new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
+  throw writeConflict();
 }
 
 async function checkSlot(session: Session, { kid, namespace, key, now }: IdempotencySlot): Promise<void> {

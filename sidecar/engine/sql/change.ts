@@ -22,7 +22,7 @@ export function setSql(
   return changes.join(', ');
 }
 
-/** An `inc` of a unique column must match at most one row (contract section 4). */
+/** Whether an update may match at most one row, since it has an `inc` of a unique column (contract section 4). */
 export function isSingleRowOnly(table: Table, write: Write & { op: 'update' }): boolean {
   return [...write.inc.keys()].some((name) => isUnique(table, name));
 }
@@ -50,6 +50,22 @@ export function insertResult(count: number, ids: readonly string[]): string {
 
 export function affectedResult(affected: number): string {
   return `{"affected":${affected}}`;
+}
+
+/** Result of an update or delete, whose transaction is rolled back if the change was too wide. */
+export function changeResult(affected: number, isSingleRow: boolean): string {
+  if (isSingleRow && affected > 1) {
+    throw new ApiError('constraint_violation', 'inc of a unique column matches more than one row; nothing was changed');
+  }
+  return affectedResult(affected);
+}
+
+/** Attempts of an upsert: another session may insert the row, or delete it, at the same moment. */
+export const MAX_UPSERT_ATTEMPTS = 5;
+
+/** The error after the last attempt, of an upsert or of a whole transaction. */
+export function writeConflict(): ApiError {
+  return new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
 }
 
 /** Attempts of a write that is repeated because of a twin, or because the record of its slot expires at that moment. */

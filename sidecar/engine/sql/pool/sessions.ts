@@ -4,6 +4,7 @@ import { DETAILS_IN_LOG } from '#engine/log.ts';
 import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
+import { writeConflict } from '../change.ts';
 import type { Session, Sessions, SqlBounds, SqlFailure } from '../session.ts';
 import { AbandonedError, DeadlineSession, UnsentError } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection, SqlFailures } from './driver.ts';
@@ -229,9 +230,7 @@ export class PooledSessions implements Sessions {
   }
 
   #outcome(verdict: 'conflict' | 'reconnect' | Error, { cause }: AttemptError): Error {
-    if (verdict === 'conflict') {
-      return new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
-    }
+    if (verdict === 'conflict') return writeConflict();
     return verdict === 'reconnect' ? this.#unreachable(cause) : verdict;
   }
 }
