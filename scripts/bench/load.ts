@@ -1,12 +1,16 @@
-// The load generator, a process of its own: `node scripts/bench/load.ts '{"port":…,…}'` prints one JSON line with what it saw.
-// It writes HTTP by hand over keep-alive connections, one request at a time on each, so that it costs less than what it
-// measures. Each request is signed when it is sent; the bare server gets the very same signed requests.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { importSecret, signRequest } from '#protocol/signing.ts';
+import { writeCallFrame } from '#protocol/stream-frames.ts';
 import { createPayloads, type LoadKind } from './payloads.ts';
+import { StreamCaller } from './stream-caller.ts';
+import { freeTurns, pacedTurns, type Turn } from './turns.ts';
+
+// The load generator, a process of its own: `node scripts/bench/load.ts '{"port":…,…}'` prints one JSON line with what it saw.
+// It writes HTTP by hand over keep-alive connections, one request at a time on each, so that it costs less than what it
+// measures. Each request is signed when it is sent; the bare server gets the very same signed requests.
 
 export interface LoadOptions {
   readonly port: number;
@@ -16,6 +20,8 @@ export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  /** Over streams the calls are spread over `STREAMS` of them. Default: POST. */
+  readonly transport?: 'post' | 'stream';
   /** Requests fall due at this rate whatever the server does, and their time counts from then. Default: as fast as it can. */
   readonly ratePerSecond?: number;
   /** Ends after so many, counted from the first; `seconds` is the longest it may take. */
@@ -37,9 +43,6 @@ export interface LoadResult {
 }
 
 const HEADER_END = Buffer.from('\r\n\r\n');
-
-/** Resolves when a request may be sent, with the moment at which it fell due; null when there are no more. */
-type Turn = () => Promise<number> | number | null;
 
 /** A connection: sends a request, waits for the whole answer, and so on until `stop`. */
 class Caller {
@@ -99,50 +102,56 @@ class Caller {
   }
 }
 
-function requestWriter({ kind, kid, secret, port }: LoadOptions): () => string {
+/** Streams of one generator; each has its share of the calls under way. */
+const STREAMS = 4;
+
+function frameWriter(options: LoadOptions): () => { nonce: string; frame: Buffer } {
+  const { path, sign } = signer(options);
+  return () => {
+    const envelope = sign();
+    return { nonce: envelope.nonce, frame: writeCallFrame({ path, ...envelope }) };
+  };
+}
+
+/** The next signed envelope. */
+function signer({ kind, kid, secret }: LoadOptions) {
   const { path, next } = createPayloads(kind);
   const key = importSecret(secret);
   const nonceStart = randomBytes(9).toString('base64url');
   let count = 0;
-  return () => {
+  const sign = () => {
     const payload = next();
     const ts = Math.floor(Date.now() / 1000);
     count += 1;
     const nonce = `${nonceStart}${count}`;
-    const sig = signRequest(key, path, kid, ts, nonce, payload);
+    return { kid, ts, nonce, payload, sig: signRequest(key, path, kid, ts, nonce, payload) };
+  };
+  return { path, sign };
+}
+
+function requestWriter(options: LoadOptions): () => string {
+  const { path, sign } = signer(options);
+  return () => {
+    const { kid, ts, nonce, payload, sig } = sign();
     const body = `{"v":1,"kid":"${kid}","ts":${ts},"nonce":"${nonce}","payload":${JSON.stringify(payload)},"sig":"${sig}"}`;
-    const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n`;
+    const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${options.port}\r\ncontent-type: application/json\r\n`;
     return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   };
 }
 
-/** As fast as answers come, `maxRequests` times if that is given. */
-function freeTurns(maxRequests = Number.POSITIVE_INFINITY): Turn {
-  let count = 0;
-  return () => (count++ < maxRequests ? performance.now() : null);
-}
-
-/** A request that finds no free connection at its time is late, and its lateness counts. */
-function pacedTurns(ratePerSecond: number): Turn {
-  const startedAt = performance.now();
-  const waiting: (() => void)[] = [];
-  let [count, isTicking] = [0, false];
-  const dueAt = (): number => startedAt + (count * 1000) / ratePerSecond;
-  const tick = (): void => {
-    while (waiting.length > 0 && dueAt() <= performance.now()) waiting.shift()?.();
-    isTicking = waiting.length > 0;
-    if (isTicking) setTimeout(tick, 1);
-  };
-  return () =>
-    new Promise((resolve) => {
-      waiting.push(() => {
-        resolve(dueAt());
-        count += 1;
-      });
-      if (isTicking) return;
-      isTicking = true;
-      setImmediate(tick);
-    });
+function callersOf(
+  options: LoadOptions,
+  turn: Turn,
+  onAnswer: (status: number, ms: number, bytes: number) => void,
+): (Caller | StreamCaller)[] {
+  const { port, connections, transport } = options;
+  if (transport === 'stream') {
+    const next = frameWriter(options);
+    const share = connections / STREAMS;
+    return Array.from({ length: STREAMS }, () => new StreamCaller(port, share, next, turn, onAnswer));
+  }
+  const next = requestWriter(options);
+  return Array.from({ length: connections }, () => new Caller(port, next, turn, onAnswer));
 }
 
 async function generate(options: LoadOptions): Promise<LoadResult> {
@@ -157,10 +166,9 @@ async function generate(options: LoadOptions): Promise<LoadResult> {
     statuses[status] = (statuses[status] ?? 0) + 1;
     latencyUs.record(Math.max(1, Math.round(ms * 1000)));
   };
-  const next = requestWriter(options);
   const { ratePerSecond, maxRequests } = options;
   const turn = ratePerSecond === undefined ? freeTurns(maxRequests) : pacedTurns(ratePerSecond);
-  const callers = Array.from({ length: options.connections }, () => new Caller(options.port, next, turn, onAnswer));
+  const callers = callersOf(options, turn, onAnswer);
   const allEnded = Promise.all(callers.map((caller) => caller.ended.promise));
   await wait(options.warmUpSeconds * 1000);
   isCounting = true;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -74,11 +74,12 @@ export function memoryOf(pid: number): Memory | null {
   return { rssMegabytes: megabytes('Rss'), pssMegabytes: megabytes('Pss') };
 }
 
-/** Processor time of all threads of a process so far, on Linux; the kernel counts in hundredths of a second. */
+/** Processor time of all threads of a process that run now, on Linux: the scheduler counts in nanoseconds. */
 export function cpuMicrosOf(pid: number): number | null {
   if (process.platform !== 'linux') return null;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in brackets, may hold anything.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const nanoseconds = threads.map((id) =>
+    Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;
 }

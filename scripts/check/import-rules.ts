@@ -352,7 +352,7 @@ export const ZONES: readonly Zone[] = [
       ...['scripts/', 'scripts/servers/', 'test/', 'db_connector/helper/', PROTOCOL],
       ...['accounts', 'settings', 'shapes', 'store'].map((name) => `sidecar/panel/${name}/`),
     ],
-    packages: ['@msgpack/msgpack', 'better-sqlite3', 'fastify', 'mongodb', 'mysql2', 'pg', 'playwright-core'],
+    packages: ['@msgpack/msgpack', 'better-sqlite3', 'fastify', 'mongodb', 'mysql2', 'pg', 'playwright-core', 'ws'],
   },
   { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
   { path: 'scripts/servers.ts', zones: ['scripts/servers/'], packages: [] },
