@@ -17,11 +17,11 @@ export interface DatabaseServicesOptions extends DatabaseParts {
   readonly keys: readonly ConfiguredKey[];
   readonly maxPending: number;
   readonly log: EngineLog;
-  /** Something of the panel's own could not be written. */
+  /** Called if data of the panel could not be written. */
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** What the database pages stand on. `keyUse` and `health` are to be closed. */
+/** Services of the database pages. `keyUse` and `health` must be closed. */
 export function createDatabase(options: DatabaseServicesOptions) {
   const { store, calls, keys, maxPending, log, now, onTrouble } = options;
   const access = new DatabaseAccess(options);

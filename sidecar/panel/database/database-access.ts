@@ -11,7 +11,7 @@ export interface DatabaseParts {
   readonly engine: Engine;
   readonly catalog: SchemaCatalog;
   readonly gate: NamespaceGate;
-  /** Null where write-behind is off. */
+  /** null if write-behind is off. */
   readonly writeBuffer: WriteBuffer | null;
   readonly statementTimeoutMs: number;
   /** Epoch milliseconds. */
@@ -20,19 +20,19 @@ export interface DatabaseParts {
 
 export type DataHandlers = ReturnType<typeof createDataHandlers>;
 
-/** Somebody waits for a page. */
+/** Deadline of a call: a person waits for the page. */
 const CALL_MS = 10_000;
-/** A page of long rows ends there. */
+/** Bound of a page with long rows. */
 const MAX_PAGE_BYTES = 1_000_000;
 
 /**
- * The operations of the signed API, as the panel uses them: the same validation, the same statements, the same gate beside
- * a running sync; only pages are smaller.
+ * The operations of the signed API for the panel: same validation, same statements, same gate beside a running sync, but
+ * smaller pages.
  */
 export class DatabaseAccess {
   readonly parts: DatabaseParts;
   readonly data: DataHandlers;
-  /** Reads without what waits in the write queue. */
+  /** Reads without the waiting writes of the queue. */
   readonly behind: DataHandlers;
 
   constructor(parts: DatabaseParts) {
@@ -44,12 +44,12 @@ export class DatabaseAccess {
     this.behind = createDataHandlers({ ...options, queue: null });
   }
 
-  /** `ms`: how long the caller has, if not the time of a page. */
+  /** @param ms deadline, if it is not the one of a page */
   bounds(ms = this.parts.statementTimeoutMs): CallBounds {
     return { deadline: performance.now() + ms };
   }
 
-  /** No write of the panel is keyed or queued, so nothing is remembered under a key or kept as text. */
+  /** Writes of the panel have no idempotency key and are not queued, so neither key nor text is stored. */
   context(ms = CALL_MS): CallContext {
     return {
       text: '',

@@ -15,7 +15,7 @@ export interface HealthWatchOptions {
 const PERIOD_MS = 3000;
 const WELL: DatabaseHealth = { unreachableSince: null, pendingWrites: 0, queue: 'ok' };
 
-/** Asks every three seconds, and after a failed call, whether the database answers. Listeners hear of changes. */
+/** Checks every three seconds, and after a failed call, whether the database answers. Listeners get changes. */
 export class HealthWatch {
   readonly #options: HealthWatchOptions;
   readonly #check: DatabaseCheck;
@@ -32,7 +32,7 @@ export class HealthWatch {
     });
   }
 
-  /** Null while all is well. */
+  /** null if all is well. */
   get trouble(): DatabaseHealth | null {
     const { unreachableSince, queue } = this.#health;
     return unreachableSince === null && queue === 'ok' ? null : this.#health;
@@ -56,7 +56,7 @@ export class HealthWatch {
     if (this.#isClosed) return;
     const before = this.#health;
     this.#health = this.#read(isReachable);
-    // The number of waiting writes changes all the time while all is well.
+    // While all is well, a changed number of waiting writes is no news.
     const isNews = this.trouble !== null || before.unreachableSince !== null || before.queue !== 'ok';
     if (!isNews || JSON.stringify(before) === JSON.stringify(this.#health)) return;
     for (const listener of this.#listeners) listener(this.#health);

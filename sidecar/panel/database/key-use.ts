@@ -2,7 +2,7 @@ import type { SeenCall } from '#sidecar/data/call-watch.ts';
 import type { KeyInfo, KeysAnswer } from '../shapes/database.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
-/** What the configuration says of a key; its secrets are not asked for. */
+/** A key of the configuration, without its secrets. */
 export interface ConfiguredKey {
   readonly kid: string;
   readonly previous: { readonly until: number } | null;
@@ -29,7 +29,7 @@ interface StoredUse {
 
 const SAVE_MS = 60_000;
 
-/** When each key was used last, also before the last start. */
+/** Last use of each key, also before the last start. */
 export class KeyUse {
   readonly #store: PanelStore;
   readonly #keys: readonly ConfiguredKey[];
@@ -38,7 +38,7 @@ export class KeyUse {
   readonly #uses = new Map<string, Use>();
   readonly #timer: NodeJS.Timeout;
 
-  /** `onTrouble`: a disk that is full costs the memory of a minute, and nothing else. */
+  /** `onTrouble`: a full disk only loses the uses of a minute. */
   constructor(
     store: PanelStore,
     keys: readonly ConfiguredKey[],
@@ -86,7 +86,7 @@ export class KeyUse {
     };
   }
 
-  /** Once a minute, so that no call waits for a disk. */
+  /** Saves once a minute, so that no call waits for the disk. */
   #save(): void {
     try {
       this.#write();

@@ -7,15 +7,15 @@ import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../shapes/datab
 import type { DatabaseAccess } from './database-access.ts';
 import { onDatabase } from './refusals.ts';
 
-/** For sizes of all tables together, and for counting one. */
+/** Limit for the sizes of all tables, and for the count of one. */
 const SIZES_MS = 3000;
 const COUNT_MS = 300;
-/** An estimate below it is not worth much, and a count costs little. */
+/** Below this size an estimate is inaccurate, and a count is cheap. */
 const COUNTED_ROWS = 20_000;
-/** Whoever reloads the page again and again does not have all counted each time. */
+/** Time that sizes are reused, so that reloads of the page do not count each time. */
 const KEPT_MS = 3000;
 
-/** What there is: namespaces, tables, and how large they are, all in bounded time. */
+/** Namespaces and tables with their sizes, read in bounded time. */
 export class NamespaceList {
   readonly #access: DatabaseAccess;
   #known: { readonly answer: Promise<NamespacesAnswer>; until: number } | null = null;
@@ -40,7 +40,7 @@ export class NamespaceList {
     return known.answer;
   }
 
-  /** Tables have come or gone. */
+  /** Called after tables were added or removed. */
   forget(): void {
     this.#known = null;
   }
@@ -71,7 +71,7 @@ export class NamespaceList {
     return { name: namespace, updatedAt, isBuffered: writeBuffer?.isBuffered(namespace) ?? false, tables: named };
   }
 
-  /** Counted where the database only guesses, and there seem to be few. */
+  /** Counts rows if the database only estimates, and the estimate is small. */
   async #counted(
     { namespace, revision }: StoredSchema,
     table: Table,
@@ -85,7 +85,7 @@ export class NamespaceList {
       const counted = await this.#access.parts.engine.count({ namespace, revision, table }, null, by);
       return { rows: counted, isEstimate: false, bytes };
     } catch {
-      // More than could be counted, so the guess was an old one.
+      // Too many to count in time, so the estimate was outdated.
       return { rows: null, isEstimate: false, bytes };
     }
   }

@@ -10,11 +10,11 @@ import { onDatabase } from './refusals.ts';
 export interface QuarantineDeskOptions {
   readonly access: DatabaseAccess;
   readonly log: EngineLog;
-  /** Tables have come back. */
+  /** Called after tables were restored. */
   readonly onChange: () => void;
 }
 
-/** What a sync has taken out of a schema and kept. */
+/** Tables and columns that a sync has removed from a schema and keeps. */
 export class QuarantineDesk {
   readonly #options: QuarantineDeskOptions;
   readonly #quarantine: Quarantine;

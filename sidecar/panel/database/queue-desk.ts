@@ -15,12 +15,12 @@ import {
 import type { DatabaseAccess } from './database-access.ts';
 import { asRefusal, onDatabase } from './refusals.ts';
 
-/** A longer payload is not read for the name of its table. */
+/** Longer payloads are not parsed for the name of their table. */
 const MAX_READ_CHARS = 16_384;
-/** The queue itself is shown without the database: the page must not wait long for it. */
+/** The queue is shown without the database, so the page must not wait long for it. */
 const LETTERS_MS = 3000;
 
-/** The write queue, and what can never be written. */
+/** The write queue, and its failed writes. */
 export class QueueDesk {
   readonly #access: DatabaseAccess;
   readonly #maxPending: number;
@@ -30,7 +30,7 @@ export class QueueDesk {
     this.#maxPending = maxPending;
   }
 
-  /** Queues are known from the journal, also while the database is away; only failed writes are in the database. */
+  /** Queues are known from the journal, also if the database is away; only failed writes are in the database. */
   async read(): Promise<QueueAnswer> {
     const { writeBuffer } = this.#access.parts;
     const letters = await this.#letters();
@@ -41,7 +41,7 @@ export class QueueDesk {
     };
   }
 
-  /** Only asks for it: the owner of the queue takes each in its turn, so that the order stays the queue's own. */
+  /** Requests a retry: the queue's owner applies each in its turn, so that the queue keeps its order. */
   retry(ids: readonly string[]): Promise<LettersAnswer> {
     const { queues } = this.#access.parts.engine;
     return onDatabase(async () => {

@@ -3,7 +3,7 @@ import { ApiError } from '#protocol/errors.ts';
 import { type ErrorDetails, PanelError } from '../panel-error.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 
-/** Keys for statuses of the API's own table; everything else is a database that fails. */
+/** Keys for statuses of the API's error table; any other status is a failing database. */
 const KEYS: Readonly<Record<number, ErrorKey>> = {
   400: 'database.request',
   404: 'database.unknown',
@@ -11,7 +11,7 @@ const KEYS: Readonly<Record<number, ErrorKey>> = {
   413: 'database.request',
 };
 
-/** The detail of a failing database is for its log; messages of refusals name columns and tables, never rows of others. */
+/** Details of a failing database are only logged; messages of refusals name columns and tables, never rows. */
 export function asRefusal(error: unknown): unknown {
   if (error instanceof StaleSchemaError) {
     return new PanelError('database.refused', { detail: 'the schema is being changed; try again' });
@@ -20,10 +20,10 @@ export function asRefusal(error: unknown): unknown {
   return new PanelError(KEYS[error.status] ?? 'database.failed', detailsOf(error.message));
 }
 
-/** Messages of the API begin with the path of what is wrong: `filter.op: …`, `set.money: …`. */
+/** Messages of the API begin with the path of the fault: `filter.op: …`, `set.money: …`. */
 const PLACE = /^(?:(filter)[^:]*|set\.(\w+)): /;
 
-/** A column is named as the page shows it, without its path. */
+/** Names a column as the page shows it, without its path. */
 function detailsOf(message: string): ErrorDetails {
   const [all = '', filter, column] = PLACE.exec(message) ?? [];
   if (filter !== undefined) return { field: filter, detail: message };
@@ -32,7 +32,7 @@ function detailsOf(message: string): ErrorDetails {
     : { field: column, detail: `${column}: ${plainReason(message.slice(all.length))}` };
 }
 
-/** `expected at most 2 digits, got more` of the API; a person reads what to write. */
+/** From the API's `expected at most 2 digits, got more` to a text that says what to enter. */
 function plainReason(reason: string): string {
   const [, wanted] = /^expected (.+?)(?:, got [^,]*)?$/.exec(reason) ?? [];
   return wanted === undefined ? reason : `use ${wanted}.`;

@@ -14,12 +14,12 @@ import { canonicalText, jsonOf, readPage } from './table-rows.ts';
 
 type RowTexts = Readonly<Record<string, JsonText>>;
 
-/** Below the most that a filter may have, with the key beside them. */
+/** Below the limit of a filter, which also holds the key. */
 const MAX_GUARDED_COLUMNS = 100;
-/** A longer value is compared when the row is read, and not once more by the database. */
+/** A longer value is compared when the row is read, not again by the database. */
 const MAX_GUARDED_CHARS = 4000;
 
-/** Changes one row by its key: only the row that the page showed, and only what is to be changed. */
+/** Changes a row by its key: only if it is still as the page showed it, and only the given columns. */
 export class RowEdit {
   readonly #access: DatabaseAccess;
 
@@ -27,7 +27,7 @@ export class RowEdit {
     this.#access = access;
   }
 
-  /** @throws PanelError `database.conflict` where the row is another by now */
+  /** @throws PanelError `database.conflict` if the row has changed meanwhile */
   change(request: RowRequest): Promise<RowAnswer> {
     return onDatabase(async () => {
       const { namespace, table: name } = request;
@@ -62,7 +62,7 @@ export class RowEdit {
     return Object.fromEntries(names.map((column) => [column, writeJson(row[column] ?? null)]));
   }
 
-  /** Not queued: whoever changes a row by hand wants to see it changed. What was seen stands in the filter too. */
+  /** Not queued: the result must be visible at once. The filter also holds the values that the page showed. */
   async #write(request: RowRequest, edit: Edit, table: Table, context: CallContext): Promise<void> {
     const { namespace, table: name, seen } = request;
     const { capabilities } = this.#access.parts.engine;
@@ -101,7 +101,7 @@ function checkSeen(seen: RowTexts, before: RowTexts): void {
   }
 }
 
-/** With what follows from the change: derived columns, and those that every update sets. */
+/** The row after the change, with derived columns and columns that every update sets. */
 function rowAfter(set: JsonObject, before: RowTexts, table: Table, now: number): RowTexts {
   const { byName, names } = columnsOf(table);
   const change = parseUpdate({ namespace: '', table: table.name, set }, table, now);
@@ -112,7 +112,7 @@ function rowAfter(set: JsonObject, before: RowTexts, table: Table, now: number):
   return after;
 }
 
-/** Conditions that hold the row to what was seen of it, first of all where it is to be changed. */
+/** Conditions that the row still has the shown values; the columns to change come first. */
 function guardsOf(seen: RowTexts, changed: readonly string[], table: Table, filterableJson: boolean): JsonObject[] {
   const { byName, primaryKey } = columnsOf(table);
   const names = [...new Set([...changed, ...Object.keys(seen)])].filter((name) => !primaryKey.has(name));

@@ -2,14 +2,14 @@ import { isColumn, isNamespace, isTable } from '#protocol/identifiers.ts';
 import type { SeenCall } from '#sidecar/data/call-watch.ts';
 import type { SlowAnswer, SlowCall } from '../shapes/database.ts';
 
-/** What a connector calls slow as well. */
+/** Same threshold as the connector's. */
 const THRESHOLD_MS = 200;
 const MAX_KEPT = 200;
 const MAX_COLUMNS = 20;
-/** Of a payload: filters are bounded in depth, others are not looked into. */
+/** Depth in which a payload is searched; filters have bounded depth, other values are not searched. */
 const MAX_DEPTH = 10;
 
-/** The latest slow calls, by the names in them. Nothing that a call wrote or looked for is kept. */
+/** The latest slow calls with the names in them. Stores no value that a call wrote or searched for. */
 export class SlowCalls {
   readonly #now: () => number;
   readonly #kept: SlowCall[] = [];
@@ -42,7 +42,7 @@ function slowCall({ operation, kid, payload, code, ms, databaseMs }: SeenCall, n
   return {
     time: new Date(now).toISOString(),
     ...{ operation, kid, code },
-    // Names of what is not there are the caller's own text.
+    // Any other name is the caller's own text.
     namespace: typeof namespace === 'string' && isNamespace(namespace) ? namespace : null,
     table: typeof table === 'string' && isTable(table) ? table : null,
     columns: [...columns],

@@ -79,7 +79,7 @@ export class TableRows {
   }
 }
 
-/** Numbers keep their digits. */
+/** Parsed so that numbers keep their digits. */
 export function readPage(text: string): { readonly rows: readonly JsonObject[]; readonly hasMore: boolean } {
   const page = parseJson(text);
   if (!isJsonObject(page) || !Array.isArray(page.rows)) throw new Error('a page without rows');
@@ -92,7 +92,7 @@ function readCount(text: string): number {
   return answer.count;
 }
 
-/** In the order of the declaration; columns that are still being filled cannot be read yet. */
+/** Columns in the order of the declaration, without those that are still being filled. */
 function columnInfos(table: Table, capabilities: Capabilities): ColumnInfo[] {
   const { names, byName, primaryKey } = columnsOf(table);
   return names.map((name) => infoOf(byName.get(name) as Column, primaryKey.has(name), capabilities));
@@ -114,7 +114,7 @@ function infoOf(column: Column, isKey: boolean, { filterableJson }: Capabilities
   };
 }
 
-/** @throws PanelError that names the field, for what is no strict JSON */
+/** @throws PanelError that names the field, if the text is not strict JSON */
 export function jsonOf(text: string, field: string): Json {
   try {
     return parseJson(text);
@@ -124,7 +124,7 @@ export function jsonOf(text: string, field: string): Json {
   }
 }
 
-/** Equal values have equal texts, but for the order of properties inside of json. */
+/** Equal values have equal texts, except for the order of properties in JSON. */
 export function canonicalText(text: string, field: string): string {
   return writeJson(jsonOf(text, field));
 }
