@@ -6,12 +6,12 @@ import { storeFaultOf } from './store-fault.ts';
 import { FORMAT, TABLES } from './tables.ts';
 
 /**
- * `panel.sqlite`: accounts, sessions, settings, audit, charts, crashes. Small, so that it is read and written on the thread of
- * the panel. The panel's own process alone opens it.
+ * `panel.sqlite`: accounts, sessions, settings, audit, charts, crashes. Small, so it is read and written on the panel's
+ * thread. Only the panel's own process opens it.
  */
 export type PanelStore = Database.Database;
 
-/** How long another program (a backup, an editor of the file) is waited for while nothing is served yet. */
+/** Wait for another program (a backup, an editor of the file) before anything is served. */
 const OPENING_BUSY_MS = 2000;
 
 /** @throws StoreFault if it is locked, damaged or cannot be written; Error with one line if it is newer than this program */
@@ -43,13 +43,13 @@ function open(file: string): PanelStore {
   }
 }
 
-/** Better known now than at the page that somebody needs. */
+/** Checked at the start, so that a damaged file is not found by the first page that reads it. */
 function checkWhole(store: PanelStore): void {
   const found = store.pragma('quick_check(1)', { simple: true });
   if (found !== 'ok') throw new Database.SqliteError(String(found), 'SQLITE_CORRUPT');
 }
 
-/** The format of the file. */
+/** Returns the format of the file. */
 function checkFormat(store: PanelStore, file: string): number {
   const format = store.pragma('user_version', { simple: true }) as number;
   if (format <= FORMAT) return format;
@@ -59,10 +59,10 @@ function checkFormat(store: PanelStore, file: string): number {
 }
 
 /**
- * Takes `panel.sqlite` for this process: a second panel on it would end the game server of the first, which it must take for
- * one that a dead process has left behind. The system frees the lock with the process, however that ends.
+ * Locks `panel.sqlite` for this process: a second panel would take the game server of the first for one that a dead process
+ * has left, and end it. The system frees the lock with the process, however that ends.
  *
- * @throws Error with one line for the owner where another process has it
+ * @throws Error with one line for the owner if another process has the lock
  */
 export async function claimStore(file: string): Promise<FolderLock> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

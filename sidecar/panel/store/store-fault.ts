@@ -22,10 +22,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 const OTHER_ADVICE = 'cannot be read or written; check its disk, and the rights of the file and its folder';
-/** What the system says of files, not of sockets. */
+/** Error codes of files, not of sockets. */
 const FILE_CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'ENOTDIR', 'EISDIR'];
 
-/** Null if the error is no fault of the file or its disk. */
+/** null if the error is no fault of the file or its disk. */
 export function storeFaultOf(error: unknown, file: string): StoreFault | null {
   if (error instanceof StoreFault) return error;
   const { code } = error as { readonly code?: unknown };

@@ -1,4 +1,4 @@
-/** What `panel.sqlite` holds, an area a section. The format has never been released: a change of it is made here. */
+/** Tables of `panel.sqlite`, by area. The format was never released, so it is changed here in place. */
 export const FORMAT = 1;
 
 export const TABLES = `
