@@ -3,7 +3,7 @@ import type { PanelStore } from '../store/panel-store.ts';
 
 export type Sample = Readonly<Record<ChartSeries, number | null>>;
 
-/** Samples of so many seconds are kept for so long. Each finer than the last; a coarser one is made of it. */
+/** Steps of samples in seconds, and how long each is kept. A coarser step is made from the next finer one. */
 const LEVELS = [
   { step: 10, keptSeconds: 2 * 3600 },
   { step: 60, keptSeconds: 26 * 3600 },
@@ -14,7 +14,7 @@ export const FINEST_STEP = LEVELS[0].step;
 
 const KEPT_MARKS = 2000;
 
-/** How samples become one: what is a peak stays one. `calls` weighs the median latency, whose sum has no meaning. */
+/** Aggregates that merge samples: peaks stay peaks. `calls` weighs the median latency, whose sum has no meaning. */
 const TOGETHER: Readonly<Record<ChartSeries, string>> = {
   serverProcessor: 'avg(serverProcessor)',
   serverMemory: 'max(serverMemory)',
@@ -31,7 +31,7 @@ const NAMES = CHART_SERIES.join(', ');
 const GROUPED = CHART_SERIES.map((name) => TOGETHER[name]).join(', ');
 const PLACES = CHART_SERIES.map(() => '?').join(', ');
 
-/** Samples and marks in `panel.sqlite`: some three thousand rows, however long the sidecar runs. Times in epoch seconds. */
+/** Samples and marks in `panel.sqlite`: about three thousand rows, however long the sidecar runs. Times in epoch seconds. */
 export class ChartStore {
   readonly #store: PanelStore;
 
@@ -39,7 +39,7 @@ export class ChartStore {
     this.#store = store;
   }
 
-  /** The time is a multiple of `FINEST_STEP`; one that is there already (a clock that was set back) is replaced. */
+  /** The time is a multiple of `FINEST_STEP`; replaces a sample of the same time (a clock that was set back). */
   add(time: number, sample: Sample): void {
     this.#lightly(() => {
       const values = CHART_SERIES.map((name) => sample[name]);
@@ -61,7 +61,7 @@ export class ChartStore {
     });
   }
 
-  /** Points of `stepSeconds` from `from` on, made of the kept samples of `sourceStep`. */
+  /** Points of `stepSeconds` from `from` on, made from the stored samples of `sourceStep`. */
   points(sourceStep: number, stepSeconds: number, from: number): Map<number, Sample> {
     const sql = `
       SELECT time / ? * ? AS point, ${CHART_SERIES.map((name) => `${TOGETHER[name]} AS ${name}`).join(', ')}
@@ -72,7 +72,7 @@ export class ChartStore {
     return new Map(rows.map((row) => [row.point, row]));
   }
 
-  /** Oldest first, the newest `limit`. */
+  /** The newest `limit`, oldest first. */
   marks(fromMs: number, limit: number): { readonly time: number; readonly kind: ChartMark['kind'] }[] {
     const sql = 'SELECT time, kind FROM chart_marks WHERE time >= ? ORDER BY time DESC, id DESC LIMIT ?';
     const rows = this.#store.prepare(sql).all(fromMs, limit) as { time: number; kind: ChartMark['kind'] }[];
@@ -86,12 +86,12 @@ export class ChartStore {
     this.#store.prepare(into).run(step, begin, finer, begin, begin + step);
   }
 
-  /** Also what a clock that went ahead has left. */
+  /** Deletes old samples, and samples from the future that a wrong clock has left. */
   #forget(step: number, before: number, now: number): void {
     this.#store.prepare('DELETE FROM chart_samples WHERE step = ? AND (time < ? OR time > ?)').run(step, before, now);
   }
 
-  /** Charts may lose their last seconds with the power, so that nobody waits for the disk. */
+  /** Writes without waiting for the disk: a power failure may lose the last seconds of charts. */
   #lightly(work: () => void): void {
     if (this.#store.inTransaction) {
       work();

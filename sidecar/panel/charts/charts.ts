@@ -13,11 +13,11 @@ import { ChartStore, FINEST_STEP, type Sample } from './chart-store.ts';
 import { CallCounter } from './latency.ts';
 import { OwnUsage, type Usage, usageOf } from './process-usage.ts';
 
-/** What charts need of the server control. */
+/** The server control, as charts use it. */
 export interface WatchedServer {
   status(): ServerStatus;
   onStatus(listener: (status: ServerStatus) => void): void;
-  /** What it tells of itself; null: nothing. */
+  /** null: the server does not report it. */
   health(): { readonly players: number | null } | null;
 }
 
@@ -26,15 +26,15 @@ export interface ChartsOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly server: WatchedServer;
-  /** A disk that is full costs points of a chart, and nothing else. */
+  /** A full disk only loses points of a chart. */
   readonly onTrouble: (error: unknown) => void;
-  /** Of a game server that the panel does not run. */
+  /** Process id of a game server that the panel does not run. */
   readonly serverPid?: number | null;
-  /** A test has its own. */
+  /** Replaced by tests. */
   readonly usage?: (pid: number) => Promise<Usage | null>;
 }
 
-/** Each range has some 350 points: `source` is the step of the kept samples that they are made of. */
+/** Each range has about 350 points, made from the stored samples of step `source`. */
 const RANGES: Readonly<
   Record<ChartRange, { readonly seconds: number; readonly step: number; readonly source: number }>
 > = {
@@ -47,14 +47,14 @@ const RANGES: Readonly<
 const MAX_MARKS = 200;
 const STEP_MS = FINEST_STEP * 1000;
 
-/** What the processor, the memory, the API and the players did: a sample every ten seconds, kept over restarts. */
+/** Processor, memory, API and players over time: a sample every ten seconds, kept over restarts. */
 export class Charts {
   readonly #options: ChartsOptions;
   readonly #kept: ChartStore;
   readonly #calls = new CallCounter();
   readonly #own = new OwnUsage();
   #sampledAt = performance.now();
-  /** Null while nothing runs; empty for a run whose start is unknown. */
+  /** null if nothing runs; empty for a run whose start is unknown. */
   #startedAt: string | null;
   #timer: NodeJS.Timeout | null = null;
   #sampling: Promise<void> = Promise.resolve();
@@ -71,13 +71,13 @@ export class Charts {
     this.#timer ??= setInterval(() => void this.sample(), STEP_MS).unref();
   }
 
-  /** Resolves when the sample under way is kept; nothing is written afterwards. */
+  /** Resolves when the running sample is stored; nothing is written afterwards. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#sampling;
   }
 
-  /** A call of the API. */
+  /** Counts a call of the API. */
   countCall(ms: number, isFailure: boolean): void {
     this.#calls.add(ms, isFailure);
   }
@@ -125,7 +125,7 @@ export class Charts {
     this.#kept.add(Math.floor(now() / STEP_MS) * FINEST_STEP, sample);
   }
 
-  /** A restart goes from one run to the next without a rest between them. */
+  /** Marks starts and ends. A restart goes from one run to the next without a stopped state between them. */
   #saw(status: ServerStatus): void {
     const before = this.#startedAt;
     this.#startedAt = runOf(status);
@@ -147,7 +147,7 @@ function markOf(before: string | null, after: string | null, { state }: ServerSt
   return before === null || before === '' ? 'start' : 'restart';
 }
 
-/** Three digits after the point are more than a pixel shows. */
+/** Three digits after the point: finer than a pixel. */
 function rounded(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : Math.round(value * 1000) / 1000;
 }

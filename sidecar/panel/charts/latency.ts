@@ -1,4 +1,4 @@
-/** Between two limits of the histogram lies a quarter: a percentile is that much too high at most. */
+/** Ratio of the histogram's limits: a percentile is at most a quarter too high. */
 const RATIO = 1.25;
 const SMALLEST_MS = 0.05;
 const BUCKETS = 64;
@@ -11,7 +11,7 @@ export interface CallFigures {
   readonly p99: number | null;
 }
 
-/** Calls since they were taken last. It stands on the way of every answer: one logarithm and three additions. */
+/** Calls since the last reading. `add` runs for every answer, so it costs one logarithm and three additions. */
 export class CallCounter {
   readonly #buckets = new Uint32Array(BUCKETS);
   #calls = 0;
@@ -25,7 +25,7 @@ export class CallCounter {
     this.#buckets[place] = (this.#buckets[place] as number) + 1;
   }
 
-  /** And begins anew. */
+  /** Returns the figures, and begins again. */
   take(): CallFigures {
     const figures = {
       calls: this.#calls,

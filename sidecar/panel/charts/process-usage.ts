@@ -10,13 +10,13 @@ export interface Usage {
 
 const MAX_PROCESSES = 32;
 
-/** Of a process and those that it started; null where it has gone. */
+/** Usage of a process and its descendants; null if it has ended. */
 export async function usageOf(pid: number): Promise<Usage | null> {
   try {
     const all = await pidusage(await familyOf(pid));
     let [processor, memory] = [0, 0];
     for (const usage of Object.values(all)) {
-      // One of them may have ended meanwhile.
+      // A child may have ended meanwhile.
       if (usage === null || usage === undefined) continue;
       processor += usage.cpu;
       memory += usage.memory;
@@ -27,10 +27,10 @@ export async function usageOf(pid: number): Promise<Usage | null> {
   }
 }
 
-/** A start script stays the parent of the server itself; a server may have started this sidecar, which counts apart. */
+/** The process and its descendants: a start script is the parent of the server. Without this sidecar, which a server may have started. */
 async function familyOf(pid: number): Promise<number[]> {
   const family = [pid];
-  // Only Linux says quickly who the children are.
+  // Only Linux lists children quickly.
   if (process.platform !== 'linux') return family;
   for (let place = 0; place < family.length && family.length < MAX_PROCESSES; place++) {
     const parent = family[place];
@@ -41,7 +41,7 @@ async function familyOf(pid: number): Promise<number[]> {
   return family.slice(0, MAX_PROCESSES);
 }
 
-/** This very process, from one reading to the next. */
+/** Usage of this process, from one reading to the next. */
 export class OwnUsage {
   #last = process.cpuUsage();
   #lastAt = performance.now();
