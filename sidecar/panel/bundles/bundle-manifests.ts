@@ -2,7 +2,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { BundleInfo } from '../shapes/bundles.ts';
 
-/** What the folder of a bundle says of it. */
+/** A bundle as its folder describes it. */
 export type BundleManifest = Omit<BundleInfo, 'state'>;
 
 const MAX_BUNDLES = 2000;
@@ -10,7 +10,7 @@ const MAX_MANIFEST_BYTES = 262_144;
 const MAX_TEXT_CHARS = 2000;
 const MAX_LIST = 200;
 
-/** `bundles/<name>/bundle.json` of a standalone server, by name. What cannot be read is there with its name alone. */
+/** Bundles of a standalone server by name, from `bundles/<name>/bundle.json`. An unreadable bundle has only its name. */
 export async function readBundleFolder(root: string): Promise<BundleManifest[]> {
   const folder = join(root, 'bundles');
   const found: BundleManifest[] = [];
@@ -21,7 +21,7 @@ export async function readBundleFolder(root: string): Promise<BundleManifest[]> 
   return found;
 }
 
-/** Folders by name; a link counts as what it leads to, and is read only if that lies inside of the root. */
+/** Folders by name. Links are followed; `readSmall` reads only files inside of the root. */
 export async function foldersIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [] as string[]);
   const folders: string[] = [];
@@ -32,7 +32,7 @@ export async function foldersIn(folder: string): Promise<string[]> {
   return folders;
 }
 
-/** Null where it is not there, too long, or a link that leads out of the root. */
+/** null if the file is missing, too long, or a link that leads out of the root. */
 export async function readSmall(file: string, root: string): Promise<string | null> {
   try {
     const real = await realpath(file);

@@ -7,10 +7,10 @@ import { readFxResources } from './fx-resources.ts';
 export const BUNDLE_ACTIONS = ['start', 'stop', 'restart'] as const;
 export type BundleAction = (typeof BUNDLE_ACTIONS)[number];
 
-/** What this needs of the server control. */
+/** The server control, as bundles use it. */
 export interface BundleServer {
   status(): { readonly state: string };
-  /** What the running server tells of its bundles; null: nothing. */
+  /** Bundles that the running server reports; null: none reported. */
   bundles(): readonly BundleInfo[] | null;
   health(): { readonly resources: readonly string[] | null } | null;
   onBundles(listener: () => void): void;
@@ -23,10 +23,10 @@ export interface BundlesOptions {
   readonly settings: PanelSettings;
 }
 
-/** A change of many bundles is told once. */
+/** Time in which changes are gathered into one report. */
 const GATHER_MS = 100;
 
-/** The bundles of the server, whichever kind it is: what its folders say, and how those that run are doing. */
+/** Bundles of any kind of server: from its folders, with the state of the running ones. */
 export class Bundles {
   readonly #server: BundleServer;
   readonly #settings: PanelSettings;
@@ -42,7 +42,7 @@ export class Bundles {
     settings.onChange(() => this.#changed());
   }
 
-  /** By name. */
+  /** Sorted by name. */
   async list(): Promise<BundleInfo[]> {
     const running = this.#server.bundles();
     if (running !== null) return running.toSorted(byName);
@@ -56,13 +56,13 @@ export class Bundles {
     return [];
   }
 
-  /** Told after a change, with the whole list. */
+  /** Called after a change with the whole list. */
   onChange(listener: (bundles: readonly BundleInfo[]) => void): void {
     this.#listeners.add(listener);
   }
 
   /**
-   * Types what starts, stops or restarts a bundle; how that went the console tells, and the next list.
+   * Types the command that starts, stops or restarts a bundle; the console and the next list show the result.
    *
    * @param name looked up in the list, never put into a command unchecked
    * @throws PanelError `bundles.unknown`, `bundles.unavailable`, and those of a command
@@ -71,7 +71,7 @@ export class Bundles {
     const known = (await this.list()).find((bundle) => bundle.name === name);
     if (known === undefined) throw new PanelError('bundles.unknown', { field: 'name' });
     const line = lineOf(this.#settings.values, action);
-    // A name that the server would read as something else never gets to its console.
+    // A name that the server would read as another command never reaches its console.
     if (line === '' || !/^[A-Za-z0-9_.[\]-]{1,100}$/.test(name)) throw new PanelError('bundles.unavailable');
     this.#server.sendCommand(line.replaceAll('{name}', name), actor);
   }
@@ -104,7 +104,7 @@ export class Bundles {
   }
 }
 
-/** Standalone and fxserver have commands of their own; of any other program only its owner knows them. */
+/** Standalone and fxserver have known commands; for any other program the owner sets them. */
 function lineOf(values: SettingValues, action: BundleAction): string {
   const { bundleStartLine, bundleStopLine, bundleRestartLine, backend } = values;
   const given = { start: bundleStartLine, stop: bundleStopLine, restart: bundleRestartLine }[action];

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { type BundleManifest, bare, foldersIn, readSmall, textOf, textsOf } from './bundle-manifests.ts';
 
-/** Folders in brackets hold resources, and only so deep as anybody nests them. */
+/** Depth of nested folders in brackets, which hold resources. */
 const MAX_DEPTH = 6;
 const MAX_RESOURCES = 2000;
 const CONFIG_FILE = 'server.cfg';
 
-/** `resources/` of a FiveM or RedM server, folders in brackets opened; what `server.cfg` ensures starts by itself. */
+/** Resources of a FiveM or RedM server, also in folders in brackets; those that `server.cfg` ensures start by themselves. */
 export async function readFxResources(root: string): Promise<BundleManifest[]> {
   const config = (await readSmall(join(root, CONFIG_FILE), root)) ?? '';
   const ensured = ensuredBy(config);
@@ -39,7 +39,7 @@ async function collect(
   }
 }
 
-/** Names behind `ensure` and `start`, as the server reads its configuration: a command a line, `#` and `//` begin remarks. */
+/** Names after `ensure` and `start`, as the server reads its configuration: one command per line, `#` and `//` begin remarks. */
 function ensuredBy(config: string): Set<string> {
   const names = new Set<string>();
   for (const line of config.split(/\r?\n/)) {
@@ -50,8 +50,8 @@ function ensuredBy(config: string): Set<string> {
 }
 
 /**
- * The few declarations that are shown. A manifest is a Lua program; it is never run, only what is written plainly is read. It
- * may be a stranger's: no expression below can begin in more than one way, so that none is slow on any text.
+ * Reads the few declarations that are shown. A manifest is a Lua program; it is never run, only plain declarations are read. It
+ * may be hostile: no expression below can begin in more than one way, so that none is slow on any text.
  */
 function ofLua(name: string, lua: string): BundleManifest {
   const text = withoutRemarks(withPlainLines(lua));
@@ -66,17 +66,17 @@ function ofLua(name: string, lua: string): BundleManifest {
     ...bare(name),
     version: one('version'),
     description: one('description'),
-    // `/server:5181` and the like are demands on the server, and no resources.
+    // `/server:5181` and similar are requirements of the server, not resources.
     dependencies: textsOf([...single, ...listed]).filter((dependency) => !dependency.startsWith('/')),
   };
 }
 
-/** `^` matches behind each of these; a run of blanks that held them could begin anywhere in it. */
+/** `^` matches after each of these line ends; a run of blanks that contained them could begin anywhere in it. */
 function withPlainLines(lua: string): string {
   return lua.replace(/\r\n?|[\u2028\u2029]/g, '\n');
 }
 
-/** One that never ends takes all that follows, as it does for Lua. */
+/** A remark that never ends takes all that follows, as in Lua. */
 function withoutRemarks(lua: string): string {
   const [first = '', ...others] = lua.split('--[[');
   const kept = others.map((part) => {
