@@ -2,21 +2,21 @@ const WINDOW_MS = 15 * 60_000;
 const MOST_SOURCES = 20_000;
 
 /**
- * At most `most` attempts of one source in any 15 minutes. Memory is bounded: of too many sources the one that came first is
- * forgotten, which can only let it through.
+ * At most `most` attempts per source in any 15 minutes. Memory is bounded: beyond the bound the oldest source is forgotten,
+ * which can only let it through.
  */
 export class AttemptLimit {
   readonly #most: number;
   readonly #monotonicNow: () => number;
   readonly #times = new Map<string, number[]>();
 
-  /** @param monotonicNow milliseconds that never go back: a clock set back must not make a block longer */
+  /** @param monotonicNow milliseconds that never go back: a clock set back must not extend a block */
   constructor(most: number, monotonicNow: () => number) {
     this.#most = most;
     this.#monotonicNow = monotonicNow;
   }
 
-  /** Seconds until the source is heard again; 0 where it is. */
+  /** Seconds until the source may try again; 0 if it may. */
   blockedSeconds(source: string): number {
     const times = this.#recent(source);
     const oldest = times.at(-this.#most);

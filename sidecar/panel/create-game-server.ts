@@ -15,11 +15,11 @@ export interface GameServerBase {
   readonly settings: PanelSettings;
   readonly logs: PanelLogs;
   readonly audit: AuditLog;
-  /** Configuration of a standalone server that the start presets. */
+  /** Configuration folder of a standalone server that the start presets. */
   readonly serverVfs: string | null;
 }
 
-/** The game server on this machine, with what the rest of the panel knows of it. */
+/** The game server on this machine, connected to the rest of the panel. */
 export function createGameServer({
   base,
   store,
@@ -39,7 +39,7 @@ export function createGameServer({
   });
 }
 
-/** Of accounts: the audit log also has attempts of nobody. */
+/** Latest actions of accounts; the audit log also has attempts without an account. */
 function latestActions(audit: AuditLog, count: number) {
   const entries = audit.page(null, 10 * count);
   return entries

@@ -1,4 +1,4 @@
-/** An object as of JSON, and neither a list nor null. */
+/** Whether the value is an object of JSON, and neither a list nor null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

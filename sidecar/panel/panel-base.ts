@@ -8,22 +8,22 @@ import type { NamespaceGate } from '../schema/gate.ts';
 import type { createSchemaHandlers } from '../schema/handlers.ts';
 import type { WriteBuffer } from '../write-behind/write-buffer.ts';
 
-/** What the sidecar below lends to the panel. */
+/** Parts of the sidecar that the panel uses. */
 export interface PanelBase {
   readonly config: SidecarConfig;
   readonly engine: Engine;
   readonly catalog: SchemaCatalog;
-  /** What operations of the signed API mean. */
+  /** Handlers of the signed API's operations. */
   readonly handlers: ReturnType<typeof createDataHandlers> & ReturnType<typeof createSchemaHandlers>;
   readonly gate: NamespaceGate;
   /** Every call that the API answers. */
   readonly calls: CallWatch;
-  /** Null where write-behind is off. */
+  /** null if write-behind is off. */
   readonly writeBuffer: WriteBuffer | null;
-  /** Of the API; null until it listens. */
+  /** Address of the API; null until it listens. */
   readonly apiAddress: () => string | null;
   readonly log: LogSink;
-  /** What the rest of the sidecar logs. */
+  /** Log of the rest of the sidecar. */
   readonly apiLog?: LogTap;
   /** Epoch milliseconds. */
   readonly now: () => number;

@@ -1,9 +1,9 @@
 import { ERROR_STATUS, type ErrorKey, type FolderProblem } from './shapes/error-keys.ts';
 
 export interface ErrorDetails {
-  /** Which field of the document is at fault. */
+  /** Field of the document at fault. */
   readonly field?: string;
-  /** What exactly, in English, for fields whose key says too little: never a secret. */
+  /** Exact reason in English for keys that say too little; never a secret. */
   readonly detail?: string;
   /** Code of `detail`, for which pages have a text in each language. */
   readonly reason?: FolderProblem;
@@ -14,7 +14,7 @@ export interface ErrorDetails {
   readonly allow?: string;
 }
 
-/** A refusal: services throw it, `http/` alone makes an answer of it. */
+/** Refusal that services throw; only `http/` turns it into an answer. */
 export class PanelError extends Error {
   readonly key: ErrorKey;
   readonly details: ErrorDetails;

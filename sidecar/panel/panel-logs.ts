@@ -6,21 +6,21 @@ import { KeptSink, keepLine, openSidecarLog, SIDECAR_LOG_BYTES, type SidecarLog 
 import type { PanelBase } from './panel-base.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 
-/** What is kept of the console however much the bridge may take. */
+/** Room of the console, however much the bridge may take. */
 const LEAST_CONSOLE_BYTES = 128 * MEGABYTE;
 
 export interface PanelLogs {
-  /** Folder of all of them. */
+  /** Folder of all logs. */
   readonly folder: string;
   readonly console: ConsoleLog;
   readonly sidecar: SidecarLog;
   readonly bridge: BridgeLog;
-  /** Of the panel: what it says is kept too. */
+  /** Log of the panel, which is stored too. */
   readonly log: Log;
   close(): Promise<void>;
 }
 
-/** The logs that the panel keeps, which have to fit into one room: what the bridge may take the console may not. */
+/** Opens the logs that the panel stores. They share one bound: room for the bridge reduces the console's. */
 export async function openPanelLogs(base: PanelBase, settings: PanelSettings): Promise<PanelLogs> {
   const { now } = base;
   const folder = join(base.config.folder, 'logs');

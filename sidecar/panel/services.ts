@@ -36,12 +36,12 @@ const LOGIN_ATTEMPTS = 10;
 export interface ServicesStart {
   readonly settings: PanelSettings;
   readonly logs: PanelLogs;
-  /** Of the standalone server that `preset` names; null: `vfs` in its folder. */
+  /** Configuration folder of the preset standalone server; null: `vfs` in its folder. */
   readonly serverVfs: string | null;
   readonly serverPid: number | null;
 }
 
-/** The parts of the panel, put together: each knows the ones before it by its constructor, and nothing of HTTP. */
+/** Puts the panel's services together: each gets earlier ones by its constructor, and knows no HTTP. */
 export function createServices(base: PanelBase, store: PanelStore, start: ServicesStart) {
   const { settings, logs } = start;
   const { config, now, monotonicNow } = base;
@@ -128,11 +128,11 @@ interface WatcherParts {
   readonly trouble: StoreTrouble;
   readonly log: Log;
   readonly server: WatchedServer;
-  /** Of a game server that the panel does not run. */
+  /** Process id of a game server that the panel does not run. */
   readonly serverPid: number | null;
 }
 
-/** What looks at the database, the API and the game server. `charts` and `keyUse` close before the store. */
+/** Services that watch the database, the API and the game server. `charts` and `keyUse` close before the store. */
 function createWatchers(base: PanelBase, { store, trouble, log, server, serverPid }: WatcherParts) {
   const { config, calls, now } = base;
   const onTrouble = (error: unknown) => trouble.tell(error, 'charts and the last use of keys have gaps');
@@ -157,11 +157,11 @@ interface OwnerBase {
   readonly log: Log;
   readonly settings: PanelSettings;
   readonly accounts: Accounts;
-  /** Of the game server. */
+  /** Status of the game server. */
   readonly status: () => ServerStatus;
 }
 
-/** What the owner tells the panel, at the first start and later. */
+/** Services for the owner's settings, at the first start and later. */
 function createOwnerServices({ base, store, log, settings, accounts, status }: OwnerBase) {
   const { config, now, apiAddress } = base;
   const { backend, serverRoot } = settings.preset;

@@ -18,11 +18,11 @@ import { StoreFault, storeFaultOf } from './store/store-fault.ts';
 export { StoreFault } from './store/store-fault.ts';
 
 export interface PanelOptions extends PanelBase {
-  /** What this start presets where the owner has set nothing. */
+  /** Presets of this start for settings that the owner has not set. */
   readonly preset?: Partial<SettingValues>;
-  /** Configuration of the standalone server that this start presets; else it is `vfs` in the server's folder. */
+  /** Configuration folder of the preset standalone server; by default `vfs` in the server's folder. */
   readonly serverVfs?: string;
-  /** The process of a game server that the panel does not run, where that is known. */
+  /** Process id of a game server that the panel does not run, if known. */
   readonly serverPid?: number;
 }
 
@@ -31,20 +31,20 @@ export interface RunningPanel {
   readonly address: string;
   readonly services: PanelServices;
   readonly routes: readonly PanelRoute[];
-  /** Once the sidecar serves: starts what starts with the panel. */
+  /** Call once the sidecar serves: starts the bridge and the game server. */
   begin(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Some actions take seconds by their nature, such as a sign-in. */
+/** No slow requests: some actions take seconds by their nature, such as a sign-in. */
 const PANEL_LINES = { message: 'panel request', slowMs: Number.POSITIVE_INFINITY };
-/** Answers under way are waited for this long. */
+/** Wait for running answers. */
 const STOP_MS = 3000;
 
 type End = () => unknown;
 
 /**
- * The panel over a sidecar that runs: everything from its accounts to the listening socket.
+ * Starts the panel over a running sidecar: everything from its accounts to the listening socket.
  *
  * @throws StoreFault if its file cannot be used; Error with one line for the owner
  */
@@ -53,13 +53,13 @@ export async function startPanel(options: PanelOptions): Promise<RunningPanel> {
   try {
     return await openPanel(options, ends);
   } catch (error) {
-    // The first fault is the one to tell.
+    // The first fault is the one to report.
     await endAll(ends.reverse()).catch(() => {});
     throw storeFaultOf(error, options.config.panel.data) ?? error;
   }
 }
 
-/** @param opened grows by the end of each part below the services */
+/** @param opened receives the end of each part below the services */
 async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningPanel> {
   const { preset = {}, serverVfs, serverPid, ...base } = options;
   const { panel } = base.config;
@@ -111,7 +111,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   }
 }
 
-/** In their order: first the game server, so that its console and its events show how it ends. */
+/** Ends of the services in order: first the game server, so that its console and its events show its end. */
 function endsOf(services: PanelServices, app: FastifyInstance): End[] {
   return [
     () => services.server.close(),
@@ -127,7 +127,7 @@ function endsOf(services: PanelServices, app: FastifyInstance): End[] {
   ];
 }
 
-/** One after another, each whatever became of those before it. @throws the first fault */
+/** Runs all in order, also after a failure. @throws the first fault */
 async function endAll(ends: readonly End[]): Promise<void> {
   const faults: unknown[] = [];
   for (const end of ends) {

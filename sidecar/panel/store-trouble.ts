@@ -2,18 +2,18 @@ import { type Log, traceOf } from '../log.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import { storeFaultOf } from './store/store-fault.ts';
 
-/** How long another program is waited for, on the thread that serves the API too. */
+/** Wait for another program, on the thread that serves the API too. */
 const BUSY_MS = 100;
-/** After a wait in vain nothing waits for this long. */
+/** Time without any wait after a wait that was in vain. */
 const REST_MS = 1000;
 const TELL_AGAIN_MS = 600_000;
 
-/** Faults of `panel.sqlite` while the panel runs: told now and then, and never the end of the sidecar. */
+/** Faults of `panel.sqlite` while the panel runs: logged from time to time, and never the end of the sidecar. */
 export class StoreTrouble {
   readonly #store: PanelStore;
   readonly #file: string;
   readonly #log: Log;
-  /** By code. */
+  /** Keyed by error code. */
   readonly #toldAt = new Map<string, number>();
 
   constructor(store: PanelStore, file: string, log: Log) {
@@ -23,7 +23,7 @@ export class StoreTrouble {
     this.#wait(BUSY_MS);
   }
 
-  /** @param otherwise the line for an error that is no fault of the file */
+  /** @param otherwise log line for an error that is no fault of the file */
   tell(error: unknown, otherwise: string): void {
     const fault = storeFaultOf(error, this.#file);
     if (fault === null) {
@@ -37,7 +37,7 @@ export class StoreTrouble {
     this.#log.error(fault.message);
   }
 
-  /** The result of `work`, or `otherwise` after a fault that was told, and after the panel has ended. */
+  /** Result of `work`, or `otherwise` after a logged fault, and after the panel has ended. */
   attempt<Result>(work: () => Result, otherwise: Result): Result {
     if (!this.#store.open) return otherwise;
     try {
