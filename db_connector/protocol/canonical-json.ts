@@ -10,7 +10,7 @@ export function sha256Hex(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
-/** What an idempotency key is remembered with: equal exactly for the same payload of the same operation. */
+/** Fingerprint stored with an idempotency key: equal only for the same payload of the same operation. */
 export function fingerprint(operation: string, payload: Writable): string {
   return sha256Hex(`${operation}\n${canonicalJson(payload)}`);
 }

@@ -16,7 +16,7 @@ export const FILTER_OPS = [
 
 export type FilterOp = (typeof FILTER_OPS)[number];
 
-/** What a column of a type may be used for. */
+/** Allowed uses of a column type. */
 export interface ColumnTypeFacts {
   readonly hasLength: boolean;
   readonly hasPrecision: boolean;
@@ -28,7 +28,7 @@ export interface ColumnTypeFacts {
   /** `inc` may add to it. */
   readonly isNumeric: boolean;
   readonly filterOps: readonly FilterOp[];
-  /** What it counts in the width of an index, in bytes; a string counts 4 a character instead (contract section 6). */
+  /** Width in an index, in bytes; a string counts 4 a character instead (contract section 6). */
   readonly indexBytes: number;
   /** Accepted JSON, in words for messages and the API's description. */
   readonly accepts: string;

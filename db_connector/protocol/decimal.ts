@@ -15,7 +15,7 @@ const MAX_EXPONENT = 1e15;
 
 const CHAR_ZERO = 0x30;
 
-/** Of a JSON number, or of plain digits with leading zeros. The caller has checked the grammar. */
+/** Decimal of a JSON number, or of plain digits with leading zeros. The caller has checked the grammar. */
 export function decimalOf(token: string): Decimal {
   const negative = token.startsWith('-');
   const exponentAt = Math.max(token.indexOf('e'), token.indexOf('E'));

@@ -78,7 +78,7 @@ export interface ApiErrorOptions {
   /** Only where the code may come with another status than its own (`also` in the table). */
   readonly status?: number;
   readonly cause?: unknown;
-  /** Of the operation of a batch that failed. */
+  /** Position of the failed operation in its batch. */
   readonly index?: number | undefined;
 }
 

@@ -31,7 +31,7 @@ const QUICK_DIGITS = 15;
 export interface ParseOptions {
   /** How deep arrays and objects may nest; a lone array has depth 1. */
   readonly maxDepth?: number;
-  /** What happens to a number that no double is as large as: refused, or kept as a `JsonNumber` that says so. */
+  /** Handling of a number beyond the range of a double: refuse it, or keep it as a `JsonNumber` that says so. */
   readonly overflow?: 'refuse' | 'keep';
 }
 

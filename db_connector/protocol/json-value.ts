@@ -1,7 +1,7 @@
 import { decimalOf, isSameDecimal, plainText, scientificText } from './decimal.ts';
 
 /**
- * What JSON text says. Numbers count by value: `1.0` and `1` are the same number. A plain number stands for the digits
+ * Value of a JSON text. Numbers count by value: `1.0` and `1` are the same number. A plain number stands for the digits
  * that it prints; beyond 2^53 those are not always the digits of `BigInt(number)`, so take `BigInt(numberText(number))`.
  */
 export type Json = null | boolean | number | JsonNumber | string | Json[] | JsonObject;

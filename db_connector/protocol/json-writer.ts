@@ -1,6 +1,6 @@
 import { type Json, JsonNumber, numberText } from './json-value.ts';
 
-/** What can be written: all that is read, big integers, and whatever has a `toJSON`. `undefined` is left out. */
+/** Writable values: all that the reader returns, big integers, and objects with a `toJSON`. `undefined` is left out. */
 export type Writable =
   | Json
   | bigint

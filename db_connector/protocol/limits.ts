@@ -6,7 +6,7 @@ export const ENVELOPE_VERSION = 1;
 export const MAX_NAMESPACE_LENGTH = 24;
 export const MAX_TABLE_LENGTH = 36;
 export const MAX_COLUMN_LENGTH = 48;
-/** Of the name of a part (`schema.extend`). */
+/** Name of a part (`schema.extend`). */
 export const MAX_PART_LENGTH = 48;
 
 /** Most characters of an envelope beside its payload. */
@@ -45,7 +45,7 @@ export const MAX_SYNC_WAIT_MS = 3000;
 /** How long `schema.extend` waits for a running sync, and for what it extends (contract section 11). */
 export const MAX_EXTEND_WAIT_MS = 30_000;
 
-/** Of an aggregate (contract section 11). */
+/** Limits of an aggregate (contract section 11). */
 export const MAX_GROUP_COLUMNS = 4;
 export const MAX_AGGREGATE_VALUES = 8;
 
@@ -75,7 +75,7 @@ export const INT32_MAX = 2_147_483_647;
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
-/** What the narrowest engine carries; every engine refuses alike (contract section 6). */
+/** Limit of the narrowest engine; every engine refuses the same (contract section 6). */
 export const MAX_ONE_OF_VALUES = 1000;
 export const MAX_TABLE_COLUMNS = 200;
 export const MAX_TABLE_INDEXES = 32;
@@ -83,7 +83,7 @@ export const MAX_INDEX_BYTES = 2600;
 export const MAX_STRING_BYTES_OF_TABLE = 60_000;
 /** MySQL's. */
 export const MAX_INDEX_COLUMNS = 16;
-/** MongoDB's: 64 indexes in a collection, of which one is its own and one the key's. */
+/** MongoDB has 64 indexes in a collection; one is its own, one the key's. */
 export const MAX_UNIQUE_COLUMNS_AND_INDEXES = 62;
 
 export const CONNECTOR_MAX_WAITING = 512;

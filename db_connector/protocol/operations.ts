@@ -1,6 +1,6 @@
 import { LONG_OPERATION_TIMEOUT_MS } from './limits.ts';
 
-/** What both sides must know of an operation. Payloads and results are in `payloads.ts` and `results.ts`. */
+/** Row of the operations' table, for both sides. Payloads and results are in `payloads.ts` and `results.ts`. */
 export interface Operation {
   /** The route's own constant, which is signed. */
   readonly path: `/v1/${string}`;

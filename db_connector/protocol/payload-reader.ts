@@ -6,10 +6,10 @@ import { isJsonObject, type Json, JsonError, JsonNumber, type JsonObject } from 
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { PAYLOADS, type PayloadOf } from './payloads.ts';
 
-/** null means left out, but for what carries values (contract section 3). */
+/** null means left out, but for properties that carry values (contract section 3). */
 const NULL_IS_A_VALUE: readonly string[] = ['set', 'row', 'rows'];
 
-/** Where a number that overflows, and what is nested too deep, has a code of its own (contract sections 3 and 5). */
+/** Code of a number that overflows, and of too deep nesting, by property (contract sections 3 and 5). */
 const CONTENT_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
   ['rows', 'invalid_value'],
   ['row', 'invalid_value'],
@@ -18,7 +18,7 @@ const CONTENT_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
   ['filter', 'invalid_filter'],
 ]);
 
-/** Anything wrong in them has their own code (contract section 5), also that they are nothing of the kind. */
+/** Code of any fault of these properties, a wrong type included (contract section 5). */
 const SHAPE_CODES: ReadonlyMap<string, ApiErrorCode> = new Map([
   ['filter', 'invalid_filter'],
   ['sort', 'invalid_sort'],
@@ -45,7 +45,7 @@ function requestFault(message: string): ApiError {
   return new ApiError('invalid_request', message);
 }
 
-/** Null where something else is wrong with the text as well. */
+/** Null if the text has another fault as well. */
 function overflowFault(text: string): ApiError | null {
   try {
     const payload = parseJson(text, { overflow: 'keep' });
@@ -61,7 +61,7 @@ function overflowFault(text: string): ApiError | null {
   }
 }
 
-/** Of the first number that overflows. */
+/** Path of the first number that overflows. */
 function overflowPath(json: Json, path: string): string | null {
   if (json instanceof JsonNumber) return json.overflows ? path : null;
   if (Array.isArray(json)) return firstOf(json.keys(), (i) => overflowPath(json[i] ?? null, `${path}[${i}]`));
@@ -140,7 +140,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return `${path === '' ? 'payload' : path}: ${issue.message}`;
 }
 
-/** So that a hostile payload does not come back many times as long. */
+/** A hostile payload must not cause an answer many times as long. */
 const MAX_UNKNOWN_NAMED = 100;
 
 const MAX_UNKNOWN_NAME_LENGTH = 100;

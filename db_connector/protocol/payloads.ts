@@ -184,10 +184,10 @@ export const PAYLOADS = {
 
 export type PayloadOf<Op extends OperationName> = z.output<(typeof PAYLOADS)[Op]>;
 
-/** One operation of a batch: that operation's own properties, and `expect`. */
+/** Operation of a batch: its own properties, and `expect`. */
 export type BatchMember = PayloadOf<'batch'>['operations'][number];
 
-/** What a payload would do beside its own operation, for which a key needs the permission too. */
+/** Operations inside a batch, for which a key needs the permissions too; empty for other payloads. */
 export function operationsIn(payload: { readonly operations?: readonly BatchMember[] }): readonly OperationName[] {
   return payload.operations?.map(({ op }) => op) ?? [];
 }

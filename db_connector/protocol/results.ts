@@ -70,7 +70,7 @@ const affectedResult = z
   .object({ affected: wholeNumber.meta({ description: 'The rows that matched' }) })
   .meta({ id: 'AffectedResult' });
 
-/** What one operation of a batch that is not atomic came to where it failed. */
+/** Result of a failed operation in a batch that is not atomic. */
 const failedResult = z
   .object({ error: z.object({ code: z.string(), message: z.string() }) })
   .meta({ id: 'FailedResult' });

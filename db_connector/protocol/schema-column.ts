@@ -29,7 +29,7 @@ const COLUMN_PROPERTIES = [
   'onUpdate',
   'oneOf',
 ] as const;
-/** Of a stored column; a declared one has no such property. */
+/** Properties of a stored column; a declared column has no `filling`. */
 const STORED_PROPERTIES = [...COLUMN_PROPERTIES, 'filling'] as const;
 
 export interface ParsedColumn {

@@ -18,7 +18,7 @@ const DERIVED_TYPES: readonly string[] = [
   'uuid',
 ];
 
-/** What `derived`, `onUpdate` and `oneOf` of a column say (contract section 11); absent where they are not given. */
+/** Reads `derived`, `onUpdate` and `oneOf` of a column (contract section 11); absent if they are not given. */
 export function parseColumnOptions(
   reader: SchemaReader,
   object: JsonObject,

@@ -6,7 +6,7 @@ export interface Index {
   readonly unique: boolean;
 }
 
-/** Normalised: indexes by name, columns in declared order, `primaryKey` absent where none is declared. */
+/** Normalised: indexes by name, columns in declared order, `primaryKey` absent if none is declared. */
 export interface Table {
   readonly name: string;
   readonly primaryKey?: readonly string[];
@@ -17,14 +17,14 @@ export interface Table {
 /** Normalised: tables by name. */
 export interface Schema {
   readonly tables: readonly Table[];
-  /** Of a stored schema: what of it `schema.extend` has declared, by name; all else is the main part's. */
+  /** Stored schemas only: the parts of `schema.extend`, by name; all else is the main part's. */
   readonly parts?: readonly Part[];
 }
 
 /** The part that `schema.sync` declares: all that no other part has declared. */
 export const MAIN_PART = 'main';
 
-/** What one part declares of a namespace's schema (contract section 11), by names; the tables hold the rest. */
+/** Share of one part in a namespace's schema (contract section 11), by names; the tables hold the rest. */
 export interface Part {
   readonly name: string;
   /** Tables of its own, whatever others have added to them. */

@@ -11,7 +11,7 @@ export type { Column } from './columns.ts';
 export { isExtension, isOptional } from './schema-table.ts';
 export { type Index, MAIN_PART, type Part, type Schema, type Table } from './schema-types.ts';
 
-/** What `renamedFrom` says: new name to old name; columns below the new name of their table. */
+/** Renames of `renamedFrom`: new name to old name; columns below the new name of their table. */
 export interface Renames {
   readonly tables: ReadonlyMap<string, string>;
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -20,7 +20,7 @@ export interface Renames {
 export interface DeclaredSchema {
   readonly schema: Schema;
   readonly renames: Renames;
-  /** One for each unknown property, which is ignored (contract section 3). */
+  /** A line for each unknown property, which is ignored (contract section 3). */
   readonly warnings: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function parsePart(json: Json, path = 'schema'): DeclaredSchema {
   return readSchema(new SchemaReader(), json, 'extension', path);
 }
 
-/** What `schemaToJson` wrote for the sidecar itself. */
+/** Reads the JSON that `schemaToJson` wrote for the sidecar itself. */
 export function parseStoredSchema(json: Json): Schema {
   return readSchema(new SchemaReader({ isStored: true }), json, 'whole', 'schema').schema;
 }

@@ -1,8 +1,8 @@
-/** What the API tells of one request, in milliseconds. Unsigned: a hint for people, and nothing else. */
+/** Duration of one request. Unsigned: only a hint for people. */
 export interface ServerTiming {
   /** From the request's head to its answer. */
   readonly totalMs: number;
-  /** Of these, waiting for the database. */
+  /** Part of it that was spent in waiting for the database. */
   readonly databaseMs: number;
 }
 

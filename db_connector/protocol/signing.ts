@@ -49,7 +49,7 @@ export function isSameSignature(a: string, b: string): boolean {
 
 const NO_SIGNATURE = Buffer.alloc(SIGNATURE_LENGTH);
 
-/** Of 43 ASCII characters; longer in UTF-8 means that one of them is none. */
+/** Bytes of 43 ASCII characters, else null; more bytes mean that a character is not ASCII. */
 function signatureBytes(signature: string): Buffer | null {
   if (signature.length !== SIGNATURE_LENGTH) return null;
   const bytes = Buffer.from(signature, 'utf8');

@@ -31,7 +31,7 @@ export function decimalScale(column: Column): number {
   return column.scale ?? Math.min(DEFAULT_DECIMAL_SCALE, decimalPrecision(column));
 }
 
-/** The exact number that a JSON number, or for decimals a numeric string, stands for; null where it is neither. */
+/** The exact number that a JSON number, or for decimals a numeric string, stands for; null if it is neither. */
 export function exactDecimal(json: Json, takesText: boolean): Decimal | null {
   if (typeof json === 'number' || json instanceof JsonNumber) return decimalOf(numberText(json));
   if (takesText && typeof json === 'string' && NUMERIC_STRING.test(json)) return decimalOf(json);
@@ -85,7 +85,7 @@ export function parseFloat64(json: Json, path: string): number {
 const MAX_INTEGER_AMOUNT = 2n ** 64n;
 
 /**
- * What `inc` adds, in the logical form: a bigint for both integers, digits for decimals, a number for doubles. Only the
+ * Amount that `inc` adds, in the logical form: a bigint for both integers, digits for decimals, a number for doubles. Only the
  * result is checked against the column (contract section 4), so the amount may lie outside of its range; one that leads
  * out of range in any case is cut to ±2^64 or, for decimals, ±10^(digits before the point + 1).
  */
@@ -121,7 +121,7 @@ function decimalAmount(column: Column, json: Json, path: string): string {
 }
 
 /**
- * A number column's value plus an amount of `parseAmount`, in the logical form; NULL counts 0. Null where the column does
+ * A number column's value plus an amount of `parseAmount`, in the logical form; NULL counts 0. Null if the column does
  * not hold the sum.
  */
 export function addAmount(

@@ -51,11 +51,11 @@ export function parseBytes(json: Json, path: string): Uint8Array {
   return bytes;
 }
 
-/** Null where it is not canonical: other padding, other letters, bits left over. */
+/** Null if it is not canonical: other padding, other letters, bits left over. */
 export function decodeBase64(json: Json): Uint8Array | null {
   if (typeof json !== 'string' || json.length % 4 !== 0 || !BASE64.test(json)) return null;
   const buffer = Buffer.from(json, 'base64');
-  // A copy: a small Buffer is a view into a shared pool, all of which would travel along to another thread.
+  // A copy: a small Buffer is a view into a shared pool, and the whole pool would be sent to another thread.
   return buffer.toString('base64') === json ? new Uint8Array(buffer) : null;
 }
 
