@@ -26,7 +26,7 @@ import { RateLimit } from './security/rate-limit.ts';
 import { readBootId } from './security/time-mark.ts';
 import { isStreamRequest, Streams } from './stream/streams.ts';
 
-/** What the API reads of the configuration; contract section 2 names and explains each. */
+/** Settings of the API; contract section 2 explains each. */
 export interface ApiConfig {
   /** Path of sidecar.json, for errors. */
   readonly file: string;
@@ -54,7 +54,7 @@ export interface ApiConfig {
   readonly dataFolder: string;
 }
 
-/** What health and metrics tell of write-behind. */
+/** State of write-behind in health and metrics. */
 export interface WriteBufferReport {
   health(): WriteBufferHealth | undefined;
   readonly gauges: readonly Gauge[];

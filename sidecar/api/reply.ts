@@ -6,7 +6,7 @@ import { type Answer, errorAnswer } from '../operations/answer.ts';
 
 const JSON_HEADERS = 'application/json; charset=utf-8';
 
-/** Writes one answer; nothing where the connection is gone or an answer was given. */
+/** Writes one answer; does nothing if the connection is gone or an answer was sent. */
 export function send(response: ServerResponse, status: number, type: string, body: string, headers = {}): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {

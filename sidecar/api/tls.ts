@@ -7,7 +7,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** Checked here, where the field can still be named. */
+/** Checked before the server starts, so that an error names the field. */
 export function readTls(tls: TlsFiles | null): { readonly cert: Buffer; readonly key: Buffer } | null {
   if (tls === null) return null;
   const { certFile, keyFile } = tls;

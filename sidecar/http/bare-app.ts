@@ -10,7 +10,7 @@ export interface BareAppOptions {
   readonly idleSocketMs: number;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   readonly maxParamLength?: number;
-  /** Requests whose socket goes to the listeners of `upgrade`; all others stay HTTP, whatever their headers ask. */
+  /** Requests whose socket is passed to the listeners of `upgrade`; all others stay HTTP, whatever their headers ask. */
   readonly isUpgrade?: (request: IncomingMessage) => boolean;
   /** Answers to bytes that are not HTTP. */
   readonly onBrokenRequest: (error: NodeJS.ErrnoException, socket: Socket) => void;

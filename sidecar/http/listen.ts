@@ -56,7 +56,7 @@ export async function listenOnSocket(app: FastifyInstance, path: string): Promis
   }
 }
 
-/** A named pipe goes with its process, and has no file whose mode could be set: Windows lets others only read from it. */
+/** A named pipe ends with its process, and has no file whose mode could be set: Windows lets others only read from it. */
 async function listenOnPipe(app: FastifyInstance, path: string): Promise<void> {
   const isPipe = /^\\\\[.?]\\pipe\\[^\\]+$/.test(path);
   if (!isPipe) throw new Error(`api.socketPath: expected a pipe such as \\\\.\\pipe\\sidecar on Windows, got ${path}`);

@@ -2,11 +2,11 @@ import type { Log } from '../log.ts';
 import { LOG_EVENT } from '../log-event.ts';
 
 const SLOW_MS = 1000;
-/** Lines a second, for ordinary requests and for refusals each; failures of the service to a key are always told. */
+/** Lines a second, for ordinary requests and for refusals each; failures of the service to a known caller always have a line. */
 const LINES_PER_SECOND = 20;
 const SUMMARY_MS = 10_000;
 
-/** What a line says about a request of the API or the panel. Never its payload or body, a header, a path as sent, a secret. */
+/** Fields of a line about a request of the API or the panel. Never its payload or body, a header, a path as sent, a secret. */
 export interface RequestFacts {
   readonly address: string;
   readonly status: number;
@@ -33,7 +33,7 @@ export interface LineWording {
 }
 
 /**
- * One line a request, bounded: beyond a few lines a second requests are only counted, and a line every ten seconds says
+ * A line for each request, bounded: beyond a few lines a second requests are only counted, and a line every ten seconds says
  * how many there were, so that neither load nor an attack fills the disk.
  */
 export class RequestLog {
@@ -52,7 +52,7 @@ export class RequestLog {
   }
 
   write(facts: RequestFacts): void {
-    // Strangers can be slow on purpose, and are told 503 where they are too many: neither may fill the disk.
+    // Strangers can be slow on purpose, and get 503 if they are too many: neither may fill the disk.
     const { message, slowMs } = this.#wording;
     const isKnown = (facts.kid ?? facts.username ?? '') !== '';
     if (facts.status >= 500 && isKnown) {
