@@ -97,7 +97,7 @@ export class Authenticator {
     if (lockedMs > 0) throw lockedOut(lockedMs);
   }
 
-  /** Programs of one box share its address, so they are told apart by key; unknown ones share one count. */
+  /** Programs of one box share its address, so they are distinguished by key; unknown keys share one count. */
   #sourceOf(client: Client, kid: string): string {
     return `${client.address} ${this.#options.keyring.has(kid) ? kid : ''}`;
   }

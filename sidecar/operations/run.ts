@@ -49,7 +49,7 @@ export interface RunOptions {
   onAnswered(call: AnsweredCall): void;
 }
 
-/** One request, as its transport sees it. */
+/** The transport's side of one request. */
 export interface Exchange {
   readonly client: Client;
   /** Takes the one answer. */
@@ -57,7 +57,7 @@ export interface Exchange {
 }
 
 /**
- * One operation of contract section 3, steps 1 and 4 to 7: an envelope in, a signed answer out. Knows no transport; the transport
+ * An operation of contract section 3, steps 1 and 4 to 7: an envelope in, a signed answer out. Knows no transport; the transport
  * reads the envelope (steps 2 and 3) between `admit` and `authenticate`.
  */
 export class Operation<Op extends OperationName> {
@@ -93,7 +93,7 @@ export function createOperations(options: RunOptions): Operations {
   return new Map(OPERATION_NAMES.map((name) => [OPERATIONS[name].path, new Operation(name, options)]));
 }
 
-/** One request from its head to its one answer: `authenticate`, then `run`; or `refuse`. */
+/** A request from its head to its one answer: `authenticate`, then `run`; or `refuse`. */
 export class Call<Op extends OperationName> {
   readonly #operation: Operation<Op>;
   readonly #exchange: Exchange;
