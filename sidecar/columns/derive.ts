@@ -12,7 +12,7 @@ export interface DerivedColumn {
   readonly source: Column;
 }
 
-/** Those of a whole table. */
+/** All derived columns of a table. */
 export function derivedOf(columns: readonly Column[]): readonly DerivedColumn[] {
   return columns.flatMap((column) => {
     const source = columns.find(({ name }) => name === column.derived?.from);
@@ -44,7 +44,7 @@ function jsonOf({ type }: Column, value: Value): Json {
   return type === 'json' ? parseJson(value) : value;
 }
 
-/** The value that a column takes out of its source; null where there is none, or none that fits. */
+/** Value of a derived column from its source; null if the source has none, or none that fits. */
 function derivedValue(column: Column, source: Json): Value {
   const taken = valueAt(source, column.derived?.path ?? []);
   const json = column.derived?.fold === true && typeof taken === 'string' ? foldText(taken, maxLength(column)) : taken;

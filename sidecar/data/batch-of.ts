@@ -8,14 +8,14 @@ import type { TableTarget, Write } from '../engine/rows.ts';
 import { type ResultReference, withResults } from './batch-references.ts';
 import { type WriteContext, writeOf } from './write-of.ts';
 
-/** Each declared table that the batch names, or why it cannot be had. */
+/** Each table that the batch names, or the error of an undeclared one. */
 export type BatchTables = ReadonlyMap<string, TableTarget | ApiError>;
 
 /** In place of an id that is yet to be generated: ids begin at 1. */
 const STAND_IN = 1;
 
 /**
- * What a batch means on its tables (contract section 11); each operation means what it means alone. In one that is not
+ * Compiles a batch on its tables (contract section 11); each operation means what it means alone. In one that is not
  * atomic an operation that can never be done is its error. `mayRefer`: ids of earlier rows may be named.
  * @throws ApiError with the operation's index
  */
@@ -39,7 +39,7 @@ function checkRows({ operations }: PayloadOf<'batch'>, maxInsertRows: number): v
   });
 }
 
-/** @throws ApiError `invalid_request` where an operation has an `expect` that cannot be kept */
+/** @throws ApiError `invalid_request` if an operation has an `expect` that cannot be kept */
 export function checkNoExpect({ operations }: PayloadOf<'batch'>): void {
   operations.forEach(({ expect }, index) => {
     if (expect === undefined) return;
@@ -55,7 +55,7 @@ class BatchReader {
   readonly #isAtomic: boolean;
   readonly #mayRefer: boolean;
   readonly #operations: (BatchOperation | ApiError)[] = [];
-  /** What the operations do, with stand-ins where ids are not known yet. */
+  /** The compiled operations, with stand-ins for ids that are not known yet. */
   readonly #trials: (Write | null)[] = [];
 
   constructor(payload: PayloadOf<'batch'>, tables: BatchTables, context: WriteContext, mayRefer: boolean) {
@@ -111,7 +111,7 @@ class BatchReader {
     return writeOf(op, { namespace, ...own } as Parameters<typeof writeOf>[1], table, this.#context);
   }
 
-  /** The id, or a stand-in that is as good for all other checks. @throws ApiError `invalid_value` */
+  /** The id, or a stand-in that suffices for all other checks. @throws ApiError `invalid_value` */
   #resolved({ operation, row }: ResultReference, path: string, index: number): { json: Json; isFinal: boolean } {
     const fault = (message: string) => new ApiError('invalid_value', `${path}: ${message}`);
     if (!this.#mayRefer) throw fault('$result is only in an atomic batch that is not buffered');
@@ -134,7 +134,7 @@ class BatchReader {
 }
 
 /**
- * What a batch means as one entry of a queue, when it is accepted and again when it is applied.
+ * Compiles a batch as one entry of a queue, when it is accepted and again when it is applied.
  * @throws ApiError of an atomic one, with the operation's index
  */
 export function queuedBatchOf(payload: PayloadOf<'batch'>, tables: BatchTables, context: WriteContext): QueuedBatch {

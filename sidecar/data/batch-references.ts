@@ -10,14 +10,14 @@ export interface ResultReference {
   readonly row: number;
 }
 
-/** Gives what stands in a reference's place. `path` is that of the value. @throws ApiError */
+/** Returns the value for a reference. `path` is the path of the reference. @throws ApiError */
 export type Resolve = (reference: ResultReference, path: string) => Json;
 
 const NAME = '$result';
 
 /**
  * The operation with what its references stand for. Columns of type json take any value, also one that looks like a
- * reference; the same object comes back where there is none.
+ * reference; the same object is returned if there is none.
  * @throws ApiError `invalid_value` for a reference that is none, and what `resolve` throws
  */
 export function withResults<Member extends BatchMember>(member: Member, table: Table, resolve: Resolve): Member {
@@ -44,7 +44,7 @@ export function withResults<Member extends BatchMember>(member: Member, table: T
   return changed as Member;
 }
 
-/** Inherits nothing, as what the reader gives. */
+/** Inherits nothing, as objects of the reader. */
 function mapped(json: JsonObject, map: (value: Json, name: string) => Json): JsonObject {
   const changed = Object.create(null) as JsonObject;
   for (const [name, value] of Object.entries(json)) changed[name] = map(value, name);

@@ -1,4 +1,4 @@
-/** What a handler knows of its call beside the payload. */
+/** Facts about a call beside its payload, for handlers. */
 export interface CallContext {
   /** The payload's JSON text as it was signed: a write that is queued is kept so. */
   readonly text: string;
@@ -12,7 +12,7 @@ export interface CallContext {
   readonly timing: CallTiming;
 }
 
-/** Where the time of one call goes, for `Server-Timing`. */
+/** Times of one call, for `Server-Timing`. */
 export class CallTiming {
   /** Milliseconds spent in waiting for the database. */
   databaseMs = 0;
@@ -27,10 +27,10 @@ export class CallTiming {
   }
 }
 
-/** What is left at least for what comes after the drain. */
+/** Time that a drain leaves at most for the call's own work. */
 const MAX_RESERVE_MS = 5000;
 
-/** Until when a call waits for older queued writes: a quarter of its time, at most 5 s, is left for its own work. */
+/** Deadline for the drain of older queued writes: a quarter of the call's time, at most 5 s, is left for its own work. */
 export function drainDeadline({ deadline }: { readonly deadline: number }): number {
   return deadline - Math.min(MAX_RESERVE_MS, Math.max(0, deadline - performance.now()) / 4);
 }

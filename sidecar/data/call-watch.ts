@@ -3,17 +3,17 @@ export interface SeenCall {
   readonly operation: string;
   readonly kid: string;
   readonly address: string;
-  /** Only to take names out of it; nothing of what it holds may be kept or told. Null where it could not be read. */
+  /** Only to read names from it; none of its values may be kept or reported. Null if it could not be read. */
   readonly payload: object | null;
   /** `ok`, or the code of the refusal. */
   readonly code: string;
   /** From the head of the request to its answer. */
   readonly ms: number;
-  /** Of it, waiting for the database. */
+  /** Part of `ms` that was spent in waiting for the database. */
   readonly databaseMs: number;
 }
 
-/** Tells listeners of every answered call. They stand on the way of each answer: a few additions, no more. */
+/** Calls listeners with every answered call. They delay each answer, so they may do only a few additions. */
 export class CallWatch {
   readonly #listeners: ((call: SeenCall) => void)[] = [];
 

@@ -17,7 +17,7 @@ export interface DataOptions {
   readonly engine: Engine;
   readonly catalog: SchemaCatalog;
   readonly gate: NamespaceGate;
-  /** Null where write-behind is off and nothing is left of it. */
+  /** Null if write-behind is off and none of its writes are left. */
   readonly queue: WriteQueue | null;
   readonly limits: DataLimits;
   /** For waiting and running together (contract section 5). */
@@ -33,10 +33,10 @@ interface TableName {
 /** Another process may change the schema between reading it and using it, again and again. */
 const MAX_ATTEMPTS = 5;
 
-/** What a name may have become since the schema was read. */
+/** Errors that a newer schema than the one read may resolve. */
 const MAY_BE_OUT_OF_DATE: readonly string[] = ['unknown_table', 'unknown_column'];
 
-/** How long a refusal waits for a look at whether the schema has changed, where the write is only to be queued. */
+/** Maximum wait for the stored schema before the refusal of a queued write stands. */
 const LOOK_AGAIN_MS = 1000;
 
 const LIVE = { isQueued: false };
@@ -79,7 +79,7 @@ export class DataCalls {
     return gate.run(namespace, () => this.#attempt(namespace, context, lookUp, work));
   }
 
-  /** @throws StaleSchemaError where a refusal among those of several operations may be of a schema that is out of date */
+  /** @throws StaleSchemaError if a refusal of one of several operations may result from a schema that is out of date */
   async checkRefusals(namespace: string, refusals: readonly ApiError[], bounds: CallBounds): Promise<void> {
     const doubtful = refusals.find(({ code }) => MAY_BE_OUT_OF_DATE.includes(code));
     if (doubtful !== undefined && (await this.#isOutOfDate(doubtful, namespace, bounds))) {
@@ -127,7 +127,7 @@ export class DataCalls {
         return await context.timing.database(() => work(tables, bounds));
       } catch (error) {
         const isOutOfDate = await this.#isOutOfDate(error, namespace, look).catch((failure: unknown) => {
-          // Without the database nothing tells whether the schema is out of date: then the refusal of a queued write stands.
+          // Without the database it is unknown whether the schema is out of date: then the refusal of a queued write stands.
           if (isQueued && isAway(failure)) return false;
           throw failure;
         });

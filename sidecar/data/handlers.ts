@@ -12,7 +12,7 @@ import { columnAt, columnsOf } from './table-columns.ts';
 import { Writes } from './writes.ts';
 
 /**
- * The data operations (contract section 5); each gives the JSON text of its result. The API has checked permission for
+ * The data operations (contract section 5); each returns the JSON text of its result. The API has checked permission for
  * the operation and the namespace; unfiltered writes are checked here, before anything is looked up.
  */
 export function createDataHandlers(options: DataOptions) {
@@ -119,7 +119,7 @@ function inOperation(index: number, check: () => void): void {
   }
 }
 
-/** The permission for unfiltered writes comes before 404, as all permissions do. */
+/** The permission for unfiltered writes is checked before 404, as all permissions are. */
 function checkSelection(
   { filter, all }: Pick<PayloadOf<'update' | 'delete'>, 'filter' | 'all'>,
   context: CallContext,

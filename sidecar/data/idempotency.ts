@@ -27,7 +27,7 @@ export function slotOf(operation: OperationName, payload: KeyedPayload, context:
   };
 }
 
-/** Calls of one key run one after another, so that a twin finds what the first has left. */
+/** Calls of one key run one after another, so that a second call finds the result of the first. */
 export class Twins {
   readonly #underWay = new Map<string, Promise<unknown>>();
 
@@ -47,7 +47,7 @@ export class Twins {
 
 /**
  * Runs a live write with an idempotency key (contract section 5). The engine looks the key up in the write's own
- * transaction, so the memory is asked here only where a call does not come that far: what was done once is answered even
+ * transaction, so the memory is read here only if a call does not get that far: what was done once is answered even
  * if the table is gone by now.
  */
 export async function recallOnRefusal(

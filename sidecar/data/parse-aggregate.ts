@@ -17,7 +17,7 @@ type Sort = AggregateQuery['sort'];
 /**
  * Without `sort` the order is that of the groups; with it, theirs breaks ties (contract section 11).
  * @throws ApiError `unknown_column`, `invalid_filter`, `invalid_sort`, `invalid_identifier` for the name of a value, and
- *   `invalid_request` for what a type does not allow, a name that stands twice, and nothing asked for
+ *   `invalid_request` for what a type does not allow, a name that is given twice, and an empty request
  */
 export function parseAggregate(
   payload: Payload,

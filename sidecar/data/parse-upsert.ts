@@ -76,7 +76,7 @@ function checkUpdate({ update, row, inc }: Payload, columns: TableColumns, isKep
   });
 }
 
-/** A column that counts begins with 0 where nothing else is said. */
+/** A counted column begins with 0 if the row has no value for it. */
 function begun(columns: TableColumns, row: JsonObject, inc: Row): JsonObject {
   const missing = [...inc.keys()].filter((name) => row[name] === undefined && !columns.defaults.has(name));
   if (missing.length === 0) return row;
@@ -86,7 +86,7 @@ function begun(columns: TableColumns, row: JsonObject, inc: Row): JsonObject {
   return begins;
 }
 
-/** A sum that the column does not hold matters only where the row is inserted. */
+/** A sum that does not fit the column matters only if the row is inserted. */
 function added(columns: TableColumns, row: Row, inc: Row): Pick<Upsert, 'row' | 'insertFault'> {
   const sums = new Map(row);
   for (const [name, amount] of inc) {

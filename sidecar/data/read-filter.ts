@@ -4,7 +4,7 @@ import type { JsonObject } from '#protocol/json-value.ts';
 import type { Table } from '#protocol/schema.ts';
 import type { Capabilities } from '../engine/engine.ts';
 
-/** @throws ApiError `invalid_filter`, also for a `json` column where the engine cannot filter by one; `unknown_column` */
+/** @throws ApiError `invalid_filter`, also for a `json` column if the engine cannot filter by one; `unknown_column` */
 export function readFilter(filter: JsonObject | undefined, table: Table, capabilities: Capabilities): Filter | null {
   if (filter === undefined) return null;
   const read = parseFilter(filter, table);

@@ -4,10 +4,10 @@ import { unknownColumn } from '#protocol/unknown-names.ts';
 import { type DerivedColumn, derivedOf } from '../columns/derive.ts';
 import { parseValue, type Value } from '../columns/value.ts';
 
-/** What is asked of a table for every row, made once for each table object of the catalogue. */
+/** Facts that every row needs of its table, computed once for each table object of the catalogue. */
 export interface TableColumns {
   readonly byName: ReadonlyMap<string, Column>;
-  /** Those that may be read: not the ones that are still being filled. */
+  /** Readable columns: all but those that are still being filled. */
   readonly names: readonly string[];
   readonly primaryKey: ReadonlySet<string>;
   /** Column lists, sorted, that identify a row: the primary key, unique columns, unique indexes. */
@@ -15,7 +15,7 @@ export interface TableColumns {
   /** Logical form of defaults that are values; "now" and "random" are made for each insert. */
   readonly defaults: ReadonlyMap<string, Value>;
   readonly derived: readonly DerivedColumn[];
-  /** Those that every update sets which does not set them itself. */
+  /** Columns that an update sets by itself. */
   readonly setAtUpdate: readonly Column[];
 }
 
@@ -57,7 +57,7 @@ export function isMadeAtInsert({ type, default: value }: Column): boolean {
   return (value === 'now' && (type === 'datetime' || type === 'date')) || (value === 'random' && type === 'uuid');
 }
 
-/** One text for a list of columns in any order. */
+/** The same text for the same columns in any order. */
 export function keyText(columns: readonly string[]): string {
   return columns.toSorted().join(',');
 }

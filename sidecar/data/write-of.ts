@@ -16,7 +16,7 @@ export type WriteName = 'insert' | 'update' | 'upsert' | 'delete';
 export interface WriteContext {
   readonly capabilities: Capabilities;
   readonly maxInsertRows: number;
-  /** Epoch milliseconds: what the default `now` stands for. */
+  /** Epoch milliseconds: value of the default `now`. */
   readonly now: number;
 }
 
@@ -40,7 +40,7 @@ const COMPILE: { readonly [Op in WriteName]: Compile<Op> } = {
 };
 
 /**
- * What a payload means on its table (contract section 5): the same for a write that runs at once and for one that is
+ * Compiles a payload on its table (contract section 5): the same for a write that runs at once and for one that is
  * queued, when it is accepted and again when it is applied. All that can be known without the database is checked here.
  * @throws ApiError
  */

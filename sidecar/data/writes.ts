@@ -26,7 +26,7 @@ interface Call {
   accept(queue: WriteQueue): Promise<string>;
 }
 
-/** Runs writes: at once, or into the queue where their namespace is buffered (contract sections 5 and 7). */
+/** Runs writes: at once, or into the queue if their namespace is buffered (contract sections 5 and 7). */
 export class Writes {
   readonly #options: DataOptions;
   readonly #calls: DataCalls;
@@ -115,7 +115,7 @@ export class Writes {
     return result;
   }
 
-  /** A live write comes after the writes that were queued before it. */
+  /** A live write runs after the writes that were queued before it. */
   async #drain({ namespace, context }: Call): Promise<void> {
     const { queue } = this.#options;
     if (queue?.mustDrain(namespace) === true) await queue.drain(namespace, drainDeadline(context));
