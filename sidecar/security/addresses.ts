@@ -3,10 +3,10 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** What a client of the Unix socket is called in logs and counts; in ranges it stands for 127.0.0.1. */
+/** Name of a client of the Unix socket in logs and counts; in ranges it stands for 127.0.0.1. */
 export const SOCKET_CLIENT = 'socket';
 
-/** Canonical text of an address: IPv4-mapped IPv6 as IPv4, no zone. Null where it is not an address. */
+/** Canonical text of an address: IPv4-mapped IPv6 as IPv4, no zone. Null if it is not an address. */
 export function readAddress(text: string): string | null {
   const withoutZone = text.split('%', 1)[0] as string;
   if (isIP(withoutZone) === 0) return null;
@@ -69,7 +69,7 @@ function mapped(address: Address, bits: number): [Address, number] {
   return [address, bits];
 }
 
-/** What counts as one source: an IPv4 address, or the /64 that one household has of IPv6. */
+/** Network that counts as one source: an IPv4 address, or the /64 that one household has of IPv6. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const { parts } = ipaddr.parse(address) as ipaddr.IPv6;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { AddressRanges, isLoopback, readAddress, SOCKET_CLIENT } from './addresses.ts';
 
-/** Who sent a request, as far as the network tells. */
+/** Sender of a request, as the network shows it. */
 export interface Client {
   /** Canonical IP address, or `socket`. */
   readonly address: string;
@@ -22,7 +22,7 @@ export class ClientReader {
     this.#isUnixSocket = isUnixSocket;
   }
 
-  /** Null where a trusted proxy names an address that cannot be read, or the connection is gone and has none. */
+  /** Null if a trusted proxy names an address that cannot be read, or the connection is gone and has none. */
   read(request: IncomingMessage): Client | null {
     const peer = this.#peers.get(request.socket) ?? this.#readPeer(request.socket);
     if (peer === null) return null;
@@ -38,7 +38,7 @@ export class ClientReader {
     return { address, isLoopback: isLoopback(address), isSecure };
   }
 
-  /** The rightmost entry that is not a trusted proxy; where all are, the first. */
+  /** The rightmost entry that is not a trusted proxy; if all are, the first. */
   #forwardedFor(header: string | string[] | undefined, peer: string): string | null {
     if (header === undefined) return peer;
     let address = peer;

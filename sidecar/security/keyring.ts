@@ -3,7 +3,7 @@ import type { RequestEnvelope } from '#protocol/envelope.ts';
 import { isSameSignature, requestText, SigningKey } from '#protocol/signing.ts';
 import { AddressRanges } from './addresses.ts';
 
-/** What a key of the configuration says, its secrets read. */
+/** Key of the configuration, its secrets read. */
 export interface KeyRow {
   readonly kid: string;
   readonly secret: SigningKey;
@@ -61,7 +61,7 @@ export class Keyring {
     return this.#keys.get(kid) ?? this.#nobody;
   }
 
-  /** The secret that verifies the envelope's signature; null where none does, or where the key is nobody's. */
+  /** The secret that verifies the envelope's signature; null if none does, or if the key is unknown. */
   verify(key: ApiKey, path: string, envelope: RequestEnvelope, nowMs: number): SigningKey | null {
     const { kid, ts, nonce, payload, sig: signature } = envelope;
     const text = requestText(path, kid, ts, nonce, payload);

@@ -26,13 +26,13 @@ export class LockOut {
     this.#maxSources = Math.max(100, Math.min(MAX_SOURCES, Math.floor(MAX_FAILURES / failuresPerMinute)));
   }
 
-  /** Milliseconds until the source is heard again; 0 where it is not locked. */
+  /** Milliseconds until the source is served again; 0 if it is not locked. */
   remainingMs(source: string, nowMs: number): number {
     const known = this.#sources.get(source);
     return known === undefined ? 0 : Math.max(0, known.lockedUntil - nowMs);
   }
 
-  /** True where this failure locks the source. */
+  /** True if this failure locks the source. */
   fail(source: string, nowMs: number): boolean {
     const known = this.#sources.get(source) ?? this.#open(source, nowMs);
     known.failures = known.failures.filter((time) => time > nowMs - MINUTE_MS);

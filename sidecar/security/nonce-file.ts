@@ -13,7 +13,7 @@ import { join } from 'node:path';
 
 /** Time stamp and the two words of the fingerprint, big-endian. */
 const RECORD_BYTES = 12;
-/** Of one turn of the event loop; more are written on the way. */
+/** Records of one turn of the event loop; more are written before its end. */
 const MAX_WAITING_RECORDS = 1024;
 const SUFFIX = '.nonces';
 
@@ -33,7 +33,7 @@ export class NonceFile {
     this.#descriptor = openSync(this.path, 'ax', 0o600);
   }
 
-  /** In the file after the next `write`. Throws what that throws where many wait already. */
+  /** In the file after the next `write`. Throws the error of `write` if too many records wait already. */
   add(ts: number, high: number, low: number): void {
     if (this.#waitingBytes === this.#waiting.length) this.write();
     this.#waiting.writeUInt32BE(ts, this.#waitingBytes);
@@ -42,7 +42,7 @@ export class NonceFile {
     this.#waitingBytes += RECORD_BYTES;
   }
 
-  /** Throws where the disk does not take it; the file then ends with the last whole write, and nothing waits. */
+  /** Throws if the disk refuses it; the file then ends with the last whole write, and no record waits. */
   write(): void {
     const bytes = this.#waitingBytes;
     this.#waitingBytes = 0;

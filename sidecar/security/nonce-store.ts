@@ -12,7 +12,7 @@ const IDLE_SECONDS = 300;
 const FAR_AHEAD_SECONDS = 3600;
 
 export interface NonceStoreOptions {
-  /** Made where it is missing; one running sidecar a folder. */
+  /** Made if it is missing; one running sidecar a folder. */
   readonly folder: string;
   readonly skewSeconds: number;
   /** Epoch seconds. */
@@ -24,7 +24,7 @@ export interface NonceStoreOptions {
 }
 
 /**
- * `early`: signed before the moment from which this sidecar can tell a replay (after a power failure, or where the
+ * `early`: signed before the moment from which this sidecar can tell a replay (after a power failure, or if the
  * clock went back). `refused`: full, or the disk does not take it. Neither is the caller's fault.
  */
 export type NonceVerdict = 'new' | 'replayed' | 'early' | 'refused';
@@ -99,7 +99,7 @@ export class NonceStore {
       generation.newestTs = Math.max(generation.newestTs, ts);
       return 'new';
     } catch (error) {
-      // What waits in this turn may have gone with it.
+      // The records that wait in this turn may be lost with it.
       this.#hasLost = this.#waiting.length > 0;
       return this.#refuse(nowSeconds, `the replay store cannot be written: ${(error as Error).message}`);
     }
@@ -107,7 +107,7 @@ export class NonceStore {
 
   /**
    * Calls `then` once all that was accepted in this turn of the event loop is in the file, with one write for all of it;
-   * with false where the disk did not take it. `then` must not throw.
+   * with false if the disk refused it. `then` must not throw.
    */
   whenKept(then: (isKept: boolean) => void): void {
     this.#waiting.push(then);
@@ -215,12 +215,12 @@ export class NonceStore {
       newestTs: 0,
     };
     this.#generations.push(generation);
-    // Last: where the old file fails, this request is refused, and the next ones go into the new one.
+    // Last: if the old file fails, this request is refused, and the next ones are written to the new file.
     before?.close();
     return generation;
   }
 
-  /** A generation goes once no time stamp in it can be accepted, and no earlier than twice the skew after its end. */
+  /** A generation is dropped once no time stamp in it can be accepted, and no earlier than twice the skew after its end. */
   #dropOld(nowSeconds: number): void {
     const isOld = (generation: Generation) =>
       nowSeconds > Math.max(generation.end, generation.newestTs) + 2 * this.#options.skewSeconds;

@@ -4,7 +4,7 @@ const ROOM = 1.6;
 const MOST_FILLED = 1.4;
 
 /**
- * A set of 64-bit fingerprints in one typed array: 8 bytes each in a table of up to three times as many, where strings in a
+ * A set of 64-bit fingerprints in one typed array: 8 bytes each in a table of up to three times as many; strings in a
  * Set would take ten times that. Grows by doubling; nothing is ever removed.
  */
 export class NonceTable {

@@ -1,5 +1,5 @@
 const SLOT_MS = 20;
-/** One more than a second has: the oldest is only partly within it. */
+/** A second has one slot less: the oldest slot is only partly within it. */
 const SLOTS = 1000 / SLOT_MS + 1;
 const DEFAULT_MAX_SOURCES = 10_000;
 

@@ -34,7 +34,7 @@ export class TimeMark {
   #forgotten: number;
   #renewal: Promise<boolean> | null = null;
 
-  /** Makes the folder where it is missing. */
+  /** Makes the folder if it is missing. */
   constructor(folder: string, bootId: string) {
     const isNew = !existsSync(folder);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -67,7 +67,7 @@ export class TimeMark {
     this.#forgotten = Math.min(this.#forgotten, refusedUntil);
   }
 
-  /** Returns once a mark at or after `nowSeconds` is on the disk; throws where the disk does not take it. */
+  /** Returns once a mark at or after `nowSeconds` is on the disk; throws if the disk refuses it. */
   reach(nowSeconds: number): void {
     if (nowSeconds > this.#mark) this.#writeNow(nowSeconds + MARK_AHEAD_SECONDS, false);
     else if (nowSeconds > this.#mark - RENEW_AT_SECONDS) this.#renewal ??= this.#renew(nowSeconds + MARK_AHEAD_SECONDS);
@@ -87,7 +87,7 @@ export class TimeMark {
     this.#writeNow(this.#mark, true);
   }
 
-  /** False where the disk does not take it: the clock then runs into the old mark, and `reach` throws. */
+  /** False if the disk refuses it: the clock then runs into the old mark, and `reach` throws. */
   async #renew(mark: number): Promise<boolean> {
     try {
       const temporary = `${this.#file}.next`;
@@ -184,7 +184,7 @@ function isSeconds(value: unknown): value is number {
 /** Start times this close to each other are one start: the clock may have been set a little in between. */
 const SAME_BOOT_SECONDS = 5;
 
-/** What tells this start of the machine from any other. */
+/** Id of this start of the machine, unlike that of any other start. */
 export function readBootId(nowMs: number): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -207,7 +207,7 @@ function startOf(id: string): number | null {
 /**
  * For a folder of nonces that may lack what was accepted elsewhere, as on a machine that takes the place of another one:
  * nothing signed up to now is accepted there any more, time stamps ahead by the skew included. Returns until when requests
- * are refused (ISO 8601); null where the folder is this machine's own, and remembers them all. No sidecar may be running.
+ * are refused (ISO 8601); null if the folder is this machine's own, and remembers them all. No sidecar may be running.
  */
 export async function refuseEarlierRequests(folder: string, skewSeconds: number): Promise<string | null> {
   const now = Date.now();
