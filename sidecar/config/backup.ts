@@ -25,9 +25,9 @@ export type BackupSchedule =
 export interface BackupConfig {
   /** Absolute. */
   readonly folder: string;
-  /** Null: only when somebody asks for one. */
+  /** Null: only on request. */
   readonly schedule: BackupSchedule | null;
-  /** Of those that the schedule makes, how many stay. */
+  /** Number of scheduled backups that are kept. */
   readonly keep: number;
 }
 

@@ -40,9 +40,9 @@ const api = z.strictObject({
 
 const database = z.strictObject({
   provider: oneOf('sqlite', 'postgres', 'mysql', 'mongodb').default('sqlite'),
-  /** Of SQLite. */
+  /** SQLite only. */
   file: text('the path of a file').optional(),
-  /** Of a server, in exactly one place; it may hold a password. */
+  /** Servers only, in exactly one place; it may hold a password. */
   url: text('a URL').optional(),
   urlFile: text('the path of a file').optional(),
   urlEnv: text('the name of an environment variable').optional(),

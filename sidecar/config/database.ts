@@ -32,7 +32,7 @@ const SCHEMES: Readonly<Record<ServerProvider, readonly string[]>> = {
   mongodb: ['mongodb:', 'mongodb+srv:'],
 };
 
-/** What another provider would use may stay in the file, so that changing the provider is one line; a warning names it. */
+/** Settings of another provider may stay in the file, so that a change of the provider is one line; a warning names them. */
 export function readDatabase(database: DatabaseOfFile, place: SecretPlace): DatabaseConfig {
   const { provider, file, poolSize, statementTimeoutMs } = database;
   const unused = provider === 'sqlite' ? URL_PLACES.filter((name) => database[name] !== undefined) : ['file' as const];

@@ -22,7 +22,7 @@ const FIRST_CONFIG = {
   ],
   writeBehind: { namespaces: { stats: { consistentReads: true } } },
 };
-/** Of a game server that nobody has configured yet. */
+/** Namespaces of a game server that is not configured yet. */
 export const FIRST_NAMESPACES: readonly string[] = ['game', 'stats'];
 
 /**
@@ -37,7 +37,7 @@ export function createEmbedded(file: string): boolean {
 
 /**
  * Makes what is missing (contract section 1): sidecar.json with one key, its secret, a matching database.json; and a
- * `secretFile` that does not exist yet. sidecar.json comes last, so that a first start which was cut off is one again.
+ * `secretFile` that does not exist yet. sidecar.json is written last, so that a first start that was cut off begins again.
  * Nothing existing is overwritten.
  *
  * @param replacedFolder folder that the next version of the program replaces: a first configuration is not made there

@@ -5,7 +5,7 @@ interface Span {
 }
 
 interface Member {
-  /** Of a property; null in a list. */
+  /** Name of a property; null in a list. */
   readonly name: string | null;
   /** With its name. */
   readonly whole: Span;
@@ -32,7 +32,7 @@ export function removeProperty(text: string, path: Path, name: string): string {
   return index < 0 ? text : remove(text, members, index);
 }
 
-/** Puts `value` at the end of a list, in the form that stands before it. */
+/** Puts `value` at the end of a list, in the form of the member before it. */
 export function appendItem(text: string, path: Path, value: Readonly<Record<string, unknown>>): string {
   const list = spanAt(text, path);
   const members = membersOf(text, list.start);
@@ -102,7 +102,7 @@ function spanAt(text: string, path: Path): Span {
   return { start, end: endOf(text, start) };
 }
 
-/** Of the list or object that begins at `start`. */
+/** Members of the list or object that begins at `start`. */
 function membersOf(text: string, start: number): Member[] {
   const members: Member[] = [];
   const isObject = text[start] === '{';

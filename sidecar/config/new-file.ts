@@ -17,7 +17,7 @@ const OWNER_ONLY = 0o600;
 const RENAME_ATTEMPTS = 40;
 const RENAME_PAUSE_MS = 50;
 
-/** The whole file or none, also after a crash. False where it is there already, also when another process made it just now. */
+/** The whole file or none, also after a crash. False if it exists already, also if another process made it just now. */
 export function writeNew(path: string, text: string): boolean {
   if (existsSync(path)) return false;
   const temporary = writeTemporary(path, text, OWNER_ONLY);
@@ -69,7 +69,7 @@ function withoutLinks(path: string, text: string): boolean {
   }
 }
 
-/** Of a name that nobody knows beforehand, and never through a link: others may have the right to write to the folder. */
+/** Unpredictable name, and never through a link: other users may have the right to write to the folder. */
 function writeTemporary(path: string, content: string | Uint8Array, mode: number): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;

@@ -12,7 +12,7 @@ export function kindOf(field: z.ZodType): FieldKind | undefined {
   return kinds.get(field);
 }
 
-/** One guard a field: what is expected, in words, and whether a value is that. */
+/** Guard of a field: the expectation in words, and the check of a value. */
 export function rule<Value>(expected: string, kind: FieldKind, check: (value: unknown) => boolean) {
   const field = z.custom<Value>(check, { error: expected });
   kinds.set(field, kind);

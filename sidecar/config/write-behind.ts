@@ -38,7 +38,7 @@ export interface WriteBehindConfig {
   readonly maxJournalMegabytes: number;
   readonly haltAfterFailures: number;
   readonly drainOnStopMs: number;
-  /** Those whose writes are queued. */
+  /** Namespaces whose writes are queued. */
   readonly namespaces: ReadonlyMap<string, BufferedNamespace>;
 }
 
