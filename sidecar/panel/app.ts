@@ -52,7 +52,7 @@ export interface AppOptions {
 const ACCESS_KINDS = ['public', 'authenticated', 'all', 'any'];
 /** Head and body of a request; answers may take as long as they like. */
 const REQUEST_MS = 30_000;
-/** Nothing gets through for so long: whoever does not take an answer keeps no file open, and nobody else from an archive. */
+/** Closes a connection without progress: a client that does not read must not keep a file open or block an archive. */
 const STALLED_MS = 300_000;
 const LONGEST_PARAMETER = 255;
 /** A path that no route and no page has. */
@@ -113,7 +113,7 @@ function checkDeclared({ method, path, access }: PanelRoute): void {
   if (!isDeclared) throw new Error(`${method} ${path} declares no permission`);
 }
 
-/** A page, or 404; 405 where the path is one of ours. */
+/** A page, or 404; 405 if the path has a route. */
 function answerElse(request: IncomingMessage, routes: readonly PanelRoute[], pages: StaticPages): Answer {
   const { method = '', url = '', headers } = request;
   const isPage = method === 'GET' && !/^\/api(\/|$|\?)/.test(url);

@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 export const SESSION_COOKIE = 'panel-session';
 export const CSRF_COOKIE = 'panel-csrf';
 
-/** The value of a cookie; empty where it is not sent, or sent more than once with different values: one of them is foreign. */
+/** The value of a cookie; empty if it is not sent, or sent with different values, as then one is foreign. */
 export function readCookie(header: string | undefined, name: string): string {
   const values = (header ?? '')
     .split(';')
@@ -36,15 +36,15 @@ export function cookieText(name: string, value: string, { isSecure, maxAgeSecond
 
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** A cookie's value as we give it out; a known one stays, so that two tabs do not take each other's token away. */
+/** Value of a new cookie; a valid one is kept, so that two tabs do not invalidate each other's token. */
 export function csrfCookieValue(sent: string): string {
   return COOKIE_VALUE.test(sent) ? sent : randomBytes(32).toString('base64url');
 }
 
 /**
- * The token that belongs to a cookie and a session (empty before sign-in). The session's own token is the key: whoever can set
- * a cookie for this host, such as another port of it, still cannot make a token for somebody's session, and one from before a
- * sign-in is stale after it.
+ * The token that belongs to a cookie and a session (empty before sign-in). The session's own token is the key: a
+ * program that can set a cookie for this host, such as one on another port, still cannot make a token for a session, and a token
+ * from before a sign-in is stale after it.
  */
 export function csrfToken(cookie: string, sessionToken: string): string {
   const kind = sessionToken === '' ? 'anonymous' : 'session';

@@ -7,7 +7,7 @@ import type { SessionState } from './session-reader.ts';
 /** Before the guards have read the address. */
 const UNKNOWN_CLIENT: Client = { address: '', isLoopback: false, isSecure: false };
 
-/** One request on its way through the guards to its handler; the log and the audit read it at the end. */
+/** A request on its way through the guards to its handler; the log and the audit read it at the end. */
 export class Course implements PanelRequest {
   readonly raw: IncomingMessage;
   readonly startedMs = performance.now();
@@ -28,7 +28,7 @@ export class Course implements PanelRequest {
   isAudited = false;
   /** For the audit log. */
   noted = { subject: '', isPreview: false, changes: [] as readonly AuditChange[] };
-  // Functions of their own, as handlers take the request apart.
+  // Arrow functions, as handlers destructure the request.
   readonly subject = (text: string): void => {
     this.noted.subject = text;
   };

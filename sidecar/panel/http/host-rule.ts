@@ -51,7 +51,7 @@ export class HostRule {
   }
 }
 
-/** With the port, and without where it is the scheme's own. */
+/** With the port, and without if it is the scheme's own. */
 function hostsOf(url: URL): string[] {
   if (url.port !== '') return [url.host];
   return [url.hostname, `${url.hostname}:${url.protocol === 'https:' ? 443 : 80}`];

@@ -59,7 +59,7 @@ export function sendError(reply: FastifyReply, error: PanelError): void {
 
 const STALLED_MS = 30_000;
 
-/** Sends all of `source`. Cuts a reader that takes nothing for `stalledMs`; a reader that goes away is no fault. */
+/** Sends all of `source`. Cuts off a client that reads nothing for `stalledMs`; a client that disconnects is no fault. */
 export async function sendStream(source: Readable, response: ServerResponse, stalledMs = STALLED_MS): Promise<void> {
   const cut = setTimeout(() => response.destroy(), stalledMs);
   try {

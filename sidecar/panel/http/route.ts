@@ -4,9 +4,9 @@ import type { Client } from '#sidecar/security/client.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import type { Permission } from '../shapes/permissions.ts';
 
-/** Who may call a route: data on the route, checked before its handler is reached. A route without it does not start. */
+/** Right to call a route: data on the route, checked before its handler is reached. The panel does not start with a route without it. */
 export type Access =
-  /** Anybody, also before sign-in. */
+  /** Everyone, also before sign-in. */
   | { readonly kind: 'public' }
   /** Any account. */
   | { readonly kind: 'authenticated' }
@@ -24,12 +24,12 @@ export function needsAny(...permissions: [Permission, ...Permission[]]): Access 
   return { kind: 'any', permissions };
 }
 
-/** Who is signed in, as it holds for this one request. */
+/** The signed-in account, as it is for this one request. */
 export interface Caller {
   readonly accountId: number;
   readonly username: string;
   readonly permissions: ReadonlySet<Permission>;
-  /** Of the session, for streams; never its token. */
+  /** Id of the session, for streams; never its token. */
   readonly sessionId: number;
   /** Epoch milliseconds: when the session ends, whatever is done. */
   readonly expiresAt: number;
@@ -45,11 +45,11 @@ export interface PanelRequest<Body = unknown> {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** As the route's schema has read it. */
   readonly body: Body;
-  /** As it was sent, where every digit counts. */
+  /** As it was sent, for routes that need every digit. */
   readonly bodyText: string;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
-  /** What the audit log names as the subject of the action: a bundle, an account, a table. Never a secret. */
+  /** Sets the subject of the action in the audit log: a bundle, an account, a table. Never a secret. */
   subject(text: string): void;
   /** Values that the action replaced, for the audit log. Never a secret. */
   changes(changes: readonly AuditChange[]): void;
@@ -58,7 +58,7 @@ export interface PanelRequest<Body = unknown> {
   setCookie(text: string): void;
 }
 
-/** What a handler gives back. A plain object becomes `{"ok":true, …}`. */
+/** Result of a handler. A plain object becomes `{"ok":true, …}`. */
 export type Answer = JsonAnswer | RawAnswer;
 
 export type JsonAnswer = Readonly<Record<string, unknown>>;
@@ -81,7 +81,7 @@ export interface PanelRoute<Schema extends z.ZodType = z.ZodType> {
   readonly body?: Schema;
   /** Action in the audit log, such as `server.start`; each call is written down with its result. Every POST that changes has one. */
   readonly audit?: string;
-  /** Takes the call before the body is read where it is not to be served now: a feature that is off (409), a setup that is done (404). */
+  /** Refuses a call before the body is read: a feature that is off (409), a setup that is done (404). */
   readonly gate?: (request: Omit<PanelRequest<never>, 'body' | 'bodyText'>) => void;
   readonly handle: (request: PanelRequest<z.output<Schema>>) => Answer | Promise<Answer>;
 }
@@ -91,7 +91,7 @@ export function route<Schema extends z.ZodType>(definition: PanelRoute<Schema>):
   return definition as unknown as PanelRoute;
 }
 
-/** What the guards ask, and those who tell what an account can reach. */
+/** Whether an account with these permissions may call the route. */
 export function mayCall(access: Access, permissions: ReadonlySet<Permission>): boolean {
   switch (access.kind) {
     case 'public':

@@ -4,18 +4,18 @@ import type { Session, Sessions } from '../accounts/sessions.ts';
 import { CSRF_COOKIE, isCookieSent, isCsrfToken, readCookie, SESSION_COOKIE } from './cookies.ts';
 import type { Caller } from './route.ts';
 
-/** What the cookies of a request say, as it holds now. */
+/** Session of a request's cookies, as it is now. */
 export interface SessionState {
   readonly caller: Caller | null;
   readonly session: Session | null;
   /** Empty without a session. */
   readonly token: string;
-  /** A cookie was sent that opens nothing (any more). */
+  /** A cookie was sent that belongs to no session, or to none any more. */
   readonly isStale: boolean;
   readonly csrfCookie: string;
 }
 
-/** Reads accounts and sessions anew for each request: what was taken away does not hold for the next one. */
+/** Reads accounts and sessions again for each request: a right that was removed does not hold for the next one. */
 export class SessionReader {
   readonly #accounts: Pick<AccountStore, 'byId'>;
   readonly #sessions: Pick<Sessions, 'find'>;

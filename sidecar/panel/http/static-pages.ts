@@ -54,7 +54,7 @@ export class StaticPages {
     this.#files = readFiles(folder);
   }
 
-  /** Null where there is none. */
+  /** Null if there is none. */
   find(url: string, acceptEncoding: string | undefined): RawAnswer | null {
     const [path = ''] = url.split('?');
     const file = this.#files.get(path === '/' ? '/index.html' : path);
