@@ -14,7 +14,7 @@ const READ = needs('database.read');
 const WRITE = needs('database.write');
 const MAX_OBJECTS = 100;
 const MAX_SORT_KEYS = 20;
-/** What the audit log says of a row at most. */
+/** Maximum characters of a row's key in the audit log. */
 const MAX_KEY_CHARS = 120;
 
 const texts = z.record(z.string(), z.string());
@@ -118,7 +118,7 @@ function changesOf({ before, after, changed }: RowAnswer): AuditChange[] {
   return changed.map((name) => ({ name, before: before[name] ?? 'null', after: after[name] ?? 'null' }));
 }
 
-/** Whoever may change rows and not read them learns nothing but what they said themselves. */
+/** An account that may change rows but not read them sees only the columns it has sent. */
 function only(names: ReadonlySet<string>, cells: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(cells).filter(([name]) => names.has(name)));
 }
@@ -154,7 +154,7 @@ function quarantineRoute(
   });
 }
 
-/** What was left out is absent, not undefined. */
+/** The body without properties that are undefined. */
 function given<T extends object>(body: T) {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as {
     [Name in keyof T]: Exclude<T[Name], undefined>;

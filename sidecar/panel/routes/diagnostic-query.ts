@@ -12,7 +12,7 @@ import { integerOf, textOf } from './query-values.ts';
 const DEFAULT_LIMIT = 100;
 const MOST_ENTRIES = 1000;
 
-/** What is asked, as far as the account may see it. @throws PanelError */
+/** The query of a request, narrowed to what the account may see. @throws PanelError */
 export function diagnosticQuery({ caller, query, signal }: PanelRequest): DiagnosticQuery {
   const { permissions } = caller as Caller;
   const canReadLogs = permissions.has('logs.read');
@@ -42,7 +42,7 @@ function levelsOf(text: string | null): ReadonlySet<DiagnosticLevel> {
   return new Set(names as readonly DiagnosticLevel[]);
 }
 
-/** What the sidecar and other machines say is for those who read logs; of the server's console its readers see as much here. */
+/** Lines of the sidecar and of other machines need `logs.read`; lines of the server's console need only `console.read`. */
 function isLogSource(source: string | null): boolean {
   return source !== null && source !== 'server' && (DIAGNOSTIC_SOURCES as readonly string[]).includes(source);
 }

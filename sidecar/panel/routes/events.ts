@@ -35,7 +35,7 @@ function resumedAfter({ headers, query }: Pick<PanelRequest, 'headers' | 'query'
   return numberOf(headers['last-event-id']) ?? numberOf(query.get('after'));
 }
 
-/** What is no number is ignored (panel contract, "Shapes"). */
+/** A text that is no number is ignored (panel contract, "Shapes"). */
 function numberOf(text: unknown): number | null {
   return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

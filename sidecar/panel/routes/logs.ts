@@ -93,7 +93,7 @@ async function linesOf(console: ConsoleLog, query: URLSearchParams) {
   return page;
 }
 
-/** The file is opened only where somebody is still there to take it. */
+/** The file is opened only while the client is still connected. */
 function wholeFile(console: ConsoleLog): RawAnswer {
   return new RawAnswer(async (response) => {
     await console.drain();
@@ -110,7 +110,7 @@ function wholeFile(console: ConsoleLog): RawAnswer {
   });
 }
 
-/** The end of a file, or what stands round one line of it. */
+/** The end of a file, or the lines around one of its lines. */
 async function partOfFile(console: ConsoleLog, { params, query }: PanelRequest): Promise<RawAnswer> {
   const around = integerOf(query, 'around', 1);
   const name = params.name ?? '';

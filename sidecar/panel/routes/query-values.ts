@@ -1,6 +1,6 @@
 import { PanelError } from '../panel-error.ts';
 
-/** A whole number of the query, within its bounds; null where it is not there. @throws PanelError diagnostics.query */
+/** A whole number of the query, within its bounds; null if it is absent. @throws PanelError diagnostics.query */
 export function integerOf(
   query: URLSearchParams,
   field: string,
@@ -14,7 +14,7 @@ export function integerOf(
   throw new PanelError('diagnostics.query', { field });
 }
 
-/** @throws PanelError diagnostics.query where it is longer than anybody needs */
+/** @throws PanelError diagnostics.query if it is longer than `maxChars` */
 export function textOf(query: URLSearchParams, field: string, maxChars: number): string {
   const text = query.get(field) ?? '';
   if (text.length > maxChars) throw new PanelError('diagnostics.query', { field });

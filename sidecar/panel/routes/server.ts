@@ -23,7 +23,7 @@ export function serverRoutes({ server }: { readonly server: GameServer }): Panel
       method: 'POST',
       path: '/api/command',
       access: needs('console.write'),
-      // What is no text is as wrong as a text of two lines, and has the same key.
+      // A value that is no text is refused with the same key as a text of two lines.
       body: z.strictObject({ text: z.unknown().optional() }),
       audit: 'console.command',
       handle: (request) => {
@@ -64,7 +64,7 @@ function actorOf({ caller }: Pick<PanelRequest, 'caller'>): string {
   return caller?.username ?? '';
 }
 
-/** What follows it may be a password; the console's log has the whole line. */
+/** The rest of the line may hold a password; the console's log has the whole line. */
 function firstWord(text: unknown): string {
   return typeof text === 'string' ? (text.trim().split(/\s/, 1)[0] ?? '').slice(0, 100) : '';
 }

@@ -28,7 +28,7 @@ const credentials = z.strictObject({
   remember: z.boolean().default(false),
 });
 
-/** Who is there, coming and going. */
+/** Sign-in, sign-out and the session of a browser. */
 export function sessionRoutes(services: SessionServices): PanelRoute[] {
   const { accounts, sessions, sessionReader, login, settings, version, isSecure } = services;
   return [

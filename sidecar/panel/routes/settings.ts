@@ -20,7 +20,7 @@ const anySettings = z.record(z.string(), z.unknown());
 const configChanges = z.strictObject({ config: z.unknown().optional(), file: z.unknown().optional() });
 const path = z.strictObject({ serverRoot: z.unknown().optional(), backend: z.unknown().optional() });
 
-/** What the owner tells the panel of itself and of the game server. */
+/** Settings of the panel and of the game server. */
 export function settingsRoutes(services: SettingsServices): PanelRoute[] {
   return [...ownSettings(services), ...serverSettings(services)];
 }

@@ -16,7 +16,7 @@ const keyAlone = z.strictObject({ key: z.unknown().optional() });
 
 type SetupRequest = Pick<PanelRequest<Record<string, unknown>>, 'body' | 'client'>;
 
-/** From the first start to the first account; 404 afterwards. Nobody is signed in yet: the setup key stands for the owner. */
+/** From the first start to the first account; 404 afterwards. No account exists yet: the setup key stands for the owner. */
 export function setupRoutes({ setup }: SetupServices): PanelRoute[] {
   const gate = () => {
     if (!setup.isOpen) throw new PanelError('route.unknown');

@@ -15,7 +15,7 @@ const draft = z.strictObject({
   create: z.boolean().optional(),
 });
 
-/** Accounts, for those who manage them. `routes` is the whole table, from which is told what an account can reach. */
+/** Accounts, for their managers. `routes` is the whole table, to list the routes that an account may call. */
 export function usersRoutes({ accounts }: UsersServices, routes: () => readonly PanelRoute[]): PanelRoute[] {
   const manage = needs('users.manage');
   return [
