@@ -26,17 +26,17 @@ export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 
 
 /** How this start differs for the panel. */
 export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 'serverPid'> {
-  /** If it cannot listen, that is told and the sidecar serves without it, as it always does if the panel's file cannot be used. */
+  /** If it cannot listen, the sidecar logs that and serves without it, as it always does if the panel's file cannot be used. */
   readonly isOptional?: boolean;
 }
 
 export interface RunningSidecar extends RunningApi {
   readonly engine: Engine;
-  /** Null where it is off. */
+  /** Null if it is off. */
   readonly panel: RunningPanel | null;
 }
 
-/** What all services stand on. */
+/** Parts that every service needs. */
 interface Base {
   readonly config: SidecarConfig;
   readonly engine: Engine;
@@ -151,7 +151,7 @@ function reportOf(buffer: WriteBuffer | null): WriteBufferReport | null {
   return { health, gauges: writeBufferGauges(() => buffer.figures()) };
 }
 
-/** What runs finishes first, then what is queued; then nothing is left that could write. */
+/** Running calls finish first, then queued writes; after that no part can write. */
 async function stopAll(
   panel: RunningPanel | null,
   api: RunningApi,
