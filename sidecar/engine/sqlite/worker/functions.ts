@@ -14,10 +14,10 @@ import {
 } from '../dialect.ts';
 import { monotonicMs } from './monotonic.ts';
 
-/** Reading the clock costs as much as the call of a function; rows of a megabyte bound it from above. */
+/** Reading the clock costs as much as a function call; with more calls between, rows of a megabyte would overrun. */
 const CALLS_PER_CLOCK = 32;
 
-/** What ends a statement: SQLite asks it once a row, and the exception ends the statement and undoes it. */
+/** Deadline of a statement: SQLite calls the guard once per row; its exception ends and undoes the statement. */
 export class DeadlineGuard {
   #deadline = Number.POSITIVE_INFINITY;
   #calls = 0;
@@ -40,13 +40,12 @@ export class DeadlineGuard {
 }
 
 /**
- * The functions that compiled statements call. None may be called from a view or trigger, so a file that somebody else
- * made cannot use them.
+ * Functions for compiled statements. Views and triggers cannot call them, so a file from another source cannot use them.
  *
- * | Function | Gives |
+ * | Function | Returns |
  * |---|---|
  * | `guard()` | 1, or ends the statement at its deadline |
- * | `guard_now()` | the same, and looks at the clock at every call: for one row of many |
+ * | `guard_now()` | the same, and reads the clock at every call: for one row of many |
  * | `sum_wide(value)` | exact sum of wide decimals, in the same form with `WIDE_SUM_PRECISION` digits |
  * | `inc_int(current, amount, min, max)` | exact sum of integers; amount, min and max as text |
  * | `inc_wide(current, amount, precision)` | exact sum of wide decimals; amount scaled, as text |
@@ -135,7 +134,7 @@ function bounded(sum: bigint, min: bigint, max: bigint): bigint {
   return sum;
 }
 
-/** Searched between two looks at the clock: for the part that is hardest to find it takes some milliseconds. */
+/** Characters searched between two readings of the clock: some milliseconds for the slowest part. */
 const PIECE_CHARS = 65_536;
 
 function containsPart(text: string, part: string, guard: DeadlineGuard): boolean {

@@ -16,32 +16,32 @@ import { OutstandingCalls } from './outstanding-calls.ts';
 import type { BookedStatement, PendingCall } from './pending-call.ts';
 import { WorkerThread } from './thread.ts';
 
-/** Transactions of data, and the writes that were answered after them. */
+/** Committed transactions of data, and the writes answered after them. */
 export interface Commits {
   readonly groups: number;
   readonly writes: number;
 }
 
 export interface LinkEvents {
-  /** After every message of answers; calls are settled already, but for those that went over their budget. */
+  /** After every message of answers. All calls in it are settled, except reads that went over their budget. */
   readonly onAnswers: (overBudget: readonly PendingCall[], commits: Commits) => void;
   readonly onTimeout: () => void;
   readonly log: EngineLog;
 }
 
-/** A worker that does not come back by itself is given up this long after a call's deadline. */
+/** A call without an answer is given up this long after its deadline. */
 const GRACE_MS = 400;
 const RESTART_MS = 200;
-/** A reader that has not come back this long after a call's deadline is replaced. */
+/** A reader that has not answered a call this long after its deadline is replaced. */
 const STUCK_MS = 2000;
-/** Threads of one link that were replaced and have not ended; beyond them none is replaced. */
+/** Maximum of replaced threads of one link that have not ended; then no thread is replaced. */
 const MAX_REPLACED = 2;
-/** Reads wait no longer than this behind one that runs: another reader takes them. */
+/** Maximum wait of a read behind a running one; then another reader takes it. */
 const MAX_WAIT_BEHIND_MS = 100;
-/** A reader without a call that may still answer has this long to close. */
+/** Time to close for a reader without a call that may still answer. */
 const CLOSE_IDLE_MS = 3000;
 
-/** One worker thread as the API's thread sees it: calls go in batches, answers settle them, deadlines hold in any case. */
+/** Link from the API's thread to one worker thread: sends calls in batches, settles them, keeps their deadlines. */
 export class WorkerLink {
   readonly #settings: Omit<WorkerSettings, 'started'>;
   readonly #events: LinkEvents;
@@ -50,7 +50,7 @@ export class WorkerLink {
   readonly #replaced = new Set<WorkerThread>();
   #thread: WorkerThread;
   #sequence = 0;
-  /** Call that the thread began last, as the sweeps have seen it, and since when. */
+  /** Call that the thread started last, as seen by the sweeps, and the time of the first such sweep. */
   #running = { sequence: 0, sinceMs: 0 };
   #isClosing = false;
   #hasEnded = false;
@@ -73,7 +73,7 @@ export class WorkerLink {
     });
   }
 
-  /** Null, or why the file must not be used; after the first attempt to open it. */
+  /** Resolves after the first attempt to open the file: null, or why the file must not be used. */
   get opened(): Promise<string | null> {
     return this.#opened.promise;
   }
@@ -86,7 +86,7 @@ export class WorkerLink {
   send(calls: readonly PendingCall[], budgetMs: number | null): void {
     const definitions: StatementDefinition[] = [];
     const numbered = calls.map((pending) => {
-      // A batch may have more different statements than the worker keeps, so it brings all of them along.
+      // A batch may have more different statements than the worker keeps, so the message defines all of them.
       const isWhole =
         pending.body.kind === 'apply' || (pending.body.kind === 'write' && pending.body.work.do === 'batch');
       for (const statement of pending.statements) this.#define(statement, definitions, isWhole);
@@ -157,7 +157,7 @@ export class WorkerLink {
     pending.reject(new ApiError(failure.code, failure.message, { index: failure.index }));
   }
 
-  /** To be called now and then: answers those whose worker does not come back, which a wedged disk may cause. */
+  /** To be called regularly: rejects calls whose worker does not answer, for example on a hung disk. */
   sweep(now: number): void {
     for (const { sequence, pending } of this.#outstanding.giveUp(now - GRACE_MS)) {
       this.#events.onTimeout();
@@ -168,7 +168,7 @@ export class WorkerLink {
 
   #isStuck(now: number): boolean {
     const { role } = this.#settings;
-    // A writer that is stuck holds the lock of the database: another one could do nothing.
+    // A stuck writer holds the lock of the database: another writer could do nothing.
     if (role === 'writer' || this.#isClosing || this.#replaced.size >= MAX_REPLACED) return false;
     return this.#outstanding.hasGivenUp(now - STUCK_MS);
   }
@@ -190,7 +190,7 @@ export class WorkerLink {
     );
   }
 
-  /** Reads that wait behind one that runs for too long are returned, and no longer this worker's. */
+  /** Takes back the reads that wait behind one that runs for too long. */
   takeWaiting(now: number): PendingCall[] {
     const sequence = this.#thread.lastStarted;
     if (sequence !== this.#running.sequence) this.#running = { sequence, sinceMs: now };
@@ -198,7 +198,7 @@ export class WorkerLink {
     return isLong ? this.#outstanding.takeLive(sequence) : [];
   }
 
-  /** A thread that nothing can end: the process does not end in order as long as there is one. */
+  /** Whether a thread cannot be ended; the process then does not exit in order. */
   get hasStuckThread(): boolean {
     if (this.#replaced.size > 0) return true;
     return !this.#hasEnded && (this.#isGivenUp || this.#outstanding.hasGivenUp());
@@ -240,7 +240,7 @@ export class WorkerLink {
     this.#closed.resolve();
   }
 
-  /** Ends what waits and runs by its deadline at the latest. */
+  /** Waits for calls until their deadlines at the latest. */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
     this.#thread.post({ type: 'close' });
@@ -249,7 +249,7 @@ export class WorkerLink {
     clearTimeout(timer);
   }
 
-  /** A thread that hangs in the system does not even end by force; `close` does not wait for it. */
+  /** A thread that hangs in a system call does not end even by force; `close` does not wait for it. */
   #giveUp(): void {
     this.#isGivenUp = true;
     this.#thread.abandon(() => this.#noteEnd());

@@ -10,7 +10,7 @@ import type { Jobs } from './jobs.ts';
 export type OutputKind =
   /** int32, float64. */
   | { readonly as: 'number' }
-  /** Text that is JSON as it is: json columns, and int64 read as text. */
+  /** Text that is valid JSON: json columns, and int64 read as text. */
   | { readonly as: 'raw' }
   | { readonly as: 'bool' }
   | { readonly as: 'string' }
@@ -19,7 +19,7 @@ export type OutputKind =
   | { readonly as: 'base64' }
   | { readonly as: 'scaled'; readonly scale: number }
   | { readonly as: 'wide'; readonly precision: number; readonly scale: number }
-  /** "high:low", a high half times 2^32 and a low one, of an integer of any size. */
+  /** "high:low" of an integer of any size: high times 2^32 plus low. */
   | { readonly as: 'halves'; readonly scale: number }
   /** A sum of doubles, which may be too large for one. */
   | { readonly as: 'floatSum' };
@@ -33,16 +33,16 @@ export interface OutputColumn {
 export interface StatementDefinition {
   readonly number: number;
   readonly sql: string;
-  /** Of a find; empty for others. */
+  /** Result columns of a find; empty for other statements. */
   readonly columns: readonly OutputColumn[];
 }
 
 interface CallBase {
-  /** Grows with every call to one worker. */
+  /** Number of the call; grows with every call to one worker. */
   readonly sequence: number;
-  /** A read that takes longer than this is ended and answered `overBudget`; null for no such limit. */
+  /** A read that takes longer is ended and answered `overBudget`; null for no limit. */
   readonly budgetMs: number | null;
-  /** Of `monotonicMs`. */
+  /** Time of `monotonicMs`. */
   readonly deadline: number;
 }
 
@@ -54,10 +54,10 @@ interface CompiledFor {
 export interface FindCall extends CallBase, CompiledFor {
   readonly kind: 'find';
   readonly statement: number;
-  /** Takes the place of the statement where a sum in that overflows. */
+  /** Statement to run instead if a sum overflows. */
   readonly exact?: number;
   readonly params: readonly Physical[];
-  /** One row more than this was asked for, to know whether there are more. */
+  /** The statement selects one row more, to know whether there are more. */
   readonly limit: number;
   readonly maxBytes: number;
 }
@@ -84,28 +84,28 @@ export interface JobCall extends CallBase {
   readonly args: readonly unknown[];
 }
 
-/** What gives the ids of a table with an autoIncrement column. */
+/** Generator of the ids of a table with an autoIncrement column. */
 export interface Generator {
   /** Physical name. */
   readonly table: string;
   readonly maxId: bigint;
-  /** Of the generated column in a row. */
+  /** Position of the generated column in a row. */
   readonly position: number;
 }
 
 export interface InsertWork {
   readonly do: 'insert';
   readonly statement: number;
-  /** Of all rows, one after another: a flat list travels faster. */
+  /** Values of all rows, one after another: a flat list is cloned faster. */
   readonly values: readonly Physical[];
-  /** Values of one row. */
+  /** Number of values of one row. */
   readonly width: number;
-  /** JSON texts of the ids where the caller gave them all; null where the table has a generator, or nobody asks. */
+  /** JSON texts of the ids if the caller gave all of them; null with a generator, or if the result has no ids. */
   readonly ids: readonly string[] | null;
   readonly generator: Generator | null;
 }
 
-/** What a write does, in statements. */
+/** The statements of a write. */
 export type WriteWork =
   | InsertWork
   | {
@@ -117,40 +117,40 @@ export type WriteWork =
     }
   | {
       readonly do: 'upsert';
-      /** Updates the row with these keys, or looks for it where nothing is to be updated. */
+      /** Updates the row with these keys, or only selects it if there is nothing to update. */
       readonly statement: number;
       readonly params: readonly Physical[];
       readonly insert: number;
       readonly row: readonly Physical[];
       readonly generator: Generator | null;
-      /** Rows that count as affected where the row existed. */
+      /** Rows that count as affected if the row existed. */
       readonly affectedExisting: 0 | 1;
       /** Why the row cannot be inserted, if so. */
       readonly insertFault: Refusal | null;
     };
 
-/** One operation of a batch. */
+/** A compiled operation of a batch. */
 export interface BatchStep {
   readonly work: WriteWork;
-  /** Rows that it must match, or insert; null where any number will do. */
+  /** Rows that it must match or insert; null for any number. */
   readonly expected: number | null;
 }
 
 export interface BatchWork {
   readonly do: 'batch';
   readonly isAtomic: boolean;
-  /** Null: it needs ids of earlier ones, and is asked for when it comes to that. */
+  /** Null for an operation that needs ids of earlier ones: the worker asks for it when it reaches it. */
   readonly steps: readonly (BatchStep | Refusal | null)[];
 }
 
-/** What a worker asks in the middle of a batch: the operation it is at, and the results of those before it. */
+/** A worker's question in the middle of a batch: the next operation, and the results of the operations before it. */
 export interface BatchQuestion {
   readonly operation: number;
   /** JSON texts. */
   readonly results: readonly string[];
 }
 
-/** Steps by their places; that of the operation asked about among them. */
+/** Steps by their places, with at least the step of the operation in question. */
 export type BatchReply = readonly (readonly [place: number, step: BatchStep | Refusal])[];
 
 export interface WriteCall extends CallBase, CompiledFor {
@@ -166,11 +166,11 @@ export interface QueueWork {
   readonly work: WriteWork | BatchWork;
 }
 
-/** An entry of a queue with all that may be needed if it can never be done. */
+/** An entry of a queue, with the dead letter that it becomes if it can never be done. */
 export interface QueueStep {
   readonly position: number;
   readonly letter: Omit<DeadLetter, 'code' | 'message' | 'isRetryWanted'>;
-  /** The dead letter of which it is another attempt; null for none. */
+  /** Id of the dead letter that the entry retries, or null. */
   readonly retried: string | null;
   readonly work: QueueWork | Refusal;
 }
@@ -193,13 +193,13 @@ export interface ApplyCall extends CallBase {
 }
 
 export type ApplyAnswer =
-  /** What became a dead letter. */
+  /** Dead letters made of refused entries. */
   | { readonly outcome: 'applied'; readonly letters: readonly DeadLetter[] }
   /** The queue has another owner. */
   | { readonly outcome: 'lost' }
-  /** It is beyond `knownTo`. */
+  /** The queue's position is beyond `knownTo`. */
   | { readonly outcome: 'moved' }
-  /** Nothing was applied: it must be done entry by entry. */
+  /** Nothing was applied: apply the batch entry by entry. */
   | { readonly outcome: 'refused' };
 
 /** Forgets idempotency records that expired before `now`, epoch milliseconds. */
@@ -220,7 +220,7 @@ export interface Batch {
 export type Failure =
   | { readonly kind: 'api'; readonly code: ApiErrorCode; readonly message: string; readonly index?: number | undefined }
   | { readonly kind: 'stale'; readonly namespace: string }
-  /** Ended so as not to hold up others; it may be run again where nobody waits. */
+  /** Ended to let other reads run; a slower lane runs it again. */
   | { readonly kind: 'overBudget' };
 
 export interface Answer {
@@ -239,10 +239,10 @@ export interface WorkerLog {
 export type FromWorker =
   /** In the middle of a batch; the worker waits for the reply. */
   | ({ readonly type: 'ask'; readonly sequence: number } & BatchQuestion)
-  /** `commits` says how many transactions of data made them. */
+  /** `commits` is the number of data transactions of these answers. */
   | { readonly type: 'answers'; readonly answers: readonly Answer[]; readonly commits: number }
   | { readonly type: 'log'; readonly log: WorkerLog }
-  /** First attempt to open the file is over. `unusable` says why the file must not be used at all. */
+  /** After the first attempt to open the file. `unusable` is the reason if the file must not be used at all. */
   | { readonly type: 'opened'; readonly unusable: string | null }
   | { readonly type: 'closed' };
 
@@ -261,8 +261,8 @@ export interface WorkerSettings {
   readonly file: string;
   /** To be made in a new file. */
   readonly systemTables: readonly SystemTable[];
-  /** Runs beside everything else: takes the processor only when nobody else wants it. */
+  /** Runs at low priority: uses the processor only when it is idle. */
   readonly isBackground: boolean;
-  /** One 64-bit integer: sequence of the call that the worker began last, published before it looks at the deadline. */
+  /** A 64-bit integer: sequence of the call that the worker started last, published before it checks the deadline. */
   readonly started: SharedArrayBuffer;
 }

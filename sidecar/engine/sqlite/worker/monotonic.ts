@@ -1,6 +1,6 @@
 /**
- * Milliseconds of the machine's steady clock: the same in every thread of the process, which `performance.now()` is
- * not. Deadlines cross threads in it.
+ * Milliseconds of the machine's monotonic clock, for deadlines that cross threads: equal in every thread of the process,
+ * unlike `performance.now()`.
  */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -18,7 +18,7 @@ export function ownDeadline(deadline: number): number {
 
 const FADING = 0.7;
 
-/** What a statement is expected to take next: its last run, or a slower one before that fades. */
+/** Expected time of the next run of a statement: its last run, or a slower earlier one that fades. */
 export function expectedMs(ranMs: number, before: number | null): number {
   return Math.max(ranMs, (before ?? 0) * FADING);
 }

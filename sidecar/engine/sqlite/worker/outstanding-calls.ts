@@ -35,7 +35,7 @@ export class OutstandingCalls {
     return calls;
   }
 
-  /** Takes all whose callers still wait, but for one. */
+  /** Takes all calls whose callers still wait, except one. */
   takeLive(except: number): PendingCall[] {
     const live = this.#live().filter(({ sequence }) => sequence !== except);
     for (const { sequence } of live) this.#calls.delete(sequence);

@@ -5,30 +5,30 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 
 export type CallBody = DistributiveOmit<Call, 'sequence' | 'deadline' | 'budgetMs'>;
 
-/** Replies to what the worker asks; with all statements that the call needs from there on. */
+/** Answers a worker's question, with all statements that the rest of the call needs. */
 export type TellSteps = (question: BatchQuestion) => {
   readonly steps: BatchReply;
   readonly statements: Iterable<BookedStatement>;
 };
 
-/** A call before it is given to a worker. */
+/** A call before it is sent to a worker. */
 export interface PendingCall {
   readonly body: CallBody;
   readonly statements: readonly BookedStatement[];
-  /** Known to take its time before it ever ran. */
+  /** Expected to be slow even if it never ran. */
   readonly isLong: boolean;
-  /** Of `performance.now()`. */
+  /** Time of `performance.now()`. */
   readonly deadline: number;
-  /** Of a batch with operations that need ids of earlier ones. */
+  /** For a batch with operations that need ids of earlier ones. */
   readonly tell?: TellSteps;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Beyond this many the book begins anew: shapes of statements come from callers, and must not fill the memory. */
+/** A full book starts again from empty: callers choose the shapes of statements, which must not fill the memory. */
 const MAX_STATEMENTS = 400;
 
-/** What the API's thread knows of a statement. */
+/** A statement as the API's thread knows it. */
 export interface BookedStatement extends StatementDefinition {
   /** Numbers of the workers' links that have it. */
   readonly knownBy: Set<number>;

@@ -13,14 +13,14 @@ type NewCall = Omit<PendingCall, 'resolve' | 'reject'>;
 /** Precision of deadlines of calls whose worker does not answer. */
 const SWEEP_MS = 50;
 const PURGE_MS = 30_000;
-/** How often a writer whose file broke tries to open it, while nobody writes. */
+/** How often an idle writer whose file is broken tries to open it. */
 const REOPEN_MS = 1000;
 const MAINTENANCE_TIMEOUT_MS = 10_000;
 const CLOSE_MS = 10_000;
-/** How long the start waits for the first look at the file. */
+/** How long the start waits for the first attempt to open the file. */
 const OPEN_MS = 5000;
 
-/** One writer and some readers, each in a thread of its own, with their timers. */
+/** The writer and the readers, each in its own thread, with their timers. */
 export class WorkerPool {
   readonly #options: EngineOptions;
   readonly #writer: WorkerLink;
@@ -70,7 +70,7 @@ export class WorkerPool {
     ];
   }
 
-  /** Null, or why the file must not be used. A disk that does not answer is no reason to wait for ever. */
+  /** Null, or why the file must not be used. A disk that does not answer must not delay the start forever. */
   async opened(): Promise<string | null> {
     const fault = await orLate(this.#writer.opened, OPEN_MS, undefined);
     if (fault === undefined) this.#options.log('error', 'database does not open', { seconds: OPEN_MS / 1000 });
@@ -122,7 +122,7 @@ export class WorkerPool {
     this.#lanes.sweep(now);
   }
 
-  /** As long as there is more: each step is short, and writes go between them. */
+  /** Repeats while there are expired records: each step is short, and writes run between steps. */
   async #purge(): Promise<void> {
     while (!this.#isClosing && (await this.#maintain({ kind: 'purge', now: this.#options.now() })) === true);
   }
@@ -131,7 +131,7 @@ export class WorkerPool {
     if (this.#isWriterBroken && this.#writer.outstanding === 0) void this.#maintain({ kind: 'ping' });
   }
 
-  /** Its failures are in the log already, by the worker. */
+  /** The worker itself logs failures. */
   async #maintain(body: NewCall['body']): Promise<unknown> {
     const deadline = performance.now() + MAINTENANCE_TIMEOUT_MS;
     try {
@@ -141,13 +141,13 @@ export class WorkerPool {
     }
   }
 
-  /** What was accepted before is still run. */
+  /** Calls that were accepted before still run. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const timer of this.#timers) clearInterval(timer);
     await new Promise((resolve) => setImmediate(resolve));
     await Promise.all(this.#readers.map((reader) => reader.close(CLOSE_MS)));
-    // Last, so that its connection is the one that folds the log into the file.
+    // The writer closes last, so that its connection folds the log into the file.
     await this.#writer.close(CLOSE_MS);
     if (!this.#hasStuckThread) this.#exitGuard.release();
     else this.#options.log('error', 'database thread does not end: the process will be ended by force', {});
@@ -159,8 +159,8 @@ export class WorkerPool {
 }
 
 /**
- * Node.js waits for all its threads when it exits, also for one that never comes back from SQLite. While there is such a
- * thread the exit of the process becomes a kill: whatever it had to save is saved by then, or never would be.
+ * On exit Node.js waits for all its threads, even for one that never returns from SQLite. While there is such a thread the
+ * exit becomes a kill: by then all data is saved, or it never would be.
  */
 export class ExitGuard {
   readonly #onExit: () => void;

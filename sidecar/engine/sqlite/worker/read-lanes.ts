@@ -2,19 +2,19 @@ import { ApiError } from '#protocol/errors.ts';
 import type { WorkerLink } from './link.ts';
 import type { PendingCall } from './pending-call.ts';
 
-/** What runs longer leaves the quick lane and is run again in a slower one. */
+/** Maximum time in the quick lane; a slower lane runs a longer read again. */
 const QUICK_BUDGET_MS = 20;
-/** What runs longer leaves the middle lane. */
+/** Maximum time in the middle lane. */
 const MIDDLE_BUDGET_MS = 250;
 const MAX_BATCH = 64;
-/** With a batch in it for longer than this the quick reader is short of time, and idle ones help. */
+/** Idle readers help if the quick reader has had its batch for longer than this. */
 const HELP_AFTER_MS = 3;
 
 /**
- * Reads in lanes. The first reader runs what is quick, in batches; every statement there has a budget, and one that
- * overruns it is run again by one of the other readers, which run one statement at a time. The first of those, where
- * there are several, has a larger budget; the rest let a statement run to its deadline. So a scan of a million rows
- * delays no find by key and no search of a moment, and a shape not seen before is tried where it delays nobody for long.
+ * Reads in lanes. The first reader runs quick reads in batches. Every statement there has a budget; a statement that
+ * overruns it is run again by another reader, one statement at a time. The first of several other readers has a larger
+ * budget; the rest let a statement run to its deadline. So a scan of a million rows delays no quick read, and an unknown
+ * statement is tried where it delays others only briefly.
  */
 export class ReadLanes {
   readonly #quick: WorkerLink;
@@ -65,7 +65,7 @@ export class ReadLanes {
 
   #flushQuick(budgetMs: number | null): void {
     const now = performance.now();
-    // One batch at a time: what arrives meanwhile makes the next one larger, and a message costs more than a find by key.
+    // Only one batch is on its way: later reads make the next batch larger, and a message costs more than a find by key.
     if (this.#quickQueue.length > 0 && this.#quick.outstanding === 0) {
       this.#quick.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
       this.#sentAt = now;
@@ -75,7 +75,7 @@ export class ReadLanes {
     helper?.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
   }
 
-  /** Ends what waited beyond its deadline, and what waits behind a read that hangs goes to another reader. */
+  /** Rejects reads past their deadline, and moves reads that wait behind a slow one to another reader. */
   sweep(now: number): void {
     for (const link of [this.#quick, ...this.#slow]) this.#quickQueue.unshift(...link.takeWaiting(now));
     this.#quickQueue = this.#stillWaiting(this.#quickQueue, now);
@@ -102,7 +102,7 @@ export class ReadLanes {
   }
 }
 
-/** What a call is expected to take; one that never ran is expected to be quick. */
+/** Expected time of a call; a call that never ran is expected to be quick. */
 function costOf({ isLong, statements }: PendingCall): number {
   if (isLong) return Number.POSITIVE_INFINITY;
   return statements.reduce((most, { costMs }) => Math.max(most, costMs ?? 0), 0);

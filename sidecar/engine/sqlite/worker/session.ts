@@ -36,7 +36,7 @@ export class WorkerSessions implements Sessions {
   }
 }
 
-/** Runs once, without parameters: a prepared one would live until its memory is collected, and expire with each change. */
+/** Schema statements run once, so they are not prepared: a prepared statement lives on and expires with each change. */
 const SCHEMA_STATEMENT = /^(?:CREATE|ALTER|DROP) /;
 
 class WorkerSession implements Session {

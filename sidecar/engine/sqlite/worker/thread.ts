@@ -7,7 +7,7 @@ export interface ThreadEvents {
   readonly onExit: () => void;
 }
 
-/** Rows pass through and are not kept: a small nursery holds the memory of all threads together down. */
+/** Workers do not keep rows: a small young generation limits the memory of all threads together. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
 const FROM_SOURCE = import.meta.url.endsWith('.ts');
 /** Beside this file in the sources, beside `main.js` in the build. */
@@ -48,15 +48,15 @@ export class WorkerThread {
   }
 
   /**
-   * Sequence of the call that began last. The worker publishes it and looks at the deadline afterwards: a call that is
-   * not published after its deadline never runs.
+   * Sequence of the call that started last. The worker publishes it before it checks the deadline: a call that is not
+   * published by its deadline never runs.
    */
   get lastStarted(): number {
     return Number(Atomics.load(this.#started, 0));
   }
 
   /**
-   * Ends the thread as soon as it leaves SQLite, which cannot be interrupted from outside. Its messages count no more,
+   * Ends the thread as soon as it leaves SQLite, which cannot be interrupted from outside. Its later messages are ignored,
    * and it does not keep the process alive.
    */
   abandon(onExit: () => void): void {

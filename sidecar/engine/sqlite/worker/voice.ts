@@ -3,10 +3,10 @@ import { describeError, diagnose } from '../failures.ts';
 import type { Answer, FromWorker, WorkerLog } from './messages.ts';
 import { monotonicMs } from './monotonic.ts';
 
-/** A disk that stays broken fails every call; the owner is told at this pace. */
+/** A broken disk fails every call; the same error is logged again only after this time. */
 const REPEAT_LOG_MS = 10_000;
 
-/** All that a worker tells the API's thread. */
+/** All messages from a worker to the API's thread. */
 export class WorkerVoice {
   readonly #port: MessagePort;
   readonly #file: string;
@@ -25,7 +25,7 @@ export class WorkerVoice {
     if (answers.length > 0) this.send({ type: 'answers', answers, commits });
   }
 
-  /** Before the deadline is looked at: who waits can tell from it that a call will never run. */
+  /** To be called before the deadline is checked: the API's thread then knows whether a call may still run. */
   publishStart(sequence: number): void {
     Atomics.store(this.#started, 0, BigInt(sequence));
   }

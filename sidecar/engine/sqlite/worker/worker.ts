@@ -32,12 +32,12 @@ const voice = new WorkerVoice(port, settings.file, settings.started);
 const connection = new Connection(settings);
 const jobs = createJobs(connection);
 
-/** Answers a reader collects before it sends them although the batch is not done. */
+/** Maximum time for which a reader collects answers before it sends them in the middle of a batch. */
 const MAX_HELD_MS = 2;
-/** Expired idempotency records that one write removes. */
+/** Expired idempotency records that one purge removes. */
 const PURGE_ROWS = 500;
 const BACKGROUND_NICENESS = 10;
-/** Between looks at the port while the API's thread compiles the rest of a batch. */
+/** Pause between two looks at the port while the API's thread compiles the rest of a batch. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 const PAUSE_MS = 0.1;
 
@@ -46,13 +46,13 @@ announceOpened();
 if (settings.role === 'writer') serveWriter();
 else serveReader();
 
-/** Linux gives every thread a niceness of its own, under the id that `/proc` tells; elsewhere nothing changes. */
+/** Linux has a niceness per thread, under the thread id from `/proc`; on other systems nothing changes. */
 function lowerPriority(): void {
   try {
     const [, threadId] = /\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
     if (threadId !== undefined) setPriority(Number(threadId), BACKGROUND_NICENESS);
   } catch {
-    // The order of the processor's favours is a refinement; the lanes hold without it.
+    // Priority only refines the lanes: they work without it.
   }
 }
 
@@ -77,8 +77,8 @@ function close(): void {
 }
 
 /**
- * Starts the work, unless it is running: a job waits for its own statements, and meanwhile no other call may use the
- * connection. Work must take whatever has arrived before it ends.
+ * Starts the work unless it is running: a job awaits its own statements, and meanwhile no other call may use the
+ * connection. The work must handle everything that has arrived before it ends.
  */
 function oneAtATime(work: () => Promise<void>): () => void {
   let isRunning = false;
@@ -108,7 +108,7 @@ function serveReader(): void {
   });
 }
 
-/** One snapshot for the whole batch: it is taken after every call of it arrived. */
+/** The whole batch reads one snapshot, taken after every call of the batch arrived. */
 async function runReads(calls: readonly ReadCall[]): Promise<void> {
   let held: Answer[] = [];
   let lastSentAt = monotonicMs();
@@ -236,7 +236,7 @@ function runWrites(group: WriteGroup, queue: WriterCall[], takeWaiting: () => vo
   queue.unshift(...writes);
 }
 
-/** Timed out before its time: another process holds the file, and nothing was done. The call may be tried again. */
+/** Whether a call timed out before its deadline: another process holds the file and nothing was done, so retry. */
 function isHeld(call: WriterCall, { failure }: Answer): boolean {
   return failure?.kind === 'api' && failure.code === 'database_timeout' && monotonicMs() < call.deadline;
 }
@@ -260,7 +260,7 @@ function runOther(call: Exclude<WriterCall, WriteCall>): unknown {
   return call.kind === 'apply' ? applyQueue(connection, call) : maintain(call);
 }
 
-/** A ping of the writer opens the file anew where it broke; a purge says whether there is more to do. */
+/** A ping opens a broken file again; a purge returns whether there is more to do. */
 function maintain(call: PurgeCall | PingCall): boolean {
   connection.open();
   if (call.kind === 'ping') return true;

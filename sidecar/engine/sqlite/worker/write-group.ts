@@ -8,10 +8,10 @@ import type { Answer, WriteCall } from './messages.ts';
 import { expectedMs, monotonicMs } from './monotonic.ts';
 import type { WorkerVoice } from './voice.ts';
 
-/** A group is committed when it is this old: those in it wait for its end. */
+/** A group is committed at this age: its writes wait for the commit. */
 const MAX_GROUP_MS = 5;
 const MAX_GROUP_WRITES = 256;
-/** A statement that took longer is put into a group of its own from then on. */
+/** A statement that took longer gets a group of its own from then on. */
 const QUICK_MS = 5;
 
 /**
@@ -22,7 +22,7 @@ export class WriteGroup {
   readonly #connection: Connection;
   readonly #voice: WorkerVoice;
   readonly #ask: AskSteps;
-  /** Expected time of a batch: as that of others. */
+  /** Expected time of a batch, from earlier batches. */
   #batchMs: number | null = null;
 
   constructor(connection: Connection, voice: WorkerVoice, ask: AskSteps) {
@@ -61,7 +61,7 @@ export class WriteGroup {
     this.#voice.answer(done, commits);
   }
 
-  /** False where another process holds the database: what is over its time is answered, the rest stays queued. */
+  /** False if another process holds the database: writes past their deadline are answered, the others stay queued. */
   #begin(queue: WriteCall[]): boolean {
     try {
       this.#connection.open().exec('BEGIN IMMEDIATE');
@@ -114,8 +114,8 @@ export class WriteGroup {
   }
 
   /**
-   * The group failed as a whole, and nothing of it is there: also where one alone is at fault, such as a generator at its end. Only where the disk failed in the very commit nobody can
-   * tell: the log may hold it, and a restart would find it.
+   * The group failed as a whole and nothing of it is stored, even if one write caused it (a generator at its end). If the
+   * disk failed during the commit, the outcome is unknown: the log may hold the group, and a restart would find it.
    */
   #recover(error: unknown, calls: readonly WriteCall[], isUnknown: boolean): Answer[] {
     this.#giveUpConnection(error);
@@ -125,7 +125,7 @@ export class WriteGroup {
     return calls.map((call) => this.#failed(call, error, monotonicMs()));
   }
 
-  /** One write may be too large for a disk that has room for the others. */
+  /** A single write may be too large for a disk that has room for the others. */
   #runAlone(call: WriteCall): Answer {
     let isCommitting = false;
     try {
