@@ -6,7 +6,7 @@ import { type CompiledRead, filterSql, outputKind, readSql } from './read-sql.ts
 import type { OutputKind } from './worker/messages.ts';
 
 export interface CompiledAggregate extends CompiledRead {
-  /** The same for sums past 64 bits, where `sql` fails; null where there can be none. */
+  /** Statement for sums past 64 bits, on which `sql` fails; null if no sum can be so large. */
   readonly exact: Pick<CompiledRead, 'sql' | 'columns'> | null;
 }
 
@@ -17,12 +17,12 @@ interface Term {
   readonly kind: OutputKind;
 }
 
-/** Numbers of rows are in no step that tables come in, so that rows are looked at now and then whatever is stored. */
+/** Row numbers that are checked: two primes, so that no regular gap in the stored numbers avoids the check. */
 const GUARD = '((_rowid_ % 61 <> 7 AND _rowid_ % 67 <> 11) OR guard_now())';
 
 /**
- * Every row costs a few instructions here, beside which a call of `guard()` for each would be dear: one in 32 is asked.
- * Sums are SQLite's own, which fail past 64 bits; then the halves of the integers are summed.
+ * A row costs a few instructions here, and a call of `guard()` much more: only one row in 32 calls it. Sums are SQLite's
+ * own and fail past 64 bits; then the halves of the integers are summed.
  */
 export function compileAggregate(target: TableTarget, query: AggregateQuery): CompiledAggregate {
   const params: Physical[] = [];
@@ -33,7 +33,7 @@ export function compileAggregate(target: TableTarget, query: AggregateQuery): Co
     const terms = outputs.map((output, i) => termOf(output, query.groupBy[i]?.name ?? '', isExact));
     const groups = query.groupBy.map((column) => quoted(column.name)).join(', ');
     const order = query.sort.flatMap(({ output, dir }) => terms[output]?.order.map((sql) => `${sql} ${dir}`) ?? []);
-    // Statements are known by their text: what is written under another name is another one. No column has such a name.
+    // Statements are known by their text, and another output name must be another statement. No column has such a name.
     const list = outputs.map(({ name }, i) => `${terms[i]?.read} AS "=${name}"`).join(', ');
     const grouped = `${groups === '' ? '' : ` GROUP BY ${groups}`}${order.length === 0 ? '' : ` ORDER BY ${order.join(', ')}`}`;
     const sql = `SELECT ${list} FROM ${quoted(physicalOf(target))} WHERE ${where}${grouped} LIMIT ? OFFSET ?`;

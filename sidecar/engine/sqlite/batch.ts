@@ -5,7 +5,7 @@ import { diagnose } from './failures.ts';
 import type { BatchQuestion, BatchReply, BatchStep, BatchWork, Refusal, WriteWork } from './worker/messages.ts';
 import { isAtEnd, runWork } from './write-work.ts';
 
-/** A batch inside the transaction of its group, behind a savepoint of the caller's. */
+/** A batch in the transaction of its group; the caller has set a savepoint. */
 export function runBatch(
   connection: Connection,
   { steps, isAtomic }: BatchWork,
@@ -46,7 +46,7 @@ function runForItself(connection: Connection, step: BatchStep | Refusal, place: 
       throw new ApiError(failure.code, failure.message).inOperation(place);
     }
     db.exec('ROLLBACK TO step; RELEASE step');
-    // What was undone may have been what took the last id.
+    // The rollback may have freed the last id.
     ended.clear();
     return failedResult(failure);
   }

@@ -54,7 +54,7 @@ export interface WorkerCalls {
   tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]>;
 }
 
-/** For visiting the pages of tables. */
+/** Time for visiting the pages of tables. */
 const SIZES_MS = 1000;
 
 export function createCalls(runJob: RunJob): WorkerCalls {
@@ -98,7 +98,7 @@ function jobCalls(runJob: RunJob): Jobs {
   return Object.fromEntries(calls) as Jobs;
 }
 
-/** An owner may be more than its type says, and all of it would cross the threads. */
+/** Only the declared properties: an owner object may have methods, which cannot cross the threads. */
 function bare({ namespace, journal, token }: QueueOwner): QueueOwner {
   return { namespace, journal, token };
 }

@@ -23,7 +23,7 @@ interface KnownStatement {
   runMs: number | null;
 }
 
-/** How long SQLite itself waits for another process; longer waits are the caller's, who looks at deadlines between. */
+/** How long SQLite itself waits for another process; the caller retries and checks its deadline in between. */
 const BUSY_WAIT_MS = 100;
 /** KiB of pages kept per connection: one writer and three readers stay far below the memory allowed to the sidecar. */
 const CACHE_KIB = { writer: 8_000, reader: 4_000 } as const;
@@ -80,11 +80,11 @@ export class Connection {
     try {
       db?.close();
     } catch {
-      // Its file is what is broken; the next opening tells.
+      // The file is broken: the next open reports it.
     }
   }
 
-  /** Far more than the API's thread uses at a time; the oldest of the others go first. */
+  /** Statements are forgotten beyond a limit far above what the API's thread uses at a time, the oldest first. */
   define(definitions: readonly StatementDefinition[]): void {
     const news = definitions.filter(({ number }) => !this.#statements.has(number));
     if (this.#statements.size + news.length > MAX_STATEMENTS) this.#forget(definitions, news.length);
@@ -106,7 +106,7 @@ export class Connection {
     }
   }
 
-  /** A statement that was defined, with the writer of its rows. Results are arrays of physical values. */
+  /** A defined statement and the writer of its rows. Results are arrays of physical values. */
   statement(number: number): { readonly prepared: Prepared; readonly writer: RowWriter } {
     const known = this.#statements.get(number);
     if (known === undefined)
@@ -115,7 +115,7 @@ export class Connection {
     return { prepared: known.prepared, writer: known.writer };
   }
 
-  /** What the statement is expected to take; null if it never ran or is not known any more. */
+  /** Expected time of the statement; null if it never ran or was forgotten. */
   runMs(number: number): number | null {
     return this.#statements.get(number)?.runMs ?? null;
   }
@@ -130,7 +130,7 @@ export class Connection {
     return prepared.reader ? prepared.raw() : prepared;
   }
 
-  /** A statement of the worker itself, kept by its text. */
+  /** A statement of the worker itself, cached by its text. */
   own(sql: string): Statement {
     let statement = this.#own.get(sql);
     if (statement === undefined) {
@@ -140,7 +140,7 @@ export class Connection {
     return statement;
   }
 
-  /** To be asked inside a transaction: what it says holds until its end. */
+  /** To be called inside a transaction: the revision then holds until its end. @throws StaleSchemaError */
   checkRevision(namespace: string, revision: number): void {
     const row = this.own('SELECT revision FROM _schemas WHERE namespace = ?').get(namespace) as
       | { readonly revision: number }
@@ -148,7 +148,7 @@ export class Connection {
     if (row?.revision !== revision) throw new StaleSchemaError(namespace);
   }
 
-  /** Ends a transaction that an error left open; false where SQLite has ended it by itself. */
+  /** Ends a transaction that an error left open; false if SQLite has ended it. */
   rollBack(): boolean {
     if (this.#db === null || !this.#db.inTransaction) return false;
     try {
@@ -175,12 +175,12 @@ function prepareForWriting(db: Database, systemTables: readonly SystemTable[]): 
   db.pragma(`journal_size_limit = ${JOURNAL_LIMIT_BYTES}`);
 }
 
-/** A call whose time was over before it began. */
+/** A call whose deadline passed before it started. */
 export function expiredBeforeStart(): ApiError {
   return new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
 }
 
-/** A batch whose remaining operations were not told in time. */
+/** A batch whose remaining operations did not arrive in time. */
 export function expiredInTheMiddle(): ApiError {
   return new ApiError('database_timeout', 'the batch took too long; nothing was changed');
 }

@@ -7,19 +7,19 @@ import { parseValue, type Value } from '#protocol/values.ts';
 import { physicalTable as neutralName } from '../model/physical-names.ts';
 import type { TableTarget } from '../rows.ts';
 
-/** A logical value in the form in which SQLite keeps it. */
+/** A logical value as SQLite stores it. */
 export type Physical = null | number | bigint | string | Uint8Array;
 
 /**
- * How a column is kept: `int` INTEGER (int32, int64, bool); `scaled` INTEGER, a decimal times 10^scale; `wide` TEXT, a
+ * How a column is stored: `int` INTEGER (int32, int64, bool); `scaled` INTEGER, a decimal times 10^scale; `wide` TEXT, a
  * decimal of more than 18 digits whose byte order is its order; `real` REAL; `text` TEXT in byte order; `blob` BLOB.
  */
 export type StorageKind = 'int' | 'scaled' | 'wide' | 'real' | 'text' | 'blob';
 
-/** With more digits a scaled decimal does not surely fit INTEGER. */
+/** A scaled decimal of more digits may not fit INTEGER. */
 const MAX_SCALED_PRECISION = 18;
 
-/** Digits of a sum of wide decimals: 34, and those of more rows than there can be. */
+/** Digits of a sum of wide decimals: 34, and 20 for the number of rows. */
 export const WIDE_SUM_PRECISION = 54;
 
 const SQL_TYPES = {
@@ -60,7 +60,7 @@ export function sqlType(column: Column): (typeof SQL_TYPES)[StorageKind] {
   return SQL_TYPES[storageKind(column)];
 }
 
-/** Only for a value that the column can hold, as `parseValue` gives it. */
+/** Only for a value that the column can hold, as `parseValue` returns it. */
 export function toPhysical(column: Column, value: Value): Physical {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (column.type !== 'decimal' || value === null) return value;
@@ -102,22 +102,22 @@ export function scaledOfWide(text: string, precision: number): bigint {
   return BigInt(text) - 10n ** BigInt(precision);
 }
 
-/** SQLite keeps names that begin so for itself, and namespaces may be called `sqlite`. */
+/** SQLite reserves names with this prefix, and a namespace may be called `sqlite`. */
 const RESERVED = 'sqlite_';
 
-/** The name of contract section 6, with a digit before it where SQLite would not take it. */
+/** The name of contract section 6, with a digit before it if SQLite reserves it. */
 export function physicalTable(namespace: string, table: string): string {
   const name = neutralName(namespace, table);
   // No namespace begins with a digit.
   return name.startsWith(RESERVED) ? `0${name}` : name;
 }
 
-/** Where the rows of a target lie. */
+/** Name of the table that holds the rows of a target. */
 export function physicalOf({ namespace, table, physical }: TableTarget): string {
   return physical ?? physicalTable(namespace, table.name);
 }
 
-/** Only for names that passed the naming rule, or that are made of such. */
+/** Only for names that passed the naming rule, or names made of them. */
 export function quoted(name: string): string {
   return `"${name}"`;
 }
@@ -127,14 +127,14 @@ export function isSameStorage(from: Column, to: Column): boolean {
   return storageForm(from) === storageForm(to);
 }
 
-/** Two columns with the same form keep equal values alike. */
+/** Two columns with the same form store equal values as equal bytes. */
 export function storageForm(column: Column): string {
   const kind = storageKind(column);
   if (kind === 'scaled') return `${kind} ${decimalScale(column)}`;
   return kind === 'wide' ? `${kind} ${column.precision} ${decimalScale(column)}` : kind;
 }
 
-/** A kept value in the form of another column. Throws `invalid_value` where it does not fit. Numbers only. */
+/** A stored number in the form of another column. Throws `invalid_value` if it does not fit. */
 export function converted(from: Column, to: Column, value: Physical): Physical {
   if (value === null) return null;
   return toPhysical(to, parseValue(to, exactNumber(String(fromPhysical(from, value)))));

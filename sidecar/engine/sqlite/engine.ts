@@ -62,7 +62,7 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Resolves also where the file cannot be opened now: calls fail with `database_error`, and it is tried again.
+   * Resolves even if the file cannot be opened now: calls fail with `database_error`, and the worker retries.
    * @throws Error for a file that must not be used at all: of a newer format, or of another program.
    */
   static async open(settings: SqliteSettings, options: EngineOptions): Promise<SqliteEngine> {
@@ -182,14 +182,14 @@ function pendingCall(
 const BUSY_WAIT_MS = 10_000;
 
 /**
- * Lays a copy of the database into the folder, as it is at this moment and whole, while others go on writing, and returns
- * its file. @throws Error for a database that cannot be read
+ * Copies the whole database as it is at this moment into the folder, while others go on writing, and returns the copy's
+ * file. @throws Error for a database that cannot be read
  */
 export function copyDatabase(file: string, folder: string): string {
   const copy = join(folder, 'snapshot.sqlite');
   const db = new SQLite(file, { fileMustExist: true, timeout: BUSY_WAIT_MS });
   try {
-    // The copy is opened again, and need not outlive a power failure.
+    // The copy need not survive a power failure.
     db.pragma('synchronous = OFF');
     db.prepare('VACUUM INTO ?').run(copy);
     return copy;

@@ -8,15 +8,15 @@ import type { Failure } from './worker/messages.ts';
 /** A failure as the caller may see it, and what it means for the connection. */
 export interface Diagnosis {
   readonly failure: Failure;
-  /** The connection, or the file below it, is not to be trusted: close it and open it anew before the next call. */
+  /** The connection or its file cannot be trusted: close it and open it again before the next call. */
   readonly isBroken: boolean;
-  /** For the owner: what to do about it. Null where nothing is wrong with the database. */
+  /** Advice for the owner; null if nothing is wrong with the database. */
   readonly advice: string | null;
 }
 
 const CANNOT_OPEN = 'the file cannot be opened: check that the folder exists and that the user may write there';
 
-/** Primary result codes of SQLite that say that the file or its disk is at fault. */
+/** Advice by primary result code of SQLite, for codes that mean a fault of the file or its disk. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['SQLITE_FULL', 'the disk is full: free some space; writes go on by themselves then'],
   ['SQLITE_IOERR', 'the disk cannot be read or written: check the disk and the system log; the sidecar tries again'],
@@ -30,7 +30,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['SQLITE_PROTOCOL', 'another program holds the file: end it'],
 ]);
 
-/** What an exception out of SQLite, a job or the worker's own code means. */
+/** Meaning of an exception from SQLite, a job or the worker's own code. */
 export function diagnose(error: unknown): Diagnosis {
   if (error instanceof ApiError) return harmless(error.code, error.message, error.index);
   if (error instanceof StaleSchemaError) {
@@ -41,7 +41,7 @@ export function diagnose(error: unknown): Diagnosis {
   return broken(isFolderFailure(error) ? CANNOT_OPEN : 'unexpected; if it goes on, report it');
 }
 
-/** Of the system below (`EACCES`, `EROFS`, `ENOTDIR`), or of better-sqlite3 where there is no folder. */
+/** An error of the operating system (`EACCES`, `EROFS`, `ENOTDIR`), or of better-sqlite3 if the folder is missing. */
 function isFolderFailure(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return 'syscall' in error || error.message.includes('directory does not exist');
@@ -67,8 +67,8 @@ function broken(advice: string): Diagnosis {
 }
 
 /**
- * SQLite names the columns: "UNIQUE constraint failed: game__characters.name". The physical prefix is taken off; values
- * are never in the text.
+ * SQLite names the columns: "UNIQUE constraint failed: game__characters.name". The physical prefix is removed; the text
+ * never contains values.
  */
 function constraintMessage(error: InstanceType<typeof SQLite.SqliteError>): string {
   const matches = error.message.matchAll(/[a-z0-9_]+__[a-z0-9_]+\.([a-z0-9_]+)/g);
@@ -78,8 +78,8 @@ function constraintMessage(error: InstanceType<typeof SQLite.SqliteError>): stri
 }
 
 /**
- * For the log. What SQLite and the system say names tables, columns and files, never values; of anything else only the
- * place is told, since its message may quote what it could not take.
+ * Text for the log. Messages of SQLite and the operating system name tables, columns and files, never values. Of other
+ * errors only the place is logged, since their message may quote a value.
  */
 export function describeError(error: unknown): string {
   if (error instanceof SQLite.SqliteError) return `${error.code}: ${error.message}`;

@@ -15,7 +15,7 @@ export interface CompiledRead {
   readonly columns: readonly OutputColumn[];
 }
 
-/** `guard()` comes first, so that it is asked for every row that is visited; indexes serve as without it. */
+/** `guard()` comes first, so that every visited row calls it; SQLite still uses the indexes. */
 export function whereSql(filter: Filter | null, params: Physical[]): string {
   return filter === null ? 'WHERE guard()' : `WHERE guard() AND ${filterSql(filter, params)}`;
 }
@@ -42,7 +42,7 @@ interface Selection {
   readonly columns: readonly OutputColumn[];
 }
 
-/** Of all columns, which is what most finds ask for. A table lives as long as its schema is cached. */
+/** Selections of all columns, for most finds. A table lives as long as its schema is cached. */
 const wholeRows = new WeakMap<Table, Selection>();
 
 function selection(table: Table, fields: readonly string[]): Selection {
@@ -108,7 +108,7 @@ export function outputKind(column: Column): OutputKind {
   }
 }
 
-/** NULL sorts first ascending in SQLite, as the contract wants it. The key, or the hidden id, breaks every tie. */
+/** NULL sorts first ascending in SQLite, as in the contract. The key, or the hidden id, breaks every tie. */
 function orderSql(table: Table, sort: readonly SortKey[]): string {
   const sorted = new Set(sort.map((key) => key.column));
   const order = sort.map((key) => `${quoted(key.column)} ${key.dir === 'asc' ? 'ASC' : 'DESC'}`);
@@ -119,7 +119,7 @@ function orderSql(table: Table, sort: readonly SortKey[]): string {
 
 /** Longer lists travel as one parameter: SQLite takes 32,766 of them, and a filter may hold 128 lists of 1000. */
 const MAX_INLINE_VALUES = 32;
-/** SQLite's own search takes time by length of text times length of part. */
+/** SQLite's own search takes time proportional to length of text times length of part. */
 const MAX_INSTR_CHARS = 32;
 
 /** A filter as SQL, its values appended to `params` in order. */
@@ -151,7 +151,7 @@ class SqliteFilterWriter implements FilterWriter {
     const name = quoted(column.name);
     this.#params.push(value);
     if (value.length > MAX_INSTR_CHARS) return `contains_text(${name}, ?)`;
-    // A megabyte takes milliseconds, a filter has many conditions, and the guard of the row does not look at each.
+    // A search in a megabyte takes milliseconds, and the row's guard runs once for all conditions of a filter.
     return column.type === 'text' ? `guard_now() AND instr(${name}, ?) > 0` : `instr(${name}, ?) > 0`;
   }
 }
@@ -164,7 +164,7 @@ function listSql(filter: Filter & { kind: 'in' }, params: Physical[]): string {
   const kind = storageKind(filter.column);
   switch (kind) {
     case 'real':
-      // SQLite's reader of numbers may be off by the last bit; JavaScript's is not.
+      // SQLite may parse a number wrong by the last bit; JavaScript does not.
       params.push(JSON.stringify(values));
       return `${not}listed_float(${name}, ?)`;
     case 'blob':
@@ -191,7 +191,7 @@ function listSql(filter: Filter & { kind: 'in' }, params: Physical[]): string {
   }
 }
 
-/** hex(NULL) is '', so NULL is asked for itself. */
+/** hex(NULL) is '', so NULL needs a condition of its own. */
 function hexListSql(name: string, not: string): string {
   return `CASE WHEN ${name} IS NULL THEN NULL ELSE hex(${name}) ${not}IN (SELECT value FROM json_each(?)) END`;
 }

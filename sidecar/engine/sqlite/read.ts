@@ -26,7 +26,7 @@ export function runRead(connection: Connection, call: Exclude<ReadCall, JobCall>
   }
 }
 
-/** Rows are taken one by one, so that a page of large values never lies in memory beyond its bytes. */
+/** Rows are read one by one, so that a page of large values never takes more memory than its bytes. */
 function find(connection: Connection, call: FindCall): Page {
   connection.checkRevision(call.namespace, call.revision);
   try {
@@ -58,7 +58,7 @@ export function recall(connection: Connection, params: RecallCall['params']): Re
   return (connection.own(REMEMBERED).get(...params) as RememberedResult | undefined) ?? null;
 }
 
-/** Looking at the clock for every page would cost as much as the page. */
+/** Reading the clock for every page would cost as much as the page. */
 const PAGES_PER_CLOCK = 64;
 
 /**

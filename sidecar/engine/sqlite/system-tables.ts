@@ -19,7 +19,7 @@ export const SQLITE_SYSTEM: SystemDialect = {
 };
 
 /**
- * Creates the system tables in an empty file, or checks that those of an existing one are known.
+ * Creates the system tables in an empty file, or checks that this program knows the format of existing ones.
  * @throws UnusableDatabaseError for a file of a newer version or of another program; nothing is changed then.
  */
 export function prepareSystemTables(db: Database, tables: readonly SystemTable[]): void {

@@ -13,7 +13,7 @@ import { whereSql } from './read-sql.ts';
 import type { BatchStep, BatchWork, Generator, InsertWork, Refusal, WriteWork } from './worker/messages.ts';
 import type { BookedStatement, TellSteps } from './worker/pending-call.ts';
 
-/** Gives a statement text its number. */
+/** Returns the number of a statement text. */
 export type NumberOf = (sql: string) => number;
 
 export function compileWrite(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
@@ -34,7 +34,7 @@ export function compileWrite(target: TableTarget, write: Write, numberOf: Number
   }
 }
 
-/** The same for nobody who waits for ids. */
+/** The same for a queued write: no caller waits for ids. */
 export function compileQueued(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
   return write.op === 'insert' ? insertWork(target, write.rows, numberOf) : compileWrite(target, write, numberOf);
 }
@@ -62,7 +62,7 @@ function insertSql(target: TableTarget): string {
   return `INSERT INTO ${tableSql(target)} (${names}) VALUES (${places})`;
 }
 
-/** A column that is absent is generated: SQLite does so for NULL in the row id. */
+/** An absent column is generated: SQLite generates a row id for NULL. */
 function rowParam(column: Column, row: Row): Physical {
   const value = toPhysical(column, row.get(column.name) ?? null);
   // A number travels to the writer's thread faster than a bigint.
@@ -77,7 +77,7 @@ function generatorOf(target: TableTarget): Generator | null {
   return { table: physicalOf(target), maxId, position };
 }
 
-/** `ids` of an insert is for keys of a single column (the specification's InsertResult). */
+/** `ids` of an insert are returned for keys of a single column (the specification's InsertResult). */
 function givenIds(table: Table, rows: readonly Row[]): string[] {
   const [name, ...others] = table.primaryKey ?? [];
   const column = table.columns.find((candidate) => candidate.name === name);
@@ -93,7 +93,7 @@ function compileUpdate(target: TableTarget, write: Write & { op: 'update' }, num
   return { do: 'change', statement: numberOf(sql), params, isSingleRow };
 }
 
-/** What stands after SET. */
+/** Assignments after SET. */
 function changesSql(table: Table, { set, inc }: { readonly set: Row; readonly inc: Row }, params: Physical[]): string {
   const changes = table.columns.flatMap((column) => {
     const value = set.get(column.name);
@@ -104,7 +104,7 @@ function changesSql(table: Table, { set, inc }: { readonly set: Row; readonly in
   return changes.join(', ');
 }
 
-/** SQLite collects the rows first and changes them in a second pass, which only a guard here can end. */
+/** SQLite collects the rows first and changes them in a second pass; only this guard can end the second pass. */
 function setSql(column: Column, value: Value, params: Physical[]): string {
   params.push(toPhysical(column, value));
   return `${quoted(column.name)} = iif(guard(), ?, NULL)`;
@@ -171,7 +171,7 @@ export interface BatchCall {
   readonly tell: TellSteps;
 }
 
-/** Compiles what can be compiled before it runs; the rest when the worker asks for it. */
+/** Compiles operations before the batch runs, and operations that need earlier ids when the worker asks. */
 export function batchCall(batch: Batch, statementOf: (target: TableTarget, sql: string) => BookedStatement): BatchCall {
   const { operations, isAtomic } = batch;
   const statements = new Set<BookedStatement>();

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Physical } from './dialect.ts';
 import type { Generator, InsertWork, WriteWork } from './worker/messages.ts';
 
-/** @param ended tables whose generators have given their last id, where more may come in the same transaction */
+/** @param ended tables whose generators have given their last id; null if nothing follows in the transaction */
 export function runWork(connection: Connection, work: WriteWork, ended: Set<string> | null = null): string {
   switch (work.do) {
     case 'insert':
@@ -32,7 +32,7 @@ export function insert(
   return `{"inserted":${values.length / width},"ids":[${(ids ?? generated).join(',')}]}`;
 }
 
-/** The row's id where the table has a generator, given or generated; else null. */
+/** The row's id, given or generated; null if the table has no generator. */
 export function insertRow(
   connection: Connection,
   statement: number,
@@ -46,7 +46,7 @@ export function insertRow(
     prepared.run(...row);
     return null;
   }
-  // Not left to SQLite, which would roll the whole transaction back.
+  // SQLite itself would roll the whole transaction back.
   if (row[generator.position] === null && ended?.has(generator.table)) throw generatorAtEnd();
   try {
     const id = BigInt(prepared.safeIntegers().run(...row).lastInsertRowid);
@@ -54,7 +54,7 @@ export function insertRow(
     if (id === generator.maxId) ended?.add(generator.table);
     return id;
   } catch (error) {
-    // SQLite reports a generator past its last 64-bit id as a full disk, and has rolled the transaction back by then.
+    // For a generator past its last 64-bit id SQLite rolls the transaction back and reports a full disk.
     if (isFull(error) && (idsBefore.includes(generator.maxId) || isAtEnd(connection, generator)))
       throw generatorAtEnd();
     throw error;
@@ -81,7 +81,7 @@ export function change(connection: Connection, work: WriteWork & { do: 'change' 
   return `{"affected":${changes}}`;
 }
 
-/** Update, else insert: nobody else writes meanwhile, and the order in which SQLite checks several keys is no matter. */
+/** Update, else insert: no other connection writes meanwhile, so the order of SQLite's key checks does not matter. */
 export function upsert(connection: Connection, work: WriteWork & { do: 'upsert' }, ended: Set<string> | null): string {
   const { prepared } = connection.statement(work.statement);
   const exists = prepared.reader

@@ -14,8 +14,8 @@ const REMEMBER = `
 export type AskSteps = (call: WriteCall, question: BatchQuestion) => BatchReply;
 
 /**
- * Runs one write inside the transaction of its group, and remembers its result there. What it throws has undone the
- * statement that failed; the caller undoes those before it.
+ * Runs one write inside the transaction of its group, and remembers its result there. A failed statement is undone; the
+ * caller undoes the statements before it.
  */
 export function runWrite(connection: Connection, call: WriteCall, ask: AskSteps): string {
   const { slot } = call;
@@ -34,7 +34,7 @@ export function runWrite(connection: Connection, call: WriteCall, ask: AskSteps)
   return result;
 }
 
-/** Whether a failure in the middle may leave a part that SQLite itself does not undo. */
+/** Whether a failure in the middle may leave changes that SQLite itself does not undo. */
 export function needsSavepoint({ work, slot }: Pick<WriteCall, 'work' | 'slot'>): boolean {
   if (slot !== null || work.do === 'upsert' || work.do === 'batch') return true;
   if (work.do === 'insert') return work.values.length > work.width || work.generator !== null;
@@ -42,7 +42,7 @@ export function needsSavepoint({ work, slot }: Pick<WriteCall, 'work' | 'slot'>)
 }
 
 /**
- * The same for nobody who waits for ids, which costs half of it.
+ * The same for a queued write: no caller waits for ids, which halves the cost.
  * @param ended tables whose generators have given their last id in this transaction
  */
 export function runQueued(connection: Connection, work: WriteWork | BatchWork, ended: Set<string>): void {

@@ -21,7 +21,7 @@ export interface ApplyPort {
   apply(body: ApplyBody, statements: readonly BookedStatement[], bounds: CallBounds): Promise<unknown>;
 }
 
-/** As a whole where that may do: then the payloads stay here, and neighbouring inserts are one statement. */
+/** Tries the whole batch first: payloads then stay in this thread, and neighbouring inserts are one statement. */
 export async function applyQueue(
   port: ApplyPort,
   batch: QueueBatch,
@@ -40,7 +40,7 @@ export async function applyQueue(
   return answer.letters;
 }
 
-/** Null where the entries must be looked at one by one. */
+/** Null if the entries must be applied one by one. */
 function worksOf(entries: readonly QueuedEntry[]): (QueuedWork | QueuedBatch)[] | null {
   if (entries.some(({ isRetry, work }) => isRetry || !isCompiled(work))) return null;
   return unitsOf(entries).flatMap(({ work }) => (isCompiled(work) ? [work] : []));

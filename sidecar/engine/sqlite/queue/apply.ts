@@ -29,7 +29,7 @@ export function applyQueue(connection: Connection, call: ApplyCall): ApplyAnswer
       if (refusal === null || refusals.has(attempt.at))
         throw isMissing(error) ? new StaleSchemaError(call.owner.namespace) : error;
       if (call.batch.mode === 'whole') return { outcome: 'refused' };
-      // A generator at its end, which takes the whole transaction with it: once more, without that entry.
+      // A generator at its end has rolled the whole transaction back: retry without that entry.
       refusals.set(attempt.at, refusal);
     }
   }
@@ -42,12 +42,12 @@ class ApplyAttempt {
   readonly #letters: DeadLetter[] = [];
   readonly #ended = new Set<string>();
   #checkedRevision: number | null = null;
-  /** Letters that were tried again in this attempt, and whether they were there. */
+  /** Letters that this attempt retries, and whether they existed. */
   readonly #retried = new Map<string, boolean>();
-  /** The step it was at. */
+  /** Index of the running step. */
   at = 0;
 
-  /** @param refusals what is known before, by step */
+  /** @param refusals of earlier attempts, by step */
   constructor(connection: Connection, call: ApplyCall, refusals: ReadonlyMap<number, Refusal>) {
     this.#connection = connection;
     this.#call = call;
@@ -72,7 +72,7 @@ class ApplyAttempt {
     return { outcome: 'applied', letters: this.#letters };
   }
 
-  /** Null where the queue is another's. */
+  /** Null if the queue has another owner. */
   #appliedPosition(): number | null {
     const { namespace, journal, token } = this.#call.owner;
     const row = this.#connection.own(OWNER).get(namespace) as
@@ -92,7 +92,7 @@ class ApplyAttempt {
     this.#letters.push(letter);
   }
 
-  /** The letter is the proof that the write was not done: another attempt, or somebody who gave it up, has removed it. */
+  /** An existing letter proves that the write was not done: a retry and a discard both remove it. */
   #takeLetter(id: string): boolean {
     const isThere = this.#retried.get(id) ?? this.#connection.own(FORGET_LETTER).run(id).changes > 0;
     this.#retried.set(id, isThere);
@@ -116,7 +116,7 @@ class ApplyAttempt {
     }
   }
 
-  /** What the first check says holds to the end of the transaction. */
+  /** A checked revision holds until the end of the transaction. */
   #runWork({ namespace, revision, work }: QueueWork): void {
     if (this.#checkedRevision !== revision) this.#connection.checkRevision(namespace, revision);
     this.#checkedRevision = revision;
@@ -124,14 +124,14 @@ class ApplyAttempt {
   }
 }
 
-/** Why a write can never be done; null where it may be later. */
+/** Why a write can never be done; null if a later attempt may succeed. */
 function refusalOf(error: unknown): Refusal | null {
   const { failure } = diagnose(error);
   if (failure.kind !== 'api') return null;
   return isLasting(new ApiError(failure.code, failure.message)) ? failure : null;
 }
 
-/** The schema says that it is there: it was dropped by hand. */
+/** A table or column of the schema is missing: it was dropped by hand. */
 function isMissing(error: unknown): boolean {
   if (!(error instanceof SQLite.SqliteError) || error.code !== 'SQLITE_ERROR') return false;
   return /^no such (table|column)|has no column named/.test(error.message);

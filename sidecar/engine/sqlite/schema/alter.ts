@@ -36,10 +36,10 @@ export async function changeTable(
   }
 }
 
-/** Legal in `CREATE TABLE`, where they name a column; `ALTER TABLE` refuses them as names of SQLite's own row id. */
+/** Column names that `CREATE TABLE` takes and `ALTER TABLE` refuses: they name SQLite's own row id. */
 const ROW_ID_NAMES: ReadonlySet<string> = new Set(['rowid', 'oid']);
 
-/** What `ALTER TABLE` of SQLite cannot do: keys, other values on disk, NOT NULL, other names for some columns. */
+/** Changes that SQLite's `ALTER TABLE` cannot do: keys, other values on disk, NOT NULL, other names for some columns. */
 function needsRebuild(change: TableTransition): boolean {
   if (changesKey(change)) return true;
   const { to, sources, removed } = change;
@@ -101,7 +101,7 @@ async function dropIndexes(
   }
 }
 
-/** Indexes that `CREATE INDEX` has made, without the one that SQLite makes for a key. */
+/** Indexes made by `CREATE INDEX`, without the one that SQLite makes for a key. */
 async function madeIndexes(connection: ChangeConnection, physical: string): Promise<PhysicalIndex[]> {
   const rows = await connection.rows(
     `SELECT list.name, list."unique", info.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info

@@ -3,7 +3,7 @@ import { numberText, physicalTable, quoted, sqlType, toPhysical } from '../diale
 import { changeTable } from './alter.ts';
 import { createIndexSql, createTableSql, renameTableSql } from './ddl.ts';
 
-/** The writer holds the database from the start of a change to its end: nothing is locked, and nobody is in the way. */
+/** A change holds the whole database (`BEGIN IMMEDIATE`), so it needs no locks on tables or rows. */
 export const SQLITE_SCHEMA: TransactionalDialect = {
   quoted,
   placeholder: () => '?',

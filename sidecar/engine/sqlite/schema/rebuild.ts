@@ -20,8 +20,7 @@ interface Copy {
 }
 
 /**
- * Writes a table again in its declared form, rows in the order in which they were read, and puts it in the place of the
- * old one. Indexes are made afterwards.
+ * Replaces a table by a copy in its declared form. Rows keep their order; the caller makes the indexes afterwards.
  */
 export async function rebuildTable(
   connection: ChangeConnection,
@@ -62,7 +61,7 @@ function copyOf(column: Column, { sources }: TableTransition, now: number, rando
       return { column: column.name, sql: randomSql, params: [] };
     case 'none':
     case 'generated':
-      // NULL makes SQLite number the row; where nothing fills a column, the checks have found the table empty.
+      // SQLite generates a row id for NULL. If nothing fills a column, the checks have found the table empty.
       return { column: column.name, sql: 'NULL', params: [] };
     default:
       return fill satisfies never;
