@@ -22,8 +22,8 @@ import { moveQueue, readQueue } from './rows.ts';
 export interface ApplyDialect {
   readonly schema: SchemaDialect;
   /**
-   * Runs a write inside a transaction; nobody wants its result. Rejects like `Engine.write`: with `StaleSchemaError`, an
-   * `ApiError` or the driver's own error. What it has done by then is undone by the caller, with a savepoint.
+   * Runs a write inside a transaction, without a result. Rejects like `Engine.write`: with `StaleSchemaError`, an
+   * `ApiError` or the driver's own error. The caller then undoes its statements with a savepoint.
    */
   runWrite(session: Session, work: QueuedWork): Promise<void>;
   classify(error: unknown): SqlFailure;
@@ -38,8 +38,8 @@ export function createQueues(sessions: Sessions, dialect: ApplyDialect): QueueCa
 }
 
 /**
- * A batch and its position in one transaction. The lock on the queue's row keeps every other owner out until its end, and
- * an attempt of our own that nobody waits for any more: whoever comes second sees how far the first one came.
+ * A batch and its position in one transaction. Until its end the lock on the queue's row keeps out every other owner, and
+ * an earlier attempt of this owner that was given up: the second transaction sees the position of the first.
  */
 async function applyQueue(
   sessions: Sessions,
@@ -66,7 +66,7 @@ async function applyQueue(
   return attempt('apart');
 }
 
-/** One transaction; whatever is kept here is of this attempt alone. */
+/** State of a single transaction: a retry starts with a new run. */
 class BatchRun {
   readonly #connection: SchemaConnection;
   readonly #dialect: ApplyDialect;
@@ -79,7 +79,7 @@ class BatchRun {
     this.#batch = batch;
   }
 
-  /** Where the queue is another's, or further than it can be, nothing was done. */
+  /** Does nothing if the queue has another owner (`lost`) or is beyond `knownTo` (`moved`). */
   async run(mode: 'whole' | 'apart'): Promise<readonly DeadLetter[] | 'lost' | 'moved'> {
     const { namespace, journal, token, entries, knownTo } = this.#batch;
     const row = await readQueue(this.#connection, namespace, { lock: true });
@@ -93,7 +93,7 @@ class BatchRun {
     return this.#letters;
   }
 
-  /** The letter is the proof that the write was not done: another attempt, or somebody who gave it up, has removed it. */
+  /** An existing letter proves that the write was not done: a retry and a discard both remove it. */
   async #withoutDone(entries: readonly QueuedEntry[]): Promise<QueuedEntry[]> {
     const isThere = new Map<string, boolean>();
     const due: QueuedEntry[] = [];
@@ -116,7 +116,7 @@ class BatchRun {
     }
   }
 
-  /** An atomic one: whoever calls undoes it. */
+  /** Runs an atomic batch; the caller undoes it on failure. */
   async #runBatch(batch: QueuedBatch): Promise<void> {
     for (const [index, work] of worksOf(batch).entries()) {
       try {
@@ -131,7 +131,7 @@ class BatchRun {
     return this.#dialect.runWrite(this.#connection.session, work);
   }
 
-  /** In halves where it fails, so that few that fail among many cost few attempts. */
+  /** Retries failed entries in halves, so that a few failing entries among many cost few attempts. */
   async #runApart(entries: readonly QueuedEntry[]): Promise<void> {
     const refusal = await this.#attempt(entries);
     if (refusal === null) return;
@@ -142,7 +142,7 @@ class BatchRun {
     await this.#runApart(entries.slice(middle));
   }
 
-  /** Null where all of them are done, else why none is. */
+  /** Null if all entries are done, else why none is. */
   async #attempt(entries: readonly QueuedEntry[]): Promise<ApiError | null> {
     const [first] = entries;
     if (first !== undefined && !isCompiled(first.work)) return first.work;
@@ -162,7 +162,7 @@ class BatchRun {
     }
   }
 
-  /** Why a write can never be done; null where it may be later. */
+  /** Why a write can never be done; null if a later attempt may succeed. */
   #refusalOf(error: unknown): ApiError | null {
     if (error instanceof ApiError) return isLasting(error) ? error : null;
     const failure = this.#dialect.classify(error);
@@ -178,7 +178,7 @@ class BatchRun {
   }
 }
 
-/** Writes that may do together; one that can never be done stands alone. */
+/** Groups of writes that may run together; a write that can never be done is a group of its own. */
 function segmentsOf(entries: readonly QueuedEntry[]): QueuedEntry[][] {
   const segments: QueuedEntry[][] = [];
   let open: QueuedEntry[] | null = null;
@@ -198,6 +198,6 @@ function isTwinOf(entries: readonly QueuedEntry[], refusal: ApiError): boolean {
   const [first] = entries;
   if (first === undefined || entries.length > 1) return false;
   if (!isCompiled(first.work)) return false;
-  // Which of a batch it was does not matter: another attempt does no harm.
+  // The failed operation of a batch is unknown, and another attempt is safe.
   return 'write' in first.work ? isMaybeTwin(first.work.write, refusal) : refusal.code === 'constraint_violation';
 }

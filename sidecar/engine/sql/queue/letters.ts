@@ -35,7 +35,7 @@ function letterOf(row: readonly unknown[]): DeadLetter {
   };
 }
 
-/** One that is there already stays as it is. */
+/** An existing letter stays as it is. */
 export async function addLetter(
   connection: SchemaConnection,
   { id, namespace, kid, op, payload, code, message, time, isRetryWanted }: DeadLetter,
@@ -46,12 +46,12 @@ export async function addLetter(
   await connection.run(`${into} ${connection.dialect.keepSql('id')}`, values);
 }
 
-/** False where there is no such letter. */
+/** False if there is no such letter. */
 export async function removeLetter(connection: SchemaConnection, id: string): Promise<boolean> {
   return (await connection.run('DELETE FROM _dead_letters WHERE id = ?', [id])) > 0;
 }
 
-/** False where there is no such letter. */
+/** False if there is no such letter. */
 export async function wantRetry(connection: SchemaConnection, id: string): Promise<boolean> {
   return (await connection.run('UPDATE _dead_letters SET is_retry_wanted = 1 WHERE id = ?', [id])) > 0;
 }

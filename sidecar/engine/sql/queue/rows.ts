@@ -68,7 +68,7 @@ async function changeQueue(connection: SchemaConnection, row: QueueRow): Promise
   await connection.run(`UPDATE _queues SET ${changes} WHERE namespace = ?`, values);
 }
 
-/** As given, whoever owns it now; for a transaction. */
+/** Replaces the row, whatever its owner; for a transaction. */
 export async function writeQueue(connection: SchemaConnection, row: QueueRow): Promise<void> {
   const { namespace, journal, token, position, past } = row;
   const columns = connection.list(['namespace', 'journal', 'token', 'position', 'past']);
