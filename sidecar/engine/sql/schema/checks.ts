@@ -5,7 +5,7 @@ import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts'
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { SchemaConnection } from './connection.ts';
 
-/** Why rows that exist do not fit the declared table, in plain words; empty where all fit. Reads only. */
+/** Why existing rows do not fit the declared table, in plain words; empty if all fit. Reads only. */
 export async function misfits(
   connection: SchemaConnection,
   namespace: string,
@@ -27,7 +27,7 @@ export async function misfits(
   return found;
 }
 
-/** A condition that holds for rows that do not fit. */
+/** Condition that holds for rows that do not fit. */
 function conditionSql(connection: SchemaConnection, check: ColumnCheck): string {
   switch (check.kind) {
     case 'null':
@@ -45,7 +45,7 @@ function conditionSql(connection: SchemaConnection, check: ColumnCheck): string 
 
 /**
  * `misfitSql` of servers, for the name of a column. NULL always fits: a comparison with it is unknown, and such rows are
- * not counted. `cutSql` cuts an exact number to `scale` fraction digits, in a type that holds every decimal of the contract.
+ * not counted. `cutSql` cuts an exact number to `scale` fraction digits; its type must hold every decimal of the contract.
  */
 export function outOfRangeSql(
   column: string,
@@ -69,7 +69,7 @@ function rangeOf(column: Column): readonly [string, string] {
   return [`-${max}`, max];
 }
 
-/** Finds a row where values stand twice. */
+/** Finds values that occur twice. */
 function repeatedSql(connection: SchemaConnection, table: string, columns: readonly string[]): string {
   if (columns.length === 0) return `SELECT 1 FROM ${table} LIMIT 1 OFFSET 1`;
   const present = columns.map((column) => `${connection.quoted(column)} IS NOT NULL`).join(' AND ');

@@ -5,8 +5,8 @@ import { misfits } from './checks.ts';
 import type { SchemaConnection } from './connection.ts';
 
 /**
- * What the tables that stay become. Reads only. Throws `unsupported_change` where somebody else's table stands in the
- * way, and `data_does_not_fit` where rows do.
+ * Transitions of the tables that stay. Reads only. Throws `unsupported_change` if a table of another program has a needed
+ * name, and `data_does_not_fit` if rows do not fit.
  */
 export async function checkedTransitions(
   connection: SchemaConnection,
@@ -33,7 +33,7 @@ async function checkNames(connection: SchemaConnection, { namespace, steps }: Sc
   }
 }
 
-/** Why a table that is not declared cannot have its physical name; null where it can. */
+/** Why a new table cannot have its physical name; null if it can. */
 export async function nameFault(
   connection: SchemaConnection,
   namespace: string,

@@ -1,9 +1,9 @@
 import type { SchemaConnection } from './connection.ts';
 
 /**
- * Generated ids are never given twice (contract section 5). While a table exists its own generator remembers the highest
- * one; when its name becomes free, `_generators` does, for a table that is declared under it again. The namespace's
- * lock, or its row of `_schemas`, keeps others away.
+ * Ids are never generated twice (contract section 5). While a table exists its own generator holds the highest id; when the
+ * name becomes free, `_generators` stores the id for a later table of that name. The namespace's lock, or its row of
+ * `_schemas`, excludes other writers.
  */
 export async function rememberLastId(
   connection: SchemaConnection,
@@ -21,7 +21,7 @@ export async function rememberLastId(
   }
 }
 
-/** 0 where nothing is remembered. */
+/** 0 if no id is stored. */
 export async function rememberedLastId(
   connection: SchemaConnection,
   namespace: string,
@@ -36,7 +36,7 @@ async function remembering(connection: SchemaConnection, namespace: string, tabl
   return row === undefined ? null : BigInt(String(row[0]));
 }
 
-/** Of all names of the namespace, by name. */
+/** Stored ids of a namespace, by table name. */
 export async function rememberedLastIds(connection: SchemaConnection, namespace: string): Promise<Map<string, bigint>> {
   const sql = 'SELECT table_name, last_id FROM _generators WHERE namespace = ? ORDER BY table_name';
   const rows = await connection.rows(sql, [namespace]);

@@ -30,7 +30,7 @@ export function copyKeptSql(
     FROM ${connection.quoted(source)} WHERE ${connection.dialect.guardSql}${value} IS NOT NULL`;
 }
 
-/** Holds where a row `kept` of a kept column belongs to a row `present` of its table. */
+/** Condition that a row `kept` of a kept column belongs to a row `present` of its table. */
 export function sameRowSql({ dialect }: SchemaConnection, table: Table): string {
   const matches = identityOf(table).map(
     (name, position) => `kept.${dialect.quoted(`k${position}`)} = present.${dialect.quoted(name)}`,

@@ -2,8 +2,8 @@ import { LOCK_LIFETIME_MS } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from './connection.ts';
 
 /**
- * Takes or renews the lock of a namespace; false where another owner holds it. `now` in epoch milliseconds. A time of
- * renewal that lies far ahead comes from a clock that was wrong, and does not hold.
+ * Takes or renews the lock of a namespace; false if another owner holds it. `now` in epoch milliseconds. A renewal time far
+ * in the future comes from a wrong clock and does not hold.
  */
 export async function lockNamespace(
   connection: SchemaConnection,

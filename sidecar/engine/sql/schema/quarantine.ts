@@ -16,14 +16,14 @@ export interface QuarantineRow {
 
 const COLUMNS = 'id, namespace, kind, table_name, column_name, row_count, quarantined_at, physical_name, definition';
 
-/** Oldest first; null means of all namespaces. */
+/** Oldest first; null for all namespaces. */
 export async function quarantineRows(connection: SchemaConnection, namespace: string | null): Promise<QuarantineRow[]> {
   const where = namespace === null ? '' : 'WHERE namespace = ? ';
   const sql = `SELECT ${COLUMNS} FROM _quarantine ${where}ORDER BY id`;
   return (await connection.rows(sql, namespace === null ? [] : [namespace])).map(rowOf);
 }
 
-/** Throws `invalid_request` where nothing has the id. `lock` keeps the row until the transaction ends. */
+/** Throws `invalid_request` if nothing has the id. `lock` keeps the row until the transaction ends. */
 export async function quarantineRow(
   connection: SchemaConnection,
   id: number,
@@ -63,7 +63,7 @@ export interface NewObject {
   readonly quarantinedAt: string;
 }
 
-/** Gives the id, and the physical name under which the object is kept. */
+/** Returns the id and the physical name of the kept object. */
 export async function register(
   connection: SchemaConnection,
   { namespace, table, column, definition, rows, quarantinedAt }: NewObject,
@@ -83,7 +83,7 @@ export async function forgetQuarantine(connection: SchemaConnection, id: number)
   await connection.run('DELETE FROM _quarantine WHERE id = ?', [id]);
 }
 
-/** Columns in quarantine go with their table, and know its key by its new names. */
+/** Columns in quarantine follow their table and the new names of its key. */
 export function followChange(connection: SchemaConnection, namespace: string, change: TableTransition): Promise<void> {
   const { from, to } = change;
   return changeKept(connection, namespace, from.name, null, (kept) => [to.name, followed(kept, change)]);

@@ -23,7 +23,7 @@ import { makeIndexes, raiseRemembered, renameTable } from './tables.ts';
 
 /**
  * Puts a kept table or column back into the stored schema, whose revision grows; in the caller's transaction. Throws
- * `unsupported_change` with the reason where it has no place any more.
+ * `unsupported_change` with the reason if the schema has no place for it any more.
  */
 export async function restoreQuarantine(
   connection: ChangeConnection,
@@ -32,7 +32,7 @@ export async function restoreQuarantine(
 ): Promise<RestoredObject> {
   const { object } = await quarantineRow(connection, id);
   return connection.dialect.withinLimits(connection, object.namespace, async () => {
-    // The namespace first, as a sync does it.
+    // Lock the namespace first, as a sync does.
     const stored = await readStored(connection, object.namespace, { lock: true });
     const row = await quarantineRow(connection, id, { lock: true });
     const { namespace } = row.object;
@@ -44,7 +44,7 @@ export async function restoreQuarantine(
   });
 }
 
-/** Deletes a kept object for good, also where somebody has dropped its table by hand; in the caller's transaction. */
+/** Deletes a kept object for good, even if its table was dropped by hand; in the caller's transaction. */
 export async function purgeQuarantine(connection: ChangeConnection, id: number): Promise<QuarantinedObject> {
   const { object, physical } = await quarantineRow(connection, id, { lock: true });
   const drop = `DROP TABLE IF EXISTS ${connection.quoted(physical)}`;
@@ -95,7 +95,7 @@ async function restoreColumn(
   return { schema: all, note: restoredNote(lacking) };
 }
 
-/** Values go back to the rows that had them. */
+/** Writes the values back to the rows that had them. */
 async function putBack(
   connection: ChangeConnection,
   namespace: string,
@@ -113,8 +113,8 @@ async function putBack(
 }
 
 /**
- * Gives rows that came since what a required column has for them, and tells how many it has nothing for. The column
- * then comes back nullable, so that what was kept is not out of reach.
+ * Fills newer rows with the default of a required column, and returns the number of rows without a value. The column then
+ * comes back nullable, so that the kept values can still be restored.
  */
 async function fillLacking(
   connection: ChangeConnection,
