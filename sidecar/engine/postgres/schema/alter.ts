@@ -50,7 +50,7 @@ async function moveTable(
   await rememberGenerator(connection, namespace, { ...from, name: to.name });
 }
 
-/** All in one statement, so that a large table is written anew once at most. */
+/** All in one statement, so that PostgreSQL rewrites a large table once at most. */
 async function alterColumns(
   connection: ChangeConnection,
   physical: string,
@@ -67,9 +67,9 @@ async function alterColumns(
     else if (!column.autoIncrement) actions.push(await addedSql(connection, column, now, filled));
   }
   const table = connection.quoted(physical);
-  // As it is: a question mark in a default is no place of a parameter.
+  // Sent unchanged: a question mark in a default is no place of a parameter.
   if (actions.length > 0) await connection.session.query(`ALTER TABLE ${table} ${actions.join(', ')}`);
-  // What fills rows that exist is no default of later ones: those are complete as they come.
+  // The value for existing rows is no default of later rows, which arrive complete.
   for (const name of filled) await connection.run(`ALTER TABLE ${table} ALTER COLUMN ${name} DROP DEFAULT`);
 }
 
@@ -91,7 +91,7 @@ async function addedSql(connection: ChangeConnection, column: Column, now: numbe
   }
   if (fill.kind !== 'constant' || fill.value === null) return declared;
   filled.push(name);
-  // ALTER TABLE takes no parameters; the server itself makes a literal of one.
+  // ALTER TABLE takes no parameters; the server itself quotes the value as a literal.
   const param = POSTGRES_DIALECT.toParam(column, fill.value);
   const [row] = await connection.rows(`SELECT quote_literal(CAST(${POSTGRES_DIALECT.typed(column, '?')} AS text))`, [
     param,

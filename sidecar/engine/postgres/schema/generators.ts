@@ -9,8 +9,8 @@ export async function lastId(connection: SchemaConnection, physical: string): Pr
 }
 
 /**
- * Never lowers it, and never past its end, where it gives no more ids. That is not undone with the transaction, which
- * at worst leaves a gap.
+ * Never lowers the id, and never raises it past the end of the generator. Not undone with the transaction, which at worst
+ * leaves a gap.
  */
 export async function raiseLastId(connection: SchemaConnection, physical: string, last: bigint): Promise<void> {
   if (last <= (await lastId(connection, physical))) return;

@@ -7,8 +7,8 @@ import type { Table } from '#protocol/schema.ts';
 import { nullableColumns, renameIndexSql } from './ddl.ts';
 
 /**
- * Drops the indexes that the declared table does not have, and gives the others their new names; theirs is what it
- * returns. Only those of ours: an owner may have made more.
+ * Drops the indexes that the declared table does not have, renames the others, and returns their new names. Only touches
+ * indexes of the stored schema: an owner may have made more.
  */
 export async function carryIndexes(
   connection: SchemaConnection,
@@ -20,7 +20,7 @@ export async function carryIndexes(
   const wanted = new Map<string, PhysicalIndex>();
   for (const index of physicalIndexes(physicalTable(namespace, to.name), to)) {
     const before = stored.find((old) => {
-      // An index may get another name where no other one had it before.
+      // An index may get another name if no other index had it before.
       const isFree = old.name === index.name || !taken.has(index.name);
       return isFree && formText(old, from) === formText(index, to, (name) => sources.get(name)?.name ?? '');
     });

@@ -5,11 +5,11 @@ import { ApiError } from '#protocol/errors.ts';
 import type { Table } from '#protocol/schema.ts';
 import { sqlState } from '../failures.ts';
 
-/** So long a change waits for others' transactions; statements on the same tables wait behind it meanwhile. */
+/** How long a change waits for other transactions; statements on the same tables wait behind it meanwhile. */
 const LOCK_WAIT_MS = 2000;
-/** SQLSTATE of a lock that was not had in time. */
+/** SQLSTATE of a lock that was not obtained in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
-/** SQLSTATEs if something that others have made from our tables is in the way of dropping or altering them. */
+/** SQLSTATEs if an object of another program depends on a table that is dropped or altered. */
 const DEPENDENT: ReadonlySet<string> = new Set(['2BP01', '0A000']);
 
 /**
@@ -42,7 +42,7 @@ export async function withinLimits<T>(
   }
 }
 
-/** All at once and first, so that the rows that are checked are those that are changed. */
+/** Locks all tables at once before the checks, so that no row changes between check and change. */
 export async function lockTables(
   connection: ChangeConnection,
   { namespace, steps }: SchemaChange,
@@ -56,7 +56,7 @@ export async function lockTables(
   await connection.run(`LOCK TABLE ${connection.list(tables)} IN ACCESS EXCLUSIVE MODE`);
 }
 
-/** By its new name. */
+/** New name of the table of a step. */
 function tableOf(step: SchemaChange['steps'][number]): string {
   switch (step.kind) {
     case 'createTable':

@@ -7,16 +7,16 @@ import type { Column, Table } from '#protocol/schema.ts';
 import { generatedColumn, identitySql, typeSql } from './ddl.ts';
 import { lastId, raiseLastId } from './generators.ts';
 
-/** What happens to the generated column of a table, hidden ones too. */
+/** Change of the generated column of a table, also of a hidden one. */
 export interface GeneratorChange {
   readonly kind: 'stays' | 'new' | 'retyped';
   /** The generated column of the declared table. */
   readonly column: Column;
-  /** Highest id that was given so far. */
+  /** Highest id so far. */
   readonly last: bigint;
 }
 
-/** Null where the declared table generates nothing. */
+/** Null if the declared table generates nothing. */
 export async function generatorChange(
   connection: SchemaConnection,
   namespace: string,
@@ -27,7 +27,7 @@ export async function generatorChange(
   const isHidden = to.primaryKey === undefined;
   const isCarried = isHidden ? from.primaryKey === undefined : sources.has(column.name);
   if (!isCarried) {
-    // Hidden ids are seen nowhere, so that nothing remembers them.
+    // Hidden ids are never visible, so no id is stored for them.
     return { kind: 'new', column, last: isHidden ? 0n : await rememberedLastId(connection, namespace, to.name) };
   }
   const isSameType = generatedColumn(from)?.type === column.type;
@@ -35,7 +35,7 @@ export async function generatorChange(
   return { kind: isSameType ? 'stays' : 'retyped', column, last };
 }
 
-/** Takes the generator off its column, whose name or type it would hold; the column stays. */
+/** Removes the generator, which would keep the column from changing its name or type; the column stays. */
 export async function dropGenerator(connection: SchemaConnection, physical: string, from: Table): Promise<void> {
   const before = generatedColumn(from);
   if (before === null) return;
@@ -43,7 +43,7 @@ export async function dropGenerator(connection: SchemaConnection, physical: stri
   await connection.run(`ALTER TABLE ${connection.quoted(physical)} ALTER COLUMN ${column} DROP IDENTITY`);
 }
 
-/** Adds a generated column: rows get their numbers in the order in which they were read so far. */
+/** Adds a generated column: rows are numbered in their order so far. */
 export async function addNumbers(
   connection: SchemaConnection,
   physical: string,
@@ -67,7 +67,7 @@ export async function addNumbers(
   await connection.run(`ALTER TABLE ${table} ALTER COLUMN ${name} SET NOT NULL`);
 }
 
-/** When the column has its declared form. */
+/** To be called when the column has its declared form. */
 export async function makeGenerator(
   connection: SchemaConnection,
   physical: string,

@@ -11,7 +11,7 @@ const NEW_TABLE = '_rewrite';
 /** PostgreSQL counts every column that a table ever had, up to 1600. */
 const MAX_COLUMNS_EVER = 1500;
 
-/** Writes a table anew in the form that it has, where so many columns have come and gone that soon none can come. */
+/** Rewrites a table in its present form if so many columns have come and gone that it could soon take no more. */
 export async function rewriteWornOut(
   connection: ChangeConnection,
   namespace: string,
