@@ -1,6 +1,6 @@
 import type { Permission } from './permissions.ts';
 
-/** One of `GET /api/users`. */
+/** Account of `GET /api/users`. */
 export interface AccountView {
   readonly username: string;
   readonly permissions: readonly Permission[];
@@ -33,12 +33,12 @@ export interface AuditAnswer {
   readonly usernames?: readonly string[];
 }
 
-/** One of `GET /api/audit`. */
+/** Entry of `GET /api/audit`. */
 export interface AuditEntry {
   readonly id: number;
   /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
-  /** Empty where nobody was signed in. */
+  /** Empty if the request had no session. */
   readonly username: string;
   readonly action: string;
   readonly subject: string;

@@ -10,13 +10,13 @@ export interface BridgeStatus {
   readonly problem: string | null;
   /** Machines that have sent lines in the last five minutes. */
   readonly peers: number;
-  /** What the kept lines take on the disk. */
+  /** Disk space for the kept lines. */
   readonly megabytes: number;
   readonly retentionDays: number;
   readonly maxMegabytes: number;
 }
 
-/** One of `tokens` of `GET /api/bridge/tokens`; the token itself is shown once, when it is made. */
+/** Entry of `tokens` in `GET /api/bridge/tokens`. The token itself is shown once, when it is made. */
 export interface BridgeToken {
   readonly id: number;
   readonly name: string;

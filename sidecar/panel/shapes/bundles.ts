@@ -1,6 +1,6 @@
 export type BundleState = 'stopped' | 'starting' | 'started' | 'failed' | 'unknown';
 
-/** One of `GET /api/bundles`. All of it is what somebody wrote into a manifest: hostile until it is shown as text. */
+/** Bundle of `GET /api/bundles`. Every field comes from a manifest: hostile until it is shown as text. */
 export interface BundleInfo {
   readonly name: string;
   readonly version: string;

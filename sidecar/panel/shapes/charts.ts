@@ -25,7 +25,7 @@ export interface ChartsAnswer {
   /** Point `i` is of the `stepSeconds` that begin at `from` + i × `stepSeconds`. ISO 8601 UTC. */
   readonly from: string;
   readonly stepSeconds: number;
-  /** All of one length; null where nothing is known: nothing ran, or nobody tells. */
+  /** All of one length. A point is null if the server did not run or does not report the value. */
   readonly series: Readonly<Record<ChartSeries, readonly (number | null)[]>>;
   /** Oldest first; within the range, the newest 200. */
   readonly marks: readonly ChartMark[];

@@ -3,7 +3,7 @@ import type { DiagnosticLevel } from './diagnostics.ts';
 /** Where a line came from: the server's output and error output, a command that somebody sent, the panel itself. */
 export type LineStream = 'out' | 'err' | 'in' | 'panel';
 
-/** One line of the console. Numbers never start again; they are the same live, in the file and in the archive. */
+/** A line of the console. Numbers never start again; they are the same live, in the file and in the archive. */
 export interface ConsoleLine {
   readonly seq: number;
   /** ISO 8601 UTC with milliseconds. */

@@ -1,20 +1,20 @@
 import type { ConsoleLine } from './console.ts';
 import type { ServerExit } from './server.ts';
 
-/** One of `GET /api/crashes`, the newest first. */
+/** Crash of `GET /api/crashes`, the newest first. */
 export interface CrashSummary {
   readonly id: number;
   /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
   readonly startedAt: string | null;
   readonly exit: ServerExit;
-  /** Why it could not even be started, in the system's words; null where it ran. */
+  /** Why the server could not be started, in the system's words; null if it ran. */
   readonly failure: string | null;
   /** It had come up before. */
   readonly wasUp: boolean;
 }
 
-/** What an account did not long before. */
+/** Action of an account shortly before the crash. */
 export interface CrashAction {
   readonly time: string;
   readonly username: string;
@@ -30,6 +30,6 @@ export interface CrashRecord extends CrashSummary {
   /** Bundles that were starting. */
   readonly starting: readonly string[];
   readonly actions: readonly CrashAction[];
-  /** What is other than when the server last ran well, such as `bundle shop`; null where that is not known. */
+  /** Differences from the last good run, such as `bundle shop`; null if they are not known. */
   readonly changes: readonly string[] | null;
 }

@@ -14,7 +14,7 @@ export interface NamespacesAnswer {
 
 export interface NamespaceInfo {
   readonly name: string;
-  /** Of its schema; ISO 8601 UTC. */
+  /** Time of the last schema change; ISO 8601 UTC. */
   readonly updatedAt: string;
   /** Its writes go through the write queue. */
   readonly isBuffered: boolean;
@@ -23,11 +23,11 @@ export interface NamespaceInfo {
 
 export interface TableInfo {
   readonly name: string;
-  /** Null where it was not to be had in time. */
+  /** Null if the count took too long. */
   readonly rows: number | null;
   /** The database's own estimate; counted where false. */
   readonly isEstimate: boolean;
-  /** With its indexes; null where the database does not tell, or not in time. */
+  /** With indexes; null if the database does not report it, or not in time. */
   readonly bytes: number | null;
   readonly columns: number;
 }
@@ -48,7 +48,7 @@ export const MAX_PAGE_ROWS = 200;
 
 export interface RowsAnswer {
   readonly columns: readonly ColumnInfo[];
-  /** Columns of the primary key; empty where the table has none: its rows cannot be changed here. */
+  /** Columns of the primary key. Empty if the table has none: its rows cannot be changed here. */
   readonly key: readonly string[];
   /** In the order of `columns`. Fewer than `limit` also where rows are long: the next page begins at offset + rows.length. */
   readonly rows: readonly (readonly JsonText[])[];
@@ -90,7 +90,7 @@ export interface RowRequest {
   readonly key: Readonly<Record<string, JsonText>>;
   /** New values; at least one. */
   readonly set: Readonly<Record<string, JsonText>>;
-  /** What the page showed of the row; where the row is another by now: 409 `database.conflict`. */
+  /** The row as the page showed it; 409 `database.conflict` if the stored row differs. */
   readonly seen: Readonly<Record<string, JsonText>>;
   /** Only says what would be. */
   readonly preview?: boolean;
@@ -106,7 +106,7 @@ export interface RowAnswer {
 
 /** `GET /api/database/queue` */
 export interface QueueAnswer {
-  /** Null where write-behind is off. */
+  /** Null if write-behind is off. */
   readonly queue: QueueInfo | null;
   /** Oldest first, at most `MAX_LETTERS`; null while the database does not answer. */
   readonly letters: readonly LetterInfo[] | null;
@@ -133,7 +133,7 @@ export interface QueueInfo {
 export interface NamespaceQueueInfo {
   readonly namespace: string;
   readonly pending: number;
-  /** ISO 8601 UTC; null where nothing waits. */
+  /** ISO 8601 UTC; null if no write waits. */
   readonly oldest: string | null;
   /** `halted`: the database does not take its writes. `lost`: another sidecar has taken the queue over. `leftover`: no longer buffered, and still emptied. */
   readonly state: 'well' | 'halted' | 'lost' | 'leftover';
@@ -143,7 +143,7 @@ export interface LetterInfo {
   readonly id: string;
   readonly namespace: string;
   readonly op: string;
-  /** Null where it writes to several. */
+  /** Null if the call writes to several tables. */
   readonly table: string | null;
   /** The write as it was sent: JSON text, cut at `MAX_LETTER_CHARS`. */
   readonly payload: string;
@@ -164,7 +164,7 @@ export interface LettersAnswer {
   readonly done: readonly string[];
   /** Not there any more. */
   readonly gone: readonly string[];
-  /** Of a retry: what happens to the letters of each namespace. `waits`: nobody applies that queue now. */
+  /** Retry: what happens to the letters of each namespace. `waits`: no sidecar applies that queue now. */
   readonly prospects: readonly { readonly namespace: string; readonly prospect: 'soon' | 'elsewhere' | 'waits' }[];
 }
 
@@ -211,13 +211,13 @@ export interface SlowCall {
   /** `find`, `schema.sync`, … */
   readonly operation: string;
   readonly kid: string;
-  /** Null where the operation has none, or several. */
+  /** Null if the operation has none, or several. */
   readonly namespace: string | null;
   readonly table: string | null;
   /** Columns that its filter and sort name: where an index may help. */
   readonly columns: readonly string[];
   readonly ms: number;
-  /** Of it, waiting for the database. */
+  /** Part of the duration that waited for the database. */
   readonly databaseMs: number;
   /** `ok`, or the code of the refusal. */
   readonly code: string;
@@ -237,7 +237,7 @@ export interface KeyInfo {
   readonly allowUnfilteredWrites: boolean;
   /** While it is rotated: until when the secret before is good; ISO 8601 UTC. */
   readonly previousUntil: string | null;
-  /** ISO 8601 UTC; null where it was never used since the panel keeps count. */
+  /** ISO 8601 UTC; null if the key was not used since the panel counts. */
   readonly lastUsed: string | null;
   readonly lastAddress: string | null;
   /** Since the start of the sidecar. */

@@ -4,14 +4,14 @@ export type DiagnosticSource = (typeof DIAGNOSTIC_SOURCES)[number];
 export const DIAGNOSTIC_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type DiagnosticLevel = (typeof DIAGNOSTIC_LEVELS)[number];
 
-/** One of `GET /api/diagnostics`. */
+/** Entry of `GET /api/diagnostics`. */
 export interface DiagnosticEntry {
   /** Leads to what is older than this entry. */
   readonly cursor: string;
   /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
   readonly source: DiagnosticSource;
-  /** A bundle or a part; empty where the line tells none. */
+  /** A bundle or a part; empty if the line names none. */
   readonly module: string;
   readonly level: DiagnosticLevel;
   readonly text: string;

@@ -3,7 +3,7 @@ export const LOCALES = ['en', 'de', 'fr', 'es', 'pt-BR', 'pl', 'ru', 'tr', 'zh-C
 
 export type Locale = (typeof LOCALES)[number];
 
-/** One of the list, so that a name never becomes part of a path unchecked. */
+/** Checks a name against the list, so that it never becomes part of a path unchecked. */
 export function isLocale(name: unknown): name is Locale {
   return (LOCALES as readonly unknown[]).includes(name);
 }

@@ -1,4 +1,4 @@
-/** What an account may do (panel contract, "Values"). The browser shows them in this order. */
+/** Permissions of an account (panel contract, "Values"). The browser shows them in this order. */
 export const PERMISSIONS = [
   'server.start',
   'server.stop',

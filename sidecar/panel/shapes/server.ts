@@ -6,7 +6,7 @@ export interface PlanStep {
   readonly at: string;
 }
 
-/** What the server control is going to do, and when. */
+/** Next steps of the server control, with their times. */
 export interface Plan {
   readonly steps: readonly PlanStep[];
   /** Index of the step that comes next; `steps.length` where all are done. */
@@ -25,7 +25,7 @@ export interface ServerStatus {
   readonly pid: number | null;
   readonly serverRoot: string;
   readonly startedAt: string | null;
-  /** Of the last run. */
+  /** End of the last run. */
   readonly exit: ServerExit | null;
   readonly plan: Plan | null;
   /** `none` has no server control. */

@@ -8,19 +8,19 @@ export interface SettingsDocument {
   /** Restart a server that has hung; only told where false. */
   readonly restartHungServer: boolean;
   readonly hangSeconds: number;
-  /** What is typed to see whether a program of the backend `command` still answers; empty: it is never said to hang. */
+  /** Command that tests whether a program of the backend `command` still answers; empty: the program never counts as hung. */
   readonly hangCommand: string;
   readonly autoUpdateChecks: boolean;
   readonly updateChannel: 'stable' | 'beta';
-  /** Of the account that asks. */
+  /** Language of the account that asks. */
   readonly locale: Locale;
 }
 
 /** `config` of `/api/server-config`. */
 export interface ConfigValues {
-  /** Command line of the server, split as a shell would, never run by one. Empty where the backend knows its own. */
+  /** Command line of the server, split as a shell would, never run by one. Empty if the backend knows its own. */
   readonly startLine: string;
-  /** What is typed to stop it; empty where there is nothing to type. */
+  /** Command that stops the server; empty if there is none. */
   readonly stopLine: string;
   /** `{name}` stands for the bundle. */
   readonly bundleStartLine: string;
@@ -37,7 +37,7 @@ export interface ConfigValues {
 export interface ServerFileView {
   readonly name: string;
   readonly text: string;
-  /** Of the bytes: whoever saves says which state they have seen. */
+  /** Hash of the file's bytes: a save names the state that it replaces. */
   readonly hash: string;
 }
 
@@ -50,6 +50,6 @@ export interface ServerConfigView {
   readonly file: ServerFileView | null;
   /** Why there is no file to edit, where the server has one. */
   readonly fileProblem: FileProblem | null;
-  /** What one click takes back; null where nothing has been saved yet. */
+  /** The save that an undo takes back; null if nothing has been saved yet. */
   readonly undo: { readonly savedAt: string; readonly username: string; readonly fields: readonly string[] } | null;
 }
