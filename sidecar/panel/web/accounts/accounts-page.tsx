@@ -14,7 +14,7 @@ import { AccountTable } from './account-table.tsx';
 import { AuditView } from './audit-view.tsx';
 import { GROUP_NAMES, PERMISSION_GROUPS } from './permission-sets.ts';
 
-/** Who may do what, and who has done what. */
+/** Accounts with their permissions, and the audit log. */
 export function AccountsPage() {
   const [part = 'list'] = usePlace().rest;
   const isAudit = part === 'audit';
@@ -57,7 +57,7 @@ function AccountList({ isMaking, onMade }: { isMaking: boolean; onMade: () => vo
   );
 }
 
-/** What an account can see and do, as the panel itself judges it. */
+/** Permissions of an account, as the panel itself judges them. */
 function AccessDialog({ username, onClose }: { username: string; onClose: () => void }) {
   const loaded = useLoaded<AccountAccess>(`/api/users/${encodeURIComponent(username)}/access`);
   return (

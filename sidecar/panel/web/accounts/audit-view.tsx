@@ -16,7 +16,7 @@ import { actionWords, resultWords, subjectWords } from './audit-words.ts';
 /** Value of the choice for all persons; an empty name is for what was done without a session. */
 const EVERYONE = '*';
 
-/** Who did what, when, from where, and whether it was let through. Nobody can change it. */
+/** Audit log: account, action, time, address and result. Read-only for every account. */
 export function AuditView() {
   const [person, setPerson] = useState(EVERYONE);
   const newest = useLoaded<AuditAnswer>('/api/audit', { username: person === EVERYONE ? null : person });
@@ -44,7 +44,7 @@ export function AuditView() {
   );
 }
 
-/** Those of the last answer stay while the next is read, so that the choice does not jump. */
+/** Names of the last answer stay while the next is read, so that the choice does not jump. */
 function useUsernames({ data }: Loaded<AuditAnswer>): readonly string[] {
   const [usernames, setUsernames] = useState<readonly string[]>([]);
   useEffect(() => {

@@ -12,7 +12,7 @@ const SAVED: Readonly<Record<string, () => string>> = {
   '(disabled)': () => t('accounts.disabled'),
 };
 
-/** Of a saved account, permissions by their names: `anna (password) +logs.read` → "anna: new password, + Read logs". */
+/** Changes of a saved account, permissions by their names: `anna (password) +logs.read` → "anna: new password, + Read logs". */
 export function subjectWords(action: string, subject: string): string {
   if (action !== 'users.save') return subject;
   const [name = '', ...changes] = subject.split(' ');

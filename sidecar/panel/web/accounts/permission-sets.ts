@@ -41,12 +41,12 @@ export function presetOf(permissions: ReadonlySet<string>): PresetName | null {
   return PRESET_NAMES.find(fits) ?? null;
 }
 
-/** Nobody gives what they do not hold: of a preset comes what the manager has. */
+/** A manager grants only permissions that they hold: the part of a preset that the manager has. */
 export function grantable(preset: PresetName, own: ReadonlySet<string>): ReadonlySet<Permission> {
   return new Set(PRESETS[preset].filter((name) => own.has(name)));
 }
 
-/** What the account holds and the manager lacks: then the account is not the manager's to change. */
+/** Permissions that the account holds and the manager lacks: with any, the manager may not change the account. */
 export function beyond(permissions: Iterable<string>, own: ReadonlySet<string>): readonly string[] {
   return [...permissions].filter((name) => !own.has(name));
 }
@@ -56,7 +56,7 @@ export function listed(permissions: ReadonlySet<string>): readonly Permission[] 
   return PERMISSIONS.filter((name) => permissions.has(name));
 }
 
-/** Of a group: none, some or all. */
+/** Share of a group that is granted: none, some or all. */
 export function shareOf(group: GroupName, permissions: ReadonlySet<string>): 'none' | 'some' | 'all' {
   const names: readonly Permission[] = PERMISSION_GROUPS[group];
   const held = names.filter((name) => permissions.has(name)).length;

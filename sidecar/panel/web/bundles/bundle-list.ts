@@ -1,6 +1,6 @@
 import type { BundleInfo } from '#panel/shapes/bundles.ts';
 
-/** Those whose name, description or tag holds the text; the case does not count. */
+/** Bundles whose name, description or tag contains the text, in either case. */
 export function searchedBundles(bundles: readonly BundleInfo[], text: string): readonly BundleInfo[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return bundles;
@@ -11,7 +11,7 @@ export function searchedBundles(bundles: readonly BundleInfo[], text: string): r
 
 export type BundleAction = 'start' | 'stop' | 'restart';
 
-/** What there is to do to a bundle in its state; where nobody tells the state, everything. */
+/** Possible actions in the bundle's state; every action if the state is not known. */
 export function actionsFor({ state }: BundleInfo): readonly BundleAction[] {
   switch (state) {
     case 'stopped':

@@ -17,12 +17,12 @@ import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { actionsFor, type BundleAction, dependentsOf, missingOf, searchedBundles } from './bundle-list.ts';
 
-/** What the game server is made of, how each part is, and what may be done to it. */
+/** Bundles of the game server, their states, and the actions on them. */
 export function BundlesPage() {
   const loaded = useLoaded<{ bundles: readonly BundleInfo[] }>('/api/bundles');
   const [told, setTold] = useState<readonly BundleInfo[] | null>(null);
   useEffect(() => onEvent('bundles', setTold), []);
-  // What is read after an outage is newer than what was told before it.
+  // An answer read after an outage is newer than the events before it.
   useEffect(() => setTold(null), [loaded.data]);
   const [search, setSearch] = useState('');
   return (

@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx';
 
 interface Question {
   readonly title: string;
-  /** What happens then, in a sentence or two. */
+  /** Effect of the action, in a sentence or two. */
   readonly text: string;
   /** The label of the button that does it: a verb, not "OK". */
   readonly action: string;

@@ -11,7 +11,7 @@ export interface Column<Row> {
 }
 
 interface DataTableProps<Row> {
-  /** What the table is about, for those who do not see it. */
+  /** Subject of the table, for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

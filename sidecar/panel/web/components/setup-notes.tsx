@@ -3,7 +3,7 @@ import { session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { IconButton } from './button.tsx';
 
-/** What setup leaves to do by hand, until the reader closes it. */
+/** Steps that setup leaves to do by hand, until the reader closes them. */
 export function SetupNotes() {
   const notes = useStore(session, (value) => value.notes);
   if (notes.length === 0) return null;

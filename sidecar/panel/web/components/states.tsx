@@ -18,7 +18,7 @@ export function Loading({ label = t('common.loading') }: { label?: string }) {
 interface EmptyProps {
   readonly icon?: IconName;
   readonly title: string;
-  /** What to do so that it is no longer empty. */
+  /** A way to fill the list. */
   readonly children?: ComponentChildren;
 }
 

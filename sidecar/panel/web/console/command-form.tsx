@@ -27,7 +27,7 @@ function CommandField({ isOff }: { isOff: boolean }) {
   const [send, isSending] = useAction(async () => {
     await api.post('/api/command', { text });
     history.add(text);
-    // Who types the next one meanwhile keeps it.
+    // Keep a next command that was typed meanwhile.
     setText((now) => (now === text ? '' : now));
     field.current?.focus();
   });

@@ -6,7 +6,7 @@ export interface HistoryStore {
   setItem(key: string, value: string): void;
 }
 
-/** What an account has sent, for the keys up and down. What stands in the field meanwhile is found again at the end. */
+/** Commands that the account has sent, for the keys up and down. The unsent text of the field is kept at the end. */
 export class CommandHistory {
   readonly #store: HistoryStore;
   readonly #key: string;
@@ -32,7 +32,7 @@ export class CommandHistory {
     }
   }
 
-  /** What to show after the key up, where `shown` is in the field now. */
+  /** Text after the key up, if `shown` is in the field now. */
   older(shown: string): string {
     if (this.#position === this.#commands.length) this.#draft = shown;
     this.#position = Math.max(0, this.#position - 1);

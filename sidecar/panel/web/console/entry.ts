@@ -7,7 +7,7 @@ export interface Entry {
   readonly time: string;
   readonly stream: LineStream;
   readonly text: string;
-  /** What is searched: the text without its colours. */
+  /** Text for the search, without colours. */
   readonly plain: string;
   /** The bundle or part that wrote it, where the line says so; else empty. */
   readonly source: string;

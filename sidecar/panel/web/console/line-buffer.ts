@@ -2,7 +2,7 @@ import type { ConsoleLine } from '#panel/shapes/console.ts';
 import { type Entry, entryOf, missingEntry } from './entry.ts';
 
 export const MAX_LINES = 20_000;
-/** Of all lines together: twenty thousand of the longest would be hundreds of megabytes in somebody's phone. */
+/** Bound for all lines together: twenty thousand of the longest would be hundreds of megabytes in a phone. */
 const MAX_CHARS = 16_000_000;
 
 /** The newest lines in the order of their numbers, each once. Events and answers may bring the same line; it counts once. */
@@ -23,7 +23,7 @@ export class LineBuffer {
     return this.#entries;
   }
 
-  /** Changes when something came in elsewhere than at the end: whoever keeps numbers begins anew. */
+  /** Changes when a line came in elsewhere than at the end: numbers kept by readers are no longer valid. */
   get epoch(): number {
     return this.#epoch;
   }

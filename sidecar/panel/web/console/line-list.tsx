@@ -22,7 +22,7 @@ interface LineListProps {
   readonly onColumns: (columns: number) => void;
 }
 
-/** Thousands of lines, of which only those in sight are elements. */
+/** Thousands of lines; only the lines in sight are elements. */
 export function LineList(props: LineListProps) {
   const { view, follows, selected, linkOf, onSelect } = props;
   const frame = useRef<HTMLDivElement>(null);

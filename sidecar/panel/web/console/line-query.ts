@@ -2,7 +2,7 @@ import type { LineStream } from '#panel/shapes/console.ts';
 import type { Entry } from './entry.ts';
 import type { Span } from './sgr.ts';
 
-/** What of the console is wanted. */
+/** Filter of the console's lines. */
 export interface LineFilter {
   /** Empty for every bundle. */
   readonly source: string;
@@ -20,7 +20,7 @@ export interface MarkedSpan extends Span {
   readonly marked: boolean;
 }
 
-/** What is looked for, as it stands, in letters of either case. Null where nothing is looked for. */
+/** Literal pattern of the search, in either case; null if the search is empty. */
 export function searchPattern(search: string): RegExp | null {
   return search === '' ? null : new RegExp(search.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'giu');
 }
@@ -28,7 +28,7 @@ export function searchPattern(search: string): RegExp | null {
 export function isWanted(entry: Entry, filter: LineFilter, pattern: RegExp | null): boolean {
   if (entry.missingFrom !== null) return true;
   if (!filter.streams.includes(entry.stream)) return false;
-  // What people sent and what the panel says belongs to every bundle's story.
+  // Commands and lines of the panel belong to every bundle's story.
   if (filter.source !== '' && entry.source !== filter.source && entry.stream !== 'in' && entry.stream !== 'panel')
     return false;
   return !filter.onlyMatches || pattern === null || isMatch(entry, pattern);

@@ -18,7 +18,7 @@ interface LineRowProps {
   readonly onSelect: (seq: number) => void;
 }
 
-/** One line. Rendered anew only where something of it has changed: there are dozens, many times a second. */
+/** A line. Rendered again only if it has changed: there are dozens, many times a second. */
 export class LineRow extends Component<LineRowProps> {
   override shouldComponentUpdate(next: LineRowProps): boolean {
     const now = this.props;
@@ -56,7 +56,7 @@ export class LineRow extends Component<LineRowProps> {
   }
 }
 
-/** Each row after the first begins at a `wbr`: the text itself stays whole for whoever copies it. */
+/** Each row after the first begins at a `wbr`: a copied text stays whole. */
 function LineText({ entry, pattern, columns }: LineRowProps) {
   const breaks = rowBreaks(shownText(entry.plain), columns);
   let end = 0;
@@ -91,7 +91,7 @@ function MissingLines({ entry, height }: { entry: Entry; height: number }) {
   );
 }
 
-/** Of the reader's own clock; by hand, for it is needed thousands of times a second. */
+/** Time of the reader's own clock; formatted by hand, as it is needed thousands of times a second. */
 function clock(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return '--:--:--';

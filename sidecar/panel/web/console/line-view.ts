@@ -10,7 +10,7 @@ interface Placed {
 }
 
 /**
- * What is shown of a buffer: the wanted entries and the rows that they take. `sync` brings it up to date and costs what has come
+ * Shown part of a buffer: the wanted entries and the rows that they take. `sync` brings it up to date and costs what has come
  * in since, not what is there. Numbers of entries and rows stay as they are while entries fall out at the start.
  */
 export class LineView {
@@ -77,7 +77,7 @@ export class LineView {
     this.#until = seq ?? Number.POSITIVE_INFINITY;
   }
 
-  /** False where numbers and rows began anew. */
+  /** False if numbers and rows started again. */
   sync(): boolean {
     const { entries, epoch } = this.#buffer;
     const goesOn = epoch === this.#epoch;

@@ -10,7 +10,7 @@ const SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /(?:\u001b\[|\u009b)([0-9:;<=>?]*)[ -/]*([@-~])|\u001b[PX\]^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)|\u001b[ -/]*[0-~]?|[\u009d\u0090\u0098\u009e\u009f][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)/g;
 
-/** What would be invisible, or would turn the order of the letters round: a line must not pass for another. */
+/** Invisible characters, and those that reverse the order of letters: a line must not pass for another. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNSEEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -152,7 +152,7 @@ const XTERM: readonly Rgb[] = [
   [255, 255, 255],
 ];
 
-/** The one of the sixteen that is nearest to a number of the table of 256, or to red, green and blue; null where it is none. */
+/** Nearest of the sixteen colours to a number of the table of 256, or to red, green and blue; null if it is no colour. */
 function nearestColour(colour: number | Rgb): number | null {
   if (typeof colour !== 'number') return colour.every(isByte) ? nearest(colour) : null;
   if (!isByte(colour)) return null;

@@ -24,7 +24,7 @@ export function useLineView(buffer: LineBuffer, frozenAt: number | null): ShownL
   const layout = [view, filter, wraps ? columns : Number.POSITIVE_INFINITY] as const;
   view.freeze(frozenAt);
   if (layout.every((part, index) => part === laidOut.current[index])) {
-    // What is paused keeps also what has fallen out meanwhile.
+    // A paused view keeps lines that have fallen out of the buffer meanwhile.
     if (frozenAt === null) view.sync();
   } else {
     laidOut.current = layout;
@@ -46,7 +46,7 @@ export function useLineView(buffer: LineBuffer, frozenAt: number | null): ShownL
 interface LineSearch {
   readonly position: number;
   readonly count: number;
-  /** Sequence number of the line it goes to; null where nothing is found. */
+  /** Sequence number of the line it goes to; null if nothing is found. */
   step(direction: 1 | -1): number | null;
 }
 

@@ -24,7 +24,7 @@ export interface LiveLines {
 
 const FIRST_LINES = 2_000;
 const MORE_LINES = 5_000;
-/** Nobody reads faster, and the page stays free for everything else. */
+/** No reader is faster, and the page stays free for everything else. */
 const BETWEEN_FRAMES_MS = 100;
 /** A tab in the background paints nothing: there lines are taken over by number. */
 const MAX_PENDING = 1_000;

@@ -15,7 +15,7 @@ interface ScrollProps {
   readonly onFollow: (follows: boolean) => void;
 }
 
-/** What the reader looks at: so many pixels below the top of this line. Holds whatever comes in above or falls out. */
+/** Place that the reader looks at: pixels below the top of this line. Stays while lines come in above or fall out. */
 interface Anchor {
   readonly seq: number;
   readonly offset: number;
@@ -39,9 +39,9 @@ export function useScrollPlace(
   }
   let top = topOf(view, follows ? null : anchor.current, height, rowHeight);
   const look = `${selected} ${height}`;
-  // What is picked comes into sight, and stays there when its details take a part of the room.
+  // The picked line comes into sight, and stays there when its details take a part of the room.
   if (!follows && selected !== null && shown.current !== look) top = inSight(view, selected, top, height, rowHeight);
-  // Whoever stops following stays where the list is.
+  // A reader who stops following stays where the list is.
   if (follows || shown.current !== look) anchor.current = anchorAt(view, top, rowHeight);
   shown.current = look;
   useLayoutEffect(() => {
@@ -54,7 +54,7 @@ export function useScrollPlace(
   latest.current = { view, rowHeight, onFollow };
   const onScroll = useCallback(() => {
     const element = frame.current;
-    // What is set here scrolls as well, and is nobody's wish.
+    // Setting `scrollTop` here fires a scroll event too; it is not the reader's.
     if (element === null || Math.abs(element.scrollTop - expected.current) <= 2) return;
     const now = latest.current;
     anchor.current = anchorAt(now.view, element.scrollTop, now.rowHeight);

@@ -10,9 +10,9 @@ export interface SessionReply {
 
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Whoever keeps the session hears of what the answers say about it. */
+/** Listener of the session: hears what the answers say about it. */
 export interface SessionListener {
-  /** A token was needed anew; false where it is for somebody else than the page shows. */
+  /** A new token was needed; false if it is for another account than the page shows. */
   renewed(reply: SessionReply): boolean;
   /** The panel no longer knows this session. */
   ended(): void;
@@ -108,7 +108,7 @@ export const api = {
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
     return answered(ask(withQuery(path, query), signal === undefined ? {} : { signal }), read<T>);
   },
-  /** What is no JSON, such as the tail of a log. */
+  /** Answer that is no JSON, such as the tail of a log. */
   text(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
     return answered(ask(withQuery(path, query), signal === undefined ? {} : { signal }), textOf);
   },

@@ -1,4 +1,4 @@
-/** What of a form differs from what was read: only that is sent, so that nobody's other change is undone. */
+/** Fields of a form that differ from what was read. Only these are sent, so that a change of another account is not undone. */
 export function changedFields<T extends object>(read: T, written: T): Partial<T> {
   const names = Object.keys(written) as (keyof T)[];
   const changed = names.filter((name) => JSON.stringify(read[name]) !== JSON.stringify(written[name]));

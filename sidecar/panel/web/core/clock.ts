@@ -14,12 +14,12 @@ export function noteServerTime(date: string | null): void {
   aheadMs = Math.abs(difference) < NOTICED_MS ? 0 : difference;
 }
 
-/** What the panel's clock shows, for everything that is compared with its times. */
+/** Time of the panel's clock, for everything that is compared with its times. */
 export function serverNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** The panel's time, anew every `everyMs`; for countdowns and ages. 0 stands still. */
+/** Time of the panel's clock, updated every `everyMs`; for countdowns and ages. 0 stands still. */
 export function useNow(everyMs = 1000): number {
   const [now, setNow] = useState(() => serverNow());
   useEffect(() => {

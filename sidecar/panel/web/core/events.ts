@@ -20,7 +20,7 @@ interface EventShapes {
 
 type Listener<Name extends keyof EventShapes> = (data: EventShapes[Name]) => void;
 
-/** What the whole page shows of the server and of the connection to it. */
+/** State of the server and of the connection to it, for the whole page. */
 interface Live {
   readonly status: ServerStatus | null;
   readonly connection: 'connecting' | 'open' | 'lost';
@@ -40,7 +40,7 @@ let lastSeq = '';
 let waitMs = FIRST_WAIT_MS;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** One stream serves the whole page. Gives back what stops listening: right for an effect to return. */
+/** Adds a listener to the page's only stream. Returns a function that stops listening, as an effect wants. */
 export function onEvent<Name extends keyof EventShapes>(name: Name, listener: Listener<Name>): () => void {
   const known = listeners.get(name) ?? new Set();
   listeners.set(name, known.add(listener as Listener<never>));
@@ -93,7 +93,7 @@ export async function takeStatus(answer: Promise<{ readonly status: ServerStatus
   if (statusEvents === before) live.set({ status });
 }
 
-/** What was missed: the stream itself makes up for lines only. */
+/** Reads the state that was missed: the stream itself repeats lines only. */
 async function catchUp(): Promise<void> {
   await refreshSession();
   await takeStatus(api.get('/api/status'));

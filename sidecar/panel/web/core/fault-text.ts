@@ -2,7 +2,7 @@ import { duration } from './format.ts';
 import { t, textFor } from './i18n.ts';
 import { PanelFault } from './panel-fault.ts';
 
-/** What to tell people of something that went wrong, in their language; details behind it are in English. */
+/** Text of a failure in the reader's language; details behind it are in English. */
 export function faultText(error: unknown): string {
   if (!(error instanceof PanelFault)) return t('common.failed');
   if (error.key === 'network') return t('common.unreachable');

@@ -78,13 +78,13 @@ export function t(key: TextKey, values: Values = {}): string {
   return message === undefined ? key : textOf(message, values);
 }
 
-/** For keys that come from the panel, such as those of errors: null where there is no such text. */
+/** For keys that come from the panel, such as keys of errors: null if there is no such text. */
 export function textFor(key: string, values: Values = {}): string | null {
   const message = messageOf(key);
   return message === undefined ? null : textOf(message, values);
 }
 
-/** A component that is rendered anew when the language changes; pages need it not, the shell above them has it. */
+/** Renders the component again when the language changes. Pages need no call: the shell above them has it. */
 export function useLocale(): string {
   return useStore(language, (value) => value.locale);
 }

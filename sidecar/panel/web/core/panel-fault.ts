@@ -3,7 +3,7 @@ export class PanelFault extends Error {
   readonly key: string;
   readonly status: number;
   readonly field: string | null;
-  /** What exactly, in English; empty where the key says it all. */
+  /** Detail in English; empty if the key says it all. */
   readonly detail: string;
   /** Code of `detail` that has a text of its own (`errors.<reason>`), or null. */
   readonly reason: string | null;

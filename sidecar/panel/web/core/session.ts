@@ -11,7 +11,7 @@ export interface Session {
   readonly username: string;
   readonly permissions: ReadonlySet<string>;
   readonly ended: EndReason | null;
-  /** What setup leaves to do by hand; English. */
+  /** Steps that setup leaves to do by hand; English. */
   readonly notes: readonly string[];
   readonly dashboardName: string;
   readonly version: string;
@@ -109,7 +109,7 @@ export async function leave(reason: EndReason): Promise<void> {
   await fetchSession().catch(() => {});
 }
 
-/** What the panel says of the session now: after an outage, or when the events tell of other permissions. */
+/** Reads the session again: after an outage, or when an event reports other permissions. */
 export async function refreshSession(): Promise<void> {
   const reply = await fetchSession();
   if (!reply.authenticated) await leave('expired');

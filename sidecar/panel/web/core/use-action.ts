@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
 import { tellFault } from '../components/toast.tsx';
 
-/** What a button does: one at a time, and a failure is told. `const [save, isSaving] = useAction(async () => …)` */
+/** Action of a button: one at a time, and a failure is shown. `const [save, isSaving] = useAction(async () => …)` */
 export function useAction<Args extends unknown[]>(
   work: (...args: Args) => Promise<void>,
 ): [(...args: Args) => void, boolean] {

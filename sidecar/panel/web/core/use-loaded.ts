@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api.ts';
 
 export interface Loaded<T> {
-  /** The last good answer; stays while it is read anew. */
+  /** The last good answer; stays while it is read again. */
   readonly data: T | null;
   readonly error: unknown;
   readonly isLoading: boolean;

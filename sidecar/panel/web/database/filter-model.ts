@@ -2,7 +2,7 @@ import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { type ExactJson, ExactNumber, parseExact, writeExact } from './json-text.ts';
 import { type TypedFault, typedText } from './typed-text.ts';
 
-/** One line of the filter as somebody builds it. `isNull` is two for people: it is empty, or it is not. */
+/** A line of the filter form. `isNull` is two operators for readers: it is empty, or it is not. */
 export interface Condition {
   readonly id: number;
   readonly column: string;
@@ -37,7 +37,7 @@ export function takesNothing(op: string): boolean {
 export type ConditionFault = TypedFault | 'fault-empty' | 'fault-column';
 
 export interface BuiltFilter {
-  /** Empty where everything is meant. */
+  /** Empty if everything is meant. */
   readonly text: JsonText;
   readonly faults: ReadonlyMap<number, ConditionFault>;
 }
@@ -86,7 +86,7 @@ export function isOffered({ conditions }: FilterDraft, columns: readonly ColumnI
   });
 }
 
-/** The other way, for a filter that came with the address. Null where it says more than these lines can. */
+/** The other way, for a filter from the address. Null if it says more than these lines can. */
 export function draftOf(text: JsonText): FilterDraft | null {
   if (text.trim() === '') return NO_FILTER;
   try {

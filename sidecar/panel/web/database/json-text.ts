@@ -1,5 +1,5 @@
 /**
- * Values as the database pages have them: JSON text, of which no number becomes a JavaScript number, because that would
+ * Values of the database pages: JSON text, in which no number becomes a JavaScript number, because that would
  * change its last digits.
  */
 
@@ -30,7 +30,7 @@ export function isNumberText(text: string): boolean {
   return NUMBER.test(text);
 }
 
-/** What people read: a string without its quotes, all else as it is. */
+/** Text for readers: a string without its quotes, all else as it is. */
 export function shownText(text: string): string {
   return kindOf(text) === 'string' ? (JSON.parse(text) as string) : text;
 }
@@ -75,7 +75,7 @@ export function compactJson(text: string): string {
   return (text.match(TOKENS) ?? []).join('');
 }
 
-/** A number of which every digit is kept. */
+/** A number that keeps every digit. */
 export class ExactNumber {
   readonly text: string;
 

@@ -8,7 +8,7 @@ import { dateTime, number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 
-/** Who may call the database, and who does. Secrets are in no answer. */
+/** Keys that may call the database, with their last use. Secrets are in no answer. */
 export function KeysView() {
   const loaded = useLoaded<KeysAnswer>('/api/database/keys');
   return (

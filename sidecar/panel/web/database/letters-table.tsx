@@ -90,7 +90,7 @@ function resultText(action: 'retry' | 'discard', { done, prospects }: LettersAns
 
 interface LetterProps {
   readonly letter: LetterInfo;
-  /** Null where there is nothing to choose for. */
+  /** Null if there is nothing to choose for. */
   readonly isChosen: boolean | null;
   readonly onChoose: (isChosen: boolean) => void;
 }

@@ -85,7 +85,7 @@ function refusalOf(error: unknown): { readonly field: string; readonly reason: s
 }
 
 function useRowEdit({ place, answer, cells, onClose, onSaved }: RowDialogProps) {
-  // What was there when the dialog opened: the page may read other rows meanwhile.
+  // Values when the dialog opened: the page may read other rows meanwhile.
   const [values] = useState(() => valuesOf(answer, cells));
   const [draft, setDraft] = useState<RowDraft>(() => draftOfRow(answer.columns, values));
   const [preview, setPreview] = useState<RowAnswer | null>(null);

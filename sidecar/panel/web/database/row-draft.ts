@@ -2,7 +2,7 @@ import type { ColumnInfo, JsonText, RowRequest, RowsAnswer } from '#panel/shapes
 import { compactJson, kindOf, shownText } from './json-text.ts';
 import { fieldText, type TypedFault, typedText } from './typed-text.ts';
 
-/** One field of a row in the edit dialog. */
+/** A field of a row in the edit dialog. */
 export interface FieldDraft {
   readonly isNull: boolean;
   readonly text: string;
@@ -65,7 +65,7 @@ function isSameField(one: FieldDraft, other: FieldDraft): boolean {
 /** A longer value is not sent back as seen: a request has room for one of them, and the others tell of most changes. */
 const LONGEST_SEEN = 100_000;
 
-/** What is sent: which row, what it was when it was read, and what it is to be. */
+/** Request of an edit: the row, its values when it was read, and the new values. */
 export function rowRequest(
   place: { readonly namespace: string; readonly table: string },
   answer: Pick<RowsAnswer, 'key'>,

@@ -7,7 +7,7 @@ import { type FieldDraft, limitsOf, type RowChanges, type RowDraft, type RowValu
 interface RowFieldsProps {
   readonly columns: readonly ColumnInfo[];
   readonly values: RowValues;
-  /** Of the fields that can be changed; the others are only shown. */
+  /** Draft of the fields that can be changed; the others are only shown. */
   readonly draft: RowDraft;
   readonly faults: RowChanges['faults'];
   /** Column and reason of the last refusal. */

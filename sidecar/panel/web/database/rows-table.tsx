@@ -53,7 +53,7 @@ export function RowsTable({ answer, sort, onSort, onOpen }: RowsTableProps) {
   );
 }
 
-/** What the row is called: its key, else its place. */
+/** Name of the row: its key, else its place. */
 function keyText({ columns, key }: RowsAnswer, cells: readonly JsonText[], index: number): string {
   if (key.length === 0) return String(index + 1);
   return key

@@ -19,7 +19,7 @@ interface RowsViewProps {
   readonly table: string;
 }
 
-/** What is shown is in the address, so that it can be passed on: `?filter=…&sort=-column&offset=50`. */
+/** The query is in the address, so that it can be passed on: `?filter=…&sort=-column&offset=50`. */
 interface Question {
   readonly filter: JsonText;
   /** Column, with `-` in front where the largest comes first; empty for the order of the key. */

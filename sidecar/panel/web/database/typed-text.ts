@@ -1,7 +1,7 @@
 import type { ColumnInfo, JsonText } from '#panel/shapes/database.ts';
 import { compactJson, indentedJson, isJson, isNumberText, kindOf, shownText } from './json-text.ts';
 
-/** What somebody writes into a field is a text; what goes to the database is JSON text of the column's type. */
+/** Text of a field as JSON text of the column's type, or the fault in it. */
 export type TypedText = { readonly json: JsonText } | { readonly fault: TypedFault };
 
 export type TypedFault =

@@ -108,7 +108,7 @@ interface LevelChipsProps {
   readonly onLive: (isLive: boolean) => void;
 }
 
-/** What is shown at a press: levels, ordinary requests, and whether new entries come in. */
+/** Switches for levels, ordinary requests, and new entries. */
 function LevelChips({ levels, onLevels, requests, onRequests, isLive, onLive }: LevelChipsProps) {
   const toggle = (level: DiagnosticLevel) => {
     const rest = DIAGNOSTIC_LEVELS.filter((name) => (name === level) !== levels.includes(name));

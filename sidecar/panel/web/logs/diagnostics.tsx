@@ -66,7 +66,7 @@ function Entries({ entries }: { entries: readonly DiagnosticEntry[] }) {
   );
 }
 
-/** What is very long is shown whole when somebody asks for it. */
+/** A very long text is shown whole on request. */
 function EntryText({ text }: { text: string }) {
   const [isWhole, setWhole] = useState(false);
   const spans = parseSgr(text);

@@ -7,7 +7,7 @@ export function exitText({ exit, failure }: CrashSummary): string {
   return exit.code === null ? t('logs.exitUnknown') : t('logs.exitCode', { code: String(exit.code) });
 }
 
-/** One sentence on what such an end means; null if the end is not known or already in words. */
+/** Sentence on the meaning of such an end; null if the end is not known or already in words. */
 export function exitHint({ exit }: CrashSummary): string | null {
   if (exit.reason === 'spawn') return null;
   const signal = exitSignal(exit);

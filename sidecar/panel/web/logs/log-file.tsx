@@ -18,7 +18,7 @@ const LONGEST_LINE_BYTES = 4 * 16_384 + 64;
 
 const addressOf = (name: string) => `/api/log-files/${encodeURIComponent(name)}`;
 
-/** One file: its end, or what is around the line of the address. */
+/** A log file: its end, or the surroundings of the line in the address. */
 export function LogFile({ name }: { name: string }) {
   const { query } = usePlace();
   const target = seqOf(query.get('line'));

@@ -68,7 +68,7 @@ function latest(values: readonly (number | null)[]): number | null {
   return values.at(-1) ?? values.at(-2) ?? null;
 }
 
-/** One quantity: its name and its values at the left, its line at the right. */
+/** A quantity: its name and its values at the left, its line at the right. */
 function Strip(props: StripProps) {
   const { kind, answer, pointed } = props;
   const shown = kind.series.map(({ name, label, colour }) => {

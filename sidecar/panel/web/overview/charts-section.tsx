@@ -17,7 +17,7 @@ function keptRange(): ChartRange {
   return CHART_RANGES.find((range) => range === localStorage.getItem(KEPT)) ?? '1h';
 }
 
-/** How it was: read anew as often as there is a new point, while somebody looks. */
+/** History as charts; read again as often as there is a new point, while the page is visible. */
 export function ChartsSection({ hasServer }: { hasServer: boolean }) {
   const [range, setRange] = useState(keptRange);
   const charts = useLoaded<ChartsAnswer>('/api/charts', { range });

@@ -70,7 +70,7 @@ function Troubles({ status }: { status: ServerStatus }) {
   );
 }
 
-/** What is missing, and the way to its field for an account that may change it. */
+/** The missing setting, and the way to its field for an account that may change it. */
 function Unconfigured({ missing }: { missing: NonNullable<ServerStatus['missing']> }) {
   const isMine = useCan()('settings.write', 'users.manage');
   const place = linkTo('settings', missing === 'startLine' ? ['config'] : []);
@@ -116,7 +116,7 @@ function PlanView({ plan }: { plan: Plan }) {
   );
 }
 
-/** What can be asked of the server in this state; the panel itself decides, this only saves a refusal. */
+/** Whether the action can be asked for in this state. The panel itself decides; this only saves a refusal. */
 function isPossible(action: ServerAction, { state, plan, missing }: ServerStatus): boolean {
   const startsLater = plan?.steps.some((step) => step.action === 'start') === true;
   switch (action) {

@@ -23,7 +23,7 @@ function colourOf(element: Element, token: string): string {
   return colour;
 }
 
-/** One drawing of uPlot; follows the width of its place and the system's change between light and dark. */
+/** A drawing of uPlot; follows the width of its place and the system's change between light and dark. */
 export class StripPlot {
   readonly #place: HTMLElement;
   readonly #plot: uPlot;

@@ -75,7 +75,7 @@ type LineName = 'startLine' | 'stopLine' | 'bundleStartLine' | 'bundleStopLine' 
 interface LineProps {
   readonly form: Form<ConfigValues>;
   readonly name: LineName;
-  /** Beside settings.write: whoever names the program runs any, whoever names a line types it. */
+  /** Needed beside settings.write: naming the program runs any program, naming a line types it. */
   readonly isMine: 'users.manage' | 'console.write';
   readonly hint?: string | undefined;
 }

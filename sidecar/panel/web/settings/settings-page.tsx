@@ -14,7 +14,7 @@ import { BridgeView } from './bridge-view.tsx';
 import { ConfigView } from './config-view.tsx';
 import { GeneralView } from './general-view.tsx';
 
-/** What everybody sets for themselves, and what the owner sets for the server. */
+/** Settings of the own account, and settings of the server. */
 export function SettingsPage() {
   const [part = 'general'] = usePlace().rest;
   const isWriter = useCan()('settings.write');
@@ -43,7 +43,7 @@ export function SettingsPage() {
   );
 }
 
-/** Of the account itself: needs no permission. */
+/** Settings of the own account: need no permission. */
 function OwnView({ locale, onSaved }: { locale: string; onSaved: () => void }) {
   const [choose, isBusy] = useAction(async (chosen: string) => {
     await api.post('/api/settings', { locale: chosen });

@@ -18,7 +18,7 @@ export interface SetupValues {
   readonly serverRoot: string;
 }
 
-/** Chosen by whoever started the sidecar: then setup makes the account and nothing else. */
+/** Server that was chosen at the sidecar's start: then setup makes the account and nothing else. */
 export interface Preset {
   readonly backend: Backend;
   readonly serverRoot: string;
@@ -45,7 +45,7 @@ export function setupFaults(values: SetupValues, preset: Preset | null): Faults<
   };
 }
 
-/** What is sent: without what is preset, and without a folder where there is no server. */
+/** Request of the form, without preset values, and without a folder if there is no server. */
 export function documentOf(values: SetupValues, preset: Preset | null): Record<string, unknown> {
   const { backend, serverRoot, ...person } = values;
   const account = { ...person, key: values.key.trim(), username: values.username.trim() };
@@ -89,7 +89,7 @@ export async function runSetup(
   return installed;
 }
 
-/** The desktop's own dialog, on the panel's machine. Null where nobody chose, or there is no desktop. */
+/** The desktop's own dialog, on the panel's machine. Null if it was cancelled, or there is no desktop. */
 export async function pickFolder(key: string): Promise<{ state: string; path: string | null }> {
   const body = { key: key.trim() };
   let { status } = await api.post<{ status: { state: string; path: string | null } }>('/api/setup/pick', body);

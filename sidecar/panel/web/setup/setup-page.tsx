@@ -27,7 +27,7 @@ const FIELDS = [
   ...(['locale', 'backend', 'serverRoot'] as const),
 ];
 
-/** One page, from the key to the first account. */
+/** Setup, from the key to the first account. */
 export function SetupPage() {
   const { query } = usePlace();
   const [values, setValues] = useState(() => firstValues(query.get('key') ?? ''));
@@ -39,7 +39,7 @@ export function SetupPage() {
   useEffect(() => {
     document.title = t('setup.title');
   });
-  // Whoever comes by the printed address has the key in it; it stays in the field alone.
+  // The printed address contains the key: remove it from the address, keep it in the field.
   useEffect(() => replacePlace(linkTo('overview')), []);
   useEffect(() => {
     if (values.key.trim().length < KEY_LENGTH) return;
@@ -89,7 +89,7 @@ function PresetView({ preset }: { preset: Preset }) {
   );
 }
 
-/** What is being made ready, in the panel's own (English) words. */
+/** Progress of the installation, in the panel's own (English) words. */
 function JobView({ job, keyText }: { job: JobStatus; keyText: string }) {
   const [cancel, isCancelling] = useAction(async () => {
     await api.post('/api/setup/cancel', { key: keyText.trim() });

@@ -12,9 +12,9 @@ const loadShell = async (): Promise<ComponentType> => {
 };
 const loadSetup = async (): Promise<ComponentType> => (await import('../setup/setup-page.tsx')).SetupPage;
 
-/** What is shown before anything else is known of the visitor, and the ways on from there. */
+/** Root of the page: loading, setup, sign-in or the panel, by the phase of the session. */
 export function App() {
-  // Everything below is rendered anew in another language.
+  // Renders everything below again in another language.
   useLocale();
   const phase = useStore(session, (value) => value.phase);
   switch (phase) {

@@ -11,7 +11,7 @@ interface GateProps {
   readonly isWide?: boolean;
 }
 
-/** What stands before the panel: sign-in and setup. */
+/** Frame of sign-in and setup. */
 export function Gate({ title, children, isWide = false }: GateProps) {
   const { dashboardName, version } = useStore(session, (value) => value);
   return (

@@ -19,7 +19,7 @@ function troubleText({ unreachableSince, queue, pendingWrites }: DatabaseHealth)
   return pendingWrites === 0 ? trouble : `${trouble}, ${t('common.writesWait', { count: pendingWrites })}`;
 }
 
-/** One line under the state of the server: the database and its queued writes. */
+/** Line under the state of the server: the database and its queued writes. */
 export function HealthStrip() {
   const health = useStore(live, (value) => value.health);
   const connection = useStore(live, (value) => value.connection);

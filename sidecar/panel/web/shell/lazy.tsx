@@ -27,7 +27,7 @@ export function Lazy({ load }: { load: Load }) {
   return failed === load ? <Reload /> : <Loading />;
 }
 
-/** After an update of the panel its parts have other names; only the whole page anew finds them. */
+/** After an update of the panel its parts have other names; only a reload of the page finds them. */
 function Reload() {
   return (
     <div class="notice bad" role="alert">

@@ -8,7 +8,7 @@ export interface PageEntry {
   readonly name: string;
   readonly label: TextKey;
   readonly icon: IconName;
-  /** One of these opens it; empty is anybody who is signed in. */
+  /** Any of these opens the page; empty: every signed-in account. */
   readonly anyOf: readonly Permission[];
   /** Read when it is first opened. */
   readonly load: () => Promise<ComponentType>;
