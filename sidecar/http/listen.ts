@@ -6,6 +6,8 @@ const MAX_CONNECTIONS = 2000;
 const MIN_CONNECTIONS = 32;
 /** Only the sidecar's own user may connect, as with the secrets. */
 const SOCKET_MODE = 0o600;
+/** NaN if the system sets no limit. Read while the module loads: later the report interrupts every thread of the process. */
+const OPEN_FILES = openFiles();
 
 export interface ListenPlace {
   /** Field of sidecar.json that holds the port, such as `api.port`. */
@@ -86,8 +88,11 @@ async function removeDeadSocket(path: string): Promise<void> {
 
 /** A share of the files that the process may have open: the database and the logs need the rest. */
 export function connectionLimit(share: number): number {
+  if (!Number.isFinite(OPEN_FILES)) return MAX_CONNECTIONS;
+  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, Math.floor(OPEN_FILES * share)));
+}
+
+function openFiles(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
-  const files = Number(userLimits?.open_files?.soft);
-  if (!Number.isFinite(files)) return MAX_CONNECTIONS;
-  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, Math.floor(files * share)));
+  return Number(userLimits?.open_files?.soft);
 }
