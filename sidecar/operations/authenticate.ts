@@ -61,21 +61,23 @@ export class Authenticator {
    * than another.
    */
   authenticate(envelope: RequestEnvelope, path: string, client: Client): Authenticated {
-    if (client.isLoopback) this.#checkLockOut(this.#sourceOf(client, envelope.kid));
-    const { keyring, nonces, maxSkewSeconds, now } = this.#options;
+    const { keyring, nonces, lockOut, maxSkewSeconds, now, monotonicNow } = this.#options;
+    const key = keyring.find(envelope.kid);
+    const source = sourceOf(client, key);
+    const lockedMs = client.isLoopback ? lockOut.remainingMs(source, monotonicNow()) : 0;
+    if (lockedMs > 0) throw lockedOut(lockedMs);
     const nowMs = now();
     const nowSeconds = Math.floor(nowMs / 1000);
-    const key = keyring.find(envelope.kid);
     const isAllowedAddress = key.mayComeFrom(client.address);
     const secret = keyring.verify(key, path, envelope, nowMs);
     const isInTime = Math.abs(nowSeconds - envelope.ts) <= maxSkewSeconds;
-    if (secret === null || !isAllowedAddress || !isInTime) throw this.#fail(envelope.kid, client);
+    if (secret === null || !isAllowedAddress || !isInTime) throw this.#fail(source);
     const verdict = nonces.accept(envelope.kid, envelope.nonce, envelope.ts, nowSeconds);
     switch (verdict) {
       case 'new':
         return { key, secret, envelope };
       case 'replayed':
-        throw this.#fail(envelope.kid, client);
+        throw this.#fail(source);
       case 'early':
         throw unauthorized();
       case 'refused':
@@ -85,22 +87,16 @@ export class Authenticator {
     }
   }
 
-  #fail(kid: string, client: Client): ApiError {
+  #fail(source: string): ApiError {
     this.#failures += 1;
-    const source = client.isLoopback ? this.#sourceOf(client, kid) : client.address;
     this.#options.lockOut.fail(source, this.#options.monotonicNow());
     return unauthorized();
   }
+}
 
-  #checkLockOut(source: string): void {
-    const lockedMs = this.#options.lockOut.remainingMs(source, this.#options.monotonicNow());
-    if (lockedMs > 0) throw lockedOut(lockedMs);
-  }
-
-  /** Programs of one box share its address, so they are distinguished by key; unknown keys share one count. */
-  #sourceOf(client: Client, kid: string): string {
-    return `${client.address} ${this.#options.keyring.has(kid) ? kid : ''}`;
-  }
+/** Programs of one box share its address, so they are distinguished by key; unknown keys share one count. */
+function sourceOf({ address, isLoopback }: Client, { kid }: ApiKey): string {
+  return isLoopback ? `${address} ${kid}` : address;
 }
 
 /** The disk does not take the nonce, or memory is full. */

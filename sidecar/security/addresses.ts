@@ -24,6 +24,7 @@ export function isLoopback(address: string): boolean {
 
 /** Ranges of addresses. An address is parsed once: the verdicts of the last few are kept. */
 export class AddressRanges {
+  readonly isEmpty: boolean;
   readonly #ranges: readonly [Address, number][];
   readonly #verdicts = new Map<string, boolean>();
 
@@ -32,10 +33,7 @@ export class AddressRanges {
       const parsed = parseRange(range);
       return parsed === null ? [] : [parsed];
     });
-  }
-
-  get isEmpty(): boolean {
-    return this.#ranges.length === 0;
+    this.isEmpty = this.#ranges.length === 0;
   }
 
   has(address: string): boolean {

@@ -53,10 +53,7 @@ export class Keyring {
     });
   }
 
-  has(kid: string): boolean {
-    return this.#keys.has(kid);
-  }
-
+  /** The key of an unknown `kid` has an empty one. */
   find(kid: string): ApiKey {
     return this.#keys.get(kid) ?? this.#nobody;
   }
