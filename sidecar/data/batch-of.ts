@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import { type Json, parseJson, type Writable, writeJson } from '#protocol/json.ts';
 import { type BatchMember, countOf, type PayloadOf } from '#protocol/payloads.ts';
-import { writeValue } from '../columns/value.ts';
+import { writeValue } from '#protocol/values.ts';
 import { type Batch, type BatchOperation, isDeferred } from '../engine/batch.ts';
 import type { QueuedBatch, QueuedWork } from '../engine/queues.ts';
 import type { TableTarget, Write } from '../engine/rows.ts';

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { JsonObject } from '#protocol/json.ts';
+import { parseAmount } from '#protocol/value-numbers.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 import { deriveInto } from '../columns/derive.ts';
-import { parseAmount, parseValue, type Value } from '../columns/value.ts';
 import type { Row } from '../engine/rows.ts';
 import { columnAt, isMadeAtInsert, type TableColumns } from './table-columns.ts';
 

@@ -1,8 +1,8 @@
 import type { Column } from '#protocol/columns.ts';
 import { checkFilled, type Table } from '#protocol/schema.ts';
 import { unknownColumn } from '#protocol/unknown-names.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 import { type DerivedColumn, derivedOf } from '../columns/derive.ts';
-import { parseValue, type Value } from '../columns/value.ts';
 
 /** Facts that every row needs of its table, computed once for each table object of the catalogue. */
 export interface TableColumns {

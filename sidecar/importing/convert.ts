@@ -1,7 +1,7 @@
 import { ApiError } from '#protocol/errors.ts';
 import { type Json, JsonError, parseJson } from '#protocol/json.ts';
 import type { Column } from '#protocol/schema.ts';
-import { parseValue, type Value } from '../columns/value.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 import { quotedName } from './mysql-connection.ts';
 import { isBinary, isGeometry, type SourceColumn } from './source.ts';
 import type { TimeZone } from './time-zone.ts';

@@ -5,7 +5,7 @@ import { parseJson } from '#protocol/json.ts';
 import { MAX_DECIMAL_PRECISION, MAX_STRING_LENGTH } from '#protocol/limits.ts';
 import { parseColumn } from '#protocol/schema-column.ts';
 import { SchemaReader } from '#protocol/schema-reader.ts';
-import { writeValue } from '../columns/value.ts';
+import { writeValue } from '#protocol/values.ts';
 import { converterOf } from './convert.ts';
 import { type ColumnFacts, isBinary, isGeometry, isTextual, isUnsigned, type SourceColumn } from './source.ts';
 import { timeZoneOf } from './time-zone.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
+import { parseValue, type Value } from '#protocol/values.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
-import { parseValue, type Value } from '../columns/value.ts';
 import type { Row } from '../engine/rows.ts';
 import { converterOf, selectSql } from './convert.ts';
 import { type MysqlConnection, quotedName, type TextRow } from './mysql-connection.ts';

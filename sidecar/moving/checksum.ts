@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Column } from '#protocol/schema.ts';
-import { writeValue } from '../columns/value.ts';
+import { writeValue } from '#protocol/values.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Row } from '../engine/rows.ts';
 import { type Place, readPages } from './place.ts';

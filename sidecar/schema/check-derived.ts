@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '#protocol/errors.ts';
 import { type Column, findTable, type Renames, type Table } from '#protocol/schema.ts';
+import { writeValue } from '#protocol/values.ts';
 import { type DerivedColumn, deriveInto } from '../columns/derive.ts';
-import { writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';
 import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { uniqueSets } from '../engine/model/physical-indexes.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Column, Table } from '#protocol/schema.ts';
+import { type Value, writeValue } from '#protocol/values.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
-import { type Value, writeValue } from '../columns/value.ts';
 import type { Engine } from '../engine/engine.ts';
 import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { storageForm } from '../engine/model/storage-form.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import type { Column } from '#protocol/schema.ts';
-import { parseValue, writeValue } from '../columns/value.ts';
+import { parseValue, writeValue } from '#protocol/values.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { CallBounds, Row } from '../engine/rows.ts';
 

@@ -2,7 +2,7 @@ import { COLUMN_TYPES, type Column } from '#protocol/columns.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import { parsePayload } from '#protocol/payload-reader.ts';
 import type { Table } from '#protocol/schema.ts';
-import { writeValue } from '#sidecar/columns/value.ts';
+import { writeValue } from '#protocol/values.ts';
 import type { CallContext } from '#sidecar/data/call-context.ts';
 import { columnsOf } from '#sidecar/data/table-columns.ts';
 import { parseUpdate } from '#sidecar/data/write-of.ts';

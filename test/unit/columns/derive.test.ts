@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Column, ColumnType } from '#protocol/columns.ts';
 import { foldText } from '#protocol/fold.ts';
+import type { Value } from '#protocol/values.ts';
 import { derivedOf, deriveInto } from '#sidecar/columns/derive.ts';
-import type { Value } from '#sidecar/columns/value.ts';
 
 const PLAIN = { nullable: true, unique: false, autoIncrement: false };
 const source = (type: ColumnType): Column => ({ name: 'from', type, ...PLAIN });

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Column, ColumnType } from '#protocol/columns.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { parseJson } from '#protocol/json.ts';
-import { parseAmount, parseValue, type Value, writeValue } from '#sidecar/columns/value.ts';
+import { parseAmount } from '#protocol/value-numbers.ts';
+import { parseValue, type Value, writeValue } from '#protocol/values.ts';
 
 function column(type: ColumnType, more: Partial<Column> = {}): Column {
   return { name: 'c', type, nullable: false, unique: false, autoIncrement: false, ...more };
