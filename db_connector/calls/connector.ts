@@ -11,19 +11,23 @@ import { type AcceptedCall, type CheckedCall, checkCall, checkNamespace, Refusal
 import { CallQueue } from './call-queue.ts';
 import { CallerBook, type CallerFigures } from './caller-book.ts';
 import { OwnSidecarWait } from './own-sidecar-wait.ts';
-import { type ByteForm, type Question, readQuestion } from './records.ts';
+import type { Question } from './records.ts';
 import { ResultTable } from './result-table.ts';
 import { SlowCalls } from './slow-calls.ts';
 
 export interface ConnectorOptions {
   readonly timers: Timers;
-  readonly bytes: ByteForm;
   readonly log: Say;
   readonly openTransport: (configuration: Configuration) => Transport;
 }
 
 /** A result that is not collected is kept this long, and four times the timeout. */
 const RESULT_LIFETIME_MS = 120_000;
+
+/** DbTicket, in the order of its fields. */
+export type Ticket = Readonly<{ Id: string; Accepted: boolean; Error: string }>;
+/** DbResult, in the order of its fields. */
+export type TakenResult = Readonly<{ Id: string; State: string; Status: number; Code: string; Json: string }>;
 
 const INTERNAL = 'unexpected failure of the connector; details are in the log';
 
@@ -83,40 +87,30 @@ export class Connector {
   }
 
   /**
-   * Export `Call`: a record DbCall(Operation, Json) gives DbTicket(Id, Accepted, Error). Synchronous; never throws.
+   * Accepts a call or says why not; never throws.
    *
    * @param caller the bundle that asks, if the host names it; only it can collect the result
    */
-  call(question: unknown, caller?: string): unknown {
-    const asked = readQuestion(question, ['Operation', 'Json'], this.#options.bytes);
-    const { reply } = asked;
+  accept(asked: Omit<Question, 'reply'>, caller: string | undefined): Ticket {
     try {
-      return reply({ Id: this.#accept(this.#check(asked), caller), Accepted: true, Error: '' });
+      return { Id: this.#accept(this.#check(asked), caller), Accepted: true, Error: '' };
     } catch (error) {
-      if (!(error instanceof Refusal)) {
-        this.#logInternal(error);
-      }
+      if (!(error instanceof Refusal)) this.#logInternal(error);
       this.#callers.refused(caller ?? null);
-      return reply({
-        Id: '',
-        Accepted: false,
-        Error: error instanceof Refusal ? error.message : `internal: ${INTERNAL}`,
-      });
+      return refusedTicket(error instanceof Refusal ? error.message : `internal: ${INTERNAL}`);
     }
   }
 
-  /**
-   * Export `TakeResult`: a record DbResultQuery(Id) gives DbResult(Id, State, Status, Code, Json). Synchronous; never
-   * throws.
-   */
-  takeResult(question: unknown, caller?: string): unknown {
-    const { texts, reply } = readQuestion(question, ['Id'], this.#options.bytes);
-    const [id = ''] = texts ?? [];
+  /** Hands out a result, once. */
+  take(id: string, caller: string | undefined): TakenResult {
     const taken = this.#results.take(id, caller);
-    if (taken === 'pending' || taken === 'missing') {
-      return reply({ Id: id, State: taken, Status: 0, Code: '', Json: '' });
-    }
-    return reply({ Id: id, State: taken.state, Status: taken.status, Code: taken.code, Json: taken.json });
+    if (taken === 'pending' || taken === 'missing') return { Id: id, State: taken, Status: 0, Code: '', Json: '' };
+    return { Id: id, State: taken.state, Status: taken.status, Code: taken.code, Json: taken.json };
+  }
+
+  /** Ids of at most `max` results that are ready for the caller, the oldest first. */
+  ready(caller: string | undefined, max: number): string[] {
+    return this.#results.ready(caller, max);
   }
 
   /** Export `ClockOffset`: how many milliseconds the API's clock is ahead; 0 while that is not known. */
@@ -196,7 +190,7 @@ export class Connector {
     }
   }
 
-  #check({ texts, isTooLong, problem }: Question): CheckedCall {
+  #check({ texts, isTooLong, problem }: Omit<Question, 'reply'>): CheckedCall {
     if (this.settings === undefined) {
       throw new Refusal('not_configured', this.#reason);
     }
@@ -295,4 +289,8 @@ export class Connector {
   #logInternal(error: unknown): void {
     this.#options.log(`internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, 'bad');
   }
+}
+
+export function refusedTicket(reason: string): Ticket {
+  return { Id: '', Accepted: false, Error: reason };
 }

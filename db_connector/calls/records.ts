@@ -24,9 +24,59 @@ export interface Question {
 
 /** Three bytes a UTF-16 code unit at most, and room for the operation and the frame. */
 const MAX_QUESTION_BYTES = 3_000_000 + 65_536;
+/** Bytes of a list of records. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
 /** Records have few fields; more would only cost memory. Texts stay bytes, since the decoder would replace broken characters. */
 const decoder = new Decoder({ maxArrayLength: 16, maxMapLength: 16, maxExtLength: 256, rawStrings: true });
+const listDecoder = new Decoder({ maxArrayLength: 512, maxMapLength: 16, maxExtLength: 256, rawStrings: true });
 const encoder = new Encoder();
+
+/** Records of one `CallMany` or `TakeMany`. */
+export const MAX_RECORDS = 512;
+
+/** A list of records that was read, and how to answer it in its own form. */
+export interface Questions {
+  /** Null for nil; undefined if the value is no list of at most `MAX_RECORDS`. */
+  readonly records: readonly unknown[] | null | undefined;
+  /** @param record one of `records`; its texts stay bytes if the list came as bytes */
+  read(record: unknown, fields: readonly string[]): Omit<Question, 'reply'>;
+  /** @param replies a record for each of `records`, in the order of its fields */
+  reply(replies: readonly Readonly<Record<string, unknown>>[]): unknown;
+}
+
+/** Reads a list of records, or nil, as MessagePack bytes or plain. Never throws. */
+export function readQuestions(value: unknown, bytes: ByteForm): Questions {
+  try {
+    const raw = bytes.read(value);
+    if (raw === null) return questionsOf(value ?? null, plainText, (replies) => replies);
+    return questionsOf(unpackList(raw), packedText, (replies) => bytes.write(encoder.encode(replies)));
+  } catch {
+    return questionsOf(undefined, plainText, (replies) => replies);
+  }
+}
+
+function questionsOf(
+  list: unknown,
+  readText: (value: unknown) => string | null,
+  write: (replies: readonly unknown[]) => unknown,
+): Questions {
+  const records = Array.isArray(list) && list.length <= MAX_RECORDS ? list : list === null ? null : undefined;
+  return {
+    records,
+    read: (record, fields) => ({ texts: textsOf(record, fields, readText), isTooLong: false }),
+    reply: (replies) =>
+      write(replies.map((reply, index) => (Array.isArray(records?.[index]) ? Object.values(reply) : reply))),
+  };
+}
+
+function unpackList(raw: Uint8Array): unknown {
+  if (raw.length > MAX_LIST_BYTES) return undefined;
+  try {
+    return listDecoder.decode(raw);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Reads a record by name or by position, as MessagePack bytes or plain (contract section 8). Never throws. */
 export function readQuestion(value: unknown, fields: readonly string[], bytes: ByteForm): Question {

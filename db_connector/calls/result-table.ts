@@ -59,6 +59,16 @@ export class ResultTable {
     return entry.expiresAt > this.#timers.elapsed() ? entry.result : 'missing';
   }
 
+  /** Ids of results that `caller` can collect now, the oldest first. */
+  ready(caller: string | undefined, max: number): string[] {
+    const ids: string[] = [];
+    for (const id of this.#ready) {
+      if (ids.length === max) break;
+      if (this.#entries.get(id)?.caller === caller) ids.push(id);
+    }
+    return ids;
+  }
+
   get size(): number {
     return this.#entries.size;
   }

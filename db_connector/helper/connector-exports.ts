@@ -13,6 +13,10 @@ export interface DbConnectorExports {
   Call(question: { readonly Operation: OperationName; readonly Json: string }): DbTicket;
   /** The answer to a call, once; `pending` while there is none yet. Ask again on a later tick. */
   TakeResult(question: { readonly Id: string }): TakenResult;
+  /** `Call` for a list of at most 512 questions: a ticket for each, in order. */
+  CallMany(questions: readonly { readonly Operation: OperationName; readonly Json: string }[]): readonly DbTicket[];
+  /** `TakeResult` for a list of at most 512 ids, in order. Null: at most 512 results that are ready, the oldest first. */
+  TakeMany(ids: readonly string[] | null): readonly TakenResult[];
   /** How many milliseconds the sidecar's clock is ahead of this machine's. */
   ClockOffset(): number;
 }

@@ -1,4 +1,5 @@
 import { Connector } from '../calls/connector.ts';
+import { Exports } from '../calls/exports.ts';
 import { openTransport } from '../client/stream-transport.ts';
 import { SYSTEM_TIMERS, type Timers } from '../client/timers.ts';
 import { dbHealth } from '../commands/db-health.ts';
@@ -18,15 +19,17 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
   const { log } = host;
   const connector = new Connector({
     timers,
-    bytes: host.bytes,
     log,
     openTransport: (configuration) => openTransport(configuration, timers),
   });
   const source = { ...host, file: host.configFile };
   const loader = new ConfigurationLoader({ connector, source, place: host.embedded, timers, log });
   const stop = async () => void (await Promise.all([connector.stop(), loader.stop()]));
-  host.registerExport('Call', (question, caller) => connector.call(question, caller));
-  host.registerExport('TakeResult', (question, caller) => connector.takeResult(question, caller));
+  const exports = new Exports(connector, host.bytes);
+  host.registerExport('Call', (question, caller) => exports.call(question, caller));
+  host.registerExport('TakeResult', (question, caller) => exports.takeResult(question, caller));
+  host.registerExport('CallMany', (questions, caller) => exports.callMany(questions, caller));
+  host.registerExport('TakeMany', (ids, caller) => exports.takeMany(ids, caller));
   host.registerExport('ClockOffset', () => connector.clockOffset());
   for (const command of [dbStatus(connector), dbHealth(connector, timers), dbReload((say) => loader.load(say))]) {
     host.registerCommand(command);

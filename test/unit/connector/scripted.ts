@@ -1,4 +1,5 @@
 import { Connector } from '#connector/calls/connector.ts';
+import { Exports } from '#connector/calls/exports.ts';
 import type { ExchangeResult } from '#connector/client/exchange.ts';
 import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
 import type { HttpRequest, Transport } from '#connector/client/transport.ts';
@@ -76,7 +77,6 @@ export class Stage {
   readonly transports: ScriptedTransport[] = [];
   readonly connector = new Connector({
     timers: SYSTEM_TIMERS,
-    bytes: { read: () => null, write: (bytes) => bytes },
     log: (line) => this.lines.push(line),
     openTransport: () => {
       const transport = new ScriptedTransport();
@@ -84,6 +84,8 @@ export class Stage {
       return transport;
     },
   });
+
+  readonly #exports = new Exports(this.connector, { read: () => null, write: (bytes) => bytes });
 
   constructor(changes?: Record<string, unknown>) {
     void this.connector.configure(configuration(changes));
@@ -94,7 +96,7 @@ export class Stage {
   }
 
   call(operation = 'count', payload: object = { namespace: 'game', table: 't' }, caller?: string): Ticket {
-    return this.connector.call({ Operation: operation, Json: JSON.stringify(payload) }, caller) as Ticket;
+    return this.#exports.call({ Operation: operation, Json: JSON.stringify(payload) }, caller) as Ticket;
   }
 
   /** A write without key: one attempt. */
@@ -103,6 +105,6 @@ export class Stage {
   }
 
   take(ticket: Ticket, caller?: string): DbResult {
-    return this.connector.takeResult({ Id: ticket.Id }, caller) as DbResult;
+    return this.#exports.takeResult({ Id: ticket.Id }, caller) as DbResult;
   }
 }

@@ -1,0 +1,47 @@
+import { type Connector, refusedTicket } from './connector.ts';
+import { type ByteForm, MAX_RECORDS, readQuestion, readQuestions } from './records.ts';
+
+const CALL_FIELDS = ['Operation', 'Json'];
+const NO_LIST = refusedTicket(`invalid_request: expected a list of at most ${MAX_RECORDS} records`);
+
+/** The exports that bundles call: records in, records out, in the form of the question. Synchronous; none throws. */
+export class Exports {
+  readonly #connector: Connector;
+  readonly #bytes: ByteForm;
+
+  constructor(connector: Connector, bytes: ByteForm) {
+    this.#connector = connector;
+    this.#bytes = bytes;
+  }
+
+  /** `Call`: a record DbCall(Operation, Json) gives DbTicket(Id, Accepted, Error). */
+  call(question: unknown, caller?: string): unknown {
+    const asked = readQuestion(question, CALL_FIELDS, this.#bytes);
+    return asked.reply(this.#connector.accept(asked, caller));
+  }
+
+  /** `TakeResult`: a record DbResultQuery(Id) gives DbResult(Id, State, Status, Code, Json). */
+  takeResult(question: unknown, caller?: string): unknown {
+    const { texts, reply } = readQuestion(question, ['Id'], this.#bytes);
+    return reply(this.#connector.take(texts?.[0] ?? '', caller));
+  }
+
+  /** `CallMany`: a list of at most 512 records DbCall gives a ticket for each, in order. */
+  callMany(questions: unknown, caller?: string): unknown {
+    const { records, read, reply } = readQuestions(questions, this.#bytes);
+    if (!records) return reply([NO_LIST]);
+    return reply(records.map((record) => this.#connector.accept(read(record, CALL_FIELDS), caller)));
+  }
+
+  /**
+   * `TakeMany`: a list of at most 512 ids gives a DbResult for each, in order; nil gives those that are ready for the caller, the
+   * oldest first, at most 512.
+   */
+  takeMany(ids: unknown, caller?: string): unknown {
+    const { records, read, reply } = readQuestions(ids, this.#bytes);
+    if (records === undefined) return reply([]);
+    const asked =
+      records?.map((id) => read([id], ['Id']).texts?.[0] ?? '') ?? this.#connector.ready(caller, MAX_RECORDS);
+    return reply(asked.map((id) => this.#connector.take(id, caller)));
+  }
+}

@@ -1,0 +1,105 @@
+import { decode, encode } from '@msgpack/msgpack';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DbResult, Rig, SECRET, type Ticket } from '#support/connector-rig.ts';
+import { LyingServer, silent } from '#support/lying-server.ts';
+
+const Json = '{"namespace":"game","table":"characters"}';
+const FIND = { Operation: 'find', Json };
+const TICKET = { Id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/), Accepted: true, Error: '' };
+const NO_LIST = { Id: '', Accepted: false, Error: 'invalid_request: expected a list of at most 512 records' };
+let api: LyingServer;
+let rig: Rig;
+
+beforeEach(async () => {
+  api = await LyingServer.start(SECRET);
+  rig = new Rig({ url: api.url, slowCallMs: 0, maxConcurrent: 4 });
+});
+
+afterEach(async () => {
+  await rig.stop();
+  await api.close();
+});
+
+const callMany = (records: unknown, caller?: string) => rig.ask('CallMany', records, caller) as Ticket[];
+const takeMany = (ids: unknown, caller?: string) => rig.ask('TakeMany', ids, caller) as DbResult[];
+
+async function untilReady(count: number): Promise<DbResult[]> {
+  const taken: DbResult[] = [];
+  await expect.poll(() => taken.push(...takeMany(null)) && taken.length, { interval: 5 }).toBe(count);
+  return taken;
+}
+
+describe('CallMany', () => {
+  it('gives each record its own ticket or refusal, in order', () => {
+    expect(callMany([FIND, { Operation: 'fnd', Json }, { Operation: 'find' }, ['find', Json], 'x', null])).toEqual([
+      TICKET,
+      { Id: '', Accepted: false, Error: expect.stringMatching(/^unknown_operation: /) },
+      { Id: '', Accepted: false, Error: expect.stringMatching(/^invalid_request: /) },
+      [TICKET.Id, true, ''],
+      { Id: '', Accepted: false, Error: expect.stringMatching(/^invalid_request: /) },
+      { Id: '', Accepted: false, Error: expect.stringMatching(/^invalid_request: /) },
+    ]);
+  });
+
+  it('answers bytes in bytes, each record in its own form', () => {
+    const reply = rig.ask('CallMany', encode([FIND, ['find', Json]])) as Uint8Array;
+    expect(decode(reply)).toEqual([TICKET, [TICKET.Id, true, '']]);
+  });
+
+  it('takes no list but one of at most 512 records, and then calls nothing', async () => {
+    for (const records of [null, undefined, FIND, 'x', Array(513).fill(FIND)]) {
+      expect(callMany(records)).toEqual([NO_LIST]);
+    }
+    expect(decode(rig.ask('CallMany', encode(Array(513).fill(FIND))) as Uint8Array)).toEqual([NO_LIST]);
+    expect(decode(rig.ask('CallMany', Uint8Array.of(0xc1)) as Uint8Array)).toEqual([NO_LIST]);
+    expect((await rig.status()).inFlight).toBe(0);
+  });
+
+  it('refuses what finds no place, and keeps the rest', () => {
+    api.otherwise = silent;
+    const tickets = [...callMany(Array(512).fill(FIND)), ...callMany(Array(512).fill(FIND))];
+    expect(tickets.filter(({ Accepted }) => Accepted).length).toBeGreaterThanOrEqual(512);
+    expect(tickets.at(-1)?.Error).toMatch(/^busy: /);
+  });
+
+  it('never throws, whatever it is given', () => {
+    const hostile = new Proxy([], {
+      get() {
+        throw new Error('no');
+      },
+    });
+    expect(callMany(hostile)).toEqual([NO_LIST]);
+    expect(takeMany(hostile)).toEqual([]);
+  });
+});
+
+describe('TakeMany', () => {
+  it('gives a result for each id, in order', async () => {
+    const [first, second] = callMany([FIND, FIND]) as [Ticket, Ticket];
+    expect(takeMany([second.Id, 'x', 7, first.Id]).map(({ State }) => State)).toEqual([
+      'pending',
+      'missing',
+      'missing',
+      'pending',
+    ]);
+    await expect.poll(() => api.seen.length).toBe(2);
+    await expect.poll(() => takeMany([first.Id])[0]?.State, { interval: 5 }).toBe('ok');
+    expect(takeMany([first.Id])[0]?.State).toBe('missing');
+  });
+
+  it('gives nil all that is ready for the caller, once', async () => {
+    const tickets = callMany(Array(20).fill(FIND));
+    callMany([FIND], 'garage');
+    const taken = await untilReady(20);
+    expect(new Set(taken.map(({ Id }) => Id))).toEqual(new Set(tickets.map(({ Id }) => Id)));
+    expect(taken.every(({ State }) => State === 'ok')).toBe(true);
+    expect(takeMany(null)).toEqual([]);
+    await expect.poll(() => takeMany(null, 'garage').length, { interval: 5 }).toBe(1);
+  });
+
+  it('answers bytes in bytes', () => {
+    const [ticket] = callMany([FIND]) as [Ticket];
+    expect(decode(rig.ask('TakeMany', encode([ticket.Id])) as Uint8Array)).toMatchObject([{ State: 'pending' }]);
+    expect(decode(rig.ask('TakeMany', encode(null)) as Uint8Array)).toEqual([]);
+  });
+});
