@@ -7,8 +7,8 @@ import { raiseRemembered, rememberGenerator, renameTable } from '#engine/sql/sch
 import type { Column } from '#protocol/schema.ts';
 import { POSTGRES_DIALECT } from '../dialect.ts';
 import { addKeySql, createIndexSql, dropKeySql, renameColumnSql, typeSql } from './ddl.ts';
+import { addNumbers, dropGenerator, generatorChange, makeGenerator } from './generators.ts';
 import { carryIndexes } from './index-change.ts';
-import { addNumbers, dropGenerator, generatorChange, makeGenerator } from './numbering.ts';
 import { rewriteWornOut } from './rewrite.ts';
 
 /** Brings a table that stays, and whose rows are known to fit, to its declared form; inside a transaction. */
