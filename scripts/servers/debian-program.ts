@@ -1,5 +1,6 @@
 // A program that tests need: the machine's own, else unpacked from Debian's packages into the cache. Nothing of the machine's
 // own system is changed.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
@@ -7,7 +8,7 @@ import { usableSource } from './debian-root.ts';
 import { runInstall } from './install-command.ts';
 import { findProgram } from './private-command.ts';
 
-export interface DebianProgram {
+interface DebianProgram {
   readonly name: string;
   /** Inside the unpacked packages. */
   readonly path: string;
@@ -54,4 +55,22 @@ async function unpack({ name, packages }: DebianProgram, say: (line: string) => 
     rmSync(making, { recursive: true, force: true });
   }
   return folder;
+}
+
+/** `nginx`, for the examples of a reverse proxy: how it is called. Throws an Error with the reason why there is none here. */
+export function provideNginx(say: (line: string) => void): Promise<readonly string[]> {
+  return provideRunning({ name: 'nginx', path: 'usr/sbin/nginx', packages: ['nginx', 'libpcre2-8-0'] }, say);
+}
+
+/** `lua5.4`, which FXServer's own Lua is made of: how it is called. Throws an Error with the reason why there is none here. */
+export function provideLua(say: (line: string) => void): Promise<readonly string[]> {
+  // readline is in every Debian, but another system may lack it.
+  return provideRunning({ name: 'lua5.4', path: 'usr/bin/lua5.4', packages: ['lua5.4', 'libreadline8'] }, say);
+}
+
+async function provideRunning(program: DebianProgram, say: (line: string) => void): Promise<readonly string[]> {
+  const argv = await provideDebianProgram(program, say);
+  const { status, stderr } = spawnSync(`${argv[0]}`, [...argv.slice(1), '-v'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program.name} does not run here: ${stderr.trim()}`);
+  return argv;
 }

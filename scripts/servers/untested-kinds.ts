@@ -1,7 +1,6 @@
 import { createConnection } from 'mysql2/promise';
 import { provideChromium } from './chromium-program.ts';
-import { provideLua } from './lua-program.ts';
-import { provideNginx } from './nginx-program.ts';
+import { provideLua, provideNginx } from './debian-program.ts';
 import type { TestServers } from './start-servers.ts';
 import { provideStrace } from './strace-program.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provideNginx } from '#scripts/servers/debian-program.ts';
 import { freePort } from '#scripts/servers/free-port.ts';
-import { provideNginx } from '#scripts/servers/nginx-program.ts';
 import { startTestApi, type TestApi } from '#support/api.ts';
 import { makeCertificate } from '#support/certificate.ts';
 import { secretOf } from '#support/config-folder.ts';

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@msgpack/msgpack';
-import { provideLua } from '#scripts/servers/lua-program.ts';
+import { provideLua } from '#scripts/servers/debian-program.ts';
 
 const NATIVES = fileURLToPath(new URL('lua/fx-natives.lua', import.meta.url));
 const TICK_MS = 10;

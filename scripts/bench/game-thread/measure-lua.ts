@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { provideLua } from '#scripts/servers/lua-program.ts';
+import { provideLua } from '#scripts/servers/debian-program.ts';
 import { itemOf } from './items.ts';
 
 const SCRIPT = fileURLToPath(new URL('lua-rows.lua', import.meta.url));
