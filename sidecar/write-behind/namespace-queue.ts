@@ -175,10 +175,8 @@ export class NamespaceQueue {
     const now = this.#world.clock.monotonicNow();
     if (this.#isAwaited) return 0;
     if (this.#restUntil > now) return this.#restUntil - now;
-    const state = this.#state;
-    if (this.#ownership.kind !== 'owner' || state.over.length > 0 || state.isDue(now)) return 0;
-    if (!this.#options.isListed && state.size === 0) return 0;
-    return Math.max(0, Math.min(state.dueAt, this.#letters.nextAt) - now);
+    if (this.#ownership.kind !== 'owner' || (!this.#options.isListed && this.size === 0)) return 0;
+    return Math.max(0, Math.min(this.#state.waitMs(now), this.#letters.nextAt - now));
   }
 
   async #attempt(): Promise<void> {

@@ -93,11 +93,6 @@ export class QueueState {
     return this.#over;
   }
 
-  /** Monotonic; Infinity if nothing waits for its time. */
-  get dueAt(): number {
-    return this.#dueAt;
-  }
-
   /** The queue cannot be further, as far as this process knows. */
   get knownTo(): number {
     return Math.max(this.#triedTo, this.#floor);
@@ -139,6 +134,11 @@ export class QueueState {
     const isFirst = this.#dueAt === Number.POSITIVE_INFINITY;
     if (isFirst) this.#dueAt = nowMs + this.#world.config.flushIntervalMs;
     return isFirst || this.#over.length > 0;
+  }
+
+  /** Time until entries are to be applied or settled; Infinity if none wait. */
+  waitMs(nowMs: number): number {
+    return this.#over.length > 0 || this.isDue(nowMs) ? 0 : this.#dueAt - nowMs;
   }
 
   /** Whether live entries are to be applied now. */

@@ -72,7 +72,8 @@ export class Totals {
         `the queued writes would be more than ${maxJournalMegabytes} MiB; this one was not accepted`,
       );
     }
-    this.restore(bytes);
+    this.#writes += 1;
+    this.#bytes += bytes;
   }
 
   /** Counts a write of the journal, limit or not. */

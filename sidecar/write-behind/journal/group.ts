@@ -1,7 +1,7 @@
 import type { KeySlot, NewEntry, PendingEntry, SettledMark } from './entries.ts';
 import { BLOCK_BYTES, FRAME_HEAD_BYTES, frameBytes, writeFrame } from './frame.ts';
 import { keyRecord } from './key-record.ts';
-import { roomOf, roomOfMark, roomOfNote, writeEntry, writeMark, writeNote } from './records.ts';
+import { type JournalRecord, KIND, NOTHING, payloadBytesAt, roomOf, writeRecord } from './records.ts';
 import { type SegmentHeader, writeHeader } from './segment.ts';
 
 /** The header of a segment stands before its first group, so that one write and one flush make both. */
@@ -19,7 +19,6 @@ interface Waiting {
   /** In the frame. */
   readonly offset: number;
   readonly length: number;
-  readonly payloadBytes: number;
   readonly resolve: (entry: PendingEntry) => void;
   readonly reject: (error: Error) => void;
 }
@@ -30,8 +29,12 @@ export class Group {
   readonly marks = new Map<string, SettledMark>();
   #buffer: Buffer;
   #end = CONTENT_AT;
-  #waiting: Waiting[] = [];
-  #keys: Buffer[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** Records of the keys of its entries and notes. */
+  readonly keys: Buffer[] = [];
+  /** Positions of its entries; null if it has none. */
+  firstPosition: number | null = null;
+  lastPosition: number | null = null;
 
   constructor(spare: Buffer | null) {
     this.#buffer = spare ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -45,22 +48,8 @@ export class Group {
     return this.#waiting.length;
   }
 
-  /** Of its entries; null where it has none. */
-  get firstPosition(): number | null {
-    return this.#waiting[0]?.position ?? null;
-  }
-
-  get lastPosition(): number | null {
-    return this.#waiting.at(-1)?.position ?? null;
-  }
-
   get frameLength(): number {
     return frameBytes(this.#end - CONTENT_AT);
-  }
-
-  /** Of each entry and note with a key. */
-  get keys(): readonly Buffer[] {
-    return this.#keys;
   }
 
   /** For the next group, once this one is done with. */
@@ -71,24 +60,22 @@ export class Group {
   add(entry: NewEntry, position: number, resolve: Waiting['resolve'], reject: Waiting['reject']): void {
     const { key, kid, namespace, pending } = entry;
     const offset = this.#end;
-    this.#makeRoom(roomOf(entry));
-    const length = writeEntry(this.#buffer, offset, entry, position);
-    this.#end += length;
-    const payloadBytes = this.#buffer.readUInt32LE(offset + 24);
-    this.#waiting.push({ entry, position, offset: offset - FRAME_AT, length, payloadBytes, resolve, reject });
-    if (key !== null) this.#keys.push(keyRecord({ ...key, kid, namespace }, { position, pending, answer: null }));
+    const length = this.#write({ ...entry, kind: KIND.entry, position });
+    this.#waiting.push({ entry, position, offset: offset - FRAME_AT, length, resolve, reject });
+    this.firstPosition ??= position;
+    this.lastPosition = position;
+    if (key !== null) this.keys.push(keyRecord({ ...key, kid, namespace }, { position, pending, answer: null }));
   }
 
   addNote(slot: KeySlot, answer: string): void {
-    this.#makeRoom(roomOfNote(slot, answer));
-    this.#end += writeNote(this.#buffer, this.#end, slot, answer);
-    this.#keys.push(keyRecord(slot, { position: 0, pending: 0, answer }));
+    const { namespace, kid } = slot;
+    this.#write({ ...NOTHING, kind: KIND.note, namespace, kid, key: slot, payload: answer });
+    this.keys.push(keyRecord(slot, { position: 0, pending: 0, answer }));
   }
 
   addMarks(marks: ReadonlyMap<string, SettledMark>): void {
     for (const [namespace, mark] of marks) {
-      this.#makeRoom(roomOfMark(namespace));
-      this.#end += writeMark(this.#buffer, this.#end, namespace, mark.token, mark.position);
+      this.#write({ ...NOTHING, kind: KIND.mark, namespace, ...mark });
       this.marks.set(namespace, mark);
     }
   }
@@ -112,8 +99,9 @@ export class Group {
 
   /** It is durable, its frame at `frameAt` of the segment. */
   resolve(segment: number, frameAt: number): void {
-    for (const { entry, position, offset, length, payloadBytes: bytes, resolve } of this.#waiting) {
+    for (const { entry, position, offset, length, resolve } of this.#waiting) {
       const { namespace, token, time, retryOf } = entry;
+      const bytes = payloadBytesAt(this.#buffer, FRAME_AT + offset);
       resolve({ position, namespace, token, time, bytes, retryOf, segment, offset: frameAt + offset, length });
     }
   }
@@ -122,12 +110,16 @@ export class Group {
     for (const { reject } of this.#waiting) reject(error);
   }
 
-  /** Room for the padding and the end of the frame too. */
-  #makeRoom(bytes: number): void {
-    const needed = this.#end + bytes + 2 * BLOCK_BYTES;
-    if (needed <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
-    this.#buffer.copy(larger, 0, 0, this.#end);
-    this.#buffer = larger;
+  /** Returns the length of the record. Makes room for the padding and the end of the frame too. */
+  #write(record: JournalRecord): number {
+    const needed = this.#end + roomOf(record) + 2 * BLOCK_BYTES;
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, this.#end);
+      this.#buffer = larger;
+    }
+    const length = writeRecord(this.#buffer, this.#end, record);
+    this.#end += length;
+    return length;
   }
 }

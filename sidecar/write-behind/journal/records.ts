@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { JournalEntry, KeySlot, NewEntry } from './entries.ts';
+import type { JournalEntry, KeySlot } from './entries.ts';
 
 /**
  * A record of a group. `entry`: an acknowledged write. `note`: the answer of a keyed write that ran live, as its payload.
@@ -43,7 +43,7 @@ export interface RecordHead {
   readonly retryOf: string | null;
 }
 
-interface Fields {
+export interface JournalRecord {
   readonly kind: RecordKind;
   readonly namespace: string;
   readonly position: number;
@@ -57,58 +57,37 @@ interface Fields {
   readonly retryOf: string | null;
 }
 
-const NOTHING = { kid: '', op: '', payload: '', token: 0, time: 0, pending: 0, key: null, retryOf: null };
+/** Fields of a record that is no entry. */
+export const NOTHING = {
+  kid: '',
+  op: '',
+  payload: '',
+  position: 0,
+  token: 0,
+  time: 0,
+  pending: 0,
+  key: null,
+  retryOf: null,
+};
 
-/** No record of it is longer. */
-export function roomOf(entry: NewEntry): number {
-  const characters =
-    entry.namespace.length +
-    entry.kid.length +
-    entry.op.length +
-    (entry.key === null ? 0 : entry.key.key.length + entry.key.fingerprint.length) +
-    (entry.retryOf?.length ?? 0);
-  return FIXED_BYTES + characters * BYTES_OF_CHARACTER + Buffer.byteLength(entry.payload);
-}
-
-export function roomOfNote(slot: KeySlot, answer: string): number {
-  const characters = slot.namespace.length + slot.kid.length + slot.key.length + slot.fingerprint.length;
-  return FIXED_BYTES + characters * BYTES_OF_CHARACTER + Buffer.byteLength(answer);
-}
-
-export function roomOfMark(namespace: string): number {
-  return FIXED_BYTES + namespace.length * BYTES_OF_CHARACTER;
+/** The record is never longer. */
+export function roomOf({ namespace, kid, op, key, retryOf, payload }: JournalRecord): number {
+  const keyLength = key === null ? 0 : key.key.length + key.fingerprint.length;
+  const characters = namespace.length + kid.length + op.length + keyLength + (retryOf?.length ?? 0);
+  return FIXED_BYTES + characters * BYTES_OF_CHARACTER + Buffer.byteLength(payload);
 }
 
 /** Writes the record at `at`, and returns its length. */
-export function writeEntry(into: Buffer, at: number, entry: NewEntry, position: number): number {
-  return write(into, at, { ...entry, kind: KIND.entry, position });
-}
-
-export function writeNote(into: Buffer, at: number, slot: KeySlot, answer: string): number {
-  const { namespace, kid } = slot;
-  return write(into, at, { ...NOTHING, kind: KIND.note, namespace, kid, position: 0, key: slot, payload: answer });
-}
-
-export function writeMark(into: Buffer, at: number, namespace: string, token: number, position: number): number {
-  return write(into, at, { ...NOTHING, kind: KIND.mark, namespace, token, position });
-}
-
-function write(into: Buffer, at: number, fields: Fields): number {
-  const { key, retryOf } = fields;
+export function writeRecord(into: Buffer, at: number, fields: JournalRecord): number {
+  const { namespace, kid, op, key, retryOf } = fields;
   let end = at + FIXED_BYTES;
   let lengthAt = at + TEXT_LENGTHS;
-  const text = (value: string) => {
-    const bytes = into.write(value, end, 'utf8');
+  for (const text of [namespace, kid, op, key?.key ?? '', key?.fingerprint ?? '', retryOf ?? '']) {
+    const bytes = into.write(text, end, 'utf8');
     into.writeUInt16LE(bytes, lengthAt);
     lengthAt += 2;
     end += bytes;
-  };
-  text(fields.namespace);
-  text(fields.kid);
-  text(fields.op);
-  text(key?.key ?? '');
-  text(key?.fingerprint ?? '');
-  text(retryOf ?? '');
+  }
   const payloadBytes = into.write(fields.payload, end, 'utf8');
   end += payloadBytes;
 
@@ -156,6 +135,11 @@ export function readKey(from: Buffer, at: number): KeySlot | null {
     fingerprint: texts(4),
     expiresAt: from.readDoubleLE(at + EXPIRES_AT),
   };
+}
+
+/** Length of the payload of the record at `at`. */
+export function payloadBytesAt(from: Buffer, at: number): number {
+  return from.readUInt32LE(at + PAYLOAD_BYTES);
 }
 
 export function readPayload(from: Buffer, at: number, length: number): string {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { NewEntry } from '#sidecar/write-behind/journal/entries.ts';
 import { BLOCK_BYTES, readFrame } from '#sidecar/write-behind/journal/frame.ts';
 import { Group } from '#sidecar/write-behind/journal/group.ts';
-import { readEntry, roomOf, writeEntry } from '#sidecar/write-behind/journal/records.ts';
+import { KIND, readEntry, roomOf, writeRecord } from '#sidecar/write-behind/journal/records.ts';
 import { readHeader, writeHeader } from '#sidecar/write-behind/journal/segment.ts';
 
 /** The least that a disk may keep of a write. */
@@ -39,8 +39,9 @@ describe('an entry', () => {
   test('comes back as it was written, wherever it lies', () => {
     fc.assert(
       fc.property(entry, number, fc.integer({ min: 0, max: 50 }), (one, position, at) => {
-        const bytes = Buffer.alloc(at + roomOf(one));
-        const length = writeEntry(bytes, at, one, position);
+        const record = { ...one, kind: KIND.entry, position };
+        const bytes = Buffer.alloc(at + roomOf(record));
+        const length = writeRecord(bytes, at, record);
         expect(readEntry(bytes.subarray(0, at + length), at)).toEqual({ ...one, position });
       }),
     );
@@ -49,8 +50,9 @@ describe('an entry', () => {
   test('that was cut or changed in any bit is none', () => {
     fc.assert(
       fc.property(entry, fc.nat(), fc.integer({ min: 0, max: 7 }), (one, place, bit) => {
-        const bytes = Buffer.alloc(roomOf(one));
-        const whole = bytes.subarray(0, writeEntry(bytes, 0, one, 1));
+        const record = { ...one, kind: KIND.entry, position: 1 };
+        const bytes = Buffer.alloc(roomOf(record));
+        const whole = bytes.subarray(0, writeRecord(bytes, 0, record));
         expect(readEntry(whole.subarray(0, place % whole.length), 0)).toBeNull();
         whole[place % whole.length] = (whole[place % whole.length] as number) ^ (1 << bit);
         expect(readEntry(whole, 0)).toBeNull();
