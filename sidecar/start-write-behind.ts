@@ -19,11 +19,11 @@ export interface WriteBehindParts {
 
 export interface RunningWriteBehind {
   readonly buffer: WriteBuffer;
-  /** Applies what waits for at most `drainOnStopMs`; the rest stays in the journal. */
+  /** Applies queued writes for at most `drainOnStopMs`; the rest stays in the journal. */
   stop(): Promise<void>;
 }
 
-/** Null where no namespace is buffered, and no journal is there in which something could be left. */
+/** Returns null if no namespace is buffered and there is no journal that could hold writes. */
 export async function startWriteBehind(parts: WriteBehindParts): Promise<RunningWriteBehind | null> {
   const { config, now, log } = parts;
   const { namespaces, journal: folder } = config.writeBehind;

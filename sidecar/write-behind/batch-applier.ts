@@ -12,11 +12,11 @@ const MIN_BATCH_TIMEOUT_MS = 10_000;
 const ALONE_TIMEOUT_MS = 60_000;
 /** A database that hangs is not waited for as long each time. */
 const PATIENT_EVERY = 4;
-/** Stale for a schema that was read again each time: then it is not the schema that has changed. */
+/** Refusals as stale although the schema was read again each time: then the schema has not changed. */
 const MAX_STALE = 3;
-/** For so long at least, as nobody is in a hurry to make dead letters of good writes. */
+/** Refusals must last so long before good writes become dead letters. */
 const MIN_STALE_MS = 5000;
-/** Somebody changes the schema all the time. */
+/** Refusals as stale, with a new schema each time. */
 const MAX_STALE_AT_ALL = 12;
 
 interface Prepared {
@@ -31,15 +31,15 @@ export class BatchApplier {
   readonly #compiler: EntryCompiler;
   readonly #size = new BatchSize();
   #next: Promise<Prepared | null> | null = null;
-  /** Of an entry that was alone, in a row. */
+  /** Timeouts in a row of an entry that was alone. */
   #aloneTimeouts = 0;
   #stale = 0;
   #staleAtAll = 0;
-  /** Monotonic; since when the database says so. */
+  /** Monotonic; first refusal in a row for an unchanged schema. */
   #staleSince: number | null = null;
   /** Up to this position entries go one by one, to find the one that the database cannot take. */
   #aloneTo = 0;
-  /** Position of the entry that is given up, as its table is not there. */
+  /** Position of the entry that is given up, as its table is missing. */
   #givenUp = 0;
 
   constructor(namespace: string, world: QueueWorld) {
@@ -49,9 +49,9 @@ export class BatchApplier {
   }
 
   /**
-   * Applies the first live entries, in order; null where the schema has changed and the next attempt compiles them anew,
-   * or something else goes before them.
-   * @throws ApiError of what may pass, QueueLostError
+   * Applies the first live entries, in order; null if the schema has changed and the next attempt compiles them again, or
+   * other entries go before them.
+   * @throws ApiError that may pass, QueueLostError
    */
   async apply(token: number, state: QueueState): Promise<SettledBatch | null> {
     const { clock } = this.#world;
@@ -75,20 +75,20 @@ export class BatchApplier {
     return { entries, compiled: await this.#compiler.compile(entries, bounds) };
   }
 
-  /** While the database is at a batch, the next one is read and compiled, if a whole one waits. */
+  /** Reads and compiles the next batch while the database applies one, if a whole batch waits. */
   async #prepareNext(state: QueueState, underWay: number): Promise<Prepared | null> {
     const entries = this.#firstOf(state.live(underWay));
     if (entries.length < this.#size.entries) return null;
     try {
       const next = await this.#prepare(entries);
-      // What was compiled in vain is looked at once more when its turn comes.
+      // A refusal is judged again when the batch has its turn.
       return next.compiled.entries.every(({ work }) => isCompiled(work)) ? next : null;
     } catch {
       return null;
     }
   }
 
-  /** Null where it is not what comes next: an owner has changed, or entries go one by one. */
+  /** The batch that was prepared; null if other entries are next: the owner has changed, or entries go one by one. */
   async #takeNext(state: QueueState): Promise<Prepared | null> {
     const next = (await this.#next) ?? null;
     this.#next = null;
@@ -171,7 +171,7 @@ export class BatchApplier {
     }
   }
 
-  /** The schema says that the tables are there, and the database that they are not. */
+  /** The schema declares the tables and the database does not have them. */
   #narrow(entries: readonly QueuedEntry[]): void {
     this.#stale = 0;
     this.#staleAtAll = 0;
@@ -200,7 +200,7 @@ function isAlone(entries: readonly QueuedEntry[]): boolean {
 const FIRST = 128;
 const MIN_OF_SUCCESS = 16;
 const MAX = 1000;
-/** Long enough that the fixed cost of a transaction is small, short enough that those who drain do not wait for it. */
+/** Long enough that the fixed cost of a transaction is small, short enough that drains do not wait for it. */
 const AIM_MS = 100;
 
 /** How many entries a batch should have, learned from how long the last ones took. */
@@ -217,7 +217,7 @@ export class BatchSize {
     else if (ms < AIM_MS / 2 && count >= this.#entries) this.#entries = Math.min(MAX, this.#entries * 2);
   }
 
-  /** Down to one at a time, which then has all the time there is. */
+  /** Down to one entry at a time, which then has the longest time limit. */
   timedOut(): void {
     this.#entries = Math.max(1, this.#entries >> 1);
   }

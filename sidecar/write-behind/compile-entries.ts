@@ -15,7 +15,7 @@ import type { WaitingEntry } from './queue-state.ts';
 
 /** Another process may change the schema between reading it and comparing it. */
 const MAX_ATTEMPTS = 5;
-/** Entries that are parsed in one go; then requests have their turn. */
+/** Entries that are parsed in one go; then other work of the thread has its turn. */
 const TURN_ENTRIES = 100;
 
 interface CompilerOptions {
@@ -26,14 +26,14 @@ interface CompilerOptions {
 
 export interface CompiledEntries {
   readonly entries: readonly QueuedEntry[];
-  /** Of the schema they were compiled for; null where there is none. */
+  /** Revision of the schema that the entries were compiled for; null if the namespace has no schema. */
   readonly revision: number | null;
 }
 
 /** An entry whose work is not known. */
 type EntryText = Omit<QueuedEntry, 'work'>;
 
-/** Turns what the journal holds into writes for the schema that the database has now. */
+/** Compiles entries of the journal for the schema that the database has now. */
 export class EntryCompiler {
   readonly #namespace: string;
   readonly #options: CompilerOptions;
@@ -60,7 +60,7 @@ export class EntryCompiler {
     throw new ApiError('conflict_retry', `the schema of namespace ${this.#namespace} is being changed`);
   }
 
-  /** What the database has now. */
+  /** The schema that the database has now. */
   stored(bounds: CallBounds): Promise<StoredSchema | null> {
     return this.#options.engine.schemas.readSchema(this.#namespace, bounds);
   }
@@ -89,7 +89,7 @@ export class EntryCompiler {
     return compiled;
   }
 
-  /** Tables that are still the catalog's, of those for which something was compiled when it was accepted. */
+  /** Tables for which entries were compiled when they were accepted, and which the catalog still has. */
   async #currentTargets(known: readonly (EntryText | QueuedEntry)[], bounds: CallBounds): Promise<Set<TableTarget>> {
     const targets = new Set<TableTarget>();
     for (const entry of known) if ('work' in entry) for (const target of targetsOf(entry)) targets.add(target);
@@ -99,7 +99,7 @@ export class EntryCompiler {
     return targets;
   }
 
-  /** The error where it is not declared any more. */
+  /** Returns the error if the table is not declared any more. */
   async #target(table: string, bounds: CallBounds): Promise<TableTarget | ApiError> {
     try {
       return await this.#options.catalog.table(this.#namespace, table, bounds, 'write');
@@ -149,7 +149,7 @@ export class EntryCompiler {
     }
   }
 
-  /** What the payload means on its table depends on nothing else, so that any refusal of it lasts. */
+  /** The meaning of a payload depends only on its table, so any refusal lasts. */
   #onTable(
     op: WriteName,
     payload: Parameters<typeof writeOf>[1],
@@ -168,7 +168,7 @@ export class EntryCompiler {
   }
 }
 
-/** What a batch is made of where its operations are each for itself. */
+/** The operations of a batch that is not atomic; else the entry itself. */
 function inParts(entry: QueuedEntry): readonly QueuedEntry[] {
   const { work } = entry;
   return 'parts' in work && !work.isAtomic ? partsOf(entry, work) : [entry];

@@ -3,12 +3,12 @@ import type { Clock } from './journal/clock.ts';
 
 interface Drain {
   readonly position: number;
-  /** Attempts begun before it; only a later one was made for it. */
+  /** Attempts begun before the drain; only a later attempt was made for it. */
   readonly attempts: number;
   readonly end: (refusal: ApiError | null) => void;
 }
 
-/** Those who wait until the queue of a namespace is applied up to a position. */
+/** Callers that wait until the queue of a namespace is applied up to a position. */
 export class Drains {
   readonly #clock: Clock;
   readonly #namespace: string;
@@ -49,13 +49,13 @@ export class Drains {
     for (const drain of this.#waiting) if (drain.position <= position) drain.end(null);
   }
 
-  /** Whether somebody waits for whom no attempt was made yet. */
+  /** Whether a drain waits for which no attempt was made yet. */
   hasUntried(attempts: number): boolean {
     for (const drain of this.#waiting) if (drain.attempts >= attempts) return true;
     return false;
   }
 
-  /** The attempt of that number failed, and the queue has halted: those it was made for learn it at once. */
+  /** The attempt of that number failed and the queue has halted: refuses the drains it was made for. */
   halted(attempt: number, reason: string): void {
     for (const drain of this.#waiting) if (drain.attempts < attempt) drain.end(this.#refusal(reason));
   }

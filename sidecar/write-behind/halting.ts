@@ -5,11 +5,11 @@ import type { QueueWorld } from './queue-world.ts';
 
 const WAITING =
   'queued writes cannot be applied: they stay in the journal, and are tried again until the database takes them';
-/** As at a start, where the database is asked whose the queue is. */
+/** Line of a start, which asks the database for the queue's owner. */
 const NOTHING_WAITS =
   'the database cannot be asked about the queue: what is queued stays in the journal, and is tried until the database takes it';
 
-/** Counts failures in a row, and tells the owner when they are too many and when they are over. */
+/** Counts failures in a row; logs when they are too many and when they are over. */
 export class Halting {
   readonly #namespace: string;
   readonly #world: QueueWorld;
@@ -32,7 +32,7 @@ export class Halting {
     return `its queue has halted, as the last ${this.#failures} attempts to apply it failed`;
   }
 
-  /** `waiting`: how many writes wait. */
+  /** `waiting`: number of writes in the queue. */
   failed(error: unknown, waiting: number): void {
     const { clock, config, log } = this.#world;
     this.#failures += 1;
@@ -48,7 +48,7 @@ export class Halting {
     if (!this.#isHalted && this.#failures >= config.haltAfterFailures) this.#halt(error, waiting);
   }
 
-  /** How long to rest now: longer each time. */
+  /** Back-off before the next attempt, longer each time. */
   nextRestMs(): number {
     this.#rests += 1;
     return backoffMs(this.#rests, this.#world.random);
@@ -93,7 +93,7 @@ export class Halting {
 const FIRST_MS = 100;
 const MAX_MS = 30_000;
 
-/** How long to wait after so many failures in a row (contract section 7). `random` gives 0 to 1: half of it is jitter. */
+/** Back-off after so many failures in a row (contract section 7). `random` returns 0 to 1: half of the wait is jitter. */
 export function backoffMs(failures: number, random: () => number): number {
   const whole = Math.min(MAX_MS, FIRST_MS * 2 ** Math.min(failures - 1, 20));
   return whole / 2 + (whole / 2) * random();

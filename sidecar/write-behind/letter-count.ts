@@ -2,10 +2,10 @@ import type { QueueWorld } from './queue-world.ts';
 
 type LetterWorld = Pick<QueueWorld, 'engine' | 'clock' | 'statementTimeoutMs'>;
 
-/** Other sidecars and the command line change them too. */
+/** Other sidecars and the command line change the letters too. */
 const REFRESH_MS = 10_000;
 
-/** How many dead letters the database holds, as far as is known: for health, and whether looking for retries is worth it. */
+/** Number of dead letters in the database, as last read: for health, and to look for retries only if there are letters. */
 export class LetterCount {
   readonly #world: LetterWorld;
   #count = 0;
@@ -26,7 +26,7 @@ export class LetterCount {
     return this.#count;
   }
 
-  /** Never rejects: with the database away the count stays as it was. */
+  /** Never rejects: if the database is away, the count stays as it was. */
   refresh(): Promise<void> {
     this.#isStale = true;
     this.#refreshing ??= this.#refreshUntilFresh().finally(() => {

@@ -1,9 +1,9 @@
 import type { QueueCalls } from '../engine/queues.ts';
 import type { CallBounds } from '../engine/rows.ts';
 
-/** Who will try a dead letter again that somebody wants to be tried; or why nobody will. */
+/** Which sidecar will retry a dead letter, or why none will. */
 type LetterProspect =
-  /** The sidecar with this journal, at the end of its queue. */
+  /** The sidecar with this journal will, at the end of its queue. */
   | { readonly kind: 'owned'; readonly journal: string }
   /** The namespace is not listed under `writeBehind.namespaces`. */
   | { readonly kind: 'notListed' }

@@ -23,7 +23,7 @@ interface QueueOptions {
   readonly world: QueueWorld;
   readonly totals: Totals;
   readonly letters: LetterCount;
-  /** Else what the journal still holds is applied, and then the queue given up. */
+  /** If false, the journal's writes are applied and the queue is given up. */
   readonly isListed: boolean;
   /** `flushAtPending` is reached: no queue of the process waits for its time. */
   readonly onBatchFull: () => void;
@@ -45,7 +45,7 @@ export class NamespaceQueue {
   readonly #pause: Pause;
 
   #restUntil = 0;
-  /** Somebody waits for whom no attempt was made yet: rest or not, one is made now. */
+  /** A drain waits for which no attempt was made yet: try now, even during back-off. */
   #isAwaited = false;
   #attempts = 0;
   /** The database has refused the token since a batch was applied last. */
@@ -98,13 +98,13 @@ export class NamespaceQueue {
     return this.#state.first?.time ?? null;
   }
 
-  /** Resolves after the first attempt to claim the queue, whatever came of it. */
+  /** Resolves after the first attempt to claim the queue, whether it succeeded or not. */
   start(): Promise<void> {
     void this.#run();
     return this.#tried.promise;
   }
 
-  /** Nothing begins after this; what is under way is not waited for, as the database tells later what came of it. */
+  /** No new batch starts after this. Does not wait for a running batch: its result is read from the database later. */
   stop(): void {
     this.#isStopped = true;
     this.#drains.refuseAll('the sidecar stops');
@@ -170,7 +170,7 @@ export class NamespaceQueue {
     }
   }
 
-  /** How long there is nothing to do. */
+  /** Time until the next attempt. */
   #waitMs(): number {
     const now = this.#world.clock.monotonicNow();
     if (this.#isAwaited) return 0;
@@ -230,14 +230,14 @@ export class NamespaceQueue {
     if (this.#isStopped) return;
     const isLost = error instanceof QueueLostError;
     if (isLost) this.#ownership.doubt();
-    // The claim tells whose the queue is. That it is ours and not ours in turns would be a failure like others.
+    // The claim asks for the owner. A database that accepts and refuses the token in turns is a failure like others.
     if (isLost && !this.#hasLost) {
       this.#hasLost = true;
       this.#restUntil = 0;
       return;
     }
     this.#halting.failed(error, this.size);
-    // Those who do not wait for the end of a rest do not make it longer either.
+    // An early attempt must not extend the back-off.
     if (!isEarly) this.#restUntil = this.#world.clock.monotonicNow() + this.#halting.nextRestMs();
     this.#isAwaited = this.#drains.hasUntried(attempt);
     if (this.isHalted) this.#drains.halted(attempt, this.#halting.reason);

@@ -34,7 +34,7 @@ export class QueueLetters {
 
   /**
    * Not beside an attempt to apply: a letter that is wanted then may be done by the time its second entry is appended.
-   * One that waits in the journal already has its turn.
+   * A letter whose second entry is in the journal already has its turn.
    */
   async retry(state: QueueState, append: (write: EnteringWrite) => Promise<unknown>): Promise<void> {
     const { clock, config, engine, statementTimeoutMs } = this.#world;
@@ -46,7 +46,7 @@ export class QueueLetters {
     try {
       for (const { id, kid, op, payload, time } of letters) {
         if (state.isRetried(id)) continue;
-        // One after another: what cannot be accepted now is still wanted later, in the same order.
+        // In turn: a letter that cannot be accepted now is still wanted later, in the same order.
         await append({ kid, op, payload, time, key: null, retryOf: id });
       }
     } catch (error) {

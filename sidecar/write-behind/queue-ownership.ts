@@ -5,20 +5,20 @@ import { LOG_EVENT } from '../log-event.ts';
 import type { NamespaceState } from './journal/entries.ts';
 import type { QueueWorld } from './queue-world.ts';
 
-/** `unknown`: the database was not asked yet, or has said that the queue is another's and not whose. */
+/** `unknown`: the database was not asked yet, or it refused the token without naming the owner. */
 type OwnerKind = 'unknown' | 'owner' | 'lost';
 
-/** Whether the queue of a namespace is this journal's, and under which token. */
+/** Whether this journal owns the queue of a namespace, and under which token. */
 export class QueueOwnership {
   readonly #namespace: string;
   readonly #world: QueueWorld;
   #kind: OwnerKind = 'unknown';
-  /** Under which writes are accepted; also before the database was asked, if this journal owned the queue last. */
+  /** Token under which writes are accepted; set before the database was asked if this journal owned the queue last. */
   #token: number | null;
   #state: NamespaceState | null;
-  /** As it was read last; also before the queue was this journal's. */
+  /** Schema as it was read last, even before this journal owned the queue. */
   #schema: StoredSchema | null = null;
-  /** What the log says of a queue that is not this journal's. */
+  /** Last line in the log about a queue that is not this journal's. */
   #told: 'foreign' | 'lost' | null = null;
 
   constructor(namespace: string, world: QueueWorld) {
@@ -32,7 +32,7 @@ export class QueueOwnership {
     return this.#kind;
   }
 
-  /** Epoch milliseconds; this very moment where the journal has never had the queue. */
+  /** Epoch milliseconds; the current time if the journal has never owned the queue. */
   get since(): number {
     return (this.#state?.isOwner === true ? this.#state.since : null) ?? this.#world.clock.now();
   }
@@ -47,15 +47,15 @@ export class QueueOwnership {
     throw new ApiError('write_buffer_unavailable', `${reason}; the write was not accepted`);
   }
 
-  /** The database has refused: nothing is accepted until it has said whose the queue is. */
+  /** The database refused the token: accepts nothing until it has named the owner. */
   doubt(): void {
     this.#kind = 'unknown';
     this.#token = null;
   }
 
   /**
-   * Asks the database whose the queue is; `take` sees its row before anything is accepted by it. `waiting`: how many writes
-   * the journal holds. They were acknowledged under a row, which is never deleted: a database that has none is another one.
+   * Asks the database for the owner; `take` gets its row before anything is accepted by it. `waiting`: number of writes in
+   * the journal. They were acknowledged under a row, which is never deleted: a database without the row is another one.
    */
   async claim(waiting: number, take: (row: QueueRow) => void): Promise<void> {
     const { engine, journal, clock, statementTimeoutMs } = this.#world;
@@ -83,7 +83,7 @@ export class QueueOwnership {
     if (this.#kind !== 'owner' || this.#token === null) return;
     const owner = { namespace: this.#namespace, journal: journal.id, token: this.#token };
     this.doubt();
-    // First here: a queue that looks owned while it is not would accept what can only become dead letters.
+    // The journal first: a queue that looks owned and is not would accept writes that can only become dead letters.
     await this.#save({
       namespace: this.#namespace,
       token: owner.token,
@@ -116,7 +116,7 @@ export class QueueOwnership {
     });
   }
 
-  /** A copy that could not be kept costs only acknowledgements after a start while the database is away. */
+  /** Without the saved state only a start while the database is away fails to acknowledge, so a failure is only logged. */
   async #save(state: NamespaceState): Promise<void> {
     this.#state = state;
     try {
@@ -129,7 +129,7 @@ export class QueueOwnership {
     }
   }
 
-  /** What one of the two has forgotten, the other remembers; neither is believed in silence. */
+  /** Reports positions that the journal or the database has forgotten and the other remembers. */
   #checkPositions(row: QueueRow): void {
     const { journal, log } = this.#world;
     const namespace = this.#namespace;
@@ -166,7 +166,7 @@ export class QueueOwnership {
     );
   }
 
-  /** Once each time that it happens. */
+  /** Logs a state once, until another state is logged. */
   #tell(what: 'foreign' | 'lost', message: string, fields: Readonly<Record<string, number>>): void {
     if (this.#told === what) return;
     this.#told = what;

@@ -11,7 +11,7 @@ export type QueueEngine = Pick<Engine, 'queues' | 'capabilities' | 'schemas'>;
 export interface QueueWorld {
   readonly engine: QueueEngine;
   readonly catalog: SchemaCatalog;
-  /** Open; who opened it closes it. */
+  /** Open; the opener closes it. */
   readonly journal: Journal;
   readonly config: WriteBehindConfig;
   readonly statementTimeoutMs: number;

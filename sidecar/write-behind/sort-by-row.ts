@@ -1,19 +1,19 @@
 import type { Orphan, QueueRow } from '../engine/queues.ts';
 import type { JournalEntry, PendingEntry } from './journal/entries.ts';
 
-/** What a journal holds of a namespace, by what the queue's row in the database says of it. */
+/** Entries of a journal for one namespace, sorted by the queue's row in the database. */
 interface Sorted<Entry> {
-  /** Applied, or dead letters: an attempt whose end this process has not seen. */
+  /** Applied, or dead letters, by an attempt whose end this process has not seen. */
   readonly done: readonly Entry[];
-  /** Accepted while the queue was this journal's, which it is no longer under that token: never applied. */
+  /** Accepted under a token that this journal no longer owns the queue under: never applied. */
   readonly orphans: readonly Entry[];
   /** To be applied. */
   readonly live: readonly Entry[];
 }
 
 /**
- * Sorts entries by the row. `isNew` says of which entries it is sure that nobody has tried to apply them: what the row
- * says of positions as high was said of others, which a journal restored from a backup has forgotten.
+ * Sorts entries by the row. `isNew`: no attempt to apply the entry was made. If the row covers the position of a new entry,
+ * it means another write, which a journal restored from a backup has forgotten.
  */
 export function sortByRow<Entry extends PendingEntry>(
   row: QueueRow,
@@ -33,7 +33,7 @@ export function sortByRow<Entry extends PendingEntry>(
   return { done, orphans, live };
 }
 
-/** A token that the database has not given yet is one from before the database was restored from a backup. */
+/** A token that the database has not issued yet is from before the database was restored from a backup. */
 function mayApply(row: QueueRow, journal: string, token: number): boolean {
   return row.journal === journal && token >= row.token;
 }

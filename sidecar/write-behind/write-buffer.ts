@@ -23,7 +23,7 @@ export interface WriteBufferFigures {
   readonly deadLetters: number;
   readonly haltedQueues: number;
   readonly lostQueues: number;
-  /** Since the start, as all that follows. */
+  /** Since the start, like all fields that follow. */
   readonly applied: number;
   readonly deadLettered: number;
   readonly batches: number;
@@ -36,17 +36,17 @@ export interface WriteBufferFigures {
 export interface QueueOverview {
   readonly namespace: string;
   readonly pending: number;
-  /** Epoch milliseconds; null where nothing waits. */
+  /** Epoch milliseconds; null if the queue is empty. */
   readonly oldestTime: number | null;
   readonly isHalted: boolean;
-  /** Another journal owns it. */
+  /** Another journal owns the queue. */
   readonly isLost: boolean;
   readonly isListed: boolean;
 }
 
 const NOT_ENABLED: FlushResult = { flushed: 0, deadLettered: 0, remaining: 0, halted: false, enabled: false };
 
-/** Write-behind (contract section 7): accepts writes by way of the journal, and applies them in the background. */
+/** Write-behind (contract section 7): accepts writes through the journal and applies them in the background. */
 export class WriteBuffer implements WriteQueue {
   readonly #world: QueueWorld;
   readonly #totals: Totals;
@@ -60,8 +60,8 @@ export class WriteBuffer implements WriteQueue {
   }
 
   /**
-   * Claims the queues, and begins to apply what the journal holds. With the database away it goes on by what the journal
-   * knows, and claims them later.
+   * Claims the queues and starts to apply the journal's entries. If the database is away, it uses the state that the
+   * journal keeps and claims the queues later.
    */
   static async open({ pending, random = Math.random, ...world }: WriteBufferOptions): Promise<WriteBuffer> {
     const buffer = new WriteBuffer({ ...world, random });
@@ -147,7 +147,7 @@ export class WriteBuffer implements WriteQueue {
     };
   }
 
-  /** By name. */
+  /** Sorted by name. */
   overview(): QueueOverview[] {
     const queues = [...this.#queues.values()].toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
     return queues.map(({ namespace, size, oldestTime, isHalted, isLost }) => ({
@@ -156,7 +156,7 @@ export class WriteBuffer implements WriteQueue {
     }));
   }
 
-  /** Applies what waits, for at most `drainOnStopMs`; the rest stays in the journal for the next start. */
+  /** Applies queued writes for at most `drainOnStopMs`; the rest stays in the journal for the next start. */
   async stop(): Promise<void> {
     const { clock, config, log } = this.#world;
     const deadline = clock.monotonicNow() + config.drainOnStopMs;
@@ -204,7 +204,7 @@ export class WriteBuffer implements WriteQueue {
     for (const queue of this.#queues.values()) queue.wake();
   }
 
-  /** By the clock on the wall, which may have been set back. */
+  /** Wall-clock time, which may have been set back. */
   #oldestAgeSeconds(): number {
     let oldest = Number.POSITIVE_INFINITY;
     for (const { oldestTime } of this.#queues.values()) oldest = Math.min(oldest, oldestTime ?? oldest);
