@@ -2,14 +2,14 @@ import type { QueuedBatch, QueuedWork } from '../engine/queues.ts';
 import type { IdempotencySlot } from '../engine/rows.ts';
 import type { WriteName } from './write-of.ts';
 
-/** A write of a buffered namespace that was validated: all that can be known without the database is in order. */
+/** A write of a buffered namespace that passed every check that needs no database. */
 export interface AcceptedWrite {
   readonly namespace: string;
   readonly kid: string;
   readonly op: WriteName | 'batch';
   /** JSON text of the payload as the caller signed it. */
   readonly payload: string;
-  /** What it means by the schema that is known now; where that is another one when it is applied, it is compiled again. */
+  /** The write, compiled for the schema that is known now; compiled again if the schema differs when it is applied. */
   readonly work?: QueuedWork | QueuedBatch;
   readonly slot: IdempotencySlot | null;
 }
@@ -23,7 +23,7 @@ export interface FlushResult {
   readonly enabled: boolean;
 }
 
-/** The specification's `HealthResult.writeBuffer`, and how many dead letters wait for somebody. */
+/** The specification's `HealthResult.writeBuffer`, and the number of dead letters. */
 export interface WriteBufferHealth {
   readonly enabled: boolean;
   readonly pending: number;
@@ -34,26 +34,26 @@ export interface WriteBufferHealth {
   readonly available: boolean;
 }
 
-/** What the operations need of write-behind (`sidecar/write-behind/`). Deadlines are `performance.now()` milliseconds. */
+/** The operations' view of write-behind (`sidecar/write-behind/`). Deadlines are `performance.now()` milliseconds. */
 export interface WriteQueue {
   /** Whether writes of the namespace are queued. */
   isBuffered(namespace: string): boolean;
-  /** Whether live writes and syncs drain first: it is buffered, or no longer, and something of it still waits. */
+  /** Whether live writes and syncs drain first: the namespace is buffered, or it no longer is and its writes still wait. */
   mustDrain(namespace: string): boolean;
-  /** Whether reads drain first. Also where the namespace is no longer listed, and something of it still waits. */
+  /** Whether reads drain first. Also if the namespace is no longer listed and its writes still wait. */
   hasConsistentReads(namespace: string): boolean;
   /** Epoch milliseconds since when this journal owns the queue: keyed writes before it are known to the database alone. */
   ownedSince(namespace: string): number;
 
   /** Resolves with the JSON text of the QueuedAck when the write is on disk. @throws ApiError `write_buffer_full`, `write_buffer_unavailable` */
   accept(write: AcceptedWrite): Promise<string>;
-  /** The first answer of a key that the queue knows, of every namespace; null where it does not. @throws ApiError `idempotency_conflict` */
+  /** The first answer to a key that the queue knows, in every namespace; null if it does not know the key. @throws ApiError `idempotency_conflict` */
   recall(slot: IdempotencySlot): string | null;
   /** Remembers a keyed write of a buffered namespace that ran live, with its result. */
   note(slot: IdempotencySlot, result: string): void;
 
-  /** Resolves when all that was acknowledged before is applied or a dead letter. @throws ApiError `write_buffer_halted` */
+  /** Resolves when every write acknowledged before is applied or a dead letter. @throws ApiError `write_buffer_halted` */
   drain(namespace: string, deadline: number): Promise<void>;
-  /** The same, and says what came of it; never throws for a database that is away. */
+  /** Drains, and returns the counts; never throws for a database that is away. */
   flush(namespace: string, deadline: number): Promise<FlushResult>;
 }
