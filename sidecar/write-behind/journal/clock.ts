@@ -1,10 +1,10 @@
-/** Time as write-behind knows it, so that a simulation can have its own. */
+/** Source of time for write-behind, so that a simulation can have its own. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Milliseconds from any beginning, which never go back. */
+  /** Milliseconds from any start; never goes back. */
   monotonicNow(): number;
-  /** Returns what calls it off. It keeps no process alive. */
+  /** Returns a function that cancels. The timer keeps no process alive. */
   setTimeout(run: () => void, ms: number): () => void;
 }
 

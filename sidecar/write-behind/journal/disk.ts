@@ -5,33 +5,33 @@ import { type FolderLock, lockFolder } from '#sidecar/folder-lock.ts';
 
 export type { FolderLock };
 
-/** What the journal needs of a disk, so that a simulation can have its own. Failures are errors with a `code`. */
+/** The journal's view of a disk, so that a simulation can have its own. Failures are errors with a `code`. */
 export interface Disk {
-  /** Made with its parents, readable by its owner only, where it is missing. */
+  /** Makes a missing folder and its parents, readable by its owner only. */
   makeFolder(path: string): Promise<void>;
   /** Names of the files in the folder, in any order. */
   list(folder: string): Promise<string[]>;
-  /** `create`: a new file, for its owner only, an error where there is one. `write` and `read`: one that exists. */
+  /** `create`: a new file, for its owner only; an error if it exists. `write` and `read`: an existing file. */
   open(path: string, mode: 'create' | 'write' | 'read'): Promise<DiskFile>;
   rename(from: string, to: string): Promise<void>;
-  /** One that is gone already is as good. */
+  /** Succeeds if the file is gone already. */
   remove(path: string): Promise<void>;
   /** Names that were made, renamed or removed in the folder are durable when this resolves. */
   flushFolder(folder: string): Promise<void>;
   /**
-   * Keeps every other process out of the folder until it is given back, or the process ends in whatever way; null where
-   * another one has it.
+   * Keeps every other process out of the folder until the lock is released or the process ends in any way; null if
+   * another process has the lock.
    */
   lock(folder: string): Promise<FolderLock | null>;
 }
 
 export interface DiskFile {
-  /** How many of the bytes were written: at least one, maybe not all. */
+  /** Returns the number of bytes written: at least one, maybe not all. */
   write(bytes: Uint8Array, position: number): Promise<number>;
-  /** How many bytes were read; fewer than asked for only at the end of the file. */
+  /** Returns the number of bytes read; fewer than requested only at the end of the file. */
   read(into: Uint8Array, position: number): Promise<number>;
   size(): Promise<number>;
-  /** What was written, and the size of the file, is durable when this resolves. After a failure nobody knows what is. */
+  /** Written bytes and the size of the file are durable when this resolves. After a failure it is unknown which are. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ export const NODE_DISK: Disk = {
   lock: (folder) => lockFolder(folder),
 };
 
-/** Goes on where the disk takes a part only; an error where it takes nothing. */
+/** Continues if the disk writes only a part; throws if it writes nothing. */
 export async function writeAll(file: DiskFile, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const written = await file.write(done === 0 ? bytes : bytes.subarray(done), position + done);
@@ -125,7 +125,7 @@ export async function writeAll(file: DiskFile, bytes: Uint8Array, position: numb
   }
 }
 
-/** Fewer bytes than asked for where the file ends before. */
+/** Returns fewer bytes than requested if the file ends before. */
 export async function readAt(file: DiskFile, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
@@ -146,7 +146,7 @@ export async function readWhole(disk: Disk, path: string): Promise<Buffer> {
   }
 }
 
-/** There as a whole or not at all, whatever happens in between. */
+/** The file is there as a whole or not at all, whatever fails in between. */
 export async function writeWhole(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.tmp`;
   await disk.remove(temporary);
@@ -161,7 +161,7 @@ export async function writeWhole(disk: Disk, path: string, bytes: Uint8Array): P
   await disk.flushFolder(dirname(path));
 }
 
-/** The system's own words for it, without those of the call: `ENOSPC: no space left on device`. */
+/** The system's message without the name of the call: `ENOSPC: no space left on device`. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) return message ?? String(error);

@@ -8,13 +8,13 @@ export interface EntryKey {
   readonly expiresAt: number;
 }
 
-/** A key in full: `IdempotencySlot` of the engine is one. */
+/** A key in full; has the fields of the engine's `IdempotencySlot`. */
 export interface KeySlot extends EntryKey {
   readonly kid: string;
   readonly namespace: string;
 }
 
-/** One acknowledged write: a journal knows nothing of what is in it. */
+/** An acknowledged write; the journal does not know the meaning of its fields. */
 export interface NewEntry {
   readonly namespace: string;
   /** Fencing token of the queue under which it was accepted. */
@@ -25,21 +25,21 @@ export interface NewEntry {
   readonly payload: string;
   /** Epoch milliseconds. */
   readonly time: number;
-  /** As the acknowledgement says it. */
+  /** The acknowledgement's `pending`. */
   readonly pending: number;
   readonly key: EntryKey | null;
-  /** Id of the dead letter of which this is another attempt. */
+  /** Id of the dead letter that this entry retries. */
   readonly retryOf: string | null;
 }
 
 /** Read back from the journal. */
 export interface JournalEntry extends NewEntry {
   readonly position: number;
-  /** Of the acknowledgement. */
+  /** The acknowledgement's `id`. */
   readonly id: string;
 }
 
-/** What stays in memory of an entry that is not settled yet. */
+/** The part of an entry that stays in memory until it is settled. */
 export interface PendingEntry {
   /** Grows over the whole journal, from 1, maybe with gaps. */
   readonly position: number;
@@ -47,16 +47,16 @@ export interface PendingEntry {
   readonly token: number;
   /** Epoch milliseconds. */
   readonly time: number;
-  /** Of the payload. */
+  /** Length of the payload. */
   readonly bytes: number;
   readonly retryOf: string | null;
-  /** Where the entry lies: number of the segment, offset in it, and how many bytes it has there. */
+  /** Place of the entry: number of the segment, offset in it, and length there. */
   readonly segment: number;
   readonly offset: number;
   readonly length: number;
 }
 
-/** What the journal remembers of a namespace for a start while the database is away. */
+/** State of a namespace that the journal keeps for a start while the database is away. */
 export interface NamespaceState {
   readonly namespace: string;
   readonly token: number;
@@ -67,7 +67,7 @@ export interface NamespaceState {
   readonly stored: StoredSchema | null;
 }
 
-/** How far a namespace is settled, and the token of that entry. */
+/** The last settled position of a namespace, and the token of that entry. */
 export interface SettledMark {
   readonly token: number;
   readonly position: number;

@@ -21,7 +21,7 @@ const COUNT = 20;
 const FIRST_POSITION = 24;
 const LAST_POSITION = 32;
 export const FRAME_HEAD_BYTES = 40;
-/** Checksum and end mark stand in the last bytes of the last block: a frame that was cut off anywhere has none. */
+/** Checksum and end mark are the last bytes of the last block: a frame that was cut off anywhere has none. */
 const TAIL_BYTES = 8;
 
 /** A group of records that were made durable by one flush. */
@@ -29,23 +29,23 @@ export interface FrameHead {
   readonly segment: number;
   /** Number in the segment, from 1. */
   readonly group: number;
-  /** Of the whole frame, in whole blocks. */
+  /** Length of the whole frame, in whole blocks. */
   readonly length: number;
-  /** Of the records. */
+  /** Length of the records. */
   readonly contentBytes: number;
-  /** Of entries. */
+  /** Number of entries. */
   readonly count: number;
-  /** Of the entries; where there are none, the first is one more than the last. */
+  /** Positions of the entries; if there are none, the first is one more than the last. */
   readonly firstPosition: number;
   readonly lastPosition: number;
 }
 
-/** Of a frame with so many bytes of records. */
+/** Length of a frame with so many bytes of records. */
 export function frameBytes(contentBytes: number): number {
   return Math.ceil((FRAME_HEAD_BYTES + contentBytes + TAIL_BYTES) / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/** The frame's bytes around its records, which lie in place already. */
+/** Writes the frame's bytes around its records, which are in place already. */
 export function writeFrame(frame: Buffer, head: FrameHead): void {
   frame.writeUInt32LE(FRAME_MAGIC, MAGIC);
   frame.writeUInt32LE(head.segment, SEGMENT);
@@ -60,7 +60,7 @@ export function writeFrame(frame: Buffer, head: FrameHead): void {
   frame.writeUInt32LE(END_MAGIC, head.length - 4);
 }
 
-/** What the bytes say that lie at `at`, not checked any further; null where no frame begins. */
+/** The head at `at`, without a check of the frame; null if no frame begins there. */
 export function peekFrame(bytes: Buffer, at: number, segment: number): FrameHead | null {
   if (at + BLOCK_BYTES > bytes.length || bytes.readUInt32LE(at + MAGIC) !== FRAME_MAGIC) return null;
   if (bytes.readUInt32LE(at + SEGMENT) !== segment) return null;

@@ -17,9 +17,9 @@ export interface WriterOptions {
   readonly keys: KeyMemory;
   readonly clock: Clock;
   readonly log: EngineLog;
-  /** The last position given before. */
+  /** The last position assigned before. */
   readonly lastPosition: number;
-  /** What must be durable before anything is accepted; called again until it succeeds. */
+  /** Makes durable all that acceptance relies on; called again until it succeeds. */
   readonly beforeFirst: () => Promise<void>;
 }
 
@@ -36,8 +36,8 @@ interface WriterFigures {
 }
 
 /**
- * Group commit: what waits shares one write and one flush, and is acknowledged after it. A file whose write or flush
- * failed is never written again: nobody knows what the disk has kept of it.
+ * Group commit: waiting entries share one write and one flush, and are acknowledged after it. A file whose write or flush
+ * failed is never written again: it is unknown which bytes the disk has kept.
  */
 export class GroupWriter {
   readonly #options: WriterOptions;
@@ -79,7 +79,7 @@ export class GroupWriter {
     return this.#figures;
   }
 
-  /** One attempt; where the disk refuses, further ones follow by themselves. */
+  /** Resolves after the first attempt; if the disk refuses, the repair retries by itself. */
   async start(): Promise<void> {
     try {
       await this.#beginSegment();
@@ -110,7 +110,7 @@ export class GroupWriter {
     this.#marks.set(namespace, mark);
   }
 
-  /** What waits is written first. */
+  /** Writes the waiting entries first. */
   async close(): Promise<void> {
     const wasAvailable = this.#state === 'available';
     if (wasAvailable) this.#state = 'closed';
@@ -120,7 +120,7 @@ export class GroupWriter {
     await this.#repairing;
   }
 
-  /** The group that takes records now. It is written in a later turn, with all that came by then. */
+  /** The group for new records. It is written in a later turn, with all records added by then. */
   #openGroup(): Group {
     let group = this.#groups.at(-1);
     if (group === undefined || group.isFull) {
@@ -225,7 +225,7 @@ export class GroupWriter {
     this.#repairing = null;
   }
 
-  /** What was acknowledged is looked at once, before a new segment takes its place. */
+  /** Checks the acknowledged groups once, before a new segment replaces the broken one. */
   async #replaceSegment(): Promise<void> {
     const { store } = this.#options;
     const { newest } = store;
@@ -236,7 +236,7 @@ export class GroupWriter {
     await this.#beginSegment();
   }
 
-  /** A new segment, whose header seals the one before it where its durable groups end. */
+  /** Begins a segment, whose header seals the segment before it at the end of its durable groups. */
   async #beginSegment(): Promise<void> {
     const { store, beforeFirst } = this.#options;
     if (!this.#isPrepared) await beforeFirst();

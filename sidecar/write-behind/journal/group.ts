@@ -4,28 +4,28 @@ import { keyRecord } from './key-record.ts';
 import { type JournalRecord, KIND, NOTHING, payloadBytesAt, roomOf, writeRecord } from './records.ts';
 import { type SegmentHeader, writeHeader } from './segment.ts';
 
-/** The header of a segment stands before its first group, so that one write and one flush make both. */
+/** Room for the header before the first group of a segment, so that one write and one flush store both. */
 const FRAME_AT = BLOCK_BYTES;
 const CONTENT_AT = FRAME_AT + FRAME_HEAD_BYTES;
 const FIRST_BYTES = 64 * 1024;
-/** A group takes no more records beyond this; the next one waits for its turn. */
+/** A group beyond this size is full; the next group waits for its turn. */
 const FULL_BYTES = 1024 * 1024;
-/** A buffer that grew beyond it is not used again. */
+/** A buffer that grew beyond this is not used again. */
 const KEPT_BYTES = 2 * FULL_BYTES;
 
 interface Waiting {
   readonly entry: NewEntry;
   readonly position: number;
-  /** In the frame. */
+  /** Offset in the frame. */
   readonly offset: number;
   readonly length: number;
   readonly resolve: (entry: PendingEntry) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Records that wait for one flush, encoded as they come. */
+/** Records that wait for one flush, encoded when they are added. */
 export class Group {
-  /** Marks that it carries; whoever writes it keeps them for the next one where it fails. */
+  /** Marks in the group; if its flush fails, the writer keeps them for the next group. */
   readonly marks = new Map<string, SettledMark>();
   #buffer: Buffer;
   #end = CONTENT_AT;
@@ -52,7 +52,7 @@ export class Group {
     return frameBytes(this.#end - CONTENT_AT);
   }
 
-  /** For the next group, once this one is done with. */
+  /** Buffer for the next group, after this group is resolved. */
   get spare(): Buffer | null {
     return this.#buffer.length > KEPT_BYTES ? null : this.#buffer;
   }
@@ -80,7 +80,7 @@ export class Group {
     }
   }
 
-  /** The frame as it is written, behind the header where it is the first of a segment. Nothing can be added any more. */
+  /** The bytes to write: the frame, behind the header if it is the first of a segment. Add nothing after this. */
   seal(segment: number, group: number, before: number, header: SegmentHeader | null): Buffer {
     const frame = this.#buffer.subarray(FRAME_AT, FRAME_AT + this.frameLength);
     writeFrame(frame, {
@@ -97,7 +97,7 @@ export class Group {
     return this.#buffer.subarray(0, FRAME_AT + frame.length);
   }
 
-  /** It is durable, its frame at `frameAt` of the segment. */
+  /** The group is durable, its frame at `frameAt` of the segment. */
   resolve(segment: number, frameAt: number): void {
     for (const { entry, position, offset, length, resolve } of this.#waiting) {
       const { namespace, token, time, retryOf } = entry;

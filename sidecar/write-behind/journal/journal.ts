@@ -15,20 +15,20 @@ export interface JournalOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly log: EngineLog;
-  /** Of one file of the journal; default 4 MiB. */
+  /** Size of one file of the journal; default 4 MiB. */
   readonly segmentBytes?: number;
 }
 
 export interface OpenedJournal {
   readonly journal: Journal;
-  /** All that is not known to be settled, in the order of positions. The position in the database tells what is. */
+  /** Entries that are not known to be settled, in the order of positions. The position in the database shows which are. */
   readonly pending: readonly PendingEntry[];
   readonly findings: readonly JournalFinding[];
 }
 
-/** What the memory of keys knows of one. */
+/** A key in the memory of keys. */
 export interface RecalledKey {
-  /** The same fingerprint: the answer is to be given again. Otherwise it is a conflict. */
+  /** The same fingerprint: repeat the answer. Otherwise it is a conflict. */
   readonly isSame: boolean;
   /** JSON text of the first answer. */
   readonly answer: string;
@@ -104,7 +104,7 @@ export class Journal {
     });
   }
 
-  /** Of the newest entry, 0 for none. */
+  /** Position of the newest entry, 0 for none. */
   get lastPosition(): number {
     return this.#writer.lastPosition;
   }
@@ -127,12 +127,12 @@ export class Journal {
     return this.#writer.append(entry);
   }
 
-  /** In the order asked for. @throws Error where the disk cannot give them back */
+  /** In the order of the arguments. @throws Error if the disk does not return them */
   read(entries: readonly PendingEntry[]): Promise<JournalEntry[]> {
     return this.#store.read(entries, (position) => this.idOf(position));
   }
 
-  /** Applied, or a dead letter: in the order of positions within a namespace. */
+  /** Entries that are applied or dead letters: in the order of positions within a namespace. */
   settle(entries: readonly PendingEntry[]): void {
     for (const { namespace, token, position } of entries) {
       if (position > (this.#settled.get(namespace)?.position ?? 0)) this.#settled.set(namespace, { token, position });
@@ -143,19 +143,19 @@ export class Journal {
     this.#store.settle(entries);
   }
 
-  /** Positions up to this one are not given any more: the database says that they were. */
+  /** Positions up to this one are not assigned any more: the database has seen them. */
   skipTo(position: number): void {
     this.#writer.skipTo(position);
   }
 
-  /** Null where the key is not known, or expired by the clock. */
+  /** Null if the key is not known, or expired by the clock. */
   recall(slot: KeySlot): RecalledKey | null {
     const known = this.#keys.find(slot, this.#options.clock.now());
     if (known === null) return null;
     return { isSame: known.isSame, answer: known.answer ?? this.answerOf(known.position, known.pending) };
   }
 
-  /** Remembers the answer of a write that ran live. Not awaited: a crash may forget it. */
+  /** Remembers the answer of a write that ran live. Not flushed: a crash may lose it. */
   note(slot: KeySlot, answer: string): void {
     this.#keys.add(keyRecord(slot, { position: 0, pending: 0, answer }), 0, this.#options.clock.now());
     this.#writer.addNote(slot, answer);
@@ -176,7 +176,7 @@ export class Journal {
     return this.#settled.get(namespace) ?? null;
   }
 
-  /** All that was settled before is known to every later start when it resolves. */
+  /** Settlements before the call are known to every later start when this resolves. */
   checkpoint(): Promise<void> {
     return this.#state.save();
   }
@@ -186,7 +186,7 @@ export class Journal {
     return { isAvailable, ...figures, bytesOnDisk: this.#store.bytesOnDisk, keys: this.#keys.size };
   }
 
-  /** Appends under way are finished first. */
+  /** Finishes running appends first. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -204,7 +204,7 @@ export class Journal {
 
   #collect(isClean: boolean): JournalState {
     const { segments, newest, lastNumber } = this.#store;
-    // At the end nothing follows any more: what lies behind the last durable group does not count.
+    // At the end no group follows: bytes behind the last durable group do not count.
     const ends = segments.filter((segment) => !segment.isGoing && (segment.isSealed || isClean));
     const open = isClean || newest === null || newest.isSealed ? null : newest;
     return {

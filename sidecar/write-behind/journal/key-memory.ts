@@ -9,14 +9,14 @@ import {
   recordLength,
 } from './key-record.ts';
 
-/** Keys are forgotten in tables of so long a time of expiry. */
+/** Keys that expire within one such period share a table, which is dropped as a whole. */
 const GENERATION_MS = 60_000;
 
 interface KnownKey extends KeptAnswer {
   readonly isSame: boolean;
 }
 
-/** The keys of the last minutes. Forgetting is dropping a whole table of those that expired by then. */
+/** The keys of the last minutes. A table is dropped when all its keys have expired. */
 export class KeyMemory {
   readonly #generations = new Map<number, KeyTable>();
 
@@ -26,7 +26,7 @@ export class KeyMemory {
     return size;
   }
 
-  /** One that expired already is not kept. */
+  /** Ignores a key that has expired. */
   add(record: Buffer, at: number, now: number): void {
     const expiresAt = expiryOf(record, at);
     if (expiresAt <= now) return;
@@ -61,12 +61,12 @@ export class KeyMemory {
 
 const CHUNK_BYTES = 256 * 1024;
 const FIRST_CAPACITY = 1024;
-/** Places for each record that is held, at least. */
+/** The least number of places for each record. */
 const MOST_FILLED = 1.5;
 
 /**
- * Key records in a few large buffers, found by an open hash table of their places: some 65 bytes a key, where objects would
- * take five times that. Grows by doubling its index only; nothing is removed but the whole table.
+ * Key records in a few large buffers, found by an open hash table of their places: some 65 bytes a key; objects would
+ * need five times that. Grows by doubling its index; only the whole table is removed.
  */
 class KeyTable {
   readonly #chunks: Buffer[] = [];
@@ -80,7 +80,7 @@ class KeyTable {
     return this.#size;
   }
 
-  /** Takes the place of an older record of the same key. */
+  /** Replaces an older record of the same key. */
   add(record: Buffer, at = 0): void {
     const length = recordLength(record, at);
     const place = this.#place(record, at);
@@ -95,7 +95,7 @@ class KeyTable {
     if (this.#size * MOST_FILLED > this.#capacity) this.#grow();
   }
 
-  /** Calls `take` with where the record of the key lies; null where there is none. */
+  /** Calls `take` with the place of the key's record; null if there is none. */
   find<Found>(key: Buffer, take: (from: Buffer, at: number) => Found): Found | null {
     const place = this.#place(key, 0);
     const chunk = this.#index[place] as number;
@@ -110,7 +110,7 @@ class KeyTable {
     return this.#chunks.at(-1) as Buffer;
   }
 
-  /** Of the key, or of the first empty place where it would stand. */
+  /** Place of the key, or the first empty place for it. */
   #place(key: Buffer, at: number): number {
     let slot = Math.floor((key.readUInt32LE(at) / 2 ** 32) * this.#capacity);
     for (;;) {

@@ -5,25 +5,25 @@ import { type Disk, readWhole, writeWhole } from './disk.ts';
 import type { KeySlot } from './entries.ts';
 import { FORMAT } from './frame.ts';
 
-/** 96 bits of the key's own, 128 of its fingerprint: no two of them are the same by chance. */
+/** 96 bits of the key, 128 of its fingerprint: no two keys are equal by chance. */
 export const KEY_BYTES = 12;
 const FINGERPRINT_BYTES = 16;
 const FINGERPRINT_AT = KEY_BYTES;
 const POSITION_AT = FINGERPRINT_AT + FINGERPRINT_BYTES;
 const PENDING_AT = 36;
 const EXPIRES_AT = 40;
-/** Of an answer that is not an acknowledgement; it follows. */
+/** Length of an answer that is not an acknowledgement; the text follows the record. */
 const ANSWER_BYTES_AT = 48;
 const RECORD_BYTES = 52;
 
-/** Whose first answer is remembered: an acknowledgement by its position, any other by its text. */
+/** The first answer to a key: an acknowledgement by its position, any other answer by its text. */
 export interface KeptAnswer {
   readonly position: number;
   readonly pending: number;
   readonly answer: string | null;
 }
 
-/** A key as memory and disk keep it: 52 bytes, and the text of an answer that cannot be put together from numbers. */
+/** A key as memory and disk store it: 52 bytes, and the text of an answer that cannot be built from numbers. */
 export function keyRecord(slot: KeySlot, kept: KeptAnswer): Buffer {
   const answer = kept.answer ?? '';
   const answerBytes = Buffer.byteLength(answer);
@@ -37,7 +37,7 @@ export function keyRecord(slot: KeySlot, kept: KeptAnswer): Buffer {
   return record;
 }
 
-/** Key and fingerprint alone, as they stand at the beginning of a record. */
+/** Key and fingerprint alone, as at the beginning of a record. */
 export function keyHead(slot: KeySlot): Buffer {
   const head = Buffer.allocUnsafe(KEY_BYTES + FINGERPRINT_BYTES);
   writeHead(head, slot);
@@ -87,16 +87,16 @@ export function isKeyFile(name: string): boolean {
 export interface KeyFile {
   readonly path: string;
   readonly bytes: number;
-  /** When its last key expires, and it goes. */
+  /** Expiry of the last key, after which the file is removed. */
   readonly expiresAt: number;
 }
 
-/** The keys of a segment that goes. */
+/** The keys of one segment, to be stored when the segment is removed. */
 export class KeyLog {
   readonly #records: Buffer[] = [];
   #expiresAt = 0;
 
-  /** When the last one expires. */
+  /** Expiry of the last key. */
   get expiresAt(): number {
     return this.#expiresAt;
   }
@@ -106,7 +106,7 @@ export class KeyLog {
     this.#expiresAt = Math.max(this.#expiresAt, expiryOf(record, 0));
   }
 
-  /** Those that have not expired by `now`. */
+  /** Records that have not expired by `now`. */
   bytes(now: number): Buffer {
     return Buffer.concat(this.#records.filter((record) => expiryOf(record, 0) > now));
   }
@@ -123,7 +123,7 @@ export async function writeKeyFile(disk: Disk, folder: string, segment: number, 
   return path;
 }
 
-/** The records one after another, null where the file is damaged. */
+/** The records in a row; null if the file is damaged. */
 export async function readKeyFile(disk: Disk, path: string): Promise<Buffer | null> {
   const bytes = await readWhole(disk, path);
   if (bytes.length < HEAD_BYTES || bytes.readUInt32LE(0) !== MAGIC || bytes.readUInt32LE(4) !== FORMAT) return null;
@@ -131,7 +131,7 @@ export async function readKeyFile(disk: Disk, path: string): Promise<Buffer | nu
   return records.length === bytes.readUInt32LE(12) && crc32(records) === bytes.readUInt32LE(8) ? records : null;
 }
 
-/** Where each of the records begins, and when it expires. */
+/** Offset and expiry of each record. */
 export function* recordsOf(records: Buffer): Generator<{ at: number; expiry: number }> {
   for (let at = 0; at + RECORD_BYTES <= records.length; at += recordLength(records, at)) {
     yield { at, expiry: expiryOf(records, at) };

@@ -22,17 +22,17 @@ export interface OpenContent extends JournalContent {
   readonly keys: KeyMemory;
   readonly keyFiles: readonly KeyFile[];
   readonly lastNumber: number;
-  /** Makes durable what was read: a group may have been written and not flushed when the last process died. */
+  /** Makes durable the groups that were read: the last one may have been written and not flushed when the process died. */
   readonly harden: () => Promise<void>;
 }
 
 /**
- * After a stop without order the disk may have lost the newest groups and not shown it. Their positions, which the database
- * may have seen, are not given again.
+ * After an unclean stop the disk may have lost the newest groups without a trace. Their positions, which the database
+ * may have seen, are not assigned again.
  */
 const POSITIONS_LEFT_OUT = 2 ** 20;
 
-/** @throws Error where the folder cannot be used, or another process uses it */
+/** @throws Error if the folder cannot be used, or another process uses it */
 export async function lockJournal({ folder, disk }: OpenOptions): Promise<FolderLock> {
   let lock: FolderLock | null;
   try {
@@ -40,7 +40,7 @@ export async function lockJournal({ folder, disk }: OpenOptions): Promise<Folder
     lock = await disk.lock(folder);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // SQLite's word for a folder in which nothing may be made.
+    // SQLite's code for a folder that is not writable.
     const reason = code?.startsWith('SQLITE_READONLY') ? 'this user may not write there' : message;
     throw new Error(`the journal ${folder} cannot be used: ${reason}`);
   }
@@ -95,7 +95,7 @@ async function readContent(options: OpenOptions): Promise<OpenContent> {
   };
 }
 
-/** Null where it cannot be read and segments are there none the less. */
+/** Null if the state cannot be read although there are segments. */
 async function stateOf(
   { folder, disk }: OpenOptions,
   headers: ReadonlyMap<number, HeaderFound>,
@@ -108,7 +108,7 @@ async function stateOf(
   return null;
 }
 
-/** One that is damaged is kept aside: the next save puts another one in its place. */
+/** Keeps a damaged state file for inspection; the next save writes a new one. */
 async function tellNoState({ folder, disk, log }: OpenOptions): Promise<void> {
   const path = join(folder, STATE_NAME);
   const isThere = (await disk.list(folder)).includes(STATE_NAME);
@@ -144,7 +144,7 @@ function refuseForeign(folder: string, headers: ReadonlyMap<number, HeaderFound>
   }
 }
 
-/** Files that were made ahead, or given up before anything in them was acknowledged. */
+/** Removes files that were made ahead, or given up before anything in them was acknowledged. */
 async function removeUnnamed(
   disk: Disk,
   folder: string,
@@ -161,8 +161,8 @@ async function removeUnnamed(
 }
 
 /**
- * Only the last group is in question: each one was written after the flush of the one before it. Its bytes are written
- * again, as a disk whose flush failed may show what it has not kept.
+ * Only the last group may be undurable: each group was written after the flush of the group before it. Its bytes are
+ * written again, as a disk whose flush failed may return bytes that it has not kept.
  */
 async function harden(
   disk: Disk,

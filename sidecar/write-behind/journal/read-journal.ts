@@ -13,12 +13,12 @@ interface JournalSource {
   readonly disk: Disk;
   readonly folder: string;
   readonly headers: ReadonlyMap<number, HeaderFound>;
-  /** Null where it is gone or damaged. */
+  /** Null if the state is missing or damaged. */
   readonly state: JournalState | null;
   readonly now: number;
 }
 
-/** What a start finds. */
+/** Content of a journal at a start. */
 export interface JournalContent {
   /** In the order of their numbers. */
   readonly segments: readonly Segment[];
@@ -26,7 +26,7 @@ export interface JournalContent {
   readonly settled: Map<string, SettledMark>;
   readonly findings: readonly JournalFinding[];
   readonly lastPosition: number;
-  /** The last group of the newest segment: only of it is not sure that it is durable. */
+  /** The last group of the newest segment, the only group that may not be durable. */
   readonly lastFrame: FoundFrame | null;
 }
 
@@ -90,7 +90,7 @@ async function readLink(
   segment.lostBytes = lost.reduce((sum, gap) => sum + gap.bytes, 0);
   const isKnown = state?.damaged.some(([each, lostBytes]) => each === number && lostBytes === segment.lostBytes);
   const gaps = content.gaps.filter((gap) => gap.kind === 'torn' || isKnown !== true);
-  // It had a head when it was named.
+  // The segment had a header when another one named it.
   if (header === 'empty' && lost.length === 0) gaps.push({ at: 0, kind: 'lost', bytes: bytes.length, count: null });
   return {
     segment,
@@ -105,7 +105,7 @@ async function readLink(
 
 const NOTHING_READ = { segment: null, pending: [], keys: [], lastPosition: 0, lastFrame: null };
 
-/** Files of keys whose segments are gone; those that can be read. */
+/** Readable files of keys whose segments are gone. */
 export async function readKeyFiles(
   { disk, folder, now }: JournalSource,
   keys: KeyMemory,
@@ -133,7 +133,7 @@ export async function readKeyFiles(
 /** A segment that a start has to read. */
 interface Link {
   readonly number: number;
-  /** Where its acknowledged groups end; null where nothing says so, as of the newest one. */
+  /** End of its acknowledged groups; null if not recorded, as for the newest segment. */
   readonly end: number | null;
   readonly header: HeaderFound | 'missing';
 }
@@ -151,7 +151,7 @@ export async function readHeaders(disk: Disk, folder: string): Promise<Map<numbe
 
 /**
  * The segments that hold what was acknowledged, newest first. Each names the one before it; those older than the state
- * are named by it. A file that nobody names was made ahead, or given up after a failed flush.
+ * are named by it. A file without a reference was made ahead, or given up after a failed flush.
  */
 export function chainOf(headers: ReadonlyMap<number, HeaderFound>, state: JournalState | null): Link[] {
   const next = state?.next ?? 1;
@@ -160,7 +160,7 @@ export function chainOf(headers: ReadonlyMap<number, HeaderFound>, state: Journa
   let end: number | null = null;
   while (number >= next) {
     const header: HeaderFound | 'missing' = headers.get(number) ?? 'missing';
-    // Without the state nobody knows whether it was removed because all of it was settled.
+    // Without the state it is unknown whether the segment was removed because all of it was settled.
     if (header !== 'missing' || state !== null) links.push({ number, end, header });
     const below: number = typeof header === 'object' ? header.previous : lowerOf(headers, number);
     end = typeof header === 'object' ? header.previousEnd : null;
@@ -183,22 +183,22 @@ function lowerOf(headers: ReadonlyMap<number, HeaderFound>, number: number): num
 }
 
 /**
- * What a start found wrong; it has its line in the log already. `torn`: the last group was cut off before it was
- * acknowledged, as a power failure does. `lost`: acknowledged writes are gone.
+ * Damage that a start found and logged. `torn`: the last group was cut off before it was acknowledged, as by a power
+ * failure. `lost`: acknowledged writes are gone.
  */
 export interface JournalFinding {
   readonly kind: 'torn' | 'lost';
   readonly file: string;
-  /** Bytes that could not be read as what they should be. */
+  /** Bytes that could not be read as groups. */
   readonly bytes: number;
-  /** Entries of the first group among them, where its beginning can be read. */
+  /** Number of entries in the first damaged group, if its beginning can be read. */
   readonly writes: number | null;
-  /** Positions that are gone, as far as that can be told. */
+  /** Positions that are gone, if known. */
   readonly firstPosition: number | null;
   readonly lastPosition: number | null;
 }
 
-/** What the bytes of a gap were, as far as the groups around it tell. `before` and `after`: positions around the segment. */
+/** Describes a gap by the groups around it. `before` and `after`: positions around the segment. */
 function findingOf(
   file: string,
   gap: Gap,

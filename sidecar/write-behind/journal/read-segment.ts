@@ -6,9 +6,13 @@ import { keyRecord } from './key-record.ts';
 import { KIND, type RecordHead, readEntry, readHead, readKey, readPayload } from './records.ts';
 import type { Segment } from './segment.ts';
 
+/** Neighbouring entries are read together, up to so many bytes, across holes of at most `MAX_HOLE_BYTES`. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+const MAX_HOLE_BYTES = 64 * 1024;
+
 interface SegmentContent extends SegmentScan {
   readonly entries: readonly PendingEntry[];
-  /** Records of its keys. */
+  /** Records of the keys of its entries and notes. */
   readonly keys: readonly Buffer[];
 }
 
@@ -19,8 +23,8 @@ interface SegmentPlace {
 }
 
 /**
- * Everything in a segment that is not known to be settled. Its own marks are added to `settled` first, so segments are
- * read from the newest to the oldest.
+ * Entries of a segment that are not known to be settled, and its keys. Its own marks are added to `settled` first, so
+ * segments are read from the newest to the oldest.
  */
 export function readSegment(bytes: Buffer, place: SegmentPlace, settled: Map<string, SettledMark>): SegmentContent {
   const scan = scanSegment(bytes, place.number, place.end, place.expectedBytes);
@@ -64,26 +68,26 @@ export interface FoundFrame extends FrameHead {
   readonly at: number;
 }
 
-/** Bytes that should be groups and are not. */
+/** Bytes that should be groups but are not. */
 export interface Gap {
   readonly at: number;
-  /** `torn`: nothing acknowledged can have been there, if the disk keeps what it promises. */
+  /** `torn`: no acknowledged group can have been there, unless the disk lost flushed bytes. */
   readonly kind: 'torn' | 'lost';
   readonly bytes: number;
-  /** What the first block says of the group, if it can be read: how many entries it had. */
+  /** Number of entries of the first group, if its first block can be read. */
   readonly count: number | null;
 }
 
 interface SegmentScan {
   readonly frames: readonly FoundFrame[];
   readonly gaps: readonly Gap[];
-  /** Behind the last whole group. */
+  /** End of the last whole group. */
   readonly end: number;
 }
 
 /**
- * Finds the groups of a segment. `sealedEnd`: up to there everything was acknowledged, and nothing behind it counts; null
- * for the newest segment, whose last group may have been cut off. `expectedBytes`: what its file once had.
+ * Finds the groups of a segment. `sealedEnd`: end of the acknowledged groups, behind which nothing counts; null for the
+ * newest segment, whose last group may have been cut off. `expectedBytes`: the size of its file when it was made.
  */
 function scanSegment(bytes: Buffer, segment: number, sealedEnd: number | null, expectedBytes: number): SegmentScan {
   const limit = sealedEnd ?? bytes.length;
@@ -108,7 +112,7 @@ function scanSegment(bytes: Buffer, segment: number, sealedEnd: number | null, e
   return { frames, gaps, end: at };
 }
 
-/** Where the next whole group begins that was written after the last one found. */
+/** Offset of the next whole group that was written after the last group found. */
 function nextFrame(bytes: Buffer, from: number, segment: number, after: number): number | null {
   for (let at = from; at < bytes.length; at += BLOCK_BYTES) {
     const frame = readFrame(bytes, at, segment);
@@ -140,14 +144,14 @@ function gapAt(bytes: Buffer, at: number, to: number, segment: number, kind: Gap
   return { at, kind, bytes: to - at, count: peekFrame(bytes, at, segment)?.count ?? null };
 }
 
-/** Behind the last byte that is not zero, or `from`. */
+/** End of the last byte that is not zero, or `from`. */
 function lastWritten(bytes: Buffer, from: number): number {
   let end = bytes.length;
   while (end > from && bytes[end - 1] === 0) end -= 1;
   return end;
 }
 
-/** Whether a segment whose flush failed still gives back what was acknowledged before. Never throws. */
+/** Checks whether the acknowledged groups of a segment whose flush failed can still be read. Never throws. */
 export async function checkSegment(disk: Disk, segment: Segment, log: EngineLog): Promise<void> {
   const { path: file } = segment;
   try {
@@ -160,10 +164,6 @@ export async function checkSegment(disk: Disk, segment: Segment, log: EngineLog)
     log('error', `the journal cannot be read back after the failure: ${reasonOf(error)}`, { file });
   }
 }
-
-/** Neighbouring entries are read together, up to so many bytes, and over what lies between them. */
-const MAX_READ_BYTES = 4 * 1024 * 1024;
-const MAX_HOLE_BYTES = 64 * 1024;
 
 interface EntrySource {
   readonly disk: Disk;

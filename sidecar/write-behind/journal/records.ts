@@ -8,13 +8,13 @@ import type { JournalEntry, KeySlot } from './entries.ts';
 export const KIND = { entry: 1, note: 2, mark: 3 } as const;
 export type RecordKind = (typeof KIND)[keyof typeof KIND];
 
-/** Whole length and checksum of what follows them, then the fixed fields below; the texts come last, in `TEXTS` order. */
+/** Length of the record and checksum of the rest, then the fixed fields below; the texts are last, in `TEXTS` order. */
 const LENGTH = 0;
 const CHECKSUM = 4;
 const CHECKED_FROM = 8;
 const KIND_AT = 8;
 const FLAGS = 9;
-/** Bytes of namespace, kid, op, key, fingerprint and retryOf, two each. */
+/** Lengths of namespace, kid, op, key, fingerprint and retryOf, two bytes each. */
 const TEXT_LENGTHS = 10;
 const TEXTS = 6;
 const PAYLOAD_BYTES = 24;
@@ -30,7 +30,7 @@ const HAS_RETRY = 2;
 /** A character of UTF-16 has at most three bytes. */
 const BYTES_OF_CHARACTER = 3;
 
-/** What a start needs of a record; the rest is decoded when it is applied. */
+/** The fields of a record that a start needs; the rest is decoded when the entry is applied. */
 export interface RecordHead {
   readonly kind: RecordKind;
   readonly length: number;
@@ -105,7 +105,7 @@ export function writeRecord(into: Buffer, at: number, fields: JournalRecord): nu
   return end - at;
 }
 
-/** Null where the bytes at `at` are no whole record with its right checksum. */
+/** Null if the bytes at `at` are no whole record with its right checksum. */
 export function readHead(from: Buffer, at: number): RecordHead | null {
   const length = lengthAt(from, at);
   if (length === null) return null;
@@ -124,7 +124,7 @@ export function readHead(from: Buffer, at: number): RecordHead | null {
   };
 }
 
-/** The key of an entry or a note; null where it has none. */
+/** The key of an entry or a note; null if it has none. */
 export function readKey(from: Buffer, at: number): KeySlot | null {
   if (((from[at + FLAGS] as number) & HAS_KEY) === 0) return null;
   const texts = textsAt(from, at);
@@ -146,7 +146,7 @@ export function readPayload(from: Buffer, at: number, length: number): string {
   return from.toString('utf8', at + length - from.readUInt32LE(at + PAYLOAD_BYTES), at + length);
 }
 
-/** Null where it is no whole entry. */
+/** Null if the bytes are no whole entry. */
 export function readEntry(from: Buffer, at: number): Omit<JournalEntry, 'id'> | null {
   const head = readHead(from, at);
   if (head === null || head.kind !== KIND.entry) return null;
@@ -175,7 +175,7 @@ function lengthAt(from: Buffer, at: number): number | null {
   return isWhole ? length : null;
 }
 
-/** Gives the text of an index among `TEXTS`. */
+/** Returns a reader of the text at an index among `TEXTS`. */
 function textsAt(from: Buffer, at: number): (index: number) => string {
   return (index) => {
     let begin = at + FIXED_BYTES;

@@ -7,7 +7,7 @@ import { type KeyFile, writeKeyFile } from './key-record.ts';
 import { checkSegment, readEntries } from './read-segment.ts';
 import { prepareSegment, type Segment } from './segment.ts';
 
-/** A full disk may have room only when what is settled is gone: nothing else would begin it again then. */
+/** A full disk may get room only by removing settled segments, so a failed attempt is repeated. */
 const TIDY_AGAIN_MS = 30_000;
 
 export interface StoreOptions {
@@ -20,7 +20,7 @@ export interface StoreOptions {
   readonly saveState: () => Promise<void>;
 }
 
-/** The files of a journal: those with entries, one made ahead, and the keys of those that are gone. */
+/** The files of a journal: segments with entries, a segment made ahead, and the keys of removed segments. */
 export class SegmentStore {
   readonly #options: StoreOptions;
   readonly #segments = new Map<number, Segment>();
@@ -32,7 +32,7 @@ export class SegmentStore {
   #tidying: Promise<void> | null = null;
   #isTidyWanted = false;
   #cancelTidy: () => void = () => {};
-  /** Why it failed, as long as it does. */
+  /** Logged reason of the failure; null if the last attempt succeeded. */
   #toldTidy: string | null = null;
   #isStopped = false;
 
@@ -45,7 +45,7 @@ export class SegmentStore {
     this.#lastNumber = lastNumber;
   }
 
-  /** The one that is written to, or was last. */
+  /** The segment that is written to, or was last. */
   get newest(): Segment | null {
     return this.#newest;
   }
@@ -67,7 +67,7 @@ export class SegmentStore {
     return bytes;
   }
 
-  /** A file of zeros with room for so many bytes; the one made ahead where it is large enough. */
+  /** A file of zeros with room for so many bytes: the segment made ahead if it is large enough. */
   async next(bytes: number): Promise<Segment> {
     const ahead = await this.#prepared;
     this.#prepared = null;
@@ -77,7 +77,7 @@ export class SegmentStore {
     return this.#prepare(Math.max(this.#options.segmentBytes, Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES));
   }
 
-  /** From now on it is the newest, and its header has sealed the one before it. */
+  /** Makes the segment the newest; its header has sealed the segment before it. */
   activate(segment: Segment): void {
     const before = this.#newest;
     this.#newest = segment;
@@ -88,14 +88,14 @@ export class SegmentStore {
     }
     this.#preparedBytes = this.#options.segmentBytes;
     this.#prepared = this.#prepare(this.#options.segmentBytes).catch(() => {
-      // Whoever needs it tries again, and says what is wrong.
+      // The next user retries and reports the error.
       this.#preparedBytes = 0;
       return null;
     });
     this.#tidySoon();
   }
 
-  /** Nothing acknowledged is in it. Where the disk keeps it none the less, no later segment names it. */
+  /** The segment holds nothing acknowledged. If the disk keeps the file, no later segment names it. */
   async giveUp(segment: Segment): Promise<void> {
     await segment.closeFile();
     await this.#options.disk.remove(segment.path).catch(() => {});
@@ -112,7 +112,7 @@ export class SegmentStore {
     if (isWhole) this.#tidySoon();
   }
 
-  /** Looks whether a segment whose flush failed still gives back what was acknowledged before. Never throws. */
+  /** Checks whether the acknowledged groups of a segment whose flush failed can still be read. Never throws. */
   check(segment: Segment): Promise<void> {
     return checkSegment(this.#options.disk, segment, this.#options.log);
   }
@@ -136,7 +136,7 @@ export class SegmentStore {
     for (const segment of this.#segments.values()) await segment.closeReader();
   }
 
-  /** Gives back the space of settled segments in the background, once at a time. */
+  /** Removes settled segments in the background, one run at a time. */
   #tidySoon(): void {
     this.#isTidyWanted = true;
     this.#tidying ??= this.#tidyWhileWanted();
@@ -185,7 +185,7 @@ export class SegmentStore {
     this.#keyFiles = [...others, { path, bytes: records.length, expiresAt: segment.keys.expiresAt }];
   }
 
-  /** A file that lost something is kept for whoever wants to look into it. */
+  /** Keeps a file that lost acknowledged groups for inspection. */
   async #remove(segment: Segment): Promise<void> {
     const { disk } = this.#options;
     await segment.closeReader();

@@ -6,25 +6,25 @@ import { KeyLog } from './key-record.ts';
 
 const ZEROS = Buffer.alloc(256 * 1024);
 
-/** One file of the journal. */
+/** A file of the journal. */
 export class Segment {
   readonly number: number;
   readonly path: string;
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number;
-  /** Where its durable groups end; 0 before it has a header. */
+  /** End of its durable groups; 0 before it has a header. */
   end = 0;
   groups = 0;
   /** Entries that are not settled. */
   unsettled = 0;
-  /** Nothing behind `end` counts, which is durable somewhere else. */
+  /** Nothing behind `end` counts; `end` is durable in the next segment or the state. */
   isSealed = false;
-  /** All of it is settled, and the state does not name it any more. */
+  /** All entries are settled, and the state does not name the segment any more. */
   isGoing = false;
   /** Bytes of acknowledged groups that cannot be read: the file is kept when its entries are settled. */
   lostBytes = 0;
   readonly keys = new KeyLog();
-  /** Open for writing; only the newest one is. */
+  /** Open for writing; null if it is not the newest segment. */
   file: DiskFile | null;
   #reader: Promise<DiskFile> | null = null;
 
@@ -51,7 +51,7 @@ export class Segment {
     await reader?.then((file) => file.close()).catch(() => {});
   }
 
-  /** Nothing is written to it any more. A file that cannot be closed is as good as closed. */
+  /** Ends writing. A file that cannot be closed counts as closed. */
   async closeFile(): Promise<void> {
     const { file } = this;
     this.file = null;
@@ -59,7 +59,7 @@ export class Segment {
   }
 }
 
-/** A file of zeros, durable with its name: a flush of what is written into it later has nothing else to do. */
+/** Makes a file of zeros, durable with its name, so that a later flush writes only the data. */
 export async function prepareSegment(disk: Disk, folder: string, number: number, bytes: number): Promise<Segment> {
   const path = join(folder, segmentName(number));
   const file = await disk.open(path, 'create');
@@ -72,7 +72,7 @@ export async function prepareSegment(disk: Disk, folder: string, number: number,
     return new Segment(folder, number, bytes, file);
   } catch (error) {
     await file.close().catch(() => {});
-    // Where the disk is full, what was made of it takes the place of something else.
+    // On a full disk a partial file would take space that other files need.
     await disk.remove(path).catch(() => {});
     throw error;
   }
@@ -93,7 +93,7 @@ const CHECKSUM = BLOCK_BYTES - 4;
 export interface SegmentHeader {
   readonly journal: string;
   readonly number: number;
-  /** The segment before it, 0 for none, and where its acknowledged groups end: nothing behind that counts. */
+  /** The segment before it, 0 for none, and the end of its acknowledged groups: nothing behind that counts. */
   readonly previous: number;
   readonly previousEnd: number;
   /** The file is never shorter. */
@@ -102,7 +102,7 @@ export interface SegmentHeader {
   readonly firstPosition: number;
 }
 
-/** `empty`: made ahead, and never used. `newer`: of a program that came after this one. */
+/** `empty`: made ahead and never used. `newer`: written by a newer program. */
 export type HeaderFound = SegmentHeader | 'empty' | 'damaged' | 'newer';
 
 export function segmentName(number: number): string {
@@ -129,7 +129,7 @@ export function writeHeader(into: Buffer, header: SegmentHeader): void {
 
 export function readHeader(bytes: Buffer): HeaderFound {
   const block = bytes.subarray(0, BLOCK_BYTES);
-  // A process may have died while it made the file: then it is short, and the one before it the newest.
+  // A process may have died while it made the file: then the file is short, and the segment before it is the newest.
   if (block.every((byte) => byte === 0)) return 'empty';
   if (block.length < BLOCK_BYTES) return 'damaged';
   const isOurs = block.subarray(0, MAGIC.length).equals(MAGIC);

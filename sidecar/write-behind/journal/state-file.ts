@@ -10,22 +10,22 @@ import { readHeader, segmentNumber } from './segment.ts';
 
 export const STATE_NAME = 'state.json';
 
-/** What the journal knows besides its segments. */
+/** State of the journal besides its segments. */
 export interface JournalState {
   readonly journal: string;
-  /** The sidecar stopped in order: what the segments say is all there was. */
+  /** The sidecar stopped in order: the segments are complete. */
   readonly isClean: boolean;
-  /** The last position given by then. */
+  /** The last position assigned before the save. */
   readonly lastPosition: number;
-  /** Segments below this number are there only if `ends` names them; from it on they name each other. */
+  /** Segments below this number exist only if `ends` names them; from it on they name each other. */
   readonly next: number;
-  /** Number of a segment, and where its acknowledged groups end. */
+  /** Number of a segment, and the end of its acknowledged groups. */
   readonly ends: readonly (readonly [number, number])[];
   /** The segment that was written to, 0 for none. */
   readonly newest: number;
-  /** Number of a segment, and how many bytes are known to be lost in it: its owner was told. */
+  /** Number of a segment, and the lost bytes in it that were logged already. */
   readonly damaged: readonly (readonly [number, number])[];
-  /** Of each namespace, up to where all is settled. */
+  /** The settled mark of each namespace. */
   readonly settled: Readonly<Record<string, SettledMark>>;
   readonly namespaces: readonly NamespaceState[];
 }
@@ -38,7 +38,7 @@ interface KeptState extends Omit<JournalState, 'namespaces'> {
   readonly namespaces: readonly KeptNamespace[];
 }
 
-/** `none`: no such file. `newer`: of a program that came after this one. */
+/** `none`: no such file. `newer`: written by a newer program. */
 export async function readState(disk: Disk, folder: string): Promise<JournalState | 'none' | 'damaged' | 'newer'> {
   if (!(await disk.list(folder)).includes(STATE_NAME)) return 'none';
   const text = (await readWhole(disk, join(folder, STATE_NAME))).toString('utf8');
@@ -70,7 +70,7 @@ function namespaceOf(kept: KeptNamespace): NamespaceState {
   return { ...kept, stored: stored && { ...stored, schema: schemaOfText(stored.schema) } };
 }
 
-/** One save at a time; those that are wanted meanwhile share the next one, which takes the state as it is then. */
+/** Runs one save at a time; calls during a save share the next save, which stores the state of that time. */
 export class StateSaver {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -85,14 +85,14 @@ export class StateSaver {
     this.#collect = collect;
   }
 
-  /** What is so at the call is durable when it resolves. */
+  /** The state at the call is durable when this resolves. */
   save(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     this.#next ??= this.#enqueue();
     return this.#next;
   }
 
-  /** The last one; none follows it. */
+  /** Saves the last state; no save follows. */
   async close(state: JournalState): Promise<void> {
     this.#isClosed = true;
     await this.#running;
@@ -112,12 +112,12 @@ export class StateSaver {
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_LENGTH = 10;
 
-/** 50 random bits: two journals that ever meet in one database have different ones. */
+/** 50 random bits: two journals that meet in one database have different ids. */
 function newJournalId(): string {
   return Array.from(randomBytes(ID_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }
 
-/** The id of the journal in the folder, null where none is. Writes nothing, and needs no lock. */
+/** The id of the journal in the folder; null if there is none. Writes nothing and needs no lock. */
 export async function findJournalId(folder: string, disk: Disk = NODE_DISK): Promise<string | null> {
   let names: string[];
   try {
@@ -137,7 +137,7 @@ export async function findJournalId(folder: string, disk: Disk = NODE_DISK): Pro
   return null;
 }
 
-/** The id of the journal in the folder; an empty journal is made where none is. */
+/** The id of the journal in the folder; makes an empty journal if there is none. */
 export async function makeJournalId(folder: string, disk: Disk = NODE_DISK): Promise<string> {
   const found = await findJournalId(folder, disk);
   if (found !== null) return found;
