@@ -23,8 +23,9 @@ export interface WriterOptions {
   readonly beforeFirst: () => Promise<void>;
 }
 
-const FIRST_REPAIR_PAUSE_MS = 100;
-const LONGEST_REPAIR_PAUSE_MS = 5000;
+/** Pauses between attempts to repair. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
 
 interface WriterFigures {
   flushes: number;
@@ -69,6 +70,10 @@ export class GroupWriter {
 
   get isAvailable(): boolean {
     return this.#state === 'available';
+  }
+
+  get #isClosed(): boolean {
+    return this.#state === 'closed';
   }
 
   get lastPosition(): number {
@@ -190,7 +195,7 @@ export class GroupWriter {
     for (const [namespace, mark] of group.marks) if (!this.#marks.has(namespace)) this.#marks.set(namespace, mark);
     const waiting = this.#groups;
     this.#groups = [];
-    const isClosing = this.#state === 'closed';
+    const isClosing = this.#isClosed;
     this.#break(isWritten ? 'could not be flushed' : 'cannot be written', error);
     group.reject(isWritten ? unknownOutcome() : notAccepted());
     for (const later of waiting) later.reject(notAccepted());
@@ -209,9 +214,9 @@ export class GroupWriter {
   async #repair(reason: string): Promise<void> {
     const { folder, log } = this.#options;
     let told = reason;
-    for (let pauseMs = FIRST_REPAIR_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_REPAIR_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; !this.#isClosed; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       await this.#repairPause.wait(pauseMs);
-      if (this.#state === 'closed') break;
+      if (this.#isClosed) break;
       try {
         await this.#replaceSegment();
         log('info', 'the journal can be written again', { event: LOG_EVENT.recovered, folder });

@@ -218,3 +218,25 @@ test('a group that was not flushed is made durable at the start, though the next
   expect(await payloadsOf(opened)).toEqual(['one', 'two']);
   expect(world.lines).toEqual([]);
 });
+
+test('a journal that is closed while it repairs itself does not wait for another attempt', async () => {
+  const world = new JournalWorld();
+  const { journal } = await world.open();
+  world.fault = failing('write', { error: 'EIO' });
+  await messageOf(journal.append(entryOf('refused')));
+  // The attempt waits for the disk while the journal is closed.
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<DiskFault>();
+  world.fault = ({ kind }) => {
+    if (kind !== 'write') return null;
+    asked.resolve();
+    return answer.promise;
+  };
+  await world.clock.advance(100);
+  await asked.promise;
+  const closed = journal.close();
+  await quiet();
+  answer.resolve({ error: 'EIO' });
+  await closed;
+  expect(journal.stats().isAvailable).toBe(false);
+});

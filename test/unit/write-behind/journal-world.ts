@@ -53,7 +53,7 @@ export interface LogLine {
 
 export interface WorldOptions {
   readonly segmentBytes?: number;
-  readonly fault?: (call: DiskCall) => DiskFault | null | Promise<never>;
+  readonly fault?: (call: DiskCall) => DiskFault | null | Promise<DiskFault | null>;
 }
 
 /** A journal on a simulated disk, its clock and its log. */
@@ -62,7 +62,7 @@ export class JournalWorld {
   readonly disk: SimulatedDisk;
   readonly lines: LogLine[] = [];
   /** What goes wrong from now on. */
-  fault: (call: DiskCall) => DiskFault | null | Promise<never>;
+  fault: (call: DiskCall) => DiskFault | null | Promise<DiskFault | null>;
   readonly #segmentBytes: number;
 
   constructor(options: WorldOptions = {}) {
