@@ -42,7 +42,7 @@ function envelopeOf(answered: Answered): ResponseEnvelope | null {
   return { v: 1, ok, status, payload, code, ...(sig === null ? {} : { sig }) };
 }
 
-/** Of the transport: over a stream there is only the signed one. */
+/** HTTP status of the transport; over a stream only the signed status exists. */
 function statusOf(answered: Answered): number {
   return answered.kind === 'answer' ? answered.status : answered.answer.status;
 }

@@ -35,7 +35,7 @@ export interface ClientStreamOptions {
   onEnd(end: StreamEnd): void;
 }
 
-/** One WebSocket to the API: sends calls, matches answers by nonce. Calls under way when it ends have no answer. */
+/** A WebSocket to the API: sends calls, matches answers by nonce. Calls under way when it ends have no answer. */
 export class ClientStream {
   readonly #options: ClientStreamOptions;
   readonly #socket: WebSocket;
@@ -177,7 +177,7 @@ function connect({ config, ca }: Configuration): WebSocket {
   });
 }
 
-/** One call under way. */
+/** A call under way. */
 class StreamCall implements Watched {
   readonly begunAt: number;
   readonly dueAt: number;
