@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { readAnswerFrames, STREAM_PATH, STREAM_PROTOCOL } from '#protocol/stream-frames.ts';
 import type { Turn } from './turns.ts';
 
-/** One stream with `inFlight` calls under way: each answer makes room for the next call. */
+/** A stream with `inFlight` calls under way: each answer makes room for the next call. */
 export class StreamCaller {
   readonly #socket: WebSocket;
   readonly #next: () => { nonce: string; frame: Buffer };
