@@ -106,7 +106,7 @@ it('connections that are ended in the middle, again and again, make nothing twic
   await apply([entry(target, 1, insertNote(1))]);
   const total = 200;
   const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+    WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()`;
   let isOver = false;
   const ending = (async () => {
     while (!isOver) await world.client.query(others);
