@@ -8,7 +8,7 @@ import { type ConfigChanges, secretOf, writeConfig } from './config-folder.ts';
 import { SignedClient } from './signed-client.ts';
 import { testFolder } from './test-folder.ts';
 
-/** What reached a handler: whatever is refused must not be here. */
+/** A call that reached a handler: a refused one must not be here. */
 export interface HandledCall {
   readonly operation: OperationName;
   readonly payload: unknown;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Sections of sidecar.json; what is given here replaces single properties of the default test configuration. */
 export type ConfigChanges = Record<string, unknown>;
 
-/** One fixed secret a key: enough for tests, and no state to hand around. */
+/** A fixed secret for each key: enough for tests, and no state to hand around. */
 export function secretOf(kid: string): string {
   return `secret-of-${kid}-`.padEnd(43, 'x');
 }

@@ -12,7 +12,7 @@ export interface CopyRun {
   onBegin(hear: (label: string) => unknown): void;
 }
 
-/** What a move tells, kept, as it is told where there is no terminal. */
+/** Keeps the output of a move, as it is without a terminal. */
 export function copyIo(): CopyRun & { readonly ending: AbortController } {
   const lines: string[] = [];
   const errors: string[] = [];

@@ -5,14 +5,14 @@ import { Client } from 'pg';
 
 export type ServerEngine = 'postgres' | 'mysql' | 'mongodb';
 
-/** A database of its own on a server, empty; whoever asks for it drops it. */
+/** A database of its own on a server, empty. The caller drops it. */
 export interface FreshDatabase {
   /** With the database's name in its path. */
   readonly url: string;
   drop(): Promise<void>;
 }
 
-/** Of the account that tests use: it may make databases whose name begins with `sidecar_`. */
+/** Makes a database with the account of the tests, which may make those whose names begin with `sidecar_`. */
 export function freshDatabase(engine: ServerEngine, serverUrl: string): Promise<FreshDatabase> {
   const name = `sidecar_${randomBytes(6).toString('hex')}`;
   const own = new URL(serverUrl);

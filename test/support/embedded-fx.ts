@@ -14,7 +14,7 @@ RegisterCommand('mark', (_source, [id]) => DB.Insert('game', 'marks', { id: Numb
 RegisterCommand('marks', () => DB.Find('game', 'marks', {}, (result) => console.log('marks ' + DB.Rows(result).map((row) => row.id).join(','))), true);
 `;
 
-/** Of server.cfg; the last line starts what uses the database. */
+/** Lines of server.cfg; the last one starts the resource that uses the database. */
 const CONFIG = ['add_unsafe_child_process_permission db_connector', 'ensure db_connector', 'ensure shop'];
 
 /** A faked FXServer with the shipped connector and nothing configured. */

@@ -186,7 +186,7 @@ const VORP: readonly FrameworkTable[] = [
 
 export const FRAMEWORKS: Readonly<Record<string, readonly FrameworkTable[]>> = { ESX, QBCore: QBCORE, VORP };
 
-/** What is given when a row is inserted, with all that the table adds to it. */
+/** Inserted rows with all that the table adds to them. */
 export function wholeRows({ declared, rows }: FrameworkTable): Record<string, unknown>[] {
   const filled = rows.map((row, i) =>
     Object.fromEntries(

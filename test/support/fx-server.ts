@@ -9,7 +9,7 @@ import { format } from 'node:util';
 import { type Context, createContext, Script } from 'node:vm';
 import { testFolder } from './test-folder.ts';
 
-/** Of the server build that a manifest may ask for (`/server:12913`). */
+/** Number of the server build that a manifest may ask for (`/server:12913`). */
 const SERVER_BUILD = 12_913;
 const TICK_MS = 10;
 const nodeRequire = createRequire(import.meta.url);
@@ -219,7 +219,7 @@ function readManifest(text: string): Manifest {
   return { entries, first: (key) => entries.get(key)?.[0] };
 }
 
-/** What Node's permission model throws (node: doc/api/permissions.md). */
+/** Error that Node's permission model throws (node: doc/api/permissions.md). */
 function accessDenied(permission: string, resource = ''): Error {
   return Object.assign(new Error('Access to this API has been restricted'), {
     code: 'ERR_ACCESS_DENIED',
@@ -228,7 +228,7 @@ function accessDenied(permission: string, resource = ''): Error {
   });
 }
 
-/** One running resource: its globals, timers, listeners and references. */
+/** A running resource: its globals, timers, listeners and references. */
 class Resource {
   readonly name: string;
   readonly folder: string;
@@ -542,7 +542,7 @@ export class FxServer {
   readonly resources = join(this.root, 'resources');
   /** The console so far, as it shows: `[ script:db_connector] text`, colour codes and all. */
   readonly lines: string[] = [];
-  /** What went to players. */
+  /** Events sent to players. */
   readonly sent: SentEvent[] = [];
   readonly #started = new Map<string, Resource>();
   readonly #convars = new Map<string, string>();
@@ -609,7 +609,7 @@ export class FxServer {
     this.#hasStarted = true;
   }
 
-  /** One line of the console. */
+  /** Runs a line of the console. */
   exec(line: string): void {
     const [command = '', ...words] = wordsOf(line);
     const [first = '', second = '', third = ''] = words;
@@ -644,7 +644,7 @@ export class FxServer {
     }
   }
 
-  /** What a remote console sees: all that is printed until the command returns (code/components/rcon: `PrintListenerContext`). */
+  /** Output for a remote console: all that is printed until the command returns (code/components/rcon: `PrintListenerContext`). */
   rcon(line: string): string[] {
     this.#rcon = [];
     this.exec(line);

@@ -9,10 +9,10 @@ import { provideLua } from '#scripts/servers/debian-program.ts';
 
 const NATIVES = fileURLToPath(new URL('lua/fx-natives.lua', import.meta.url));
 const TICK_MS = 10;
-/** Of `run`, however busy the machine is. */
+/** Time limit of `run`, however busy the machine is. */
 const PATIENCE_MS = 60_000;
 
-/** null where Lua 5.4 can be had here, else the reason why not. */
+/** null if Lua 5.4 is available here, else the reason why not. */
 export async function whyNoLua(): Promise<string | null> {
   try {
     await provideLua(() => {});
@@ -22,7 +22,7 @@ export async function whyNoLua(): Promise<string | null> {
   }
 }
 
-/** What another resource exports. Arguments and results are copied through MessagePack. */
+/** Exports of another resource. Arguments and results are copied through MessagePack. */
 export type LuaExports = Readonly<Record<string, Readonly<Record<string, (...args: never[]) => unknown>>>>;
 
 interface Waiting {
@@ -118,7 +118,7 @@ export class LuaScript {
     await gone;
   }
 
-  /** Sends a frame and serves Lua until it has done with it. One after the other, whoever asks. */
+  /** Sends a frame and serves Lua until it has done with it. Callers take turns. */
   #exchange(frame: readonly unknown[]): Promise<void> {
     const turn = this.#turn.then(() => this.#serve(frame));
     this.#turn = turn.catch(() => {});

@@ -56,7 +56,7 @@ export class LyingServer {
   probeLieMs = 0;
   /** Signed requests for the time, which are not among `seen`. */
   readings = 0;
-  /** What they are answered with. */
+  /** Answer to requests for the time. */
   tellsTime: Behaviour = (request, response, server) =>
     authenticates(JSON.stringify({ status: 'ok', time: Math.floor(server.now / 1000) }))(request, response, server);
   onUpgrade: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | null = null;
@@ -213,7 +213,7 @@ export const brokenText: Behaviour = ({ nonce }, response, { secret }) => {
   send(response, 200, Buffer.concat([Buffer.from(before), Buffer.of(0xff), Buffer.from(after)]));
 };
 
-/** What a signed answer says, but the payload changed on the way. */
+/** A signed answer whose payload changed on the way. */
 export const changedPayload: Behaviour = ({ nonce }, response, { secret }) =>
   send(response, 200, signedAnswer(secret, nonce, 200, '{"count":1}').replace('count\\":1', 'count\\":2'));
 

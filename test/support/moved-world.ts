@@ -37,7 +37,7 @@ const COUNTED = {
     column('db_row_id', 'string', { nullable: true }),
   ],
 };
-/** What another part adds to it. */
+/** Tables and columns that another part adds. */
 const PLUG = {
   name: 'counted',
   columns: [column('mood', 'string', { length: 20, nullable: true })],
@@ -129,11 +129,11 @@ export async function readWorld(client: SignedClient, { namespace, tables }: Mov
   return { hash, schema, plug: plug.schema, rows };
 }
 
-/** What only shows once one goes on with a moved world: ids that were given are not given again, gaps stay gaps. */
+/** Continues with a moved world: ids that were given are not given again, gaps stay gaps. */
 export async function goOn(client: SignedClient, { namespace }: MovedWorld): Promise<void> {
   const insert = (table: string, row: object) => client.must('insert', { namespace, table, rows: [row] });
   expect(await insert('counted', { label: 'new' })).toMatchObject({ ids: [5001] });
-  // What is derived came along, and follows its source here as well.
+  // Derived columns came along, and follow their source here as well.
   const found = { field: 'found', op: 'eq', value: "ÜNÏCODE 😀 \\ '" };
   const { affected } = await client.must('update', {
     namespace,

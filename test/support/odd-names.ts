@@ -69,7 +69,7 @@ const NAME_LISTS = [words('c1 c2 c3 c4 n1 n2'), SYSTEM_COLUMNS, BOOKKEEPING_NAME
   names.filter((name) => !name.startsWith('k')),
 );
 
-/** Different names, plain or odd, of which none begins with `k`. */
+/** Different names, plain or odd; none begins with `k`. */
 export function drawnNames(random: { pick<T>(items: readonly T[]): T }, count: number): string[] {
   const left = [...random.pick(NAME_LISTS)];
   return Array.from({ length: count }, () => left.splice(left.indexOf(random.pick(left)), 1)[0] as string);

@@ -1,5 +1,5 @@
 /**
- * What `schema.sync` and `schema.extend` mean for tables, columns and rows (contract section 11), once more in a few
+ * Meaning of `schema.sync` and `schema.extend` for tables, columns and rows (contract section 11), once more in a few
  * lines that import nothing of what they judge.
  */
 

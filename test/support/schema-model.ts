@@ -2,7 +2,7 @@ import fc, { type GeneratorValue } from 'fast-check';
 import { drawnNames } from './odd-names.ts';
 
 /**
- * What a schema change means for rows, once more and in plain TypeScript, from contract section 6 alone: random schemas,
+ * Meaning of a schema change for rows, once more and in plain TypeScript, from contract section 6 alone: random schemas,
  * random changes of them, and what a sync must answer. Imports nothing of what it judges.
  */
 
@@ -73,9 +73,9 @@ export function fits(value: unknown, column: ModelColumn): boolean {
 
 export class Random {
   readonly #g: GeneratorValue;
-  /** Of columns; those of keys begin with `k`, and no others do. */
+  /** Names of columns; names of key columns begin with `k`, and no others do. */
   readonly #names: readonly string[];
-  /** Of tables. */
+  /** Names of tables. */
   readonly tables: readonly string[];
 
   constructor(g: GeneratorValue) {
@@ -234,7 +234,7 @@ export interface Expected {
   rows: Map<string, ModelRow[]>;
 }
 
-/** What a sync of `to` must answer where `from` is stored with `rows`. New generated ids are left out of rows. */
+/** Right answer to a sync of `to` if `from` is stored with `rows`. New generated ids are left out of rows. */
 export function expectedOf(from: readonly ModelTable[], rows: ModelRows, to: readonly ModelTable[]): Expected {
   const outcomes = to.map((table) => {
     const same = from.find((candidate) => candidate.name === table.name);

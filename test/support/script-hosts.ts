@@ -17,7 +17,7 @@ export interface Target {
 
 /** A game server with db_connector from `dist/`, as the host contract suite uses it. */
 export interface ScriptHost {
-  /** What bytes are at this host: the name that `Object.prototype.toString` gives. */
+  /** Kind of bytes at this host: the name that `Object.prototype.toString` returns. */
   readonly byteKind: string;
   /**
    * Adds and starts a bundle. Its code sees `db`, `Q`, `say(line)`, `ask(exportName, question)`, `command(name, run)`, where
@@ -38,7 +38,7 @@ function databaseJson({ secret: _, ...fields }: Target): string {
 }
 
 async function lineOf(host: Pick<ScriptHost, 'lines'>, pattern: RegExp, from: number): Promise<string> {
-  // Whoever asks again and again must let sockets and ticks have their turn.
+  // A polling caller must let sockets and ticks have their turn.
   await new Promise((resolve) => setImmediate(resolve));
   return vi.waitFor(() => {
     const found = host

@@ -13,7 +13,7 @@ export { type ConfigChanges, keyOf, secretOf, unique, writeConfig } from './conf
 export interface SidecarOptions extends Partial<Omit<ServeOptions, 'config' | 'log'>> {
   /** A folder of an earlier sidecar, to start again on its data. Default: a new one. */
   readonly folder?: string;
-  /** One that several sidecars share, or one after another; it stays. Default: one of its own. */
+  /** Database that several sidecars share, or use in turn; it stays. Default: one of its own. */
   readonly database?: TestDatabase;
   readonly config?: ConfigChanges;
 }
@@ -23,7 +23,7 @@ export interface TestSidecar {
   readonly configFile: string;
   readonly address: string;
   readonly secret: string;
-  /** Of the engine below. */
+  /** Capabilities of the engine below. */
   readonly capabilities: Capabilities;
   /** Key `local`: every operation, every namespace, unfiltered writes. */
   readonly client: SignedClient;

@@ -32,7 +32,7 @@ export interface Envelope {
 }
 
 export interface Answer {
-  /** Of the HTTP answer. */
+  /** Status of the HTTP answer. */
   readonly httpStatus: number;
   readonly headers: Record<string, string | string[] | undefined>;
   /** The whole body, as it came. */
@@ -40,7 +40,7 @@ export interface Answer {
   readonly envelope: Record<string, unknown>;
   readonly ok: boolean;
   readonly status: number;
-  /** Code of the error object, empty where it succeeded. */
+  /** Code of the error object; empty if the call succeeded. */
   readonly code: string;
   readonly message: string;
   /** Payload text, digit for digit. */

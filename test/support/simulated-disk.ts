@@ -2,16 +2,16 @@ import type { Disk, DiskFile, FolderLock } from '#sidecar/write-behind/journal/d
 
 const SECTOR_BYTES = 512;
 
-/** One call of the disk, before it is carried out. */
+/** A call of the disk, before it is carried out. */
 export interface DiskCall {
   readonly kind: 'open' | 'write' | 'flush' | 'read' | 'rename' | 'remove' | 'flushFolder' | 'list';
   readonly path: string;
-  /** Of a write or a read. */
+  /** Size of a write or a read. */
   readonly bytes: number;
 }
 
 /**
- * What goes wrong. `error`: refused with that code. `short`: a write takes so many bytes only. `lie`: a flush says it is
+ * Fault of a call. `error`: refused with that code. `short`: a write takes so many bytes only. `lie`: a flush says it is
  * done and keeps nothing.
  */
 export type DiskFault = { readonly error: string } | { readonly short: number } | { readonly lie: true };
@@ -24,7 +24,7 @@ export interface SimulatedDiskOptions {
 /** A number from 0 to less than 1. */
 export type Random = () => number;
 
-/** What was written, and what of it outlives a power failure. */
+/** Written bytes, and the part of them that outlives a power failure. */
 class Inode {
   bytes = new Uint8Array(0);
   durable = new Uint8Array(0);
@@ -88,7 +88,7 @@ export class SimulatedDisk {
     this.#intercept = options.intercept ?? (() => null);
   }
 
-  /** What a process that starts now sees of it; the next `kill` or `powerCut` is its end. */
+  /** Disk of a process that starts now; the next `kill` or `powerCut` ends it. */
   mount(): Disk {
     return new MountedDisk(this, this.#life);
   }
@@ -113,7 +113,7 @@ export class SimulatedDisk {
     return this.find(path).bytes;
   }
 
-  /** Behind the back of whoever uses it, and durable at once. */
+  /** Replaces a file without the running process, and durable at once. */
   replace(path: string, bytes: Uint8Array): void {
     const inode = new Inode();
     inode.write(bytes, 0);

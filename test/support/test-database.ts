@@ -7,14 +7,14 @@ import { testFolder } from './test-folder.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** What the contract suite runs on in this project (vitest.config.ts). */
+    /** Engine of the contract suite in this project (vitest.config.ts). */
     readonly engine?: TestedEngine;
     /** The differential test: how many programs, and the seed, the same on every engine; with a path only that program. */
     readonly differential: { readonly programs: number; readonly seed: number; readonly path: string };
   }
 }
 
-/** An empty database on the engine under test. Whoever asks for it drops it. */
+/** An empty database on the engine under test. The caller drops it. */
 export interface TestDatabase {
   /** `database` of sidecar.json. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ function engineUnderTest(): TestedEngine {
   return inject('engine') ?? 'sqlite';
 }
 
-/** Null where a sidecar makes its own: a file in its folder. */
+/** Null if a sidecar makes its own: a file in its folder. */
 export async function ownDatabase(): Promise<TestDatabase | null> {
   return engineUnderTest() === 'sqlite' ? null : newDatabase();
 }

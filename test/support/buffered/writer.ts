@@ -161,7 +161,7 @@ export class Writer {
     return kind === 'event' ? { kind, tag: `${writer}-${number}`, parts: dice.int(1, 3) } : { kind };
   }
 
-  /** Of one row: where there are no transactions, a live insert may be cut off in the middle. */
+  /** Action on one row: without transactions, a live insert may be cut off in the middle. */
   #liveAction(number: number): Action {
     const { dice, writer } = this.#options;
     return dice.chance(50) ? { kind: 'event', tag: `${writer}-${number}`, parts: 1 } : { kind: 'note' };

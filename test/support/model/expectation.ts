@@ -12,7 +12,7 @@ export interface Done {
   readonly count: number;
 }
 
-/** What a step must be answered: one of the refusals, exactly this payload, or, of a batch, each of its results. */
+/** Right answer to a step: any of the refusals, exactly this payload, or each result of a batch. */
 export type Expectation =
   | { readonly refusals: readonly Refusal[] }
   | Done
@@ -39,7 +39,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 
 const FAILED_RESULT = /\{"error":\{"code":"(\w+)","message":"(?:[^"\\]|\\.)+"\}\}/y;
 
-/** What was expected in place of the answer; null where it is right. */
+/** Expected answer as text if the given answer is wrong; null if it is right. */
 export function contradiction(expectation: Expectation, answer: ModelAnswer): string | null {
   if ('refusals' in expectation) return refusalContradiction(expectation.refusals, answer);
   if ('results' in expectation) return resultsContradiction(expectation.results, answer);

@@ -22,7 +22,7 @@ export class GeneratorState {
     this.#max = max;
   }
 
-  /** Null where none is left. */
+  /** Null if no id is left. */
   next(): bigint | typeof UNKNOWN_ID | null {
     if (this.#low >= this.#max) return null;
     if (this.#high >= this.#max) throw new Undecided('the generator may be at its end');

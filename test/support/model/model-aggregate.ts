@@ -52,7 +52,7 @@ function inOrder(
 const named = (table: ModelTable, name: string) => columnOf(table, name) as ModelColumn;
 const cellText = (table: ModelTable, row: ModelRow, name: string) => renderValue(named(table, name), row[name] ?? null);
 
-/** What a value is written as: counts as integers, sums as numbers of any size. */
+/** Column type of an aggregate: counts as integers, sums as numbers of any size. */
 function columnFor(table: ModelTable, { fn, field }: ModelAggregate): ModelColumn {
   const own = columnOf(table, field ?? '') ?? (table.columns[0] as ModelColumn);
   return fn === 'count' || fn === 'countDistinct' ? { ...own, type: 'int64' } : own;

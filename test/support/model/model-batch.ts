@@ -32,11 +32,11 @@ export type WriteResult =
   | Extract<Expectation, { refusals: unknown }>
   | (Done & { readonly added?: readonly ModelRow[] });
 
-/** What a batch is done on. */
+/** State that a batch changes. */
 export interface BatchGround {
   readonly can: ModelCapabilities;
   stateOf(table: string): TableState;
-  /** Does one operation of which nothing is wrong by itself. */
+  /** Does an operation that has no fault of its own. */
   write(write: WriteStep): WriteResult;
 }
 
@@ -81,7 +81,7 @@ class BatchRun {
     };
   }
 
-  /** Of the batch as a whole, atomic or not. */
+  /** Refusals of the batch as a whole, atomic or not. */
   #refusals(): Refusal[] {
     const { operations, atomic } = this.#step;
     const refusals: Refusal[] = [];
@@ -99,7 +99,7 @@ class BatchRun {
     return refusals;
   }
 
-  /** What can be said of an operation before anything is done. */
+  /** Faults of an operation that are known before anything is done. */
   #ownFaults(index: number): readonly string[] {
     const { operations, atomic } = this.#step;
     const { write } = operations[index] as BatchMember;
@@ -117,7 +117,7 @@ class BatchRun {
     return faultsOf(tableOf(write.table), given, this.#ground.can);
   }
 
-  /** An id that the row brings along is known before anything is done; null where it does not, or holds no id. */
+  /** Id that the row brings along, known before anything is done; null if it brings none. */
   #givenIdAt({ operation, row }: ModelReference): KnownId | null {
     const { write } = this.#step.operations[operation] as BatchMember;
     const column = idColumn(this.#ground.stateOf(write.table).table);
@@ -157,7 +157,7 @@ class BatchRun {
     return { expectation: { results: this.#results }, isKept: own.some((codes) => codes.length === 0) };
   }
 
-  /** What the database does may use ids up also where nothing of it stays. */
+  /** An undone write may use up ids. */
   useIds(): void {
     for (const state of this.#states) {
       const cells = this.#step.operations.flatMap(({ write }) =>

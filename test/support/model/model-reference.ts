@@ -28,7 +28,7 @@ export function takesIdsOf(source: ModelColumn, target: ModelColumn): boolean {
   return source.type === target.type && ['decimal', 'uuid', 'date', 'datetime'].includes(source.type);
 }
 
-/** The column whose values are a table's ids; null where the key is not one column. */
+/** The column whose values are a table's ids; null if the key is not one column. */
 export function idColumn(table: ModelTable): ModelColumn | null {
   const [name, ...others] = table.primaryKey;
   return name === undefined || others.length > 0 ? null : (columnOf(table, name) ?? null);
@@ -61,7 +61,7 @@ export function idOf(table: ModelTable, row: ModelRow): KnownId {
   return { column, value };
 }
 
-/** Null where it is not known yet. */
+/** Null if the id is not known yet. */
 type IdAt = (reference: ModelReference) => KnownId | null;
 
 /** The operation with the ids that are known in the place of references. */

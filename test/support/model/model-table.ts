@@ -78,7 +78,7 @@ export class TableState {
     });
   }
 
-  /** The row that has these values, none of which is NULL. */
+  /** The row that has these values; none of them is NULL. */
   find(values: ModelRow): ModelRow | undefined {
     return this.rows.find((row) => Object.entries(values).every(([name, value]) => row[name] === value));
   }
@@ -106,7 +106,7 @@ export class TableState {
     return { isWhole: this.#isWhole, added };
   }
 
-  /** Null where the generator is at its end. */
+  /** Null if the generator is at its end. */
   #complete(cells: Cells, added: readonly ModelRow[], mark: bigint): ModelRow | null {
     const row: ModelRow = {};
     for (const column of this.table.columns) {

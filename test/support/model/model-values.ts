@@ -44,7 +44,7 @@ export function compareToOperand(column: ModelColumn, value: ModelValue, operand
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The sum, or null where the column does not hold it. NULL counts from 0. */
+/** The sum, or null if the column cannot hold it. NULL counts from 0. */
 export function addTo(column: ModelColumn, value: ModelValue, amount: ModelValue): ModelValue {
   if (column.type === 'float64') {
     const sum = Number(value ?? 0) + Number(amount);

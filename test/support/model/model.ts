@@ -21,7 +21,7 @@ import { faultsOf } from './validate.ts';
 
 const MAX_ROWS = 1000;
 
-/** One namespace. */
+/** A namespace in plain TypeScript. */
 export class Model {
   readonly #tables: ReadonlyMap<string, TableState>;
   readonly #can: ModelCapabilities;
@@ -62,7 +62,7 @@ export class Model {
     if (step.op === 'batch') return runBatch(step, this.#ground);
     const rowsBefore = this.stateOf(step.table).rows.length;
     const expectation = this.#execute(step);
-    // Failures are not remembered, but for an insert of which rows stay (contract section 5).
+    // Failures are not remembered, but for an insert whose rows stay (contract section 5).
     const hasLeftRows = step.op === 'insert' && this.stateOf(step.table).rows.length > rowsBefore;
     return { expectation, isKept: 'text' in expectation || hasLeftRows };
   }
@@ -144,7 +144,7 @@ export class Model {
   }
 }
 
-/** What a batch is refused for before its key is looked at, where the engine is told or its form. */
+/** Refusals of a batch before its key is looked up: by the engine's capabilities or by its form. */
 function refusalsAtOnce({ atomic, operations }: StepOf<'batch'>, can: ModelCapabilities): readonly Refusal[] {
   if (atomic) return can.transactions ? [] : [{ code: 'unsupported_operation', index: null }];
   return operations.flatMap(({ expected }, index) => (expected === null ? [] : [{ code: 'invalid_request', index }]));
@@ -169,7 +169,7 @@ function once(done: Done): Done {
   };
 }
 
-/** A row that an upsert inserts, with what it adds; null where a sum is out of range. */
+/** A row that an upsert inserts, with its increments; null if a sum is out of range. */
 function begunRow(table: ModelTable, { row, inc }: StepOf<'upsert'>): Cells | null {
   const sums: ModelRow = {};
   for (const name of Object.keys(inc)) sums[name] = (row[name] ?? columnOf(table, name)?.default)?.value ?? null;

@@ -43,7 +43,7 @@ function spoiled(type: ColumnType, json: string): string {
   return JSON.stringify(/\d/.test(text) ? otherLastDigit(text) : `${text} `);
 }
 
-/** What a collation, a pad rule or a normalisation would make of it. */
+/** Text as a collation, a pad rule or a normalisation would change it. */
 function otherText(text: string): string {
   const others = [text.trimEnd(), text.toLowerCase(), text.toUpperCase(), text.normalize('NFC'), text.normalize('NFD')];
   return others.find((other) => other !== text) ?? `${text} `;

@@ -5,7 +5,7 @@ const UNGROUPED = ['text', 'json', 'bytes'];
 /** Doubles are left out: their sums depend on the order in which they are added. */
 const EXACT = ['int32', 'int64', 'decimal'];
 const NAMES = ['total', 'v1', 'v2', 'sum', 'count', 'n', 'c'];
-/** Of a hundred, those that ask for something that is refused. */
+/** Percentage of requests that must be refused. */
 const WRONG = 4;
 
 export function aggregateOf(random: RandomSource, table: ModelTable, filter: ModelFilter | null): Step {

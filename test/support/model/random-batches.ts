@@ -9,7 +9,7 @@ import {
   type WriteStep,
 } from './types.ts';
 
-/** Of a hundred, those that ask for something that is refused. */
+/** Percentage of requests that must be refused. */
 const WRONG = 3;
 const TOO_MANY_ROWS = 61;
 
@@ -46,7 +46,7 @@ function withManyRows(operations: readonly BatchMember[]): readonly BatchMember[
   });
 }
 
-/** One value stands for an id of an earlier insert, where a column takes it. */
+/** Replaces one value by a reference to the id of an earlier insert, if a column takes it. */
 function withReference(
   random: RandomSource,
   write: WriteStep,

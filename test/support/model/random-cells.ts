@@ -86,7 +86,7 @@ function textCell(random: RandomSource, column: ModelColumn): Cell {
   return sameCell(random.chance(15) && fits(longer) ? longer : word);
 }
 
-/** What the column refuses, with the code. */
+/** A value that the column refuses, with the code. */
 export function wrongCell(random: RandomSource, column: ModelColumn): Cell {
   const wrong = (text: string, refusal = 'invalid_value'): Cell => ({ text, value: null, refusal });
   switch (column.type) {
@@ -123,7 +123,7 @@ export function wrongCell(random: RandomSource, column: ModelColumn): Cell {
   }
 }
 
-/** What `inc` adds: maybe more than the column holds. */
+/** Amount for `inc`: maybe more than the column holds. */
 export function randomAmount(random: RandomSource, column: ModelColumn): Cell {
   if (column.type === 'float64') return floatCell(random.pick(FLOATS));
   if (random.chance(60)) {

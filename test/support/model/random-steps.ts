@@ -17,7 +17,7 @@ const NUMERIC = ['int32', 'int64', 'decimal', 'float64'];
 const NULL: Cell = { text: 'null', value: null };
 const KEYS = ['k', 'K', 'k ', '🚗'];
 const MAX_DEPTH = 4;
-/** Of a hundred rows, those that hold something wrong. */
+/** Percentage of rows that hold something wrong. */
 const WRONG_ROWS = 3;
 
 const EQUALITY = ['eq', 'ne', 'in', 'nin', 'isNull'];

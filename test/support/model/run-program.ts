@@ -8,7 +8,7 @@ import { type ModelCapabilities, type Program, type Step, tablesOf } from './typ
 
 export interface ModelAnswer {
   readonly status: number;
-  /** Empty where it succeeded. */
+  /** Empty if the call succeeded. */
   readonly code: string;
   /** Payload, digit for digit. */
   readonly text: string;
@@ -94,7 +94,7 @@ class ProgramRun {
     if (expected !== null) this.#fail(index, expected, answer);
   }
 
-  /** What the tables hold at the end. */
+  /** Compares the rows of all tables at the end. */
   async compareRows(): Promise<void> {
     const { steps } = this.#program;
     for (const [i, step] of this.#atTheEnd.entries()) await this.step(step, steps.length + i);

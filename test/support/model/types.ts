@@ -35,7 +35,7 @@ export const COLUMN_TYPES: readonly ColumnType[] = [
 /** Both integers: a bigint. decimal: a bigint, times 10^scale. json, datetime, date, uuid, bytes: the text that is returned. */
 export type ModelValue = null | boolean | number | bigint | string;
 
-/** What is sent, and what it stands for; `refusal` is the code where the column cannot hold it. */
+/** A sent value and its meaning; `refusal` is the code if the column cannot hold it. */
 export interface Cell {
   /** JSON text. */
   readonly text: string;
@@ -56,9 +56,9 @@ export type Cells = Readonly<Record<string, Cell>>;
 export interface ModelColumn {
   readonly name: string;
   readonly type: ColumnType;
-  /** Of a string. */
+  /** Length of a string. */
   readonly length: number;
-  /** Of a decimal. */
+  /** Digits of a decimal. */
   readonly precision: number;
   readonly scale: number;
   readonly nullable: boolean;
@@ -97,7 +97,7 @@ export interface ModelSort {
   readonly dir: 'asc' | 'desc';
 }
 
-/** One request of a program. `filter` null: all of the rows. */
+/** A request of a program. `filter` null: all of the rows. */
 export type Step =
   | { readonly op: 'insert'; readonly table: string; readonly rows: readonly Cells[]; readonly key: string | null }
   | {
@@ -176,7 +176,7 @@ export interface Program {
   readonly steps: readonly Step[];
 }
 
-/** What the engine below can do (contract section 11), as the model is told. */
+/** Capabilities of the engine below (contract section 11), as given to the model. */
 export interface ModelCapabilities {
   readonly transactions: boolean;
   readonly filterableJson: boolean;
@@ -191,7 +191,7 @@ export function tablesOf(step: Step): readonly string[] {
   return step.op === 'batch' ? [...new Set(step.operations.map(({ write }) => write.table))] : [step.table];
 }
 
-/** Sets of columns of which no two rows may have the same values, the primary key first. */
+/** Sets of columns whose values no two rows may share, the primary key first. */
 export function uniqueSetsOf(table: ModelTable): (readonly string[])[] {
   return [
     table.primaryKey,

@@ -82,7 +82,7 @@ function incFaults(table: ModelTable, inc: Cells, kept: readonly string[]): stri
   });
 }
 
-/** Of what an upsert names as the only columns that an existing row takes. */
+/** Faults in the columns that an upsert names as the only ones for an existing row. */
 function takenFaults(
   table: ModelTable,
   update: readonly string[],

@@ -1,6 +1,6 @@
 import type { SignedClient } from '../signed-client.ts';
 
-/** What a fixture of an old build holds: written by that build, read by the present one. */
+/** Contents of a fixture of an old build: written by that build, read by the present one. */
 
 /** The clock of the build that writes. The present one reads a minute later. */
 export const WRITTEN_AT = Date.UTC(2026, 10, 24, 12);

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-/** One file an engine: what an old build has left on the disk and in its database. */
+/** A file for each engine: the disk and the database as an old build left them. */
 export interface Fixture {
   /** Answers to `READS`, as text. */
   readonly answers: readonly string[];
@@ -10,7 +10,7 @@ export interface Fixture {
   readonly cookies: readonly (readonly [string, string])[];
   /** The folder of the sidecar: path → base64. */
   readonly files: Readonly<Record<string, string>>;
-  /** Of a server: SQL statements (PostgreSQL: one text of `pg_dump`), or lines of JSON; SQLite's is a file. */
+  /** Dump of a server: SQL statements (PostgreSQL: one text of `pg_dump`), or lines of JSON; SQLite's is a file. */
   readonly dump: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function writeFixture(file: string, fixture: Fixture): void {
   writeFileSync(file, gzipSync(JSON.stringify(fixture, null, 1), { level: 9 }));
 }
 
-/** `sidecar.json` stays out: whoever opens the fixture writes one of its own. */
+/** `sidecar.json` stays out: a test that opens the fixture writes its own. */
 export function filesBelow(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
