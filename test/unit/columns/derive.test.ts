@@ -8,7 +8,7 @@ import { derivedOf, deriveInto } from '#sidecar/columns/derive.ts';
 const PLAIN = { nullable: true, unique: false, autoIncrement: false };
 const source = (type: ColumnType): Column => ({ name: 'from', type, ...PLAIN });
 
-/** What a column takes out of a source with this value. */
+/** Value that a column derives from a source with this value. */
 function derived(column: Partial<Column> & Pick<Column, 'type'>, type: ColumnType, value: Value): Value | undefined {
   const { derived: options = { from: 'from' }, ...rest } = column;
   const own: Column = { ...PLAIN, ...rest, name: 'to', derived: options };

@@ -14,7 +14,7 @@ function read(target: Column, text: string): Value {
   return parseValue(target, parseJson(text, { overflow: 'keep' }), 'rows[3].c');
 }
 
-/** What a row holds after this was written to it, as it is answered. */
+/** Answered text of a value after it was written. */
 function roundTrip(target: Column, text: string): string {
   return writeValue(target, read(target, text));
 }
@@ -101,7 +101,7 @@ describe('accepted, and how it comes back', () => {
     ['json null is NULL', column('json', { nullable: true }), 'null', 'null'],
   ])('%s', (_name, target, given, expected) => {
     expect(roundTrip(target, given)).toBe(expected);
-    // What is answered can be written back.
+    // An answered value can be written back.
     expect(roundTrip(target, expected)).toBe(expected);
   });
 

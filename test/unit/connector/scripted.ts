@@ -9,7 +9,7 @@ import { importSecret } from '#protocol/signing.ts';
 import { type DbResult, SECRET, type Ticket } from '#support/connector-rig.ts';
 import { signedAnswer, TIME_PAYLOAD, unsignedAnswer } from '#support/lying-server.ts';
 
-/** One request on its way; the test says how it ends. */
+/** A request on its way; the test says how it ends. */
 export interface Flight {
   readonly request: HttpRequest;
   /** `told`: what the transport tells beside the answer. */

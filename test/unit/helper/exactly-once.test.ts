@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What may happen to a bundle's calls, in any order. */
+/** Events of a bundle's calls, in any order. */
 const anyStep = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ kind: 'call' } as const) },
   { weight: 2, arbitrary: fc.constant({ kind: 'throwing call' } as const) },

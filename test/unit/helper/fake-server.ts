@@ -7,7 +7,7 @@ interface Call {
   readonly id: string;
 }
 
-/** What the connector says of a call: by default everything is well and empty. */
+/** Answer of the connector to a call: by default a success without content. */
 export interface Answer {
   readonly State: string;
   readonly Status: number;
@@ -68,12 +68,12 @@ export class FakeServer implements DatabaseHost {
     return call;
   }
 
-  /** Of the call with this number, counted from 0. */
+  /** Answers the call with this number, counted from 0. */
   answer(index: number, answer: Answer): void {
     this.#answers.set(this.calls[index]?.id ?? '', answer);
   }
 
-  /** Of all calls that wait for an answer. */
+  /** Answers all calls that wait. */
   answerAll(answer: Answer): void {
     for (const [id, known] of this.#answers) if (known === null) this.#answers.set(id, answer);
   }

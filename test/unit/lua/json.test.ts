@@ -7,7 +7,7 @@ import { LuaScript, whyNoLua } from '#support/lua-script.ts';
 const HELPER = join(fileURLToPath(new URL('../../..', import.meta.url)), 'dist/db_connector/helper.lua');
 const reason = await whyNoLua();
 
-/** What Lua keeps of a value: a property that is null is none, and a list ends with its last value. */
+/** Value as Lua keeps it: a property that is null is none, and a list ends with its last value. */
 function inLua(value: unknown): unknown {
   if (Array.isArray(value)) {
     const list = value.map(inLua);

@@ -10,12 +10,12 @@ const past = fc.uniqueArray(fc.record({ journal, ...place }), {
   selector: ({ journal: name, token }) => `${name} ${token}`,
 });
 
-/** One that a database can hold: nobody has owned it under its own token before. */
+/** A row that a database can hold: it had no earlier owner under its own token. */
 const row: fc.Arbitrary<QueueRow> = fc
   .record({ namespace: fc.constant('stats'), journal: fc.option(journal), ...place, past })
   .map((made) => ({ ...made, past: made.past.filter(({ token }) => token < made.token) }));
 
-/** How far a journal came under a token; null where the row knows nothing of it. */
+/** How far a journal came under a token; null if the row does not know it. */
 function reached(queue: QueueRow, { journal: name, token }: Omit<PastOwner, 'position'>): number | null {
   if (queue.journal === name && queue.token === token) return queue.position;
   return queue.past.find((one) => one.journal === name && one.token === token)?.position ?? null;

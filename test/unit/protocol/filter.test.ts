@@ -60,7 +60,7 @@ function refusal(text: string): string {
   return 'accepted';
 }
 
-/** What a condition says of a row whose column holds `held`, both as JSON text. */
+/** Result of a condition on a row whose column holds `held`, both as JSON text. */
 function matches(field: string, op: string, value: string, held: string): Truth {
   const filter = read(`{"field":"${field}","op":"${op}","value":${value}}`);
   return evaluate(filter, new Map([[field, parseValue(columnOf(field), parseJson(held))]]));

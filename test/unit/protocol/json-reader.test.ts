@@ -120,7 +120,7 @@ describe('numbers', () => {
         const value = parseJson(token);
         const text = value instanceof JsonNumber ? value.text : String(value);
         expect(isSameNumber(text, token)).toBe(true);
-        // A plain number wherever a double does: whoever needs no digits need not know of JsonNumber.
+        // A plain number wherever a double is exact: most readers need not know of JsonNumber.
         if (value instanceof JsonNumber) expect(isSameNumber(String(Number(token)), token)).toBe(false);
       }),
       { numRuns: 3000 },

@@ -66,7 +66,7 @@ async function hmac(secret: string, fields: readonly (string | number)[]): Promi
     .replaceAll('=', '');
 }
 
-/** What the sidecar does with a body, from the functions that it uses. */
+/** Authentication of a body, from the functions that the sidecar uses. */
 function authenticate(vector: Vectors['refusedRequests'][number]): string {
   try {
     const envelope = parseRequestEnvelope(vector.body, 1_000_000);
@@ -128,6 +128,6 @@ test.each(vectors.schemas)('schema: $name', ({ declared, normalised, hash }) => 
   const { schema } = parseSchema(parseJson(declared));
   expect(canonicalJson(schemaToJson(schema))).toBe(canonicalJson(parseJson(normalised)));
   expect(schemaHash(schema)).toBe(hash);
-  // Whoever computes the hash from what describe answers comes to the same.
+  // The hash of the schema that describe answers is the same.
   expect(schemaHash(parseSchema(parseJson(normalised)).schema)).toBe(hash);
 });

@@ -58,7 +58,7 @@ export class SampleWorld {
     this.#loss = { at: call, then };
   }
 
-  /** What is still on its way arrives. */
+  /** Delivers the calls that are still on their way. */
   deliverLate(): void {
     for (const { operation, text } of this.#late.splice(0)) this.sidecar.run(operation, text);
   }
@@ -71,7 +71,7 @@ export class SampleWorld {
     return this.sidecar.rows('bank_transactions').map(({ state }) => String(state));
   }
 
-  /** What is there beyond what should be there, counted without a word from the sample's own audit. */
+  /** Surplus of money, counted without the sample's own audit. */
   surplus(): number {
     const characters = this.sidecar.rows('characters');
     const sum = (name: string) => characters.reduce((total, row) => total + Number(row[name]), 0);

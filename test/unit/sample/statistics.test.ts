@@ -30,7 +30,7 @@ async function play({ statistics }: Game): Promise<void> {
   }
 }
 
-/** What is in the table, added up without a word from the sample. */
+/** Sums of the table, added up without the sample's own code. */
 function stored(world: SampleWorld): Record<string, number> {
   const sum = (name: string) => world.sidecar.rows('players').reduce((total, row) => total + Number(row[name] ?? 0), 0);
   return { saves: sum('saves'), seconds: sum('seconds'), metres: sum('metres'), kills: sum('kills') };

@@ -16,7 +16,7 @@ const CONFIG: WriteBehindConfig = {
   namespaces: new Map([['a', { consistentReads: true }]]),
 };
 
-/** One database and the sidecars that a test starts on it, in simulated time. */
+/** A database and the sidecars that a test starts on it, in simulated time. */
 export class BufferWorld {
   readonly time = new SimulatedTime();
   readonly database = new SimulatedDatabase(this.time, new Dice(1), { hasTransactions: true, forgetsPosition: false });

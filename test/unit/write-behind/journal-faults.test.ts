@@ -100,7 +100,7 @@ describe('a flush that failed', () => {
     world.fault = () => null;
     const opened = await world.reopen();
     expect(await payloadsOf(opened)).toEqual(['before', 'open']);
-    // What the failed flush has not kept can be read all the same, until the power fails.
+    // Bytes that the failed flush did not keep can still be read, until the power fails.
     world.disk.powerCut(() => 0);
     expect(await payloadsOf(await world.open())).toEqual(['before', 'open']);
   });

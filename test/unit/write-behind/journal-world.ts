@@ -61,7 +61,7 @@ export class JournalWorld {
   readonly clock = new ManualClock();
   readonly disk: SimulatedDisk;
   readonly lines: LogLine[] = [];
-  /** What goes wrong from now on. */
+  /** Fault of the calls from now on. */
   fault: (call: DiskCall) => DiskFault | null | Promise<DiskFault | null>;
   readonly #segmentBytes: number;
 

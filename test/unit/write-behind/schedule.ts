@@ -23,10 +23,10 @@ export interface Verdict {
   readonly acknowledged: number;
 }
 
-/** What a schedule must find out, to show that it can. */
+/** Fault that a schedule must find, to show that it can. */
 export type Planted = 'nothing' | 'databaseForgetsPosition' | 'diskLies';
 
-/** One life of one or two sidecars, a database and those who use and break them; the seed decides all of it. */
+/** A life of one or two sidecars, a database, and the calls and faults on them; the seed decides all of it. */
 export class Schedule {
   readonly #dice: Dice;
   readonly #time = new SimulatedTime();
@@ -248,7 +248,7 @@ export class Schedule {
     if (this.#time.nowMs > deadline + 1) this.#faults.push('a drain took longer than its time');
   }
 
-  /** In the middle of applying; whoever takes the queue over knows nothing of it. */
+  /** Kills the sidecar in the middle of applying; the next owner of the queue knows nothing of it. */
   #dieAndBeReplaced(): void {
     const dice = this.#dice;
     const namespace = dice.pick(NAMESPACES);

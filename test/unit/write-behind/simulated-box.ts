@@ -13,7 +13,7 @@ export interface BoxOptions {
   readonly time: SimulatedTime;
   readonly dice: Dice;
   readonly database: SimulatedDatabase;
-  /** Of the operating system, at a call of the disk. */
+  /** Fault of the operating system at a call of the disk. */
   readonly intercept: (call: DiskCall) => DiskFault | null | Promise<DiskFault | null>;
 }
 
@@ -66,7 +66,7 @@ export class SimulatedBox {
     );
   }
 
-  /** What a copy of the journal's folder brings back later, on this box or another one. */
+  /** Copies the journal's folder; the result restores it later, on this box or another one. */
   backup(): (box?: SimulatedBox) => void {
     const files = this.#disk.paths().map((path) => ({ path, bytes: this.#disk.contentOf(path).slice() }));
     return (box = this) => {

@@ -86,7 +86,7 @@ export class SimulatedDatabase {
     if (row.journal !== journal) this.#rows.set(namespace, nextOwner(row, journal));
   }
 
-  /** What `restore` brings back: the writes, and how far the queues are. */
+  /** Copies the writes and the positions of the queues; the result restores them. */
   backup(): () => void {
     const rows = new Map(this.#rows);
     const applied = [...this.applied];

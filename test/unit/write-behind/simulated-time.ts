@@ -46,7 +46,7 @@ export class SimulatedTime {
     this.#nowMs = until;
   }
 
-  /** Of a process, which hears nothing more once it is dead. */
+  /** Clock of a process, which hears nothing more once it is dead. */
   clockOf(isDead: () => boolean): Clock {
     return {
       now: () => this.epochMs,

@@ -2,7 +2,7 @@ import type { AppliedWrite } from './simulated-database.ts';
 
 export type Outcome = 'flying' | 'acknowledged' | 'refused' | 'unknown';
 
-/** One write that a client sent, and what it has heard of it. */
+/** A write that a client sent, and its answers so far. */
 export interface SentWrite {
   readonly n: number;
   readonly box: string;
@@ -15,14 +15,14 @@ export interface SentWrite {
   isDiscarded: boolean;
 }
 
-/** What the database shows when everything has come to rest. */
+/** State of the database when everything has come to rest. */
 export interface Evidence {
   readonly applied: readonly AppliedWrite[];
   /** Numbers of the writes that are dead letters. */
   readonly letters: readonly number[];
 }
 
-/** What is wrong with the evidence; the promises of contract section 7, and nothing else. */
+/** Broken promises of contract section 7 in the evidence, and nothing else. */
 export function judge(writes: readonly SentWrite[], { applied, letters }: Evidence): string[] {
   const faults: string[] = [];
   const times = countOf(applied.map(({ n }) => n));
@@ -39,7 +39,7 @@ export function judge(writes: readonly SentWrite[], { applied, letters }: Eviden
   return [...faults, ...misplaced(writes, applied)];
 }
 
-/** Of one box and namespace, first come, first applied; a retried dead letter has lost its place, and a repetition too. */
+/** Writes out of order: within a box and namespace, first come, first applied. A retried dead letter or a repetition has no place. */
 function misplaced(writes: readonly SentWrite[], applied: readonly AppliedWrite[]): string[] {
   const faults: string[] = [];
   const sent = new Map(writes.map((write) => [write.n, write]));

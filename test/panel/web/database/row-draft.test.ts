@@ -26,7 +26,7 @@ const VALUES = valuesOf({ columns: COLUMNS }, [
   '1',
 ]);
 
-/** What is sent where one field is written over. */
+/** Request of an edit that changes one field. */
 function written(name: string, field: RowDraft[string]) {
   return changesOf(COLUMNS, VALUES, { ...draftOfRow(COLUMNS, VALUES), [name]: field });
 }
