@@ -11,7 +11,7 @@ import { ID, row, rowsOf, where, within } from './engine-calls.ts';
 
 const PLAIN_ID = { ...ID, autoIncrement: false };
 const MONEY = { name: 'money', type: 'int32', nullable: true };
-/** Of each namespace in which a case runs. */
+/** Tables of each namespace in which a case runs. */
 export const TABLES = [
   { name: 'numbered', primaryKey: ['id'], columns: [ID, { name: 'n', type: 'int32', unique: true, nullable: true }] },
   { name: 'lines', columns: [{ name: 'n', type: 'int32', nullable: true }] },
@@ -29,12 +29,12 @@ type Work = Write | ApiError;
 export interface QueueCase {
   readonly table: 'numbered' | 'lines' | 'scores' | 'accounts';
   readonly before: readonly Plain[];
-  /** One for each entry. With `retry` another attempt at a letter, of the number that the entry would have. */
+  /** Work of each entry. With `retry` another attempt at a letter, of the number that the entry would have. */
   works(target: TableTarget): readonly (Work | { readonly retry: Work })[];
   readonly after: readonly object[];
   /** Besides those: what an insert that stops in the middle leaves where there are no transactions. */
   readonly halves?: readonly object[];
-  /** What stands behind the journal in the ids of letters, and the code. */
+  /** Ids of letters without the journal, and their codes. */
   readonly letters?: Readonly<Record<string, string>>;
   /** All of them are operations of one batch that is not atomic. */
   readonly isBatch?: true;

@@ -14,7 +14,7 @@ import { slot, WriteWorld } from './write-world.ts';
  */
 
 let world: WriteWorld;
-/** Its clock is so far ahead that the lease of whoever died is over, and what keys stand for is still remembered. */
+/** Its clock is so far ahead that the lease of the crashed sidecar is over, and results of keys are still remembered. */
 let survivor: Engine;
 
 const TABLES = [
@@ -175,7 +175,7 @@ async function outcome(
   }
 }
 
-/** What a sidecar asks for by the clock, and not for a write. */
+/** Collections that a sidecar reads by the clock, and not for a write. */
 const LEASE_COLLECTIONS = ['_schemas', '_sidecars'];
 
 /** False where the write came through before the cut. */

@@ -3,7 +3,7 @@ import { createServer, type Server, Socket } from 'node:net';
 const OP_MSG = 2013;
 const HEADER_BYTES = 16;
 const BSON_STRING = 2;
-/** What the driver sends by itself. */
+/** Commands that the driver sends by itself. */
 const OWN_COMMANDS = [
   'hello',
   'ismaster',

@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { detailOf, failureOf, insertedBefore } from '#engine/mongo/failures.ts';
 
-/** What MongoDB itself says, where the server of the tests says something else or cannot come into that state. */
+/** Error of MongoDB itself, if the server of the tests answers another one or cannot reach that state. */
 const server = (code: number, message: string): MongoServerError => new MongoServerError({ code, message });
 
 describe('a failure that MongoDB tells', () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** What a sidecar asks for by the clock, and not for a write. */
+/** Collections that a sidecar reads by the clock, and not for a write. */
 const LEASE_COLLECTIONS = ['_schemas', '_sidecars'];
 /** Short, as a dead one tries to read until it is over. */
 const VICTIM_MS = 3000;

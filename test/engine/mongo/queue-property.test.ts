@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const isInt32 = (value: number): boolean => Object.is(value, value | 0);
 
-/** What becomes of the steps one after the other; what is refused changes nothing, but for inserts before the fault. */
+/** State after each step. A refused step changes nothing, but for inserts before the fault. */
 class Model {
   items = new Map<number, Item>();
   readonly refused: number[] = [];

@@ -74,11 +74,11 @@ async function turnBack(namespace: string, position: number): Promise<void> {
     .updateOne({ _id: namespace as never }, { $set: { position: Long.fromNumber(position) } });
 }
 
-/** What a sidecar asks for by the clock, and not for a write. */
+/** Collections that a sidecar reads by the clock, and not for a write. */
 const LEASE_COLLECTIONS = ['_schemas', '_sidecars'];
 
 describe('an owner that is slow, while another takes the queue over', () => {
-  /** Every kind of step, none of which can go with its neighbour. */
+  /** Every kind of step; none can be joined with its neighbour. */
   const writesOf = (target: TableTarget): Write[] => [
     insert(1n, 2n),
     addToAll(1n),

@@ -27,7 +27,7 @@ afterAll(async () => {
 interface Change {
   readonly before: Declared;
   readonly after: Declared;
-  /** What lies in the tables before the change. */
+  /** Rows of the tables before the change. */
   readonly rows: Readonly<Record<string, readonly Document[]>>;
 }
 

@@ -55,7 +55,7 @@ export class MongoWorld {
       await engine.schemas.readSchema('none', within(5000));
       const cut = cutter.cutAfter(commands);
       const done = work(engine).then(() => false);
-      // What a crashed sidecar would have answered is nobody's business.
+      // The answer of a crashed sidecar does not matter.
       done.catch(() => {});
       return await Promise.race([cut.then(() => true), done]);
     } finally {

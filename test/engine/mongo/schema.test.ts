@@ -126,7 +126,7 @@ describe('two sidecars', () => {
     await syncer(engine)('mute', notes({ name: 'a', type: 'int32', nullable: true }));
     const took = performance.now() - begun;
     expect(took).toBeGreaterThan(1700);
-    // One that has gone without a word is forgotten when its time is over.
+    // A sidecar that ended without a word is forgotten when its time is over.
     await world.collection('_sidecars').updateOne({ _id: 'mute' as never }, { $set: { until: new Date(0) } });
     await syncer(engine)('mute', notes());
     expect(await world.collection('_sidecars').countDocuments({ _id: 'mute' as never })).toBe(0);

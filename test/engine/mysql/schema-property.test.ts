@@ -7,7 +7,7 @@ import { CrashingSessions, deathsOf, type SchemaWorld, schemaWorld, sync, within
 
 const RUNS = 12;
 const ROWS = 3;
-/** Of a row that repeats another, or that the model's pool of values holds too large for its column. */
+/** Errors of a row that repeats another, or whose value from the model's pool is too large for its column. */
 const NOT_TAKEN = new Set([1062, 1264, 1265, 1292]);
 
 /** A value of the model in the words of MySQL. */

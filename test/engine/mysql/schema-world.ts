@@ -16,7 +16,7 @@ export function within(ms: number): CallBounds {
 export class CrashingSessions implements Sessions {
   readonly statements: string[] = [];
   readonly #url: string;
-  /** What others do right before a statement is sent. */
+  /** Work of others right before a statement is sent. */
   before: (text: string) => Promise<unknown> = () => Promise.resolve();
   readonly #crashAt: number;
 
@@ -130,7 +130,7 @@ export interface Declaration {
   readonly tables: readonly object[];
 }
 
-/** What `schema.sync` does with an engine, without locks and gates. */
+/** A `schema.sync` on an engine, without locks and gates. */
 export async function sync(
   calls: Pick<SchemaCalls, 'readSchema' | 'applySchema'>,
   namespace: string,

@@ -94,7 +94,7 @@ async function fill(namespace: string): Promise<void> {
   await sql(`INSERT INTO ${namespace}__gone VALUES (), (), ()`);
 }
 
-/** What is in the tables once all is done, whatever lay between. */
+/** Contents of the tables once all is done, whatever happened in between. */
 async function expectAfter(namespace: string): Promise<void> {
   const { sql } = world;
   const people = await sql(`SELECT * FROM ${namespace}__people ORDER BY id`);

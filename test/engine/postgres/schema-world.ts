@@ -64,7 +64,7 @@ export interface SyncedEngine {
   readonly schemas: Pick<SchemaCalls, 'readSchema' | 'applySchema'>;
 }
 
-/** What `schema.sync` does with an engine, without locks and gates. */
+/** A `schema.sync` on an engine, without locks and gates. */
 export async function sync(
   engine: SyncedEngine,
   namespace: string,
@@ -80,7 +80,7 @@ export async function sync(
   return engine.schemas.readSchema(namespace, within(5000));
 }
 
-/** What becomes of a process at one of its statements, `BEGIN` and `COMMIT` included. */
+/** End of a process at one of its statements, `BEGIN` and `COMMIT` included. */
 export interface Crash {
   /** The number of the statement, from 1. */
   readonly at: number;

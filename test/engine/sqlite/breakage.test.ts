@@ -126,7 +126,7 @@ describe('a file that cannot be used now', () => {
   });
 });
 
-/** Root may write everywhere but on a disk that is mounted read-only. Gives what takes it back, null where it cannot. */
+/** Root may write everywhere but on a disk that is mounted read-only. Returns the way back, or null if mounting fails. */
 function makeReadOnly(at: string): (() => void) | null {
   if (process.getuid?.() !== 0) {
     chmodSync(at, 0o555);

@@ -5,7 +5,7 @@ import { testFolder } from '#support/test-folder.ts';
 import { declareNotes, notesWhere, openSqlite, within } from './world.ts';
 
 const STATEMENT_MS = 300;
-/** What other work in this process (the timers) may use of a second. */
+/** Part of a second that other work in this process (the timers) may use. */
 const IDLE_CPU_MS = 300;
 const CROWD = `
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)

@@ -10,7 +10,7 @@ beforeEach(() => {
   folder = testFolder();
 });
 
-/** Somebody has tampered with the file: what the table's name stands for is not the sidecar's own table. */
+/** Tampers with the file: the table's name no longer means the sidecar's own table. */
 function tamper(file: string, sql: string): void {
   const db = new SQLite(file);
   db.exec(`ALTER TABLE game__notes RENAME TO kept; ${sql}`);
