@@ -59,7 +59,7 @@ it('leaves one manager of two who disable each other while their passwords are c
   ]);
   expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   const refusal = results.find((result) => result.status === 'rejected');
-  // Whoever was disabled meanwhile may do nothing any more.
+  // An account that was disabled meanwhile may do nothing any more.
   expect(refusal?.reason).toMatchObject({ key: 'permission.missing' });
   expect(accounts.list().filter(({ enabled }) => enabled)).toHaveLength(1);
 });

@@ -40,7 +40,7 @@ it('keeps values of before and after, bounded, for those who ask for them', () =
   expect(JSON.stringify(bounded?.changes).length).toBeLessThan(4000);
   expect(settings?.changes).toEqual([]);
   expect(JSON.stringify(audit.page(null, 10))).not.toContain('4105.65');
-  // What is trimmed takes its values along.
+  // A trimmed row takes its values along.
   for (let index = 0; index < 400; index += 1) audit.write({ ...row, result: 'ok', changes: many });
   const kept = store.prepare('SELECT count(*) AS count FROM audit_changes').get() as { count: number };
   expect(kept.count).toBeLessThan(10 + 250);

@@ -36,7 +36,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
   let page: Page;
 
   const say = (text: string, stream: 'out' | 'err' = 'out') => panel.services.logs.console.append(stream, text);
-  /** Anew, without the filters of the test before. */
+  /** Opens the page again, without the filters of the test before. */
   const open = async (path = '#/console') => {
     await page.goto(`${panel.address}/${path}`);
     await page.reload();

@@ -59,7 +59,7 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
 
   it('keeps a command that is typed while the one before is on its way', async () => {
     await open('console');
-    // The field alone is called so: whoever asks for it by its label finds one.
+    // Only the field has this name: its label finds one element.
     const command = page.getByLabel('Command');
     const held = Promise.withResolvers<void>();
     await page.route('**/api/command', async (route) => {

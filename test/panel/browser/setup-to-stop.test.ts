@@ -148,7 +148,7 @@ describe.skipIf(why !== null)('setup where the start has preset the server', () 
     await page.getByText(`Any program in ${tmpdir()}`).waitFor();
     expect(await page.getByLabel('Setup key').inputValue()).toBe(key);
     expect(await page.getByLabel('Server folder').count()).toBe(0);
-    // What is a secret does not stay in the address, nor in the history.
+    // A secret stays neither in the address nor in the history.
     expect(page.url()).not.toContain(key);
     await fillAccount(page, key);
     await page.getByRole('button', { name: 'Finish setup' }).click();

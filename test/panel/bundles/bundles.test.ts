@@ -7,7 +7,7 @@ import type { BundleInfo } from '#panel/shapes/bundles.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
 import { testFolder } from '#support/test-folder.ts';
 
-/** What the server control would say and do. */
+/** Stands for the server control. */
 class Server {
   readonly typed: string[] = [];
   told: readonly BundleInfo[] | null = null;

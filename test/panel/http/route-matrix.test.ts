@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const nameOf = ({ method, path }: PanelRoute) => `${method} ${path}`;
 
-/** What a route answers: status and key. A POST brings a body of the wrong type, which is refused behind every permission, so that nothing is done. */
+/** Answer of a route: status and key. A POST brings a body of the wrong type, which is refused behind every permission, so that nothing is done. */
 function ask(
   method: string,
   path: string,

@@ -25,7 +25,7 @@ function keyOf(action: () => unknown): string {
   }
 }
 
-/** Its end has been told to whoever has started it. */
+/** Whether its parent has read its end. */
 function isReaped(pid: number): boolean {
   try {
     return !process.kill(pid, 0);

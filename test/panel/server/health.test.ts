@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Of a server that answers as long as `world.answers`. */
+/** Watches a server that answers as long as `world.answers`. */
 function watch() {
   const world = { answers: false, isUp: false, told: [] as string[] };
   const health = new HealthWatch({

@@ -29,7 +29,7 @@ function startSidecar(config: string): ChildProcess {
   return child;
 }
 
-/** What the console's files hold, of all runs. */
+/** Text of the console's files, of all runs. */
 function consoleText(): string {
   const logs = join(folder, 'logs/console');
   try {

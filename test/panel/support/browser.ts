@@ -10,7 +10,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** A busy machine stalls. */
 const PATIENCE_MS = 30_000;
 
-/** null where there is a browser, else the reason why not: `describe.skipIf(why !== null)(`pages${reason(why)}`, …)`. */
+/** null if there is a browser, else the reason why not: `describe.skipIf(why !== null)(`pages${reason(why)}`, …)`. */
 export async function whyNoBrowser(): Promise<string | null> {
   try {
     await provideChromium(() => {});
@@ -27,11 +27,11 @@ export interface View {
   readonly locale?: string;
 }
 
-/** One Chromium for a file of tests; each visitor has cookies of their own. */
+/** A Chromium for a file of tests; each visitor has cookies of their own. */
 export class TestBrowser {
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
-  /** What the pages complained of: scripts that failed, what the policy refused. Every visit must leave it empty. */
+  /** Complaints of the pages: failed scripts, refusals by the policy. Every visit must leave it empty. */
   readonly complaints: string[] = [];
 
   private constructor(browser: Browser) {
@@ -91,7 +91,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** What axe finds serious, in words: empty is good. */
+/** Serious findings of axe, in words: empty is good. */
 async function axeFindings(page: Page): Promise<string[]> {
   // By the debugger's protocol, so that the page's policy has no say.
   await page.evaluate(AXE);

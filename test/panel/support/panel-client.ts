@@ -12,7 +12,7 @@ export interface PanelAnswer<Body = Record<string, unknown>> {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   readonly bytes: Buffer;
-  /** Of JSON; anything else is undefined. */
+  /** Parsed JSON; undefined for anything else. */
   readonly body: Body;
 }
 

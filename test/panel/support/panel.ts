@@ -16,12 +16,12 @@ export const PASSWORD = 'correct horse battery staple';
 export interface TestPanelOptions {
   /** Sections of sidecar.json. */
   readonly config?: ConfigChanges;
-  /** What the owner has set, written before the panel starts. */
+  /** Settings of the owner, written before the panel starts. */
   readonly settings?: NonNullable<NonNullable<ServeOptions['panel']>['preset']>;
   readonly now?: () => number;
   /** Default: `now`. */
   readonly monotonicNow?: () => number;
-  /** Whoever gives one drops it; default: a file of SQLite in the folder. */
+  /** A given database is dropped by the caller; default: a file of SQLite in the folder. */
   readonly database?: TestDatabase | null;
   /** A folder of an earlier panel. */
   readonly folder?: string;
@@ -29,14 +29,14 @@ export interface TestPanelOptions {
 
 export interface TestPanel {
   readonly folder: string;
-  /** Of the panel. */
+  /** Address of the panel. */
   readonly address: string;
   readonly apiAddress: string;
   readonly panel: RunningPanel;
   readonly services: RunningPanel['services'];
   /** Lines of the log so far, as they were written. */
   readonly log: string[];
-  /** Nobody signed in. */
+  /** A client without a session. */
   client(): PanelClient;
   /** Signed in with every permission; each call is a session of its own, of the one account `owner`. */
   owner(): Promise<PanelClient>;

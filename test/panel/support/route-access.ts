@@ -1,6 +1,6 @@
 import type { Permission } from '#panel/shapes/permissions.ts';
 
-/** Who may call a route: anybody, any account, all of these permissions, or one of them. */
+/** Access to a route: public, any account, all of these permissions, or one of them. */
 export type Expected =
   | 'public'
   | 'account'
