@@ -108,6 +108,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...WAITING,
           name: 'engines',
           include: ENGINE_TESTS,
           exclude: [...WAITING_ENGINE_TESTS, ...excludedTests],

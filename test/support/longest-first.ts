@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longest, so that no worker is left alone with one at the end. Where a file stands is a hint and no more. */
 const LONGEST = [
   'test/faults/write-behind-mongodb.test.ts',
+  'test/engine/mongo/schema-crash.test.ts',
   'test/e2e/embedded.test.ts',
   'test/e2e/sample-crash.test.ts',
   'test/e2e/package.test.ts',
