@@ -159,6 +159,7 @@ export class WorkerLink {
 
   /** To be called regularly: rejects calls whose worker does not answer, for example on a hung disk. */
   sweep(now: number): void {
+    if (this.outstanding === 0) return;
     for (const { sequence, pending } of this.#outstanding.giveUp(now - GRACE_MS)) {
       this.#events.onTimeout();
       pending.reject(this.#lost(sequence, 'database_timeout'));
@@ -192,6 +193,7 @@ export class WorkerLink {
 
   /** Takes back the reads that wait behind one that runs for too long. */
   takeWaiting(now: number): PendingCall[] {
+    if (this.outstanding === 0) return [];
     const sequence = this.#thread.lastStarted;
     if (sequence !== this.#running.sequence) this.#running = { sequence, sinceMs: now };
     const isLong = now - this.#running.sinceMs >= MAX_WAIT_BEHIND_MS && this.#outstanding.get(sequence) !== undefined;

@@ -47,6 +47,7 @@ export class ReadLanes {
   }
 
   flush(): void {
+    if (this.waiting === 0) return;
     const hasSlowLane = this.#slow.length > 0;
     this.#flushQuick(hasSlowLane ? QUICK_BUDGET_MS : null);
     const [middle, ...others] = hasSlowLane ? this.#slow : [this.#quick];
@@ -78,6 +79,7 @@ export class ReadLanes {
   /** Rejects reads past their deadline, and moves reads that wait behind a slow one to another reader. */
   sweep(now: number): void {
     for (const link of [this.#quick, ...this.#slow]) this.#quickQueue.unshift(...link.takeWaiting(now));
+    if (this.waiting === 0) return;
     this.#quickQueue = this.#stillWaiting(this.#quickQueue, now);
     this.#slowQueue = this.#stillWaiting(this.#slowQueue, now);
     this.flush();
