@@ -11,7 +11,7 @@ import { type PanelOptions, type RunningPanel, StoreFault, startPanel } from './
 import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
 import { createSchemaHandlers } from './schema/handlers.ts';
-import { lockOwner } from './schema/owner.ts';
+import { lockOwner } from './schema/namespace-lock.ts';
 import { type ApiOptions, type RunningApi, startApi, type WriteBufferReport } from './start-api.ts';
 import { type RunningWriteBehind, startWriteBehind } from './start-write-behind.ts';
 import type { WriteBuffer } from './write-behind/write-buffer.ts';

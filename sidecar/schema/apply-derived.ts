@@ -7,8 +7,7 @@ import type { EngineLog } from '../engine/log.ts';
 import type { CallBounds } from '../engine/rows.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { DerivedStages } from './derived-stages.ts';
-import { fillDerived } from './fill-derived.ts';
-import { clearFillMark } from './fill-mark.ts';
+import { clearFillMark, fillDerived } from './fill-derived.ts';
 import { planSchema, type RemovedMode } from './plan.ts';
 
 export interface DerivedChange {

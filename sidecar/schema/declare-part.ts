@@ -13,8 +13,7 @@ import {
   type Table,
 } from '#protocol/schema.ts';
 import { ownedSchema } from '../engine/model/schema-parts.ts';
-import { followRenames, ownRenames } from './follow-renames.ts';
-import { ownsTable, type PartView, partViews } from './parts.ts';
+import { followRenames, ownRenames, ownsTable, type PartView, partViews } from './parts.ts';
 
 /** The whole schema of a namespace once one part is declared anew. */
 export interface PartDeclared {

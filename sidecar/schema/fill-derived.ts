@@ -1,14 +1,14 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
+import { isJsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import type { Column, Table } from '#protocol/schema.ts';
-import { type Value, writeValue } from '#protocol/values.ts';
+import { parseValue, type Value, writeValue } from '#protocol/values.ts';
 import { type DerivedColumn, derivedOf, deriveInto } from '../columns/derive.ts';
 import type { Engine } from '../engine/engine.ts';
 import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { storageForm } from '../engine/model/storage-form.ts';
 import type { CallBounds, Row, TableTarget, Write } from '../engine/rows.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
-import { readFillMark, writeFillMark } from './fill-mark.ts';
 
 const PAGE_ROWS = 1000;
 const PAGE_BYTES = 4_194_304;
@@ -154,4 +154,52 @@ async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown
 
 function bounds(): CallBounds {
   return { deadline: performance.now() + STATEMENT_MS };
+}
+
+/** How far the filling of a namespace's derived columns has come: one table after another, each in the order of its key. */
+interface FillMark {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly key: readonly Column[];
+  /** All rows up to this key have their values. */
+  readonly after: Row;
+}
+
+type Marks = Pick<Engine['transfer'], 'readMark' | 'writeMark'>;
+
+function writeFillMark(transfer: Marks, namespace: string, mark: FillMark, bounds: CallBounds): Promise<void> {
+  const { table, columns, key, after } = mark;
+  const values = key.map((column) => parseJson(writeValue(column, after.get(column.name) ?? null)));
+  const text = writeJson({ table, columns: [...columns], key: key.map(partText), after: values });
+  return transfer.writeMark(nameOf(namespace), text, bounds);
+}
+
+/** Before columns are filled from the first row on. */
+export function clearFillMark(transfer: Marks, namespace: string, bounds: CallBounds): Promise<void> {
+  return transfer.writeMark(nameOf(namespace), null, bounds);
+}
+
+/** Null where the rows of the table are filled from the first on: the mark is about another table, key or columns. */
+async function readFillMark(
+  transfer: Marks,
+  namespace: string,
+  wanted: Omit<FillMark, 'after'>,
+  bounds: CallBounds,
+): Promise<Row | null> {
+  const text = await transfer.readMark(nameOf(namespace), bounds);
+  const json = text === null ? null : parseJson(text);
+  if (!isJsonObject(json) || !Array.isArray(json.after)) return null;
+  const { table, columns, key } = wanted;
+  const isSame = writeJson([json.table ?? null, json.columns ?? null, json.key ?? null]);
+  if (isSame !== writeJson([table, [...columns], key.map(partText)])) return null;
+  const values = json.after;
+  return new Map(key.map((column, i) => [column.name, parseValue(column, values[i] ?? null)]));
+}
+
+function partText({ name, type }: Column): string {
+  return `${name} ${type}`;
+}
+
+function nameOf(namespace: string): string {
+  return `fill:${namespace}`;
 }

@@ -24,8 +24,18 @@ import type { NamespaceGate, SyncPlace } from './gate.ts';
 import { checkMoveMark, readMoveMark } from './move-mark.ts';
 import { NamespaceLock } from './namespace-lock.ts';
 import { planSchema, type RemovedMode } from './plan.ts';
-import { checkLacking, type Declared, isCurrent, isPassing, partHash, type SyncRequest } from './sync-request.ts';
-import { deniedText, inProgress, resultOf, type SyncResult } from './sync-result.ts';
+import {
+  checkLacking,
+  type Declared,
+  deniedText,
+  inProgress,
+  isCurrent,
+  isPassing,
+  partHash,
+  resultOf,
+  type SyncRequest,
+  type SyncResult,
+} from './sync-request.ts';
 
 /** A sync whose caller is gone runs on (contract section 2); what stops it at last is this. */
 const APPLY_TIMEOUT_MS = 3_600_000;

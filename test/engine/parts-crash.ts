@@ -6,7 +6,7 @@ import { MAIN_PART } from '#protocol/schema.ts';
 import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 import { NamespaceGate } from '#sidecar/schema/gate.ts';
 import { SchemaSync } from '#sidecar/schema/sync.ts';
-import type { SyncResult } from '#sidecar/schema/sync-result.ts';
+import type { SyncResult } from '#sidecar/schema/sync-request.ts';
 
 type Schemas = Pick<SchemaCalls, 'readSchema' | 'applySchema'>;
 

@@ -5,7 +5,7 @@ import { openEngine } from '#engine/open.ts';
 import { MAIN_PART } from '#protocol/schema.ts';
 import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 import { NamespaceGate } from '#sidecar/schema/gate.ts';
-import { lockOwner } from '#sidecar/schema/owner.ts';
+import { lockOwner } from '#sidecar/schema/namespace-lock.ts';
 import { SchemaSync } from '#sidecar/schema/sync.ts';
 import { testFolder } from '#support/test-folder.ts';
 
