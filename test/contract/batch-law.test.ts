@@ -28,7 +28,7 @@ const world = useSidecar({
   },
 });
 
-/** What failed uses ids up, on some engines: no two ways need give the same. */
+/** A failed write uses ids up on some engines: two ways need not give the same ids. */
 const tables = (random: RandomSource) =>
   randomTables(random).map((table) => ({
     ...table,
@@ -45,7 +45,7 @@ interface Failure {
 
 const failureOf = (text: string) => (JSON.parse(text) as { error?: Failure }).error;
 
-/** One write with its operation and the rest of its payload. */
+/** A write with its operation and the rest of its payload. */
 type Request = ReturnType<typeof requestOf>;
 
 const batch = (namespace: string, atomic: boolean, group: readonly Request[]) => {
@@ -59,7 +59,7 @@ async function rowsOf(namespace: string, { tables: declared }: Program): Promise
   return texts;
 }
 
-/** What cannot even be read as an operation refuses the whole batch: it is left out of the group. */
+/** An unreadable operation refuses the whole batch: it is left out of the group. */
 async function readable(namespace: string, group: readonly Request[]): Promise<readonly Request[]> {
   const answer = await batch(namespace, false, group);
   const failure = answer.ok ? undefined : failureOf(answer.text);
@@ -82,7 +82,7 @@ async function compare(program: Program, group: readonly Request[], one: string,
     expect(results[i], `${operation} ${payload}`).toEqual(expected);
   }
   if (whole?.ok !== false) return;
-  // Of two faults either is answered.
+  // Either of two faults is answered.
   const refusal = failureOf(whole.text);
   expect(results[refusal?.index ?? -1]?.error?.code, whole.text).toBe(refusal?.code);
 }

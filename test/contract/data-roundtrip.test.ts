@@ -4,7 +4,7 @@ import { declare, PATIENT, useSidecar } from './data-world.ts';
 
 const world = useSidecar({ config: PATIENT });
 
-/** What a type's values look like as they are sent; all are in the form in which they are returned. */
+/** Values of a type as they are sent; all are in the form in which they are returned. */
 interface TypeCase {
   readonly column: object;
   readonly value: fc.Arbitrary<string>;

@@ -4,7 +4,7 @@ import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { declare, itDiffers, outcome } from './data-world.ts';
 
 const STATEMENT_MS = 400;
-/** What a machine that does many things at once may add. */
+/** Delay that a busy machine may add. */
 const BUSY_MS = 2500;
 const ROWS = 60_000;
 let database: TestDatabase;

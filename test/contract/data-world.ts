@@ -3,7 +3,7 @@ import type { Capabilities } from '#engine/engine.ts';
 import { type SidecarOptions, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import type { Answer, SignedClient } from '../support/signed-client.ts';
 
-/** One sidecar for the tests of a file, started before them and stopped after them. */
+/** A sidecar for the tests of a file, started before them and stopped after them. */
 export function useSidecar(options: SidecarOptions = {}): {
   readonly client: SignedClient;
   readonly sidecar: TestSidecar;
@@ -53,7 +53,7 @@ const DIFFERENCES = {
   },
 } as const satisfies Record<string, { capability: keyof Capabilities; name: string }>;
 
-/** One case in two forms, of which the engine's capability chooses: so each engine has as many cases as any other. */
+/** A case in two forms; the engine's capability chooses: so each engine has as many cases as any other. */
 export function itDiffers(
   difference: keyof typeof DIFFERENCES,
   capabilities: () => Capabilities,

@@ -57,7 +57,7 @@ const sync = (round: number) =>
 const call = (operation: string, more: object) =>
   writer.client.call(operation, { namespace: NAMESPACE, table: 'people', ...more });
 
-/** Written anew: an oracle imports nothing of what it judges. */
+/** Written again: an oracle imports nothing of what it judges. */
 const folded = (name: string) => name.replaceAll('É', 'e').toLowerCase().trim();
 
 async function checkRows(round: number): Promise<void> {

@@ -5,7 +5,7 @@ import { PATIENT, rowsOf, useSidecar } from './data-world.ts';
 
 /**
  * After any random program, queued or not, with syncs in between that add, change and remove derived columns, each of them
- * agrees with its source. The oracle is written anew and imports nothing of what it judges.
+ * agrees with its source. The oracle is written again and imports nothing of what it judges.
  */
 
 const BUFFERED = 'buffered';

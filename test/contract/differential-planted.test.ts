@@ -19,7 +19,7 @@ import { PATIENT, useSidecar } from './data-world.ts';
 const STEPS = 40;
 const PROGRAMS = 20;
 const FEW_PROGRAMS = 4;
-/** What is left of a program when it is shrunk: the rows and the question. */
+/** Steps of a shrunk program: the rows and the question. */
 const FEW_STEPS = 4;
 
 const world = useSidecar({

@@ -12,7 +12,7 @@ const STEPS = 100;
 const LANES = 4;
 const MS_PER_PROGRAM = 5000;
 const SHRINKING_MS = 300_000;
-/** Of a hundred programs, those that may end early because the contract leaves their next answer open. */
+/** Programs that may end early because the contract leaves their next answer open. */
 const UNDECIDED_PERCENT = 15;
 
 const { programs: total, seed, path } = inject('differential');

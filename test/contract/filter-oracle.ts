@@ -1,5 +1,5 @@
 /**
- * What the contract says of filters and sorting, evaluated on plain values. Imports nothing of what it judges.
+ * Filters and sorting as the contract defines them, evaluated on plain values. Imports nothing of what it judges.
  * Integers and decimals are compared as bigints of one scale, text by its UTF-8 bytes.
  */
 export type Plain = null | boolean | number | bigint | string;

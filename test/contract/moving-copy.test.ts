@@ -138,7 +138,7 @@ describe('a copy that was ended', () => {
         code: 'sync_in_progress',
       });
     });
-    // One before all that is there, one changed in the middle, one away, one at the end.
+    // A row before all others, one changed in the middle, one removed, one at the end.
     await call('insert', { table: 'everything', rows: [{ region: ' ', code: 0, is_open: true }] });
     await call('update', { table: 'counted', filter: { field: 'id', op: 'eq', value: 7 }, set: { label: 'changed' } });
     await call('delete', { table: 'log', filter: { field: 'line', op: 'eq', value: 'line 3' } });

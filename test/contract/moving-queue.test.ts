@@ -17,7 +17,7 @@ import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { add, insert, item, newQueue } from './queue-world.ts';
 
-/** Of a box whose sidecar is stopped. */
+/** Journal of a box whose sidecar is stopped. */
 const JOURNAL = 'abcdefghij';
 const SCHEMA = {
   tables: [

@@ -4,9 +4,9 @@ import { unique } from '../support/sidecar.ts';
 import { PATIENT, rowsOf, useSidecar } from './data-world.ts';
 import { buffered } from './write-behind-world.ts';
 
-/** Of one table. */
+/** Columns of one table. */
 const COLUMNS_AT_ONCE = 60;
-/** Of one namespace. */
+/** Tables of one namespace. */
 const TABLES_AT_ONCE = 100;
 
 const QUEUED = 'odd_later';
@@ -34,7 +34,7 @@ function parts<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }
 
-/** One of each operation, on every column alike. */
+/** Runs each operation, on every column alike. */
 async function useColumns(names: readonly string[]): Promise<void> {
   const { must, sync, rows } = space();
   const indexed = names.slice(0, 20).map((name) => ({ name, columns: [name] }));

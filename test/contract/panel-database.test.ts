@@ -49,7 +49,7 @@ const CHARACTERS = {
 };
 const BIG = '9007199254740993';
 
-/** A namespace with three characters, of which the first has an id that no double holds. */
+/** A namespace with three characters; the first has an id that no double holds. */
 async function characters(): Promise<string> {
   const namespace = await declare(api, CHARACTERS);
   const digits = new JsonNumber(BIG, false);

@@ -10,7 +10,7 @@ export function table(name: string, key: string, ...columns: object[]) {
 }
 
 export const CHARACTERS = table('characters', 'id', NAMES);
-/** What a part adds to `CHARACTERS`. */
+/** Columns and tables that a part adds to `CHARACTERS`. */
 export const PHONE = {
   name: 'characters',
   columns: [{ name: 'phone', type: 'string', nullable: true }],

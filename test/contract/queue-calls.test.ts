@@ -239,7 +239,7 @@ describe('fencing', () => {
     const [atTakeOver] = await queue.items(['n']);
     expect(await old).toBeInstanceOf(QueueLostError);
     expect(await queue.items(['n'])).toEqual([atTakeOver]);
-    // One batch may have been applied without its answer being counted yet, but never a part of one where there are transactions.
+    // A batch may have been applied before its answer is counted, but with transactions never a part of one.
     if (world.engine.capabilities.transactions) expect(atTakeOver).toEqual({ n: applied });
     expect(await queue.row()).toEqual(row);
   });

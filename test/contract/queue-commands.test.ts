@@ -11,7 +11,7 @@ import { unique, writeConfig } from '../support/config-folder.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-/** Of the sidecar whose queues the commands look after; the commands come from other processes. */
+/** Journal of the sidecar whose queues the commands look after; the commands come from other processes. */
 const JOURNAL = 'abcdefghij';
 const bounds = () => ({ deadline: performance.now() + 20_000 });
 
@@ -33,7 +33,7 @@ beforeEach(async () => {
   for (const { id } of await engine.queues.listLetters(null, bounds())) await engine.queues.discardLetter(id, bounds());
 });
 
-/** Of another box each time: a journal of its own. */
+/** Configuration of another box each time: a journal of its own. */
 function configOf(...namespaces: string[]): string {
   const folder = testFolder();
   const listed = Object.fromEntries(namespaces.map((name) => [name, {}]));

@@ -77,7 +77,7 @@ async function send(queue: TestQueue, entries: readonly QueuedEntry[], sendings:
       await queues.applyQueue(queue.batch(entries.slice(next, next + size)), within(patienceMs ?? undefined));
       next = Math.max(0, next + size - Math.max(0, back));
     } catch (error) {
-      // What may pass, as it is with little patience.
+      // A passing failure, as it happens with little patience.
       if (!(error instanceof ApiError && ['database_timeout', 'database_error', 'conflict_retry'].includes(error.code)))
         throw error;
       if (patienceMs === null) throw error;

@@ -2,7 +2,7 @@ import type { TableTarget, Write } from '#engine/rows.ts';
 import type { Value } from '#protocol/values.ts';
 import { addAmount, countUp, INT32_MAX, insert, item, remove, setTag, upsert } from './queue-world.ts';
 
-/** What an entry does; the model and the engine are given the same. */
+/** Step of an entry, the same for the model and the engine. */
 export type Step =
   | { readonly do: 'insert'; readonly rows: readonly { readonly id: number; readonly tag: string | null }[] }
   | { readonly do: 'upsert'; readonly id: number; readonly tag: string | null }

@@ -74,7 +74,7 @@ export async function newQueue(engine: Engine, journal = 'journal-a'): Promise<T
 
 type Values = Readonly<Record<string, Value>>;
 
-/** One namespace with its queue; entries get their positions in the order in which they are made. */
+/** A namespace with its queue; entries get their positions in the order in which they are made. */
 export class TestQueue {
   readonly engine: Engine;
   readonly namespace: string;

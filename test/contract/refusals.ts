@@ -1,4 +1,4 @@
-/** What every engine refuses, live and queued, on a table `items` that holds one row, `lamp`, with at most 3 rows an insert. */
+/** Refusals of every engine, live and queued, on a table `items` that holds one row, `lamp`, with at most 3 rows an insert. */
 
 export const ITEMS = {
   name: 'items',

@@ -44,7 +44,7 @@ it('sizes come in the order of asking; a table grows with what lies in it', asyn
 
   expect(keyless?.table).toBe('keyless');
   expect(named?.table).toBe('named');
-  // What a server only estimates may be as old as its last look; what is counted is exact.
+  // An estimate may be as old as the server's last look; a count is exact.
   if (named?.isEstimate === false) expect([keyless?.rows, named.rows]).toEqual([2, 300]);
   else expect(named?.rows === null || (named?.rows ?? -1) >= 0).toBe(true);
   await expect

@@ -60,7 +60,7 @@ describe('a database that is away at the start', () => {
       database: false,
       writeBuffer: { pending: 2, halted: true },
     });
-    // What the journal has never seen declared it cannot check.
+    // The journal cannot check a namespace that it has never seen declared.
     expect(outcome(await new Scores(without.client, 'plain').insert(1))).toBe('503 write_buffer_unavailable');
     await without.stop();
 

@@ -134,7 +134,7 @@ describe('a queue whose box is dead', () => {
 
     expect((await run(runQueue, next, 'take-over', 'stats')).isDone).toBe(true);
     await vi.waitFor(async () => expect(await nextScores.add(1, 1)).toMatchObject({ status: 200 }), SOON);
-    // Who has one looks for retries every second; else the count is renewed every ten.
+    // A sidecar with dead letters looks for retries every second; else it counts every ten.
     await nextScores.insert(1);
     expect(await nextScores.flush()).toMatchObject({ deadLettered: 1 });
     const codes = async () => (await lettersOf(next)).map(({ code }) => code);

@@ -28,7 +28,7 @@ const filter = fc.oneof(
 
 type Call = readonly [operation: string, payload: object];
 const byId = id.map((value) => ({ field: 'id', op: 'eq', value }));
-/** Only an insert has many rows of which one can fail: without transactions that leaves the same beginning both ways. */
+/** Only an insert has many rows and can fail at one: without transactions that leaves the same beginning both ways. */
 const call: fc.Arbitrary<Call> = fc.oneof(
   fc.array(row, { minLength: 1, maxLength: 3 }).map((rows): Call => ['insert', { rows }]),
   fc.record({ filter, set: fc.record({ points }) }).map((payload): Call => ['update', payload]),

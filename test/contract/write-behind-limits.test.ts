@@ -7,7 +7,7 @@ import { healthOf, LATER, PLAIN_READS, pendingOf, Scores, sidecarsOfTest } from 
 /** When the queue is applied by itself, and when it takes no more (contract section 7). */
 
 const start = sidecarsOfTest();
-/** Of the sidecar of the test. */
+/** Configuration of the sidecar of the test. */
 let configFile: string;
 
 async function scoresWith(writeBehind: object): Promise<Scores> {

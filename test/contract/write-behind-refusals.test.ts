@@ -75,7 +75,7 @@ async function inBoth(operation: string, payload: Record<string, unknown>, kid =
 }
 
 const WRITES = REFUSALS.filter(([operation]) => ['insert', 'update', 'upsert', 'delete'].includes(operation));
-/** What only the database can know: accepted, and a dead letter later. */
+/** Refusals that only the database can know: accepted, and a dead letter later. */
 const KNOWN_BY_THE_DATABASE = (payload: Record<string, unknown>, expected: string): boolean =>
   expected.startsWith('409') || JSON.stringify(payload).includes('"inc":{"weight":2147483647}');
 

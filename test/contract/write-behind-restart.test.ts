@@ -9,7 +9,7 @@ import { testFolder } from '../support/test-folder.ts';
 import { outcome, PATIENT } from './data-world.ts';
 import { healthOf, LATER, PLAIN_READS, Scores, sidecarsOfTest } from './write-behind-world.ts';
 
-/** What a stop and a start do with what waits, and which keys are remembered over both (contract section 7). */
+/** Waiting writes and remembered keys over a stop and a start (contract section 7). */
 
 const START_MS = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;

@@ -110,7 +110,7 @@ describe('a write that can never succeed', () => {
     },
   });
 
-  /** An insert of three rows of which the second collides: what is there afterwards. */
+  /** Inserts three rows; the second collides. Returns the rows that are there afterwards. */
   async function stoppedInsert(): Promise<number[]> {
     await well.insert(9, { rows: [{ id: 9, label: 'taken' }] });
     await well.call('insert', { rows: [{ id: 1 }, { id: 2, label: 'taken' }, { id: 3 }] });

@@ -51,7 +51,7 @@ export async function metric(client: SignedClient, name: string): Promise<number
   return Number(line?.slice(name.length + 1));
 }
 
-/** One namespace's table `scores`. */
+/** Table `scores` of a namespace. */
 export class Scores {
   readonly client: SignedClient;
   readonly namespace: string;
