@@ -20,7 +20,7 @@ export const DOWN_MS = Number(process.env.WRITE_BEHIND_DOWN_SECONDS ?? 2) * 1000
 /** So that minutes do not make more rows than one answer holds, and a slow engine has done them soon. */
 const PAUSE_MS = DOWN_MS > 10_000 ? 100 : 30;
 const RECOVERY_MS = 80_000 + 2 * DOWN_MS;
-/** Of a database that is not well: what depends on it says so, and what is queued does not notice. */
+/** Codes while the database is not well: live calls report it, queued writes do not notice. */
 const EXPECTED = [
   'write_buffer_halted',
   'write_buffer_full',
@@ -117,7 +117,7 @@ export async function tellsThatItIsHalted({ sidecar }: BufferedWorld): Promise<v
   expect((await client.must('health')).status).toBe('degraded');
 }
 
-/** Whoever asks for the queue to be applied need not wait for its next attempt, half a minute away after a long failure. */
+/** A flush does not wait for the queue's next attempt, half a minute away after a long failure. */
 export async function drained({ sidecar }: BufferedWorld): Promise<void> {
   const whole = { remaining: 0, halted: false };
   await eventually(async () => expect(await flush(sidecar.client), troubles(sidecar)).toMatchObject(whole));

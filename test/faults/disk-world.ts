@@ -29,7 +29,7 @@ const EXPECTED = ['write_buffer_unavailable', 'write_buffer_halted', 'database_t
 
 export interface DiskWorldOptions {
   readonly folder?: string;
-  /** Of sidecar.json. */
+  /** Section of sidecar.json. */
   readonly writeBehind?: object;
   /** The command by which processes are run, where they shall see another disk. */
   readonly wrapper?: readonly string[];

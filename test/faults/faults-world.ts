@@ -121,7 +121,7 @@ export function insertThing(world: FaultWorld, options: object = {}): Promise<An
   return world.call('insert', { table: 'things', rows: [{ n: 1 }], ...options });
 }
 
-/** What a log tells the owner, without what it must not tell. */
+/** Text of the log; fails if it contains the password. */
 export function logText({ sidecar, server }: FaultWorld): string {
   const text = JSON.stringify(sidecar.log);
   const { password } = new URL(server.url);

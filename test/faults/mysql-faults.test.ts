@@ -37,7 +37,7 @@ describe('what only an administrator of MariaDB can do', () => {
       Number(row.id),
     );
   async function endSessions(): Promise<void> {
-    // One may have ended meanwhile.
+    // A session may have ended meanwhile.
     for (const id of await sessions()) await asAdmin(`KILL ${id}`).catch(() => {});
   }
 

@@ -13,7 +13,7 @@ import {
   until,
 } from './faults-world.ts';
 
-/** What every server engine goes through: gone, restarted, killed, hanging. */
+/** Faults of every server engine: gone, restarted, killed, hanging. */
 export function describeServerFaults(engine: EngineName): void {
   describe('a server that is away when the sidecar starts', () => {
     it('is no reason to end: it is told, and it works as soon as the server is there', async () => {
@@ -165,14 +165,14 @@ function count(world: FaultWorld): Promise<Answer> {
   return world.call('count', { table: 'things' });
 }
 
-/** One key, repeated as a connector does, until it is acknowledged. */
+/** Inserts with one key, repeated as a connector does, until it is acknowledged. */
 async function insertUntilDone(world: FaultWorld, tag: string): Promise<string> {
   const insert = () => world.call('insert', { table: 'things', rows: [{ n: 0, tag }], idempotencyKey: tag });
   await until(`insert ${tag}`, async () => (await endsInTime(insert)).ok);
   return tag;
 }
 
-/** Of every tagged row, in pages by id. */
+/** Tags of every tagged row, in pages by id. */
 async function tags(world: FaultWorld): Promise<unknown[]> {
   const found: unknown[] = [];
   for (let last = 0; ; ) {

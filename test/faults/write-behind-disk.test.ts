@@ -74,7 +74,7 @@ describe('system calls on the journal that fail', () => {
 
   it('a flush that fails: nothing is acknowledged, the outcome is unknown, and it comes back by itself', async () => {
     await whileInjecting('fdatasync:error=EIO', async () => {
-      // Those of the group whose flush failed; later ones are not even accepted.
+      // Writes of the group whose flush failed; later ones are not even accepted.
       await vi.waitFor(() => expect(world.load.unknown).toBeGreaterThan(0), { timeout: 30_000, interval: 1 });
       await vi.waitFor(async () => expect((await probe()).code).toBe('write_buffer_unavailable'), {
         timeout: 30_000,
@@ -123,7 +123,7 @@ describe('a journal on a disk', () => {
     skipUntraceable(context);
     world = await openDiskWorld(SEED, { writeBehind: KEPT });
     const insert = async (when: string): Promise<string[]> => {
-      // One after another, so that each is a group of its own: one sector.
+      // In turn, so that each is a group of its own: one sector.
       const tags = [0, 1, 2].map((n) => `${when}-${n}`);
       for (const tag of tags) {
         const rows = [{ tag, part: 0 }];

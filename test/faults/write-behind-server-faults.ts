@@ -19,7 +19,7 @@ const SEED = seedOf('WRITE_BEHIND_SEED');
 const MAX_PENDING = 300;
 const TIMEOUT_MS = 180_000 + 6 * DOWN_MS;
 
-/** What every server engine goes through under a namespace that is buffered. */
+/** Faults of every server engine under a buffered namespace. */
 export function describeBufferedFaults(
   engine: EngineName,
   more?: (world: () => ServerWorld, seed: number) => void,

@@ -174,7 +174,7 @@ function rowsOf(n: number): unknown {
   return (requestOf(n) as { rows: unknown }).rows;
 }
 
-/** One that is there is answered as the first time, one that is lost is a new one; and new ones are applied. */
+/** A kept write is answered as the first time, a lost one counts as new; and new ones are applied. */
 async function checkKeys(client: Awaited<ReturnType<typeof startSidecar>>['client'], kept: readonly Written[]) {
   const answers: string[] = [];
   for (const { tag } of written) answers.push((await client.call('insert', requestOf(Number(tag)))).text);
