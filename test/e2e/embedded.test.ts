@@ -42,7 +42,7 @@ describe('a connector with nothing configured', { timeout: SLOW_MS }, () => {
     expect(filesOf(server.vfs)).toEqual(
       expect.arrayContaining(['data/database.sqlite', 'logs/sidecar.log', 'sidecar.json']),
     );
-    // The key of the API is nowhere; this one waits for whoever sets up the panel.
+    // The key of the API is nowhere; this one waits for the set-up of the panel.
     expect(filesOf(join(server.vfs, 'secrets'))).toEqual(['panel-setup.key']);
     for (const made of ['secrets', 'data/database.sqlite', 'data/panel.sqlite', 'logs/sidecar.log']) {
       expect(statSync(join(server.vfs, made)).mode & 0o077, made).toBe(0);

@@ -112,7 +112,7 @@ it('a killed sync leaves one schema or the other, and the next one reaches its t
     sidecar = await spawnSidecar(folder);
     const stored = await storedWhich();
     await checkRows(stored);
-    // What was answered is there.
+    // An answered sync is stored.
     if (status === 200) expect(stored).toBe(target);
     else cutOff += 1;
     expect(await sync(target)).toMatchObject({ status: 200 });

@@ -107,7 +107,7 @@ describe.skipIf(reason !== null)('a resource in Lua, on a real sidecar', { timeo
     expect(examples.length).toBeGreaterThanOrEqual(5);
     for (const code of examples) {
       await lua.run(code, undefined, code.slice(0, 60));
-      // What the first example starts in a thread of its own.
+      // The first example starts a thread of its own.
       if (code.includes("print('ready')")) await lua.until(() => lua.lines.includes('ready'));
     }
     expect(lua.lines.filter((line) => /failed|threw|SCRIPT ERROR|no schema/.test(line))).toEqual([]);

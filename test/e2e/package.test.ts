@@ -194,7 +194,7 @@ describe('sidecar-VERSION.zip', { timeout: SLOW_MS }, () => {
     expect(await closed).toEqual([0, null]);
     expect(existsSync(join(folder, 'sidecar/docs/backup.md'))).toBe(true);
     expect(existsSync(config)).toBe(true);
-    // What its setup installs and its panel runs.
+    // Parts that its setup installs and its panel runs.
     for (const file of ['standalone/main.js', 'db_connector/server.js', 'server/bundles/sample_roleplay/bundle.json']) {
       expect(existsSync(join(folder, 'sidecar', file)), file).toBe(true);
     }

@@ -113,7 +113,7 @@ interface MoneyRow {
   readonly spent: number;
 }
 
-/** What is there and should not be, in cents, counted over the API when nothing is on its way. */
+/** Surplus of money in cents, counted over the API when nothing is on its way. */
 export async function surplusCents(client: SignedClient): Promise<number> {
   let surplus = 0;
   let last = 0;

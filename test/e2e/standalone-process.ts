@@ -87,7 +87,7 @@ export class StandaloneProcess {
     this.#child?.kill(signal);
   }
 
-  /** Resolves with the exit code; null where a signal ended it. */
+  /** Resolves with the exit code; null if a signal ended it. */
   async exit(): Promise<unknown> {
     const [code] = (await this.#exit) ?? [];
     return code;

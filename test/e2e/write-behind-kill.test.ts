@@ -10,7 +10,7 @@ import { seedOf } from '../support/test-seed.ts';
  * WRITE_BEHIND_SEED gives the same calls, settings and moments again, as far as a machine can.
  */
 
-/** Of one campaign, which has a database and a journal of its own. */
+/** Kills of a campaign, which has a database and a journal of its own. */
 const KILLS = inject('engine') === 'sqlite' ? 10 : 5;
 const ALL_KILLS = Number(process.env.WRITE_BEHIND_KILLS ?? KILLS);
 const SEED = seedOf('WRITE_BEHIND_SEED');

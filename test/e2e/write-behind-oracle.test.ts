@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Action, type Call, latestId, Oracle, type StoredState } from '../support/buffered/oracle.ts';
 
-/** What judges the kills and faults of write-behind finds each thing that may be wrong. */
+/** The judge of the kills and faults of write-behind finds each thing that may be wrong. */
 
 let oracle: Oracle;
 let number: number;
@@ -10,7 +10,7 @@ beforeEach(() => {
   oracle = new Oracle(1);
 });
 
-/** One after another: each is sent when the one before has ended. */
+/** Calls in turn: each is sent when the one before has ended. */
 function made(action: Action, outcome: Call['outcome'] = 'acknowledged'): Call {
   number += 1;
   const call: Call = {
