@@ -9,7 +9,7 @@ import { testFolder } from '../support/test-folder.ts';
 const OPEN_UMASK = ['sh', '-c', 'umask 022; exec "$0" "$@"'];
 const SCHEMA = { tables: [{ name: 'things', columns: [{ name: 'id', type: 'int64' }] }] };
 
-/** What others may do with the files and folders below: `0640 data/database.sqlite`. */
+/** Files and folders below that others may use, with their modes: `0640 data/database.sqlite`. */
 function openToOthers(folder: string): string[] {
   return readdirSync(folder, { recursive: true })
     .map((name) => ({ name: String(name), mode: lstatSync(join(folder, String(name))).mode & 0o777 }))

@@ -7,7 +7,7 @@ import { testFolder } from '../support/test-folder.ts';
 import { attackedSidecar, expectUnharmed } from './attack-world.ts';
 
 const MEGABYTES = 100;
-/** Of the whole sidecar; it needs some 120 MB for itself. */
+/** Memory of the whole sidecar; it needs some 120 MB for itself. */
 const MOST_MEGABYTES = 300;
 
 /** A bundle that sends one message of a hundred megabytes to the panel, by whatever channel there is. */

@@ -7,7 +7,7 @@ import { type AttackedSidecar, attackedSidecar } from './attack-world.ts';
 const STATEMENT_MS = 1000;
 const COUNT_BOUND_MS = 300;
 const STOP_BOUND_MS = 15_000;
-/** One call of SQLite's own function that takes minutes and cannot be interrupted. */
+/** A call of SQLite's own function that takes minutes and cannot be interrupted. */
 const ENDLESS = "instr(hex(zeroblob(6000000)), hex(zeroblob(3000000)) || '1')";
 
 /** Puts a view that never answers in the place of the table `stuck`, as nothing that a client sends can do. */

@@ -3,7 +3,7 @@ import { attackedSidecar, expectUnharmed } from './attack-world.ts';
 
 const PATH = '/v1/data/count';
 const BODIES = 12;
-/** What the limits of the default configuration let through at most: 6 bytes a character of the payload. */
+/** Largest body that the limits of the default configuration let through: 6 bytes a character of the payload. */
 const LARGE = 6_000_000;
 
 const envelope = (more: string) => `{"v":1,"kid":"nobody","ts":1,"nonce":"n","sig":"",${more}}`;

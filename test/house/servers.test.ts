@@ -319,7 +319,7 @@ async function runCommand(args: readonly string[], cache: string): Promise<strin
 }
 
 describe('npm run servers', () => {
-  // Those that somebody runs for a try are not in it, and stay.
+  // Servers that a developer runs are not in it, and stay.
   const cache = testFolder();
 
   it('explains itself', async () => {

@@ -14,7 +14,7 @@ import { fillWorld, goOn, type MovedWorld, readWorld } from '../support/moved-wo
 import { startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-/** What is hard to carry goes once round all engines, from backup to backup. */
+/** Data that is hard to carry goes once round all engines, from backup to backup. */
 
 const SERVERS: readonly ServerEngine[] =
   (process.env.ENGINES ?? '') === ''

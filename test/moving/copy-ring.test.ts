@@ -13,7 +13,7 @@ import { fillWorld, goOn, type MovedWorld, readWorld } from '../support/moved-wo
 import { startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-/** What an evening of the sample leaves, and what is hard to carry, goes once round all engines. */
+/** Data of an evening of the sample, and data that is hard to carry, goes once round all engines. */
 
 /** Between two files of SQLite. ENGINES leaves out what it does not name. */
 const SERVERS: readonly ServerEngine[] =

@@ -31,7 +31,7 @@ interface Declared {
   readonly columns: readonly { readonly name: string }[];
 }
 
-/** What an owner has to know before scripts run on the copy. */
+/** Warnings that an owner needs before scripts run on the copy. */
 const WARNED = [
   'phoneMessages: is called phone_messages here',
   'phoneMessages.messageID: is called message_id here',

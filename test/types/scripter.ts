@@ -1,4 +1,4 @@
-/** What a scripter writes, and what the compiler must refuse. Compiled as it is here, and against the built helper.d.ts. */
+/** Code of a scripter, and code that the compiler must refuse. Compiled as it is here, and against the built helper.d.ts. */
 import {
   type AsyncNamespace,
   Database,
