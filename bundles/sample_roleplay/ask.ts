@@ -55,7 +55,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-/** One line when it begins, one when it ends. */
+/** Logs one line when an outage begins and one when it ends. */
 export class Outage {
   readonly #log: (line: string) => void;
   #sinceMs: number | undefined;

@@ -10,7 +10,7 @@ interface Audit {
   readonly spent: Cents;
   /** Taken from the sender, not yet given to the receiver. */
   readonly onTheWay: Cents;
-  /** What is there and should not be; below zero: what is missing. */
+  /** Money that is there and should not be; below zero: money that is missing. */
   readonly surplus: Cents;
 }
 
@@ -46,14 +46,14 @@ async function allCharacters(game: Game): Promise<Character[]> {
   return game.db.Rows<Character>(must(game, result, 'counting money'));
 }
 
-/** What is bought counts as spent at once; between characters the marks tell. */
+/** A purchase counts as spent at once; a transfer between characters has marks. */
 function isOnTheWay(transfer: Transaction, marks: ReadonlySet<string>): boolean {
   if (transfer.to_id === null) return false;
   const isTaken = transfer.state === 'debited' || marks.has(`out ${transfer.id}`);
   return isTaken && !marks.has(`in ${transfer.id}`);
 }
 
-/** One line; a loud one where the sum is wrong. */
+/** Line for the console; a loud one if the sum is wrong. */
 export function describeAudit({ characters, money, paidIn, spent, onTheWay, surplus }: Audit): string {
   const way = onTheWay === 0n ? '' : `, ${showMoney(onTheWay)} on the way`;
   const sums =

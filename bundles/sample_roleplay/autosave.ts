@@ -45,7 +45,7 @@ export class Autosave {
     await unlessAborted(this.save(), AbortSignal.timeout(LAST_SAVE_MS)).catch(late);
   }
 
-  /** What finds no database is saved with the next round, unless there is something newer by then. */
+  /** Without a database the next round saves it, unless there is something newer before that. */
   async save(): Promise<void> {
     const { db, log, tally } = this.#game;
     const states = [...this.#unsaved];

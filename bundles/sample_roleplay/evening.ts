@@ -20,7 +20,7 @@ interface Action {
   run(game: Game, population: number): Promise<void>;
 }
 
-/** What happens on a roleplay server in the evening. */
+/** Actions of a roleplay server in the evening, with their weights. */
 const MIX: readonly [Action, ...Action[]] = [
   { weight: 30, run: join },
   { weight: 30, run: walk },
@@ -49,7 +49,7 @@ export async function playEvening(game: Game, population: number, actionsPerSeco
   await Promise.all(running);
 }
 
-/** What is due from time to time. Everything here may be done too often: it does nothing then. */
+/** Work that is due from time to time. Each step may run too often: then it does nothing. */
 export async function keepHouse(game: Game): Promise<void> {
   game.tally.add('paychecks', await payday(game));
   game.tally.add('bans lifted', await liftExpiredBans(game));
@@ -58,7 +58,7 @@ export async function keepHouse(game: Game): Promise<void> {
   await deleteOldTransactions(game);
 }
 
-/** One action. An error is counted and told, and the evening goes on. */
+/** Runs one action. An error is counted and logged, and the evening goes on. */
 async function play(game: Game, population: number): Promise<void> {
   try {
     await chooseAction().run(game, population);

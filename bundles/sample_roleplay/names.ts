@@ -30,7 +30,7 @@ const NICKNAMES = ['🦊', '"Ace"', '👩‍🚒', 'Jr.', '🇧🇷', '‘Doc’
 
 export const JOBS = ['police', 'medic', 'mechanic', 'taxi', 'unemployed'] as const;
 
-/** One in eight has a nickname. */
+/** Every eighth name has a nickname, on average. */
 export function makeName(random: Random): string {
   const name = `${random.pick(FIRST)} ${random.pick(LAST)}`;
   return random.below(8) === 0 ? `${name} ${random.pick(NICKNAMES)}` : name;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What an owner may set in `vfs/sample_roleplay.json`. Every property may be left out. */
+/** Settings in `vfs/sample_roleplay.json`. Every property may be left out. */
 export interface Options {
   /** How many characters the town is born with. Counts at the first start only. */
   readonly characters: number;

@@ -2,7 +2,7 @@ import { Q } from '../db_connector/helper.js';
 import { type Game, must } from './game.ts';
 import { NAMESPACE } from './schema.ts';
 
-/** What an hour of work brings. */
+/** Pay for an hour of work, by job. */
 const WAGES: ReadonlyMap<string, string> = new Map([
   ['police', '62.50'],
   ['medic', '64.00'],

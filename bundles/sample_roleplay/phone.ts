@@ -15,7 +15,7 @@ export async function sendMessage(game: Game, from: number, to: number, body: st
 }
 
 /**
- * One page of an inbox, newest first, and where the next one begins.
+ * Page of an inbox, newest first, and the place where the next page begins.
  *
  * Pages go on from the last id that was seen, not from an offset: a message that arrives in between shifts nothing, and
  * the hundredth page costs no more than the first.

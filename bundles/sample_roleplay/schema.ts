@@ -44,7 +44,7 @@ export const SCHEMA = Q.Schema(
       // `new` → `debited` → `done`, or `new` → `refused`: see transfer.ts.
       Q.Text('state', { length: 10, oneOf: ['new', 'debited', 'done', 'refused'] }),
       Q.Int64('from_id'),
-      // Nobody: the money is spent, on `item`.
+      // Null if the money is spent, on `item`.
       Q.Int64('to_id', { nullable: true }),
       Q.Text('item', { length: 40, nullable: true }),
       Q.Decimal('amount', { precision: 18, scale: 2 }),
@@ -94,7 +94,7 @@ export const SCHEMA = Q.Schema(
     ],
     { primaryKey: ['id'], indexes: [Q.Index('by_character', ['character_id', 'until_at'])] },
   ),
-  // What was done once and must never be done again, such as giving birth to the town.
+  // Work that was done once and must never be done again, such as creating the town.
   Q.Table('milestones', [Q.Text('name', { length: 40 }), Q.Json('details')], { primaryKey: ['name'] }),
 );
 

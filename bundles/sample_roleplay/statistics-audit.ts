@@ -3,7 +3,7 @@ import type { StoredSums } from './statistics-table.ts';
 
 const NAMES = ['saves', 'seconds', 'metres', 'kills'] as const satisfies readonly (keyof Sums)[];
 
-/** What was acknowledged against what is there: one line, a loud one where anything is missing or there twice. */
+/** Compares acknowledged sums with stored ones: one line, a loud one if anything is missing or stored twice. */
 export function describeStatistics(saved: Sums, { players, sums }: StoredSums): string {
   const wrong = NAMES.filter((name) => saved[name] !== sums[name]);
   if (wrong.length === 0) {

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** What a character did between two saves. */
+/** Deeds of a character between two saves. */
 export interface Deeds {
   readonly seconds: number;
   readonly metres: number;
   readonly kills: number;
 }
 
-/** One save: what is added to a character's row. */
+/** Amounts that one save adds to a character's row. */
 export interface Note extends Deeds {
   readonly id: string;
   readonly character: number;
 }
 
-/** What all saves together have added. */
+/** Sums of all saves. */
 export interface Sums extends Deeds {
   readonly saves: number;
 }
@@ -27,11 +27,11 @@ interface Header {
   readonly saved: Sums;
 }
 
-/** The file is written anew, as short as it can be, after so many lines. */
+/** After so many lines the file is written again, as short as it can be. */
 const MOST_LINES = 20_000;
 
 /**
- * What this server has sent to the database, in a file of its own beside it: a save is noted before it is sent, and
+ * Book of the saves that this server has sent to the database, in a file of its own beside it: a save is noted before it is sent, and
  * ticked off when it was acknowledged. So the audit compares two records that know nothing of each other, and after a
  * crash it is known which saves had no answer yet.
  *
@@ -65,7 +65,7 @@ export class StatisticsBook {
     return this.#saved;
   }
 
-  /** Nobody knows yet whether these have happened; at most one a character. */
+  /** Saves without an answer, at most one a character: they may or may not have happened. */
   get unanswered(): readonly Note[] {
     return [...this.#unanswered.values()];
   }

@@ -47,7 +47,7 @@ export class StatisticsTable {
   }
 
   /**
-   * What waits in the write-behind queue goes to the database now; true when it did, or where nothing is buffered.
+   * Applies the write-behind queue now; true if all of it was applied, or if nothing is buffered.
    *
    * `State` alone does not tell: see `Flushed`. (`remaining` may count what others have written meanwhile.) Reading brings the queue to the database as well, unless the owner has
    * said otherwise (`consistentReads`), so a key that may not flush does no harm.

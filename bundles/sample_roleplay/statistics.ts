@@ -42,7 +42,7 @@ export class Statistics {
   readonly #outage: Outage;
   /** Saves pass it, the audit closes it. */
   readonly #gate = new Gate();
-  /** What waits for the next save, by character. */
+  /** Deeds that wait for the next save, by character. */
   readonly #deeds = new Map<number, Deeds>();
   #records: Records | undefined;
   #isOver = false;
@@ -97,7 +97,7 @@ export class Statistics {
     return this.#gate.move(() => this.#save());
   }
 
-  /** One line: whether the database holds what was acknowledged, no more and no less. */
+  /** Line that says whether the database holds what was acknowledged, no more and no less. */
   audit(): Promise<string> {
     return unlessAborted(
       this.#gate.still(async () => {

@@ -3,7 +3,7 @@ import { audit, describeAudit } from './audit.ts';
 import { keepHouse } from './evening.ts';
 import type { Game } from './game.ts';
 
-/** One line a round, until the bundle stops: what happened, and whether money and statistics are right. */
+/** Logs a line each round until the bundle stops: what happened, and whether money and statistics are right. */
 export async function summarise(game: Game, roundSeconds: number): Promise<void> {
   while (!game.signal.aborted) {
     try {

@@ -7,7 +7,7 @@ export class Tally {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + count);
   }
 
-  /** The counts so far, in order of name, as `joined 84, transfers 26`; begins anew. */
+  /** The counts so far, in order of name, as `joined 84, transfers 26`; starts from zero again. */
   take(): string {
     const counts = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
     this.#counts.clear();

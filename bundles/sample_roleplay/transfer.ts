@@ -10,8 +10,8 @@
  *   transfer's id; the update that gives money sets `last_in`. So the row itself tells whether it happened.
  * - Such an update matches only if the mark is still the one that was read before. It cannot happen twice: the mark
  *   has changed, and an id never comes back.
- * - A mark is overwritten only after the ledger has moved on, so what it told is never lost. Whoever needs the place
- *   moves the ledger on himself and waits for nobody.
+ * - A mark is overwritten only after the ledger has moved on, so what it told is never lost. A transfer that needs the place
+ *   moves the ledger on itself and waits for no other.
  *
  * So any step may be repeated, at any time, by anybody, and the way to resume a transfer is to go on with it.
  */

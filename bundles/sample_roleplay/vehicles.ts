@@ -2,7 +2,7 @@ import { type Game, must } from './game.ts';
 import { type Cents, toCents } from './money.ts';
 import { NAMESPACE, type Transaction } from './schema.ts';
 
-/** What the dealer sells. */
+/** Vehicles of the dealer, with prices. */
 export const PRICES: ReadonlyMap<string, Cents> = new Map([
   ['faggio', toCents('1450.00')],
   ['blista', toCents('8900.00')],

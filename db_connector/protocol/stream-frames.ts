@@ -68,7 +68,7 @@ const ANSWER_FIXED_BYTES = 1 + 2 + 2 + 1 + 2 + 4 + 4;
 const MAX_RETRY_AFTER_SECONDS = 0xffff;
 const ASCII = /^\p{ASCII}*$/u;
 
-/** One frame (stream section of docs/api.md). @throws RangeError for a text of the head over 255 characters */
+/** Writes a frame (docs/api.md, "The stream"). @throws RangeError for a text of the head over 255 characters */
 export function writeCallFrame(call: CallFrame & { readonly payload: string }): Buffer {
   const { path, kid, ts, nonce, sig, payload } = call;
   const payloadBytes = Buffer.byteLength(payload);

@@ -5,7 +5,7 @@ import { readSources, type SourceFile } from './import-directions.ts';
 export const SOURCE_FOLDERS = ['bundles', 'db_connector', 'scripts', 'sidecar', 'standalone', 'test'];
 
 const COMMENT = /^[ \t]*(?:\/\*[\s\S]*?\*\/|(?:\/\/.*\n?[ \t]*)+)/gm;
-const BEGINNING = /^(What|Of|Those|One|Who\w*|Nobody|Somebody)\b/;
+const BEGINNING = /^(What|Of|Those|One|Who(?:ever|m|se)?|Nobody|Somebody)\b/;
 const WORDS = /\b(whoever|of which|of whom|anew|none the less|whereupon|(?:null|undefined|absent|empty) where)\b/gi;
 
 /** `path:line: word` of each word in a comment that plain technical English does without (a comment's first word, some words anywhere). */

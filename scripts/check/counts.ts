@@ -6,7 +6,7 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** What `count-reporter.ts` writes of a run. */
+/** Report of a run, as `count-reporter.ts` writes it. */
 export interface RunReport {
   /** Errors outside every test. */
   readonly unhandledErrors: number;
@@ -30,7 +30,7 @@ export interface CaseReport {
 
 const CONTRACT_PROJECT = 'contract:';
 
-/** Null where no run came to its end. */
+/** Null if no run came to its end. */
 export function readReport(file: string): RunReport | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunReport) : null;
 }
@@ -58,7 +58,7 @@ function countModule({ cases, isBroken }: ModuleReport): Counts {
   return {
     passed,
     failed: failed === 0 && isBroken ? 1 : failed,
-    // What never came to an end was not tested.
+    // A case without an end was not tested.
     skipped: cases.length - passed - failed,
   };
 }
@@ -99,7 +99,7 @@ export function repeatedCases(report: RunReport | null): string[] {
   );
 }
 
-/** What a run counts beside its tests: each case that an engine lacks and, where CI is set, each engine that could not be had. */
+/** Failures of a run beside its tests: each case that an engine lacks and, if CI is set, each engine that could not be started. */
 export function engineFailures(report: RunReport | null, missing: number, isCi: boolean): Counts {
   return { passed: 0, failed: unequalCases(report).length + (isCi ? missing : 0), skipped: 0 };
 }

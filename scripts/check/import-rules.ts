@@ -1,6 +1,6 @@
 /**
- * Who may import whom (ARCHITECTURE.md). A file belongs to the first zone whose path begins its own. `zones` are the other
- * zones that it may import from, `packages` the packages of npm; Node's own modules are free where `node` does not narrow them.
+ * Allowed imports by zone (ARCHITECTURE.md). A file belongs to the first zone whose path begins its own. `zones` are the other
+ * zones that it may import from, `packages` the packages of npm; Node's own modules are free unless `node` narrows them.
  */
 export interface Zone {
   readonly path: string;
@@ -17,9 +17,9 @@ const CONNECTOR = [
   'db_connector/calls/',
   'db_connector/commands/',
 ];
-/** What every engine is built on. */
+/** Zones that every engine may import. */
 const ENGINE = ['sidecar/engine/', 'sidecar/columns/', 'sidecar/deadline.ts', 'sidecar/log-event.ts', PROTOCOL];
-/** What the parts of the panel stand on. */
+/** Zones that every part of the panel may import. */
 const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/'];
 const PANEL_PARTS = [
   ...PANEL,
@@ -180,7 +180,7 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['fastify', 'ipaddr.js'],
   },
-  // What server and browser agree on.
+  // Shared by server and browser.
   { path: 'sidecar/panel/shapes/', zones: [], packages: [] },
   { path: 'sidecar/panel/web/', zones: ['sidecar/panel/shapes/'], packages: ['preact', 'uplot'], node: [] },
   { path: 'sidecar/panel/store/', zones: ['sidecar/folder-lock.ts'], packages: ['better-sqlite3'] },
@@ -359,7 +359,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },
   { path: 'scripts/soak.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/check/count-reporter.ts', zones: ['scripts/'], packages: ['vitest'] },
-  // What a game server's console shows of the sidecar's log is what `npm start` shows of it.
+  // `npm start` shows the sidecar's log as a game server's console does.
   {
     path: 'scripts/',
     zones: ['sidecar/embedded/', 'sidecar/log-event.ts', 'standalone/'],
