@@ -40,7 +40,7 @@ const excludedTests = excludedEngines(process.env).flatMap((engine) => [
   `test/moving/${engine}*.test.ts`,
 ]);
 
-/** The same programs on every engine. What failed is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
+/** The same programs on every engine. A failure is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
 const [seed, ...path] = (process.env.DIFFERENTIAL_SEED ?? String(TEST_SEED)).split(':');
 const differential = {
   programs: Number(process.env.DIFFERENTIAL_PROGRAMS ?? 120),
@@ -77,7 +77,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // The default, one second, is less than a busy machine stalls.
     expect: { poll: { timeout: 30_000 } },
-    // Of programs that tests start with a configuration of their own making: no two want the same port, none the network.
+    // For programs that tests start with a configuration of their own: no two want the same port, none the network.
     env: { SIDECAR_PANEL_PORT: '0', SIDECAR_PANEL_BRIDGE_HOST: '127.0.0.1', TEST_DISK_FOLDER: tmpdir() },
     setupFiles: ['./test/support/test-seed.ts', './test/support/memory-folder.ts'],
     // Machines stall. What needed its second attempt is named at the end of the run (scripts/check/counts.ts).

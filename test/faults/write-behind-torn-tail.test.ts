@@ -160,7 +160,7 @@ async function checkDamage(damage: Damage, sector: number): Promise<void> {
     expect(await flush(sidecar.client)).toMatchObject({ remaining: 0, deadLettered: 0 });
     const { events } = await readState(sidecar.client);
     const kept = written.filter(({ tag }) => events.some((event) => event.tag === tag));
-    // Whole, once and in order.
+    // Every kept write is whole, there once and in order.
     expect(events).toEqual(kept.flatMap(({ tag }) => rowsOf(Number(tag))));
     expect(written.filter((each) => !hurt.includes(each) && !kept.includes(each))).toEqual([]);
     if (kept.length < written.length) expect(logged(sidecar, 'warn', 'error')).toMatch(/acknowledged/);

@@ -38,7 +38,7 @@ it('a client that takes no answers is not read beyond 16 MiB, and closed after 3
 it('unfinished messages of strangers share the bound of unfinished bodies', async () => {
   api = await startTestApi({ config: { limits: { maxBodyBytes: 1_048_576 } } });
   const all = await Promise.all(Array.from({ length: 12 }, open));
-  // One long frame whose end never comes.
+  // A long frame whose end never comes.
   for (const { socket } of all) socket.send(Buffer.alloc(900_000), { fin: false });
   await expect.poll(() => api.metric('sidecar_streams')).toBeLessThanOrEqual(9);
   expect(await api.metric('sidecar_streams')).toBeGreaterThanOrEqual(8);

@@ -23,7 +23,7 @@ interface AnswerFields {
   readonly payload: string;
 }
 
-/** One frame of an answer, written from docs/api.md. */
+/** A frame of an answer, written from docs/api.md. */
 export function answerFrame(nonce: string, fields: AnswerFields): Buffer {
   const { status = 200, code = '', retryAfterSeconds = 0, sig = null, payload } = fields;
   const body = Buffer.concat([

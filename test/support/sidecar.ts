@@ -48,7 +48,7 @@ export async function startSidecar(options: SidecarOptions = {}): Promise<TestSi
     await own?.drop();
     throw error;
   });
-  // One of each key: an address may have 16 streams.
+  // A client for each key: an address may have 16 streams.
   const clients = new Map<string, SignedClient>();
   const clientOf = (kid: string): SignedClient => {
     const clock = options.now === undefined ? {} : { now: options.now };

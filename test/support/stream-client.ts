@@ -16,7 +16,7 @@ export interface StreamClientOptions {
   readonly protocol?: string;
 }
 
-/** One frame of a call, written from docs/api.md: nothing of the product's codec is imported. */
+/** A frame of a call, written from docs/api.md: nothing of the product's codec is imported. */
 export function callFrame(path: string, { kid, ts, nonce, payload, sig }: Envelope): Buffer {
   const time = Buffer.alloc(8);
   time.writeBigUInt64BE(BigInt(Number(ts)));

@@ -196,7 +196,7 @@ describe('the place of the last write, which documents bear', () => {
       await turnBack('moved', position);
       const other = await world.engine();
       const entries = entriesOf(renamed, 'j', writes(renamed));
-      // What comes after an entry is not there yet where that is repeated; here it is, and must be left alone as well.
+      // Usually later entries are not there yet when an entry is repeated; here they are, and must be left alone as well.
       const again = { ...batch, entries: entries.slice(position) };
       expect(await other.queues.applyQueue(again, within(10_000))).toEqual([]);
       expect(await rowsOf(engine, renamed)).toEqual(before);

@@ -221,7 +221,7 @@ describe('a process that dies', () => {
     await expect(sync(world.calls(dying), 'back', target)).rejects.toThrow('gone');
     const stored = await sync(calls, 'back', old);
     expect(stored?.schema.tables.map(({ name }) => name)).toEqual(['t']);
-    // The column came anew, so that its values are in quarantine, where they can be had.
+    // The column was made again, so its values are in quarantine and can be restored.
     expect(await calls.listQuarantine('back', within(5000))).toMatchObject([
       { kind: 'column', table: 't', column: 'name', rows: 1 },
       { kind: 'table', table: 'u' },

@@ -42,7 +42,7 @@ describe.skipIf(why !== null)(`every page${why === null ? '' : ` (${why})`}`, ()
   it.each(PLACES)('fits a phone, also in long words, and has nothing serious for axe: %s', async (place) => {
     await page.goto(`${panel.address}/#/${place}`);
     await expect.poll(() => page.evaluate('location.hash')).toBe(`#/${place}`);
-    // What is asked for then says so until it is there.
+    // A requested part shows that it loads until it is there.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     await expect.poll(() => page.locator('main .loading').count()).toBe(0);
     // The first page of all comes after the session is known.

@@ -83,7 +83,7 @@ export async function endProcess(sidecar: SidecarProcess, signal: 'SIGKILL' | 'S
   return code;
 }
 
-/** What the log tells at these levels. */
+/** Lines of the log at these levels. */
 export function logged(sidecar: Pick<SidecarProcess, 'log'>, ...levels: string[]): string {
   const lines = sidecar.log.filter((line) => levels.length === 0 || levels.includes(String(line.level)));
   return lines.map((line) => JSON.stringify(line)).join('\n');

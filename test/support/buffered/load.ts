@@ -4,7 +4,7 @@ import { Dice } from './dice.ts';
 import { type Call, nameOf, Oracle } from './oracle.ts';
 import { Writer } from './writer.ts';
 
-/** Of the keys that were acknowledged, how many are repeated each time, beside each writer's last. */
+/** Acknowledged keys that are repeated each time, beside each writer's last. */
 const OLD_KEYS = 6;
 
 export interface LoadOptions {
@@ -20,7 +20,7 @@ export interface LoadOptions {
 export class Load {
   readonly oracle: Oracle;
   acknowledged = 0;
-  /** Of them, those that were queued. */
+  /** Queued calls among them. */
   queued = 0;
   /** Answers that left open whether the write is done. */
   unknown = 0;

@@ -1,5 +1,5 @@
 /**
- * What must be in the database after all that was asked of a buffered namespace, and what may be. It knows the calls, their
+ * State that the database must have, or may have, after the calls on a buffered namespace. It knows the calls, their
  * answers and their times, and nothing of how they are done.
  */
 
@@ -26,7 +26,7 @@ export const TABLES = [
   },
 ];
 
-/** What one call does. Every writer has rows of its own, and calls one after another. */
+/** Action of a call. Every writer has rows of its own, and calls one after another. */
 export type Action =
   /** Inserts so many rows of one tag. */
   | { readonly kind: 'event'; readonly tag: string; readonly parts: number }
@@ -41,7 +41,7 @@ export type Action =
 
 export interface Call {
   readonly writer: number;
-  /** Of this writer's calls, from 1. */
+  /** Number among this writer's calls, from 1. */
   readonly number: number;
   readonly action: Action;
   readonly operation: 'insert' | 'update' | 'upsert' | 'delete';
@@ -50,7 +50,7 @@ export interface Call {
   readonly isImmediate: boolean;
   /** `performance.now()` of the first attempt. */
   readonly sentMs: number;
-  /** Of the first acknowledgement; infinity where there was none. */
+  /** Time of the first acknowledgement; infinity if there was none. */
   acknowledgedMs: number;
   /** `refused`: an answer said that it is not done and never will be. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
@@ -65,7 +65,7 @@ export interface StoredState {
   readonly latest: readonly { readonly id: string; readonly seq: number }[];
 }
 
-/** The writer's row of `latest`: its number, or null where it is not there. */
+/** The writer's row of `latest`: its number, or null if it is not there. */
 type Latest = number | null;
 
 export const latestId = (writer: number): string => `writer-${writer}`;
@@ -75,7 +75,7 @@ export class Oracle {
   /** Seen while the calls were made. */
   readonly problems: string[] = [];
   readonly #queuedIds = new Map<string, string>();
-  /** What each writer's row may be by now. */
+  /** Possible present states of each writer's row. */
   readonly #latest = new Map<number, Set<Latest>>();
   readonly #writers: number;
 
@@ -106,7 +106,7 @@ export class Oracle {
     this.#queuedIds.set(`${id}`, own);
   }
 
-  /** What is wrong with the database, in words; nothing where all is well. `open` calls may be settled later. */
+  /** Faults of the database in words; empty if all is well. `open` calls may be settled later. */
   judge(state: StoredState, open: readonly Call[] = []): string[] {
     const calls = [...this.calls, ...open];
     return [
@@ -168,7 +168,7 @@ function judgeEvents(rows: StoredState['events'], calls: readonly Call[]): strin
   return [...problems, ...judgeOrder(inOrder)];
 }
 
-/** What the writer's row of `latest` is after the call, where it is about that row. */
+/** The writer's row of `latest` after the call, if the call is about that row. */
 function lastOf({ action, number, writer }: Call, ofWriter: number): Latest[] {
   if (writer !== ofWriter) return [];
   if (action.kind === 'set') return [number];

@@ -29,7 +29,7 @@ export interface WriterOptions {
   onRefused(code: string, isUnknown: boolean): void;
 }
 
-/** One client that writes rows of its own, one call after another, and tells the oracle what came of each. */
+/** A client that writes rows of its own, one call after another, and reports each outcome to the oracle. */
 export class Writer {
   readonly #options: WriterOptions;
   #number = 0;
@@ -107,7 +107,7 @@ export class Writer {
 
   #refuse(call: Call, { code, message, text }: Answer): void {
     if (!this.#options.expectedCodes.has(code)) this.#say(call, text);
-    // Whoever repeats a key learns what became of it; whoever has none does not.
+    // A repeated key reveals the outcome of its call; a call without a key stays unknown.
     const isUnknown = !REFUSALS.has(code) || message.includes('unknown');
     this.#options.onRefused(code, isUnknown);
     if (isUnknown) this.#leaveOpen(call);
