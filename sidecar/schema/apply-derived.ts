@@ -70,7 +70,7 @@ async function changed(
   return stored;
 }
 
-/** After a failure that may pass it goes on, by another revision: a write of which nothing is known must not come late. */
+/** Continues under a new revision after a failure that may pass: a write with an unknown outcome must not arrive late. */
 async function filled(change: DerivedChange, from: StoredSchema, filling: Schema): Promise<StoredSchema> {
   const { engine, namespace, log } = change;
   const startedAt = performance.now();

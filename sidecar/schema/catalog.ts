@@ -7,9 +7,9 @@ import { checkMoveMark, type MarkReader, type MoveMark, readMoveMark } from './m
 
 interface Entry {
   readonly stored: StoredSchema;
-  /** One object per table for as long as the entry lives, so that callers may hang compiled things on it. */
+  /** A single object per table as long as the entry lives, so that callers may attach compiled statements to it. */
   readonly targets: ReadonlyMap<string, TableTarget>;
-  /** Read after the schema: whoever sets a mark grows the revision afterwards, so that all read both again. */
+  /** Read after the schema: a command sets the mark before it grows the revision, so that every sidecar reads both again. */
   readonly mark: MoveMark | null;
 }
 
@@ -82,7 +82,7 @@ export class SchemaCatalog {
     this.#onRead = listener;
   }
 
-  /** What is being read right now is forgotten too: it may be older than the reason to forget. */
+  /** Forgets a running read as well: its result may be older than the reason to forget. */
   forget(namespace: string): void {
     this.#entries.delete(namespace);
     this.#loading.delete(namespace);

@@ -64,7 +64,7 @@ function uniqueSetsOf(
     const known = columns.filter(
       (column) => column?.filling === undefined || derived.some((one) => one.column === column),
     );
-    // What a new column holds is known to the engine alone, which checks at the end.
+    // The values of a new column are known to the engine alone, which checks at the end.
     if (known.length < names.length || !known.every((column) => column !== undefined)) return [];
     return [{ names, columns: known, derived, seen: new Set<string>() }];
   });
@@ -99,7 +99,7 @@ function checkRow({ names, columns, derived, seen }: UniqueSet, row: Row, where:
   deriveInto(derived, values);
   const texts = columns.map((column) => writeValue(column, values.get(column.name) ?? null));
   if (texts.includes('null')) return;
-  // Of a million long names a million short digests are kept.
+  // Digests, as a million long names would need too much memory.
   const digest = createHash('sha256').update(JSON.stringify(texts)).digest('base64');
   if (seen.has(digest)) {
     throw new ApiError(

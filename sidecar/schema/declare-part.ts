@@ -15,10 +15,10 @@ import {
 import { ownedSchema } from '../engine/model/schema-parts.ts';
 import { followRenames, ownRenames, ownsTable, type PartView, partViews } from './parts.ts';
 
-/** The whole schema of a namespace once one part is declared anew. */
+/** The whole schema of a namespace after one part is declared again. */
 export interface PartDeclared {
   readonly schema: Schema;
-  /** Those of the part that can be done. */
+  /** Renames of the part that can be done. */
   readonly renames: Renames;
 }
 
@@ -78,7 +78,7 @@ function isOwn(part: string, table: Table, before: PartView, renames: Renames): 
   return table.columns.length > 0 && (ownsTable(before, table.name) || renames.tables.has(table.name));
 }
 
-/** What a part may declare on somebody else's table (contract section 11). */
+/** Refuses declarations that a part may not make on another part's table (contract section 11). */
 function checkExtension(part: string, table: Table, owner: string, view: PartView | undefined): void {
   const theirs = findTable({ tables: view?.own ?? [] }, table.name);
   if (part === MAIN_PART) throw unsupported(`table ${table.name} is declared by ${partName(owner)} as its own`);

@@ -12,7 +12,7 @@ export interface DerivedStages {
   readonly isResumed: boolean;
 }
 
-/** Null where no row has to be filled. `renames` lead from the stored schema to the declared one. Pure. */
+/** Null if no row has to be filled. `renames` lead from the stored schema to the declared one. Pure. */
 export function derivedStages(stored: Schema | null, declared: Schema, renames: Renames): DerivedStages | null {
   const before: Table[] = [];
   const filling: Table[] = [];
@@ -63,7 +63,7 @@ function columnsToFill(from: Table, to: Table, renames: Renames): ColumnToFill[]
   });
 }
 
-/** Of the columns of `names` only those of `kept`, as columns that are being filled. */
+/** Removes the columns of `names` except those of `kept`, which become columns that are being filled. */
 function withFilling(table: Table, names: readonly string[], kept: readonly string[]): Table {
   if (names.length === 0) return table;
   return {

@@ -12,7 +12,7 @@ import type { StoredSchema } from '../engine/schema-calls.ts';
 
 const PAGE_ROWS = 1000;
 const PAGE_BYTES = 4_194_304;
-/** Of one read or write. Who waits for a sidecar that was killed waits for as long at most. */
+/** Limit of one read or write, and so the longest wait for a sidecar that was killed. */
 const STATEMENT_MS = 15_000;
 /** Few, so that no row of the game waits long for its lock. */
 const CHANGES_AT_ONCE = 250;
@@ -21,12 +21,12 @@ const WORKERS = 4;
 /** More than others who write the very same rows can bring about. */
 const MAX_PASSES = 1000;
 
-/** A table of which columns are being filled, as the engine is asked for it. */
+/** A table with columns that are being filled, for calls of the engine. */
 interface Filling {
   readonly target: TableTarget;
   readonly key: readonly Column[];
   readonly derived: readonly DerivedColumn[];
-  /** What is read: the key, the sources and the derived columns. */
+  /** Columns to read: the key, the sources and the derived columns. */
   readonly columns: readonly Column[];
 }
 
@@ -179,7 +179,7 @@ export function clearFillMark(transfer: Marks, namespace: string, bounds: CallBo
   return transfer.writeMark(nameOf(namespace), null, bounds);
 }
 
-/** Null where the rows of the table are filled from the first on: the mark is about another table, key or columns. */
+/** Null if the mark names another table, key or columns: then the rows are filled from the first on. */
 async function readFillMark(
   transfer: Marks,
   namespace: string,

@@ -17,7 +17,7 @@ interface State {
   isClosed: boolean;
   /** Resolvers of operations that wait for the gate to open. */
   waiting: Set<() => void>;
-  /** Those who wait for the place, the longest first. */
+  /** Waiting syncs, the longest first. */
   syncs: ((place: SyncPlace) => void)[];
   /** Called when the last operation under way has ended. */
   onIdle: (() => void) | null;
@@ -64,7 +64,7 @@ export class NamespaceGate {
     return state.hasSync ? null : this.#place(namespace, state);
   }
 
-  /** As `beginSync`, but waits for the place, in the order of asking; null where it takes longer than `waitMs`. */
+  /** As `beginSync`, but waits for the place, in the order of calls; null if it takes longer than `waitMs`. */
   async awaitSync(namespace: string, waitMs: number): Promise<SyncPlace | null> {
     const place = this.beginSync(namespace);
     if (place !== null) return place;

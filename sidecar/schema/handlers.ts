@@ -7,7 +7,7 @@ import type { StoredSchema } from '../engine/schema-calls.ts';
 import { declarationOf } from './parts.ts';
 import { SchemaSync, type SyncOptions } from './sync.ts';
 
-/** What the handlers need to know of a call. */
+/** The part of a call that the handlers use. */
 interface SchemaCall {
   /** `performance.now()` milliseconds. */
   readonly deadline: number;
@@ -55,7 +55,7 @@ export function createSchemaHandlers(options: SchemaOptions) {
 
 type Described = Pick<StoredSchema, 'hash' | 'schema' | 'updatedAt'>;
 
-/** Null where there is no such part. */
+/** Null if there is no such part. */
 function partOf(stored: StoredSchema | null, part: string): Described | null {
   const schema = stored === null ? null : declarationOf(stored.schema, part);
   return stored === null || schema === null ? null : { schema, hash: schemaHash(schema), updatedAt: stored.updatedAt };

@@ -4,7 +4,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { CallBounds } from '../engine/rows.ts';
 
 /**
- * What `copy` and `import` write into a database for the sidecars that run on it. `leaving`: the namespace is being
+ * Mark of `copy` and `import` in a database, for the sidecars that run on it. `leaving`: the namespace is being
  * copied and read-only until then (renewed while the copy runs). `arriving`: the namespace is not complete, and stays
  * closed until the command has finished, however often it is cut off.
  */
@@ -18,13 +18,13 @@ export type MoveMark =
   | {
       readonly kind: 'arriving';
       readonly by: 'import';
-      /** Those that it makes. All others of the namespace were there before it. */
+      /** Tables that the command makes. All other tables of the namespace were there before. */
       readonly tables: readonly string[];
     };
 
 export type MarkReader = { readonly transfer: Pick<Engine['transfer'], 'readMark'> };
 
-/** Null where the namespace is open as usual. `now` in epoch milliseconds. */
+/** Null if the namespace is open as usual. `now` in epoch milliseconds. */
 export async function readMoveMark(
   engine: MarkReader,
   namespace: string,

@@ -32,7 +32,7 @@ export class NamespaceLock {
     this.#timer.unref();
   }
 
-  /** Null where another process holds it. `deadline` in `performance.now()` milliseconds. */
+  /** Null if another process holds the lock. `deadline` in `performance.now()` milliseconds. */
   static async acquire(namespace: string, options: LockOptions, deadline: number): Promise<NamespaceLock | null> {
     const { engine, owner, now } = options;
     const isHeld = await engine.schemas.lockNamespace(namespace, owner, now(), { deadline });
@@ -67,8 +67,8 @@ export class NamespaceLock {
 }
 
 /**
- * Who holds a lock, the same over restarts of one sidecar: it takes over its own old lock at once (contract section 6).
- * `place` is what makes it that sidecar on its machine, the absolute path of its configuration.
+ * Name of a lock's owner, equal over restarts of one sidecar: it takes over its own old lock at once (contract section 6).
+ * `place`: the absolute path of its configuration, which identifies the sidecar on its machine.
  */
 export function lockOwner(place: string): string {
   return `${hostname()}:${sha256Hex(place).slice(0, 16)}`;

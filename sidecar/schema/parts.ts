@@ -2,21 +2,21 @@ import { byName, findTable, MAIN_PART, type Renames, type Schema, type Table } f
 import { ownershipOf } from '../engine/model/schema-parts.ts';
 import { followed } from './plan.ts';
 
-/** What one part has declared of a namespace's schema. */
+/** The declaration of one part of a namespace's schema. */
 export interface PartView {
-  /** Tables of its own, without what others have added to them. */
+  /** Tables of its own, without the columns and indexes that other parts have added. */
   readonly own: readonly Table[];
-  /** What it has added to tables of others: its columns and indexes alone. */
+  /** Tables of other parts, with only the columns and indexes that this part has added. */
   readonly added: readonly Table[];
 }
 
-/** Of a stored schema, `MAIN_PART` first, the others by name. */
+/** Parts of a stored schema: `MAIN_PART` first, the others by name. */
 export function partViews(schema: Schema): Map<string, PartView> {
   const names = [MAIN_PART, ...(schema.parts ?? []).map((part) => part.name)];
   return new Map(names.map((name) => [name, partView(schema, name)]));
 }
 
-/** What the part has declared, as a schema of its own; null where it has declared nothing. */
+/** The declaration of the part, as a schema of its own; null if it has declared nothing. */
 export function declarationOf(schema: Schema, part: string): Schema | null {
   const view = partView(schema, part);
   const tables = [...view.own, ...view.added].toSorted(byName);
@@ -42,8 +42,8 @@ export function ownsTable(view: PartView, table: string): boolean {
 }
 
 /**
- * Those that can be done: what a part has not declared itself it does not rename, so that for it the old name does not
- * exist. Where old and new name both exist the plan refuses.
+ * Renames that can be done: a part does not rename tables and columns that it has not declared itself, so for it the old
+ * name does not exist. If old and new name both exist, the plan refuses.
  */
 export function ownRenames({ tables, columns }: Renames, { own, added }: PartView): Renames {
   const stored = new Map([...own, ...added].map((table) => [table.name, table]));
@@ -57,7 +57,7 @@ export function ownRenames({ tables, columns }: Renames, { own, added }: PartVie
   return { tables: tableRenames, columns: columnRenames };
 }
 
-/** What a part has added to tables of others, by the names that those get now. */
+/** Follows the renames of another part in the tables to which this part has added columns and indexes. */
 export function followRenames(view: PartView, { tables, columns }: Renames, renaming: PartView): PartView {
   const newTables = new Map(
     [...tables].filter(([name]) => !ownsTable(renaming, name)).map(([name, old]) => [old, name]),

@@ -4,12 +4,12 @@ import { type Ownership, ownershipOf } from '../engine/model/schema-parts.ts';
 import type { PlanStep } from '../engine/schema-calls.ts';
 import { entryOf, type PlanEntry, typeName } from './plan-entry.ts';
 
-/** What becomes of tables and columns that are no longer declared; `schema.removed` of the configuration. */
+/** Treatment of tables and columns that are no longer declared; `schema.removed` of the configuration. */
 export type RemovedMode = 'quarantine' | 'drop' | 'deny';
 
 export interface SchemaPlan {
   readonly steps: readonly PlanStep[];
-  /** One for each step, in the same order. */
+  /** An entry for each step, in the same order. */
   readonly entries: readonly PlanEntry[];
   /** Why the plan cannot be done at all, in plain words. */
   readonly unsupported: readonly string[];
@@ -157,7 +157,7 @@ export function followed(column: Column, newNames: ReadonlyMap<string, string>):
   return derived === undefined || from === undefined ? column : { ...column, derived: { ...derived, from } };
 }
 
-/** Those to drop, and those to add; an index only over renamed columns is neither. */
+/** Indexes to drop and indexes to add; an index that differs only by renamed columns is neither. */
 function changedIndexes(from: Table, to: Table, newNames: ReadonlyMap<string, string>): [Index[], Index[]] {
   const kept = (index: Index): boolean => {
     const other = to.indexes.find((candidate) => candidate.name === index.name);

@@ -17,7 +17,7 @@ export interface QuarantineOptions {
 }
 
 /**
- * What a sync has taken out of a schema and kept. Works beside a running sidecar: the lock keeps its syncs away, and
+ * Tables and columns that a sync has taken out of a schema and kept. Works beside a running sidecar: the lock keeps its syncs away, and
  * the schema's revision tells it to read the schema again.
  */
 export class Quarantine {

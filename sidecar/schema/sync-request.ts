@@ -16,7 +16,7 @@ export interface SyncRequest {
   readonly deadline: number;
 }
 
-/** What one sync declares, and what it found. */
+/** A declared schema with its hash. */
 export interface Declared extends DeclaredSchema {
   readonly hash: string;
 }
@@ -41,7 +41,7 @@ export function checkLacking(stored: StoredSchema | null, { part }: SyncRequest,
   }
 }
 
-/** What may be otherwise in a moment: a change runs elsewhere, or what a part extends is not declared yet. */
+/** Errors that may pass: a change runs elsewhere, or the table or column that a part extends is not declared yet. */
 export function isPassing(error: unknown): boolean {
   const codes: readonly string[] = ['sync_in_progress', 'unknown_table', 'unknown_column'];
   return error instanceof ApiError && codes.includes(error.code);
@@ -49,13 +49,13 @@ export function isPassing(error: unknown): boolean {
 
 export interface SyncResult {
   readonly namespace: string;
-  /** Of what the part declares. */
+  /** Hash of the part's declaration. */
   readonly hash: string;
   readonly changed: boolean;
   readonly dryRun: boolean;
   readonly status: 'unchanged' | 'planned' | 'applied' | 'denied';
   readonly plan: readonly PlanEntry[];
-  /** Unknown properties of the declaration, which were ignored; absent where there are none. */
+  /** Unknown properties of the declaration, which were ignored; absent if there are none. */
   readonly warnings?: readonly string[];
 }
 

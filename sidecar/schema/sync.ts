@@ -70,7 +70,7 @@ interface Running {
   readonly result: Promise<SyncResult>;
 }
 
-/** What the whole schema of the namespace is to be. */
+/** The whole schema of the namespace that a sync leads to. */
 interface Target {
   readonly schema: Schema;
   readonly renames: Renames;
@@ -209,7 +209,7 @@ export class SchemaSync {
     const { namespace, dryRun } = request;
     const startedAt = performance.now();
     const stages = derivedStages(stored?.schema ?? null, declared.schema, declared.renames);
-    // What an earlier change has left half done is finished first, and then all is looked at anew.
+    // An earlier change that is half done is finished first, and then the sync is planned again.
     if (stages !== null && stored !== null && stored.isUnfinished !== true) {
       await this.#applyInStages(request, declared, stored, stages, place);
     } else {
