@@ -41,7 +41,7 @@ export interface StreamOptions {
   onClose(): void;
 }
 
-/** One stream: frames of calls in, frames of answers out, in any order. */
+/** A stream to one client: frames of calls in, frames of answers out, in any order. */
 export class Stream {
   readonly #options: StreamOptions;
   readonly #socket: WebSocket;

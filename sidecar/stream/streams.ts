@@ -13,7 +13,7 @@ import { Stream } from './stream.ts';
 
 const MAX_STREAMS_OF_ADDRESS = 16;
 const RETRY_AFTER_MS = 60_000;
-/** What is under way is answered within this time at a stop, as for POST. */
+/** Maximum time for running calls at a stop, as for POST. */
 const STOP_MS = 8000;
 
 export interface StreamsOptions {
@@ -54,7 +54,7 @@ export class Streams {
 
   /** Takes the socket of a request for `STREAM_PATH`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Until the library takes the socket, nobody else listens for its errors.
+    // Until the library takes the socket, nothing else listens for its errors.
     const onError = () => socket.destroy();
     socket.on('error', onError);
     try {

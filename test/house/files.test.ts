@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { SOURCE_FOLDERS } from '#scripts/check/comment-words.ts';
+import { oldCommentWords, SOURCE_FOLDERS } from '#scripts/check/comment-words.ts';
 import { readSources, type SourceFile, specifiersOf } from '#scripts/check/import-directions.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,5 +35,11 @@ describe('the files', () => {
     expect(climbs(files)).toEqual([]);
     const text = "import { a } from '../../../a.ts';\nimport { b } from '../../b.ts';";
     expect(climbs([{ path: 'test/a.ts', text }])).toEqual(['test/a.ts: ../../../a.ts']);
+  });
+
+  it('have comments in plain technical English', () => {
+    expect(files.flatMap(oldCommentWords)).toEqual([]);
+    const text = "/** What it does. */\n// Null where none.\nconst word = 'whoever'; // One\n/** Returns `anew`. */\n";
+    expect(oldCommentWords({ path: 'a.ts', text })).toEqual(['a.ts:1: What', 'a.ts:2: Null where']);
   });
 });
