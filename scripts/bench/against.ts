@@ -14,10 +14,16 @@ import { Scenarios } from './scenarios.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? '10');
 const PROGRAM = 'dist/sidecar/main.js';
-const STARTS = 7;
+const STARTS = Number(process.env.BENCH_STARTS ?? '7');
 const TABLES = 100;
-const CALLS = 4000;
-const KINDS: readonly LoadKind[] = ['health', 'findByKey', 'list20', 'insert', 'insertQueued'];
+const CALLS = Number(process.env.BENCH_CALLS ?? '4000');
+const KINDS: readonly LoadKind[] = (process.env.BENCH_KINDS?.split(',') ?? [
+  'health',
+  'findByKey',
+  'list20',
+  'insert',
+  'insertQueued',
+]) as LoadKind[];
 const ROOMY = { maxPending: 10_000_000, maxJournalMegabytes: 100_000, namespaces: { [QUEUED_NAMESPACE]: {} } };
 
 interface Variant {

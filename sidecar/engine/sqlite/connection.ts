@@ -5,7 +5,6 @@ import { ApiError } from '#protocol/errors.ts';
 import { UnusableDatabaseError } from '../model/failures.ts';
 import type { RowWriter } from '../model/page.ts';
 import { StaleSchemaError } from '../rows.ts';
-import type { SystemTable } from '../sql/system-tables.ts';
 import type { Physical } from './dialect.ts';
 import { rowWriter } from './row-json.ts';
 import { prepareSystemTables } from './system-tables.ts';
@@ -37,15 +36,13 @@ export class Connection {
   readonly guard = new DeadlineGuard();
   readonly #file: string;
   readonly #role: 'writer' | 'reader';
-  readonly #systemTables: readonly SystemTable[];
   readonly #statements = new Map<number, KnownStatement>();
   readonly #own = new Map<string, Statement>();
   #db: Database | null = null;
 
-  constructor({ file, role, systemTables }: Pick<WorkerSettings, 'file' | 'role' | 'systemTables'>) {
+  constructor({ file, role }: Pick<WorkerSettings, 'file' | 'role'>) {
     this.#file = file;
     this.#role = role;
-    this.#systemTables = systemTables;
   }
 
   /** @throws SqliteError, UnusableDatabaseError */
@@ -62,7 +59,7 @@ export class Connection {
       db.pragma(`cache_size = -${CACHE_KIB[this.#role]}`);
       db.pragma('trusted_schema = OFF');
       db.pragma('cell_size_check = ON');
-      if (isWriter) prepareForWriting(db, this.#systemTables);
+      if (isWriter) prepareForWriting(db);
       registerFunctions(db, this.guard);
       return db;
     } catch (error) {
@@ -165,9 +162,9 @@ export class Connection {
   }
 }
 
-function prepareForWriting(db: Database, systemTables: readonly SystemTable[]): void {
+function prepareForWriting(db: Database): void {
   // Before anything is written: a file of a newer version or another program is not touched, not even its journal mode.
-  prepareSystemTables(db, systemTables);
+  prepareSystemTables(db);
   if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
     throw new UnusableDatabaseError('the file cannot be switched to a write-ahead log; is it on a network drive?');
   }

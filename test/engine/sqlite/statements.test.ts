@@ -3,9 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { MessageChannel } from 'node:worker_threads';
 import { beforeEach, expect, it } from 'vitest';
-import { systemTables } from '#engine/sql/system-tables.ts';
 import { Connection } from '#engine/sqlite/connection.ts';
-import { SQLITE_SYSTEM } from '#engine/sqlite/system-tables.ts';
 import type { WriteCall } from '#engine/sqlite/worker/messages.ts';
 import { WorkerVoice } from '#engine/sqlite/worker/voice.ts';
 import { WriteGroup } from '#engine/sqlite/worker/write-group.ts';
@@ -35,7 +33,7 @@ it('the writer forgets statements that are no longer used', { timeout: 60_000 },
   const { namespace, revision } = await declareNotes(engine);
   await engine.close();
   const { port1, port2 } = new MessageChannel();
-  const connection = new Connection({ file, role: 'writer', systemTables: systemTables(SQLITE_SYSTEM) });
+  const connection = new Connection({ file, role: 'writer' });
   const voice = new WorkerVoice(port1, file, new SharedArrayBuffer(8));
   const group = new WriteGroup(connection, voice, () => []);
   const runNew = (from: number, to: number): void => {

@@ -1,7 +1,6 @@
 import type { LogLevel } from '#engine/log.ts';
 import type { DeadLetter, QueueOwner } from '#engine/queues.ts';
 import type { IdempotencySlot } from '#engine/rows.ts';
-import type { SystemTable } from '#engine/sql/system-tables.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { Physical } from '../dialect.ts';
 import type { Jobs } from './jobs.ts';
@@ -259,8 +258,6 @@ export type ToWorker = ({ readonly type: 'batch' } & Batch) | Told | { readonly 
 export interface WorkerSettings {
   readonly role: 'writer' | 'reader';
   readonly file: string;
-  /** To be made in a new file. */
-  readonly systemTables: readonly SystemTable[];
   /** Runs at low priority: uses the processor only when it is idle. */
   readonly isBackground: boolean;
   /** A 64-bit integer: sequence of the call that the worker started last, published before it checks the deadline. */

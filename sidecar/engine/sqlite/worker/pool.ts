@@ -1,9 +1,7 @@
 import type { EngineOptions, EngineStats } from '#engine/engine.ts';
 import type { EngineLog, LogLevel } from '#engine/log.ts';
 import type { SqliteSettings } from '#engine/settings.ts';
-import { systemTables } from '#engine/sql/system-tables.ts';
 import { orLate } from '#sidecar/deadline.ts';
-import { SQLITE_SYSTEM } from '../system-tables.ts';
 import { WorkerLink } from './link.ts';
 import type { PendingCall } from './pending-call.ts';
 import { ReadLanes } from './read-lanes.ts';
@@ -36,7 +34,7 @@ export class WorkerPool {
   #timeouts = 0;
 
   constructor({ file, poolSize }: SqliteSettings, options: EngineOptions) {
-    const common = { file, systemTables: systemTables(SQLITE_SYSTEM) };
+    const common = { file };
     this.#options = options;
     const onTimeout = (): void => {
       this.#timeouts += 1;
