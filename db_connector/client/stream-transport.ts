@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts';
 import type { ExchangeResult } from './exchange.ts';
-import { ClientStream, type StreamEnd } from './stream.ts';
+import { ClientStream, isGatewayError, type StreamEnd } from './stream.ts';
 import type { Timers } from './timers.ts';
 import { type HttpRequest, type Transport, UndiciTransport } from './transport.ts';
 
@@ -56,7 +56,7 @@ class StreamTransport implements Transport {
     const fits = envelope !== null && !isLong && envelope.payload.length <= MAX_STREAM_CHARS;
     if (fits && this.#stream?.hasRoom === true) return this.#stream.send(path, envelope, timeoutMs);
     return this.#post.send(request).then((result) => {
-      if (result.kind === 'answer') this.#open();
+      this.#learn(result);
       return result;
     });
   }
@@ -66,6 +66,14 @@ class StreamTransport implements Transport {
     await this.#opening;
     if (envelope !== null && this.#stream?.isOpen === true) return this.#stream.send(path, envelope, timeoutMs);
     return { kind: 'noAnswer', reason: 'no stream to the API stands', hasStalled: false };
+  }
+
+  /** From a POST: an API that was away may be another one afterwards, so a refusal does not outlast it. */
+  #learn(result: ExchangeResult): void {
+    if (result.kind === 'answer' && !isGatewayError(result.status)) this.#open();
+    else if (result.kind === 'answer' || (result.kind === 'noAnswer' && !result.hasStalled)) {
+      this.#notBefore = Math.min(this.#notBefore, this.#timers.elapsed() + this.#pauseMs);
+    }
   }
 
   #open(): void {
@@ -90,7 +98,9 @@ class StreamTransport implements Transport {
 
   #pause(end: StreamEnd, stoodMs: number): void {
     if (stoodMs > GOOD_STREAM_MS) this.#pauseMs = FIRST_PAUSE_MS;
-    this.#notBefore = this.#timers.elapsed() + (end === 'refused' ? REFUSED_PAUSE_MS : this.#pauseMs);
+    // With `transport` `stream` every call waits for the next attempt.
+    const hasPost = this.#configuration.config.transport !== 'stream';
+    this.#notBefore = this.#timers.elapsed() + (end === 'refused' && hasPost ? REFUSED_PAUSE_MS : this.#pauseMs);
     this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
   }
 }

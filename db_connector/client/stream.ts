@@ -23,7 +23,7 @@ const MAX_HEAD_BYTES = 1024;
 
 /**
  * End of a stream. `refused`: the other side does not offer streams, or sent more than `maxAnswerBytes`, so the next attempt waits
- * long. `broken`: it stood, or the connection failed; the next attempt follows soon.
+ * long. `broken`: it stood, the connection failed, or the API was away; the next attempt follows soon.
  */
 export type StreamEnd = 'refused' | 'broken';
 
@@ -57,7 +57,9 @@ export class ClientStream {
     this.#socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     this.#socket.on('pong', () => this.#hear());
     this.#socket.on('ping', () => this.#hear());
-    this.#socket.on('unexpected-response', () => this.#end('refused', 'the API refused the stream'));
+    this.#socket.on('unexpected-response', (_request, { statusCode = 0 }) =>
+      this.#end(isGatewayError(statusCode) ? 'broken' : 'refused', `the API refused the stream (${statusCode})`),
+    );
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#fail(error));
     this.#socket.on('close', (code: number) => this.#end('broken', `the stream was closed (${code})`));
     this.#stopPings = timers.every(STREAM_PING_MS, () => this.#ping());
@@ -175,6 +177,11 @@ function connect({ config, ca }: Configuration): WebSocket {
     handshakeTimeout: config.timeoutMs,
     ...(ca === null ? {} : { ca }),
   });
+}
+
+/** Status of an API that is stopping, or of a proxy whose API is away: says nothing about streams. */
+export function isGatewayError(status: number): boolean {
+  return status >= 502 && status <= 504;
 }
 
 /** A call under way. */

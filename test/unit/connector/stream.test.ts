@@ -40,6 +40,25 @@ async function startOnStream(database: Record<string, unknown> = {}, timers?: Ti
   await expect.poll(transport, { interval: 5 }).toBe('stream');
 }
 
+/** Calls until calls go this way. */
+async function untilTransport(name: string): Promise<void> {
+  await expect
+    .poll(async () => {
+      await rig.run('find', FIND);
+      return transport();
+    })
+    .toBe(name);
+}
+
+function refusesUpgrades(status: string) {
+  const refuse = (_request: unknown, socket: { end(text: string): void }) => {
+    refuse.asked += 1;
+    socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+  };
+  refuse.asked = 0;
+  return refuse;
+}
+
 describe('a connector', () => {
   it('opens a stream once the API has answered, and sends its calls over it', async () => {
     await startOnStream();
@@ -72,17 +91,44 @@ describe('a connector', () => {
   });
 
   it('stays with POST where the API has no streams, and does not ask again for each call', async () => {
-    let asked = 0;
-    api.onUpgrade = (_request, socket) => {
-      asked += 1;
-      socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
-    };
+    const refuses = refusesUpgrades('404 Not Found');
+    api.onUpgrade = refuses;
     start();
     for (let count = 0; count < 5; count += 1) expect((await rig.run('find', FIND)).State).toBe('ok');
-    await expect.poll(() => asked).toBe(1);
+    await expect.poll(() => refuses.asked).toBe(1);
     for (let count = 0; count < 5; count += 1) expect((await rig.run('find', FIND)).State).toBe('ok');
-    expect(asked).toBe(1);
+    expect(refuses.asked).toBe(1);
     expect(await transport()).toBe('post');
+  });
+
+  it('asks again soon where a proxy answered for an API that was away', async () => {
+    const refuses = refusesUpgrades('502 Bad Gateway');
+    api.onUpgrade = refuses;
+    start();
+    await expect.poll(() => refuses.asked).toBe(1);
+    streaming = new LyingStreams(api);
+    await untilTransport('stream');
+  });
+
+  it('asks again after a refusal if the API was away since', async () => {
+    const refuses = refusesUpgrades('404 Not Found');
+    api.onUpgrade = refuses;
+    start({}, impatientTimers());
+    await expect.poll(() => refuses.asked).toBe(1);
+    streaming = new LyingStreams(api);
+    expect((await rig.run('find', FIND)).State).toBe('ok');
+    expect(await transport()).toBe('post');
+    api.script = [answers('{}', 502)];
+    await untilTransport('stream');
+  });
+
+  it('asks again soon after a refusal with transport stream, as there is no other way', async () => {
+    const refuses = refusesUpgrades('404 Not Found');
+    api.onUpgrade = refuses;
+    start({ transport: 'stream' });
+    await expect.poll(() => refuses.asked).toBe(1);
+    streaming = new LyingStreams(api);
+    await untilTransport('stream');
   });
 
   it('never opens one with transport post', async () => {
@@ -130,12 +176,7 @@ describe('a stream that breaks', () => {
     await startOnStream();
     for (const socket of streaming.sockets) socket.terminate();
     await expect.poll(transport, { interval: 5 }).toBe('post');
-    await expect
-      .poll(async () => {
-        await rig.run('find', FIND);
-        return transport();
-      })
-      .toBe('stream');
+    await untilTransport('stream');
     expect(streaming.upgrades).toBe(2);
   });
 
