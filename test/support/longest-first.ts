@@ -7,6 +7,7 @@ const LONGEST = [
   'test/e2e/embedded.test.ts',
   'test/e2e/sample-crash.test.ts',
   'test/e2e/package.test.ts',
+  'test/e2e/stream.test.ts',
   'test/faults/',
   'test/contract/differential.test.ts',
   'test/e2e/write-behind-kill.test.ts',

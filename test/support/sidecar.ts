@@ -87,7 +87,7 @@ export interface SidecarProcess {
 }
 
 /**
- * A real process, `node sidecar/main.ts --config FILE` from source, once it listens.
+ * A real process, `node sidecar/main.ts --config FILE` from source or that of `dist/`, once it listens.
  * The folder belongs to the caller, so that the next process can start on it.
  */
 export async function spawnSidecar(
@@ -98,9 +98,10 @@ export async function spawnSidecar(
   givenFile?: string,
   /** A command that becomes the process, such as one that changes what it sees of the disk. */
   wrapper: readonly string[] = [],
+  main: 'sidecar/main.ts' | 'dist/sidecar/main.js' = 'sidecar/main.ts',
 ): Promise<SidecarProcess> {
   const configFile = givenFile ?? writeConfig(folder, changes);
-  const [program, ...args] = [...wrapper, process.execPath, 'sidecar/main.ts', '--config', configFile];
+  const [program, ...args] = [...wrapper, process.execPath, main, '--config', configFile];
   const child = spawn(`${program}`, args, {
     cwd: new URL('../..', import.meta.url),
     env: { ...process.env, NODE_NO_WARNINGS: '1', ...environment },
