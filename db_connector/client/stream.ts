@@ -1,3 +1,4 @@
+import { connect as connectSocket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Configuration } from '../config/configuration.ts';
 import type { RequestEnvelope } from '../protocol/envelope.ts';
@@ -170,8 +171,10 @@ export class ClientStream {
 
 function connect({ config, ca }: Configuration): WebSocket {
   const { origin, socketPath } = config.target;
-  const base = socketPath === null ? origin.replace(/^http/, 'ws') : `ws+unix:${socketPath}:`;
+  const base = socketPath === null ? origin.replace(/^http/, 'ws') : 'ws://localhost';
   return new WebSocket(`${base}${STREAM_PATH}`, STREAM_PROTOCOL, {
+    // The library's own form, `ws+unix:`, cannot hold every path.
+    ...(socketPath === null ? {} : { createConnection: () => connectSocket(socketPath) }),
     perMessageDeflate: false,
     maxPayload: Math.max(config.maxAnswerBytes, STREAM_MESSAGE_BYTES) + MAX_HEAD_BYTES,
     handshakeTimeout: config.timeoutMs,

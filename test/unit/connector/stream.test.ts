@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Timers } from '#connector/client/timers.ts';
 import { impatientTimers, Rig, SECRET } from '#support/connector-rig.ts';
@@ -11,6 +12,7 @@ import {
   streamsNothing,
   streamsUnsigned,
 } from '#support/lying-stream.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const FIND = { namespace: 'game', table: 't' };
 const WRITE = { ...FIND, rows: [{}] };
@@ -152,6 +154,18 @@ describe('a connector', () => {
     for (let count = 0; count < 100; count += 1) rig.call('find', FIND);
     await api.untilSeen(36);
     expect(streaming.seen).toHaveLength(64);
+  });
+
+  it.skipIf(process.platform === 'win32')('opens it over a Unix socket too, whatever its path is', async () => {
+    const path = join(testFolder(), 'a b:c.sock');
+    const local = await LyingServer.start(SECRET, path);
+    const streamed = new LyingStreams(local);
+    start({ url: `unix:${path}`, allowedHosts: [] });
+    await expect.poll(transport, { interval: 5 }).toBe('stream');
+    expect((await rig.run('find', FIND)).State).toBe('ok');
+    expect(streamed.seen).toHaveLength(1);
+    await rig.stop();
+    await local.close();
   });
 
   it('closes its stream when it stops', async () => {
