@@ -113,7 +113,8 @@ export class Stream {
     if (this.#isStopping || this.#socket.readyState !== this.#socket.OPEN) return;
     try {
       if (!isBinary) throw new FrameError('expected a binary message');
-      this.#waiting.push(...readCallFrames(data));
+      // A message can hold more frames than a call can have arguments.
+      for (const frame of readCallFrames(data)) this.#waiting.push(frame);
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.#close(STREAM_CLOSE.brokenFrame, error.message);

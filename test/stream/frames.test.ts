@@ -128,6 +128,15 @@ describe('a stream', () => {
     expect((await last).status).toBe(200);
   });
 
+  it('with as many frames as a message can hold does not end the sidecar', async () => {
+    await start();
+    const empty = { v: 1, kid: '', ts: 1, nonce: '', payload: '', sig: Buffer.alloc(32).toString('base64url') };
+    const frame = callFrame('', empty);
+    stream.socket.send(Buffer.concat(Array<Buffer>(Math.floor(8_388_608 / frame.length)).fill(frame)));
+    expect((await api.client.get('/healthz')).status).toBe(200);
+    expect((await stream.send(PATH, call(0))).status).toBe(200);
+  });
+
   it('answers what is under way when the sidecar stops, and is closed with 1001', async () => {
     const { ends, handle } = held();
     await start({ handle });
