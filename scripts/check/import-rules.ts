@@ -34,6 +34,7 @@ const PANEL_PARTS = [
       'database',
       'events',
       'http',
+      'installs',
       'routes',
       'server',
     ],
@@ -229,6 +230,7 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['zod'],
   },
+  { path: 'sidecar/panel/installs/', zones: PANEL, packages: [] },
   {
     path: 'sidecar/panel/bridge/',
     zones: [
