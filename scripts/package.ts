@@ -1,11 +1,13 @@
 // `npm run package`: builds from the sources as they are and writes what owners download, with checksums, to packages/.
-// `-- --out DIR` writes elsewhere.
+// `-- --out DIR` writes elsewhere. The sidecar's release is signed with the key in the file that RELEASE_KEY_FILE names
+// (Ed25519, PKCS #8 PEM); RELEASE_NEXT_KEYS are further public keys that it trusts.
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.ts';
+import { writeReleaseFiles } from './package/release-files.ts';
 import { zipFolder } from './package/zip-folder.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -35,6 +37,9 @@ async function writePackages(out: string, say: (line: string) => void): Promise<
     say('Building …');
     await build(fresh);
     completeSidecar(fresh);
+    const release = { folder: join(fresh, 'sidecar'), root: ROOT, environment: process.env };
+    if (writeReleaseFiles(release)) say('  The release of the sidecar is signed.');
+    else say('  The release of the sidecar is not signed: RELEASE_KEY_FILE names no key.');
     mkdirSync(out, { recursive: true });
     const sums = SHIPPED.map((name) => {
       const file = `${name}-${versionOf(ROOT)}.zip`;

@@ -13,6 +13,7 @@ import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
 import { holdNursery } from './nursery.ts';
 import { makeOwnerOnly } from './owner-only.ts';
+import { preflight } from './preflight.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
 import { type RunningSidecar, serve } from './serve.ts';
 import { withBackups } from './with-backups.ts';
@@ -30,7 +31,11 @@ const STOP_SIGNALS: readonly NodeJS.Signals[] =
 
 interface ServiceArguments {
   readonly config: string;
+  /** null: no file was named. */
+  readonly namedConfig: string | null;
   readonly isCheck: boolean;
+  /** Reports on itself and ends (`preflight.ts`). */
+  readonly isPreflight: boolean;
   /** Root of a standalone server that the panel runs from the start, its console on our input and in our log; null for none. */
   readonly serverRoot: string | null;
   /** A game server's connector has started it, and tells the rest on standard input. */
@@ -42,12 +47,15 @@ function readServiceArguments(argv: readonly string[]): ServiceArguments {
     const options = {
       config: { type: 'string' },
       check: { type: 'boolean' },
+      preflight: { type: 'boolean' },
       embedded: { type: 'boolean' },
       'server-root': { type: 'string' },
     } as const;
     const { values } = parseArgs({ args: [...argv], options });
-    const { config = DEFAULT_CONFIG, check = false, embedded = false, 'server-root': root = null } = values;
-    return { config, isCheck: check, isEmbedded: embedded, serverRoot: root };
+    const { config: namedConfig = null, check = false, preflight: isPreflight = false, embedded = false } = values;
+    const { 'server-root': serverRoot = null } = values;
+    const config = namedConfig ?? DEFAULT_CONFIG;
+    return { config, namedConfig, isCheck: check, isPreflight, isEmbedded: embedded, serverRoot };
   });
 }
 
@@ -149,6 +157,10 @@ function isHelp(args: readonly string[]): boolean {
 async function runService(argv: readonly string[], output: StandardOutput): Promise<void> {
   const given = readServiceArguments(argv);
   const { config: file, isCheck, isEmbedded } = given;
+  if (given.isPreflight) {
+    process.stdout.write(`${JSON.stringify(preflight(given.namedConfig, process.env))}\n`);
+    return;
+  }
   if (isCheck && isEmbedded) return checkEmbedded(process.stdin).finally(() => process.stdin.destroy());
   if (isCheck) return check(loadConfig(file, process.env, true), file);
   let sink: LogSink = output;

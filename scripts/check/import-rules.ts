@@ -299,6 +299,17 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
   { path: 'sidecar/owner-only.ts', zones: [], packages: [] },
+  // Numbers of all formats in one place; the formats themselves stay with their owners.
+  {
+    path: 'sidecar/formats.ts',
+    zones: ['sidecar/engine/', 'sidecar/panel/store/', 'sidecar/write-behind/journal/'],
+    packages: [],
+  },
+  {
+    path: 'sidecar/preflight.ts',
+    zones: ['sidecar/config/', 'sidecar/formats.ts', 'sidecar/program-folder.ts'],
+    packages: ['better-sqlite3'],
+  },
   { path: 'sidecar/program-folder.ts', zones: [], packages: [] },
   {
     path: 'sidecar/embedded/',
@@ -332,6 +343,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/log-event.ts',
       'sidecar/program-folder.ts',
       'sidecar/owner-only.ts',
+      'sidecar/preflight.ts',
       PROTOCOL,
     ],
     packages: ['fastify'],

@@ -7,7 +7,8 @@ const TIME = new Date(2000, 0, 1, 12);
 const UNIX = 3;
 const REGULAR_FILE = 0o100644;
 
-function filesBelow(folder: string, path: string): string[] {
+/** Paths with `/`, unsorted. */
+export function filesBelow(folder: string, path: string): string[] {
   return readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry) => {
     const inner = path === '' ? entry.name : `${path}/${entry.name}`;
     return entry.isDirectory() ? filesBelow(folder, inner) : [inner];

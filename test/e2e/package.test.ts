@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedFx } from '../support/embedded-fx.ts';
@@ -14,9 +14,17 @@ const SLOW_MS = 240_000;
 const scratch = testFolder();
 const [first, second] = [join(scratch, 'first'), join(scratch, 'second')];
 
+/** Key of the releases. */
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const NEXT_KEY = Buffer.alloc(32, 7).toString('base64');
+
 beforeAll(async () => {
-  await makePackages(first, 'UTC', '022');
-  await makePackages(second, 'Pacific/Auckland', '077');
+  mkdirSync(scratch, { recursive: true });
+  const keyFile = join(scratch, 'release.pem');
+  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  const signing = { RELEASE_KEY_FILE: keyFile, RELEASE_NEXT_KEYS: NEXT_KEY };
+  await makePackages(first, 'UTC', '022', signing);
+  await makePackages(second, 'Pacific/Auckland', '077', signing);
 }, SLOW_MS);
 
 const servers: EmbeddedServer[] = [];
@@ -66,10 +74,44 @@ describe('npm run package', () => {
     expect(paths).toContain(`${name}/LICENSES.txt`);
     const json = paths.filter(
       (path) =>
-        path.endsWith('.json') && !path.includes('/panel/assets/') && !/package\.json$|bundle\.json$/.test(path),
+        path.endsWith('.json') &&
+        !path.includes('/panel/assets/') &&
+        !/package\.json$|bundle\.json$|^sidecar\/RELEASE\.json$/.test(path),
     );
     expect(json.filter((path) => !path.endsWith('.example.json'))).toEqual([]);
     expect(paths.filter((path) => /secret|\.sqlite|\.log$|\.map$/.test(path))).toEqual([]);
+  });
+});
+
+describe('the release in sidecar-VERSION.zip', () => {
+  const folder = join(scratch, 'release');
+
+  beforeAll(() => {
+    unzip(packageIn(first, 'sidecar'), folder);
+  });
+
+  it('lists each of its files with its SHA-256', () => {
+    const paths = readdirSync(join(folder, 'sidecar'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(join(folder, 'sidecar'), join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+      .filter((path) => !['RELEASE.json', 'RELEASE.sig'].includes(path));
+    const hash = (path: string) =>
+      createHash('sha256')
+        .update(readFileSync(join(folder, 'sidecar', path)))
+        .digest('hex');
+    const { files, ...facts } = JSON.parse(readFileSync(join(folder, 'sidecar/RELEASE.json'), 'utf8'));
+    expect(files).toEqual(Object.fromEntries(paths.map((path) => [path, hash(path)])));
+    expect(facts).toMatchObject({ product: 'sidecar', channel: 'stable', keeper: 1, formats: { journal: 1 } });
+    expect(facts.date).toMatch(/^\d{4}-\d\d-\d\d$/);
+  });
+
+  it('is signed with the key, and trusts it and the next one', () => {
+    const manifest = readFileSync(join(folder, 'sidecar/RELEASE.json'));
+    const signature = Buffer.from(readFileSync(join(folder, 'sidecar/RELEASE.sig'), 'utf8'), 'base64');
+    expect(verify(null, manifest, publicKey, signature)).toBe(true);
+    const { x = '' } = publicKey.export({ format: 'jwk' });
+    const keys = readFileSync(join(folder, 'sidecar/release-keys.txt'), 'utf8');
+    expect(keys).toBe(`${Buffer.from(x, 'base64url').toString('base64')}\n${NEXT_KEY}\n`);
   });
 });
 

@@ -8,9 +8,14 @@ import { unzipSync } from 'fflate';
 const PROGRAM = fileURLToPath(new URL('../../scripts/package.ts', import.meta.url));
 
 /** Runs `npm run package` in a shell of its own kind: another time zone and other rights of new files change no byte. */
-export async function makePackages(out: string, zone: string, umask: string): Promise<void> {
+export async function makePackages(
+  out: string,
+  zone: string,
+  umask: string,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<void> {
   const child = spawn('sh', ['-c', `umask ${umask}; exec "$0" "$@"`, process.execPath, PROGRAM, '--out', out], {
-    env: { ...process.env, TZ: zone },
+    env: { ...process.env, ...environment, TZ: zone },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let complaint = '';
