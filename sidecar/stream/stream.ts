@@ -4,8 +4,8 @@ import { checkRequestEnvelope, type RequestEnvelope } from '#protocol/envelope.t
 import { ApiError } from '#protocol/errors.ts';
 import {
   type CallFrame,
+  CallFrames,
   FrameError,
-  readCallFrames,
   STREAM_CLOSE,
   STREAM_DEAD_MS,
   STREAM_MESSAGE_BYTES,
@@ -19,6 +19,9 @@ import type { Client } from '../security/client.ts';
 
 /** Calls without an answer; the socket is not read beyond them. */
 const MAX_UNANSWERED = 1024;
+/** Calls, and bytes of them, that one turn of the event loop starts: the turns of other clients come between. */
+const MAX_STARTED = 128;
+const MAX_STARTED_BYTES = 256 * 1024;
 /** Answers that the client has not taken; the socket is not read beyond them. */
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 /** A client that takes no answers for so long is closed. */
@@ -45,8 +48,8 @@ export interface StreamOptions {
 export class Stream {
   readonly #options: StreamOptions;
   readonly #socket: WebSocket;
-  /** Calls of messages that were read, beyond `MAX_UNANSWERED`. */
-  #waiting: CallFrame[] = [];
+  /** Messages with calls that have not begun. */
+  #waiting: CallFrames[] = [];
   #unanswered = 0;
   #failures = 0;
   #isAuthenticated = false;
@@ -54,7 +57,7 @@ export class Stream {
   /** Answers of this turn of the event loop. */
   #answers: Buffer[] = [];
   #answerBytes = 0;
-  #isFlushDue = false;
+  #isTurnDue = false;
   #unsentTimer: NodeJS.Timeout | null = null;
   #heardAtMs = performance.now();
   #unfinished: CountedMessage | null = null;
@@ -102,19 +105,18 @@ export class Stream {
     this.#unfinished.add(bytes);
   }
 
+  /** Its calls have begun: before, they count as its bytes do. */
   #endMessage(): void {
     this.#unfinished?.end();
     this.#unfinished = null;
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    this.#endMessage();
     this.#hear();
     if (this.#isStopping || this.#socket.readyState !== this.#socket.OPEN) return;
     try {
       if (!isBinary) throw new FrameError('expected a binary message');
-      // A message can hold more frames than a call can have arguments.
-      for (const frame of readCallFrames(data)) this.#waiting.push(frame);
+      this.#waiting.push(new CallFrames(data));
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.#close(STREAM_CLOSE.brokenFrame, error.message);
@@ -123,9 +125,25 @@ export class Stream {
     this.#startWaiting();
   }
 
+  /** Calls that wait, as many as a turn of the event loop may start. */
   #startWaiting(): void {
-    const count = Math.min(this.#waiting.length, MAX_UNANSWERED - this.#unanswered);
-    for (const frame of this.#waiting.splice(0, count)) this.#start(frame);
+    let [count, bytes] = [MAX_STARTED, MAX_STARTED_BYTES];
+    for (let [message] = this.#waiting; message !== undefined; [message] = this.#waiting) {
+      const room = Math.min(count, MAX_UNANSWERED - this.#unanswered);
+      const before = message.leftBytes;
+      const calls = message.take(room, bytes);
+      count -= calls.length;
+      bytes -= before - message.leftBytes;
+      for (const call of calls) {
+        // A call before it may have closed the stream.
+        if (this.#socket.readyState !== this.#socket.OPEN) return;
+        this.#start(call);
+      }
+      if (message.leftBytes > 0) break;
+      this.#waiting.shift();
+      if (this.#waiting.length === 0) this.#endMessage();
+    }
+    if (this.#waiting.length > 0 && this.#unanswered < MAX_UNANSWERED) this.#nextTurn();
     this.#setReading();
   }
 
@@ -177,10 +195,14 @@ export class Stream {
     if (this.#answerBytes + frame.length > STREAM_MESSAGE_BYTES) this.#flush();
     this.#answers.push(frame);
     this.#answerBytes += frame.length;
-    if (this.#isFlushDue) return;
-    this.#isFlushDue = true;
+    this.#nextTurn();
+  }
+
+  #nextTurn(): void {
+    if (this.#isTurnDue) return;
+    this.#isTurnDue = true;
     setImmediate(() => {
-      this.#isFlushDue = false;
+      this.#isTurnDue = false;
       this.#flush();
       this.#startWaiting();
     });

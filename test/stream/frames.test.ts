@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import vectors from '#protocol/vectors.json' with { type: 'json' };
 import { type HandledCall, startTestApi, type TestApi, type TestApiOptions } from '#support/api.ts';
-import { callFrame, StreamClient } from '#support/stream-client.ts';
+import { callFrame, readAnswers, StreamClient } from '#support/stream-client.ts';
 
 const PATH = '/v1/data/find';
 const PAYLOAD = { namespace: 'game', table: 'characters' };
+/** In the smallest frame that there is. */
+const EMPTY = { v: 1, kid: '', ts: 1, nonce: '', payload: '', sig: Buffer.alloc(32).toString('base64url') };
 let api: TestApi;
 let stream: StreamClient;
 
@@ -128,13 +130,39 @@ describe('a stream', () => {
     expect((await last).status).toBe(200);
   });
 
-  it('with as many frames as a message can hold does not end the sidecar', async () => {
+  it('with as many frames as a message can hold lets other callers in between', async () => {
     await start();
-    const empty = { v: 1, kid: '', ts: 1, nonce: '', payload: '', sig: Buffer.alloc(32).toString('base64url') };
-    const frame = callFrame('', empty);
-    stream.socket.send(Buffer.concat(Array<Buffer>(Math.floor(8_388_608 / frame.length)).fill(frame)));
-    expect((await api.client.get('/healthz')).status).toBe(200);
+    const frame = callFrame('', EMPTY);
+    const count = Math.floor(8_388_608 / frame.length);
+    let answered = 0;
+    stream.socket.on('message', (message: Buffer) => {
+      answered += readAnswers(message).length;
+    });
+    stream.socket.send(Buffer.concat(Array<Buffer>(count).fill(frame)));
+    await expect.poll(() => answered, { interval: 1 }).toBeGreaterThan(0);
+    const others = api.client.with({ transport: 'post', connections: 1 });
+    for (let sent = 0; sent < 5; sent += 1) expect((await others.call('find', PAYLOAD)).status).toBe(200);
+    await others.close();
+    // By turns of the event loop: a caller waits for a few of them, and not for the message.
+    expect(answered).toBeLessThan(count / 2);
+    await expect.poll(() => answered).toBe(count);
     expect((await stream.send(PATH, call(0))).status).toBe(200);
+  });
+
+  it('with broken frames behind good ones begins none of them', async () => {
+    await start();
+    const good = Array.from({ length: 500 }, (_, offset) => callFrame(PATH, call(offset)));
+    stream.socket.send(Buffer.concat([...good, Buffer.alloc(4)]));
+    expect(await stream.closed).toBe(1002);
+    expect(api.calls).toEqual([]);
+  });
+
+  it('that has failed too often begins nothing more of its message', async () => {
+    await start();
+    const wrong = { ...call(0), sig: EMPTY.sig };
+    stream.socket.send(Buffer.concat([...Array<Buffer>(20).fill(callFrame(PATH, wrong)), callFrame(PATH, call(1))]));
+    expect(await stream.closed).toBe(4429);
+    expect(api.calls).toEqual([]);
   });
 
   it('answers what is under way when the sidecar stops, and is closed with 1001', async () => {

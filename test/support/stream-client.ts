@@ -14,6 +14,8 @@ export interface StreamClientOptions {
   readonly ca?: string;
   readonly headers?: Record<string, string>;
   readonly protocol?: string;
+  /** Loopback address that the client has. */
+  readonly localAddress?: string;
 }
 
 /** A frame of a call, written from docs/api.md: nothing of the product's codec is imported. */
@@ -94,7 +96,7 @@ export class StreamClient {
   readonly closed: Promise<number>;
   readonly opened: Promise<void>;
 
-  constructor({ address, ca, headers, protocol = 'db.v1' }: StreamClientOptions) {
+  constructor({ address, ca, headers, localAddress, protocol = 'db.v1' }: StreamClientOptions) {
     const url = address.startsWith('unix:')
       ? `ws+unix:${address.slice('unix:'.length)}:/v1/stream`
       : `${address.replace(/^http/, 'ws')}/v1/stream`;
@@ -102,6 +104,7 @@ export class StreamClient {
       perMessageDeflate: false,
       ...(ca === undefined ? {} : { ca }),
       ...(headers === undefined ? {} : { headers }),
+      ...(localAddress === undefined ? {} : { localAddress }),
     });
     this.opened = new Promise((resolve, reject) => {
       this.socket.on('open', () => resolve());
