@@ -1,4 +1,5 @@
-import { type Connector, refusedTicket } from './connector.ts';
+import { MAX_TAKEN_CHARS } from '../protocol/limits.ts';
+import { type Connector, refusedTicket, type TakenResult } from './connector.ts';
 import { type ByteForm, MAX_RECORDS, readQuestion, readQuestions } from './records.ts';
 
 const CALL_FIELDS = ['Operation', 'Json'];
@@ -35,13 +36,37 @@ export class Exports {
 
   /**
    * `TakeMany`: a list of at most 512 ids gives a DbResult for each, in order; nil gives those that are ready for the caller, the
-   * oldest first, at most 512.
+   * oldest first, at most 512. Results beyond `MAX_TAKEN_CHARS` stay: they are `pending`, or left out.
    */
   takeMany(ids: unknown, caller?: string): unknown {
     const { records, read, reply } = readQuestions(ids, this.#bytes);
     if (records === undefined) return reply([]);
-    const asked =
-      records?.map((id) => read([id], ['Id']).texts?.[0] ?? '') ?? this.#connector.ready(caller, MAX_RECORDS);
-    return reply(asked.map((id) => this.#connector.take(id, caller)));
+    if (records === null) return reply(this.#takeReady(caller));
+    let chars = 0;
+    const results = records.map((record) => {
+      const id = read([record], ['Id']).texts?.[0] ?? '';
+      if (chars >= MAX_TAKEN_CHARS) return pendingResult(id);
+      const taken = this.#connector.take(id, caller);
+      chars += taken.Json.length;
+      return taken;
+    });
+    return reply(results);
   }
+
+  #takeReady(caller: string | undefined): TakenResult[] {
+    const results: TakenResult[] = [];
+    let chars = 0;
+    for (const id of this.#connector.ready(caller, MAX_RECORDS)) {
+      if (chars >= MAX_TAKEN_CHARS) break;
+      const taken = this.#connector.take(id, caller);
+      results.push(taken);
+      chars += taken.Json.length;
+    }
+    return results;
+  }
+}
+
+/** The result is not handed out yet: ask again on a later tick. */
+function pendingResult(id: string): TakenResult {
+  return { Id: id, State: 'pending', Status: 0, Code: '', Json: '' };
 }

@@ -87,6 +87,8 @@ export const MAX_INDEX_COLUMNS = 16;
 export const MAX_UNIQUE_COLUMNS_AND_INDEXES = 62;
 
 export const CONNECTOR_MAX_WAITING = 512;
+/** Characters of results after which one `TakeMany` hands out no more: the copy of all of them is one piece of the game's tick. */
+export const MAX_TAKEN_CHARS = 256_000;
 export const CONNECTOR_DEFAULT_TIMEOUT_MS = 5000;
 export const CONNECTOR_DEFAULT_MAX_CONCURRENT = 16;
 export const CONNECTOR_DEFAULT_MAX_ANSWER_BYTES = 16_777_216;

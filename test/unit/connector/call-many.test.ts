@@ -1,7 +1,7 @@
 import { decode, encode } from '@msgpack/msgpack';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DbResult, Rig, SECRET, type Ticket } from '#support/connector-rig.ts';
-import { LyingServer, silent } from '#support/lying-server.ts';
+import { answers, LyingServer, silent } from '#support/lying-server.ts';
 
 const Json = '{"namespace":"game","table":"characters"}';
 const FIND = { Operation: 'find', Json };
@@ -95,6 +95,16 @@ describe('TakeMany', () => {
     expect(taken.every(({ State }) => State === 'ok')).toBe(true);
     expect(takeMany(null)).toEqual([]);
     await expect.poll(() => takeMany(null, 'garage').length, { interval: 5 }).toBe(1);
+  });
+
+  it('hands out no more results once they hold 256,000 characters: the others stay pending', async () => {
+    api.otherwise = answers(JSON.stringify({ rows: ['x'.repeat(200_000)], hasMore: false }));
+    const ids = callMany(Array(5).fill(FIND)).map(({ Id }) => Id);
+    await expect.poll(async () => (await rig.status()).inFlight, { interval: 5 }).toBe(0);
+    const states = (results: DbResult[]) => results.map(({ State }) => State);
+    expect(states(takeMany(ids))).toEqual(['ok', 'ok', 'pending', 'pending', 'pending']);
+    expect(states(takeMany(null))).toEqual(['ok', 'ok']);
+    expect(states(takeMany(ids)).toSorted()).toEqual(['missing', 'missing', 'missing', 'missing', 'ok']);
   });
 
   it('answers bytes in bytes', () => {
