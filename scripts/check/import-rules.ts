@@ -35,6 +35,7 @@ const PANEL_PARTS = [
       'events',
       'http',
       'installs',
+      'jobs',
       'routes',
       'server',
     ],
@@ -261,6 +262,11 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/panel/events/',
     zones: [...PANEL, 'sidecar/panel/console/', 'sidecar/panel/accounts/', 'sidecar/panel/http/'],
+    packages: [],
+  },
+  {
+    path: 'sidecar/panel/jobs/',
+    zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/panel/http/', 'sidecar/panel/settings/'],
     packages: [],
   },
   {

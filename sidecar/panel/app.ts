@@ -11,6 +11,7 @@ import { type ConnectionBounds, HEAD_TIMES, OpenConnections } from './open-conne
 import { PanelError } from './panel-error.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bridgeRoutes } from './routes/bridge.ts';
+import { bundleToolsRoutes } from './routes/bundle-tools.ts';
 import { bundleRoutes } from './routes/bundles.ts';
 import { chartsRoutes } from './routes/charts.ts';
 import { databaseRoutes } from './routes/database.ts';
@@ -33,6 +34,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...auditRoutes(services),
     ...bridgeRoutes(services),
     ...bundleRoutes(services),
+    ...bundleToolsRoutes(services),
     ...serverRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { replaceFile } from '../config/new-file.ts';
 import type { Log } from '../log.ts';
 import { VERSION } from '../program-folder.ts';
@@ -19,6 +20,7 @@ import { createGameServer } from './create-game-server.ts';
 import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
+import { createJobs } from './jobs/create-jobs.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
 import type { GameServer } from './server/game-server.ts';
@@ -60,9 +62,11 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const watchers = createWatchers(base, { store, trouble, log, server: server.control, serverPid: start.serverPid });
   const events = createEvents({ logs, people, server, watchers, trouble, now });
   bundles.onChange((list) => events.publish('bundles', list, 'bundles.read'));
+  const jobs = createJobs({ store, trouble, settings, accounts: people.accounts, folder: toolsFolder(config), now });
+  jobs.onChange((job, access) => events.publishJob(job, access));
   return {
     ...people,
-    ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles },
+    ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles, jobs },
     ...watchers,
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
@@ -73,6 +77,11 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
     version: VERSION,
     isSecure: config.panel.publicUrl?.startsWith('https:') ?? false,
   };
+}
+
+/** Files of the bundle tools, beside `panel.sqlite`. */
+function toolsFolder({ panel }: PanelBase['config']): string {
+  return join(dirname(panel.data), 'bundle-tools');
 }
 
 export type PanelServices = ReturnType<typeof createServices>;

@@ -91,6 +91,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   });
   const begin = async () => {
     await services.bridge.apply();
+    services.jobs.open();
     await services.server.control.open().catch((error) => {
       throw storeFaultOf(error, panel.data) ?? error;
     });
@@ -114,6 +115,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
 /** Ends of the services in order: first the game server, so that its console and its events show its end. */
 function endsOf(services: PanelServices, app: FastifyInstance): End[] {
   return [
+    () => services.jobs.close(),
     () => services.server.close(),
     () => services.events.close(),
     () => services.bridge.close(),

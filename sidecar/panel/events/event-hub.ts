@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { Access } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { Permission } from '../shapes/permissions.ts';
 import { encodeEvent } from './encode-event.ts';
@@ -75,10 +76,18 @@ export class EventHub {
   }
 
   /** Encodes the event once, for all streams that may read it. */
-  publish(name: 'status' | 'bundles' | 'job' | 'health', data: unknown, needed: Permission | null = null): void {
+  publish(name: 'status' | 'bundles' | 'health', data: unknown, needed: Permission | null = null): void {
     const bytes = encodeEvent(name, data);
     this.#each((stream) => {
       if (needed === null || stream.can(needed)) stream.send(name, bytes);
+    });
+  }
+
+  /** A slow reader gets the latest of each job. */
+  publishJob(job: { readonly id: string }, access: Access): void {
+    const bytes = encodeEvent('job', job);
+    this.#each((stream) => {
+      if (stream.mayRead(access)) stream.send(`job ${job.id}`, bytes);
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { type Access, mayCall } from '../http/route.ts';
 import type { Permission } from '../shapes/permissions.ts';
 import { COMMENT, encodeEvent } from './encode-event.ts';
 import type { LineFeed } from './line-feed.ts';
@@ -47,6 +48,10 @@ export class EventStream {
 
   can(permission: Permission): boolean {
     return this.#permissions.has(permission);
+  }
+
+  mayRead(access: Access): boolean {
+    return mayCall(access, this.#permissions);
   }
 
   /** Sends an event whose later values replace it. */

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
-import { AUTHENTICATED, type Caller, needs, type PanelRequest, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, type Caller, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ServerConfig } from '../settings/server-config.ts';
 import type { ServerPath } from '../settings/server-path.ts';
 import { readSettings, showSettings } from '../settings/settings-document.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
+import { callerOf } from './caller-of.ts';
 
 export interface SettingsServices {
   readonly settings: PanelSettings;
@@ -49,6 +50,9 @@ function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
         // A server that counts as frozen after a second is restarted again and again.
         const isRestarting = isChanged('restartHungServer') || isChanged('hangSeconds');
         if (isRestarting && !caller.permissions.has('server.restart')) throw new PanelError('permission.missing');
+        // Bundles run as the sidecar's user.
+        const turnsToolsOn = isChanged('bundleTools') && changes.bundleTools === true;
+        if (turnsToolsOn && !caller.permissions.has('users.manage')) throw new PanelError('permission.missing');
         if (locale !== undefined) accounts.setLocale(caller.accountId, locale);
         request.changes(changesOf(changes, settings.values));
         if (Object.keys(changes).length > 0) settings.update(changes);
@@ -93,12 +97,6 @@ function serverSettings({ serverConfig, serverPath }: SettingsServices): PanelRo
       },
     }),
   ];
-}
-
-/** Routes with an access of their own have one. */
-function callerOf({ caller }: Pick<PanelRequest, 'caller'>): Caller {
-  if (caller === null) throw new PanelError('session.missing');
-  return caller;
 }
 
 /** Values before and after. A command may hold a password, so it has none. */

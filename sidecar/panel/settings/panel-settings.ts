@@ -1,3 +1,4 @@
+import type { ToolSettings } from '../shapes/bundle-tools.ts';
 import type { Locale } from '../shapes/locales.ts';
 import type { Backend } from '../shapes/server.ts';
 import type { ConfigValues, SettingsDocument } from '../shapes/settings.ts';
@@ -10,6 +11,7 @@ export interface SettingValues extends ConfigValues, Omit<SettingsDocument, 'loc
   readonly backend: Backend;
   /** Working folder of the server, absolute; empty if not set. */
   readonly serverRoot: string;
+  readonly tools: ToolSettings;
   readonly bridge: {
     readonly enabled: boolean;
     readonly port: number;
@@ -38,6 +40,11 @@ export const DEFAULT_SETTINGS: SettingValues = {
   hangCommand: '',
   autoUpdateChecks: false,
   updateChannel: 'stable',
+  bundleTools: false,
+  tools: {
+    ...{ gateSeconds: 30, keepVersions: 3, trashDays: 14, buildMinutes: 10, minReleaseAgeDays: 3 },
+    ...{ registry: '', gitHosts: ['github.com', 'gitlab.com', 'codeberg.org'], privateHosts: [] },
+  },
   bridge: { enabled: false, port: 20773, retentionDays: 14, maxMegabytes: 256 },
 };
 

@@ -26,6 +26,7 @@ const RULES: Readonly<Record<keyof SettingsDocument, (given: unknown) => boolean
   hangCommand: (given) => given === '' || isLine(given),
   autoUpdateChecks: isFlag,
   updateChannel: isOneOf('stable', 'beta'),
+  bundleTools: isFlag,
   locale: isLocale,
 };
 
@@ -54,10 +55,10 @@ export function readSettings(given: Readonly<Record<string, unknown>>): Partial<
 
 export function showSettings(values: SettingValues, locale: Locale | null): SettingsDocument {
   const { dashboardName, shutdownMode, autoStartServer, restartHungServer } = values;
-  const { hangSeconds, hangCommand, autoUpdateChecks, updateChannel } = values;
+  const { hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools } = values;
   return {
     ...{ dashboardName, shutdownMode, autoStartServer, restartHungServer },
-    ...{ hangSeconds, hangCommand, autoUpdateChecks, updateChannel },
+    ...{ hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools },
     locale: locale ?? values.locale,
   };
 }

@@ -9,3 +9,33 @@ export interface JobStatus {
   readonly message: string;
   readonly outcome: unknown;
 }
+
+/** Status of a job of the panel's two lanes. */
+export interface JobView extends JobStatus {
+  /** Bundles and projects that the job holds, such as `bundle:shop`. */
+  readonly subjects: readonly string[];
+  /** Account that started the job. */
+  readonly by: string;
+  /** ISO 8601 UTC with milliseconds; null before the job has started, or ended. */
+  readonly queuedAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  /** False from the step that switches on. */
+  readonly canCancel: boolean;
+  /** Localization key of the failure, or null. */
+  readonly error: string | null;
+}
+
+export interface JobLogLine {
+  readonly seq: number;
+  readonly time: string;
+  readonly text: string;
+}
+
+/** `GET /api/bundle-tools/jobs/{id}?after=SEQ` */
+export interface JobAnswer {
+  readonly status: JobView;
+  readonly log: readonly JobLogLine[];
+  /** Further lines follow after the last `seq`. */
+  readonly more: boolean;
+}

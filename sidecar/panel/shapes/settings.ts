@@ -12,6 +12,8 @@ export interface SettingsDocument {
   readonly hangCommand: string;
   readonly autoUpdateChecks: boolean;
   readonly updateChannel: 'stable' | 'beta';
+  /** Whether bundles may be uploaded, built and put in place. */
+  readonly bundleTools: boolean;
   /** Language of the account that asks. */
   readonly locale: Locale;
 }

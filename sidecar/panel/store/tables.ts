@@ -65,6 +65,18 @@ CREATE TABLE IF NOT EXISTS server_good_run (id INTEGER PRIMARY KEY CHECK (id = 1
 -- keys of the API: when and from where each was used last
 CREATE TABLE IF NOT EXISTS key_use (kid TEXT PRIMARY KEY, used_at INTEGER NOT NULL, address TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
+-- jobs: long work of accounts, as JSON; a step is written before it is taken
+CREATE TABLE IF NOT EXISTS jobs (
+  id TEXT PRIMARY KEY, queued_at INTEGER NOT NULL, is_ended INTEGER NOT NULL, record TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS job_steps (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  data TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS steps_of_job ON job_steps (job_id, id);
+
 -- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
 CREATE TABLE IF NOT EXISTS chart_samples (
   step INTEGER NOT NULL,

@@ -130,6 +130,7 @@ describe('settings', () => {
       settings: {
         ...{ dashboardName: 'Los  Santos', shutdownMode: 'graceful', autoStartServer: false, restartHungServer: false },
         ...{ hangSeconds: 90, hangCommand: '', autoUpdateChecks: false, updateChannel: 'beta', locale: 'en' },
+        bundleTools: false,
       },
     });
     const kept = panel.services.store.prepare("SELECT value FROM settings WHERE name = 'hangSeconds'").get();

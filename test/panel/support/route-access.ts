@@ -10,6 +10,13 @@ export type Expected =
 const all = (...permissions: Permission[]): Expected => ({ all: permissions });
 const any = (...permissions: Permission[]): Expected => ({ any: permissions });
 
+/** Permissions that show the overview of the bundle tools and their jobs; each job has its own beside. */
+const TOOLS: readonly Permission[] = [
+  ...(['bundles.settings', 'bundles.upload', 'bundles.tools', 'bundles.build', 'bundles.delete'] as const),
+  ...(['bundles.tags', 'bundles.autostart', 'bundles.sources.delete', 'bundles.accounts.manage'] as const),
+  ...(['bundles.accounts.use', 'bundles.git-write', 'bundles.merge', 'bundles.review', 'bundles.packages'] as const),
+];
+
 /**
  * The permission column of the panel's contract, written down once more by hand: the routes' own data is judged by it. A new
  * route is a new line here.
@@ -31,6 +38,13 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/bundles/:name/start': all('bundles.read', 'bundles.start'),
   'POST /api/bundles/:name/stop': all('bundles.read', 'bundles.stop'),
   'POST /api/bundles/:name/restart': all('bundles.read', 'bundles.restart'),
+
+  'GET /api/bundle-tools': any(...TOOLS),
+  'POST /api/bundle-tools/settings': all('bundles.settings'),
+  'GET /api/bundle-tools/jobs/:id': any(...TOOLS),
+  'POST /api/bundle-tools/jobs/:id/cancel': any(...TOOLS),
+  'POST /api/bundle-tools/projects/delivery': all('bundles.settings'),
+  'POST /api/bundle-tools/packages/set': all('bundles.packages'),
 
   'GET /api/console': all('console.read'),
   'GET /api/logs': all('logs.read'),
