@@ -1,5 +1,4 @@
-import type { ApiRequest } from '../client/api-request.ts';
-import type { CallTrace } from '../client/call-trace.ts';
+import type { ApiRequest } from '../client/attempt.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
 import { isNamespace, isTable } from '../protocol/identifiers.ts';
 import { DEFAULT_MAX_PAYLOAD_CHARS, MAX_IDEMPOTENCY_KEY_LENGTH } from '../protocol/limits.ts';
@@ -8,6 +7,8 @@ import { OPERATIONS } from '../protocol/operations.ts';
 /** A checked call: read and allowed. */
 export interface CheckedCall extends ApiRequest {
   readonly operation: string;
+  /** Whether a second time does no harm. */
+  readonly isRepeatable: boolean;
   /** null for `health`. */
   readonly namespace: string | null;
   /** Only for what is said of it on the console. */
@@ -120,16 +121,4 @@ export function checkNamespace(namespace: unknown, allowed: ReadonlySet<string>)
 
 function isIdempotencyKey(key: unknown): boolean {
   return typeof key === 'string' && key.length >= 1 && key.length <= MAX_IDEMPOTENCY_KEY_LENGTH;
-}
-
-/** A call with a ticket. */
-export interface AcceptedCall {
-  /** Id of the ticket. */
-  readonly id: string;
-  readonly call: CheckedCall;
-  /** Null if the host does not name the caller. */
-  readonly caller: string | null;
-  readonly trace: CallTrace;
-  /** It was accepted while this server's own sidecar was starting, so its long duration is expected. */
-  readonly wasHeld: boolean;
 }

@@ -8,17 +8,27 @@ const FEW = 16;
 /** Time for which a caller counts as one of several that call. */
 const OTHERS_MS = 10_000;
 
-/** Accepted calls: `concurrency` in flight, at most 512 that wait. A call keeps its place between its attempts. */
+/**
+ * Accepted calls: `concurrency` in flight, at most 512 that wait. A call keeps its place between its attempts.
+ *
+ * A call that finds a free place, and nobody waiting, begins at once and only counts. The others wait in line, and p-queue shares the
+ * places that are left among them.
+ */
 export class CallQueue {
-  /** Holds the places in flight; whose call gets one is the line's to say. */
+  /** Places of calls that had to wait; whose call gets one is the line's to say. */
   readonly #places = new PQueue({ concurrency: 1 });
   readonly #line = new WaitingLine();
   readonly #elapsed: () => number;
+  #concurrency = 1;
+  #isPaused = false;
+  /** Calls in flight that began at once. */
+  #direct = 0;
   #longInFlight = 0;
   /** Places that found only long calls while enough long calls were in flight. */
   #owed = 0;
   /** The latest caller and its time, and the time of the latest call of another one. Refused calls count. */
-  #last: { caller: string | null; at: number } = { caller: null, at: Number.NEGATIVE_INFINITY };
+  #lastCaller: string | null = null;
+  #lastAt = Number.NEGATIVE_INFINITY;
   #otherAt = Number.NEGATIVE_INFINITY;
 
   /** @param elapsed milliseconds that only grow */
@@ -27,7 +37,8 @@ export class CallQueue {
   }
 
   setConcurrency(concurrency: number): void {
-    this.#places.concurrency = concurrency;
+    this.#concurrency = concurrency;
+    this.#fit();
   }
 
   get waiting(): number {
@@ -35,7 +46,7 @@ export class CallQueue {
   }
 
   get inFlight(): number {
-    return this.#places.pending;
+    return this.#direct + this.#places.pending;
   }
 
   /**
@@ -43,29 +54,46 @@ export class CallQueue {
    * else a flood that holds all places would never leave one to it.
    */
   refusalFor(caller: string | null): string | null {
-    this.#note(caller);
+    const now = this.#elapsed();
+    this.#note(caller, now);
     const { size } = this.#line;
-    const own = this.#line.sizeOf(caller);
-    const hasOthers = this.#hasOthers(caller);
     if (size >= CONNECTOR_MAX_WAITING) return `${CONNECTOR_MAX_WAITING} calls wait already`;
-    if (hasOthers && size >= MAX_WAITING_OF_ONE && own >= FEW) {
-      return `${own} calls of this bundle wait already, and the last places are for others`;
-    }
-    return null;
+    if (size < MAX_WAITING_OF_ONE || now - this.#otherAt >= OTHERS_MS) return null;
+    const own = this.#line.sizeOf(caller);
+    return own < FEW ? null : `${own} calls of this bundle wait already, and the last places are for others`;
   }
 
   /** Nothing begins until `resume`. */
   pause(): void {
-    this.#places.pause();
+    this.#isPaused = true;
+    this.#fit();
   }
 
   resume(): void {
-    this.#places.start();
+    this.#isPaused = false;
+    this.#fit();
   }
 
   add(call: QueuedCall): void {
+    if (this.#mayBeginAtOnce(call)) {
+      this.#direct += 1;
+      if (call.waitsForOthers) this.#longInFlight += 1;
+      call.run();
+      return;
+    }
     this.#line.add(call);
     this.#open();
+  }
+
+  /** A call that ran has ended, so its place is free. */
+  ended(call: QueuedCall): void {
+    if (call.freePlace !== null) {
+      call.freePlace();
+      return;
+    }
+    this.#direct -= 1;
+    if (this.#places.size > 0) this.#fit();
+    if (call.waitsForOthers) this.#endLong();
   }
 
   /** Drops every call that has not begun. */
@@ -77,54 +105,72 @@ export class CallQueue {
     }
   }
 
+  #mayBeginAtOnce({ waitsForOthers }: QueuedCall): boolean {
+    const isFree = !this.#isPaused && this.#line.size === 0 && this.inFlight < this.#concurrency;
+    return isFree && (!waitsForOthers || this.#mayBeginLong);
+  }
+
+  get #mayBeginLong(): boolean {
+    return this.#longInFlight < Math.ceil(this.#concurrency / 2);
+  }
+
+  /** Leaves p-queue the places that are not taken by calls that began at once. */
+  #fit(): void {
+    const left = this.#concurrency - this.#direct;
+    if (this.#isPaused || left < 1) {
+      this.#places.pause();
+      return;
+    }
+    this.#places.concurrency = left;
+    this.#places.start();
+  }
+
   #open(): void {
+    this.#fit();
     // Rejects only where what waited was dropped.
     this.#places.add(() => this.#runNext()).catch(() => undefined);
   }
 
-  async #runNext(): Promise<void> {
-    const mayBeginLong = this.#longInFlight < Math.ceil(this.#places.concurrency / 2);
-    const call = this.#line.take(mayBeginLong);
+  #runNext(): Promise<void> | undefined {
+    const call = this.#line.take(this.#mayBeginLong);
     if (call === null) {
       if (this.#line.size > 0) this.#owed += 1;
       return;
     }
-    if (!call.isLong) return call.run();
-    this.#longInFlight += 1;
-    try {
-      await call.run();
-    } finally {
-      this.#longInFlight -= 1;
-      this.#payOne();
-    }
+    if (call.waitsForOthers) this.#longInFlight += 1;
+    return new Promise((resolve) => {
+      call.freePlace = () => {
+        resolve();
+        if (call.waitsForOthers) this.#endLong();
+      };
+      call.run();
+    });
   }
 
-  #payOne(): void {
+  #endLong(): void {
+    this.#longInFlight -= 1;
     if (this.#owed === 0) return;
     this.#owed -= 1;
     this.#open();
   }
 
-  #note(caller: string | null): void {
-    const now = this.#elapsed();
-    if (caller !== this.#last.caller) this.#otherAt = this.#last.at;
-    this.#last = { caller, at: now };
-  }
-
-  #hasOthers(caller: string | null): boolean {
-    const at = this.#last.caller === caller ? this.#otherAt : this.#last.at;
-    return this.#elapsed() - at < OTHERS_MS;
+  #note(caller: string | null, now: number): void {
+    if (caller !== this.#lastCaller) this.#otherAt = this.#lastAt;
+    this.#lastCaller = caller;
+    this.#lastAt = now;
   }
 }
 
 /** A call that was accepted. It either runs or is dropped. */
-interface QueuedCall {
+export interface QueuedCall {
   /** Null if the host does not name the caller. */
   readonly caller: string | null;
-  /** Waits for others: at most half of the places in flight are for such calls. */
-  readonly isLong: boolean;
-  /** Never rejects. */
-  run(): Promise<void>;
+  /** At most half of the places in flight are for such calls. */
+  readonly waitsForOthers: boolean;
+  /** The queue's own: frees the place of a call that had to wait for it. */
+  freePlace: (() => void) | null;
+  /** Never throws; `CallQueue.ended` follows. */
+  run(): void;
   drop(): void;
 }
 
@@ -152,7 +198,7 @@ class WaitingLine {
   /** Null if no waiting call may begin. */
   take(mayBeginLong: boolean): QueuedCall | null {
     for (const [caller, calls] of this.#callers) {
-      const place = mayBeginLong ? 0 : calls.findIndex(({ isLong }) => !isLong);
+      const place = mayBeginLong ? 0 : calls.findIndex(({ waitsForOthers }) => !waitsForOthers);
       const [call] = place < 0 ? [] : calls.splice(place, 1);
       if (call === undefined) continue;
       this.#size -= 1;

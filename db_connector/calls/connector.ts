@@ -1,33 +1,28 @@
 import { ApiClient } from '../client/api-client.ts';
-import { CallTrace } from '../client/call-trace.ts';
+import type { ApiLink } from '../client/api-link.ts';
 import { errorResult, type Result } from '../client/outcome.ts';
-import { randomId } from '../client/random-id.ts';
 import type { Timers } from '../client/timers.ts';
-import type { Transport } from '../client/transport.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { CallSettings } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
-import { type AcceptedCall, type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
+import { AcceptedCall } from './accepted-call.ts';
+import { type CheckedCall, checkCall, checkNamespace, Refusal } from './call-checks.ts';
 import { CallQueue } from './call-queue.ts';
 import { CallerBook, type CallerFigures } from './caller-book.ts';
 import { OwnSidecarWait } from './own-sidecar-wait.ts';
 import type { Question } from './records.ts';
 import { ResultTable } from './result-table.ts';
 import { SlowCalls } from './slow-calls.ts';
+import { refusedTicket, type TakenResult, type Ticket } from './ticket.ts';
 
 export interface ConnectorOptions {
   readonly timers: Timers;
   readonly log: Say;
-  readonly openTransport: (configuration: Configuration) => Transport;
+  readonly openLink: (configuration: Configuration) => ApiLink;
 }
 
 /** A result that is not collected is kept this long, and four times the timeout. */
 const RESULT_LIFETIME_MS = 120_000;
-
-/** DbTicket, in the order of its fields. */
-export type Ticket = Readonly<{ Id: string; Accepted: boolean; Error: string }>;
-/** DbResult, in the order of its fields. */
-export type TakenResult = Readonly<{ Id: string; State: string; Status: number; Code: string; Json: string }>;
 
 const INTERNAL = 'unexpected failure of the connector; details are in the log';
 
@@ -124,11 +119,11 @@ export class Connector {
    * @param isOwnSidecar `holdCalls` follows when that sidecar ends: its failures then say nothing about the next one
    */
   configure(configuration: Configuration, isOwnSidecar = false): Promise<void> {
-    const { timers, log, openTransport } = this.#options;
+    const { timers, log, openLink } = this.#options;
     const client: ApiClient = new ApiClient(configuration, {
       timers,
       log,
-      transport: openTransport(configuration),
+      link: openLink(configuration),
       onOpen: () => this.#onOpen(client),
       onFailure: () => isOwnSidecar && this.#onOwnFailure(client),
     });
@@ -215,45 +210,51 @@ export class Connector {
     if (this.#client !== null && !this.#wait.isInDoubt && !this.#client.breaker.admit()) {
       throw new Refusal('unavailable', this.#client.breaker.refusal);
     }
-    const accepted: AcceptedCall = {
-      id: randomId(),
-      call,
-      caller: caller ?? null,
-      trace: new CallTrace(this.#options.timers.elapsed()),
-      wasHeld: this.isHolding,
-    };
+    const accepted = new AcceptedCall(this, call, caller ?? null, this.#options.timers.elapsed(), this.isHolding);
     this.#callers.accepted(accepted.caller);
     this.#results.open(accepted.id, caller);
-    this.#queue.add({
-      caller: accepted.caller,
-      isLong: call.waitsForOthers,
-      run: async () => this.#settle(accepted, await this.#run(accepted)),
-      drop: () => this.#settle(accepted, this.#dropped()),
-    });
+    this.#queue.add(accepted);
     return accepted.id;
   }
 
-  /** A call that waited begins under the configuration of now, which may no longer allow it. */
-  async #run({ call, trace }: AcceptedCall): Promise<Result> {
-    trace.begin(this.#options.timers.elapsed());
+  /** For `AcceptedCall` alone. A call that waited begins under the configuration of now, which may no longer allow it. */
+  begin(accepted: AcceptedCall): void {
+    accepted.trace.begin(this.#options.timers.elapsed());
+    const client = this.#client;
+    if (client === null) {
+      this.settle(accepted, errorResult('not_configured', this.#reason));
+      return;
+    }
     try {
-      if (this.#client === null) {
-        return errorResult('not_configured', this.#reason);
-      }
-      if (call.namespace !== null) {
-        checkNamespace(call.namespace, this.#client.config.namespaces);
-      }
-      return await this.#client.call(call, trace);
+      if (accepted.call.namespace !== null) checkNamespace(accepted.call.namespace, client.config.namespaces);
+      client.call(accepted);
     } catch (error) {
-      if (error instanceof Refusal) {
-        return errorResult(error.code, error.reason);
-      }
-      this.#logInternal(error);
-      return errorResult('internal', INTERNAL);
+      this.fault(accepted, error);
     }
   }
 
-  #settle({ id, call, caller, trace, wasHeld }: AcceptedCall, result: Result): void {
+  /** For `AcceptedCall` alone. */
+  settle(accepted: AcceptedCall, result: Result): void {
+    this.#note(accepted, result);
+    this.#queue.ended(accepted);
+  }
+
+  /** For `AcceptedCall` alone. */
+  drop(accepted: AcceptedCall): void {
+    this.#note(accepted, this.#dropped());
+  }
+
+  /** For `AcceptedCall` alone. */
+  fault(accepted: AcceptedCall, error: unknown): void {
+    if (error instanceof Refusal) {
+      this.settle(accepted, errorResult(error.code, error.reason));
+      return;
+    }
+    this.#logInternal(error);
+    this.settle(accepted, errorResult('internal', INTERNAL));
+  }
+
+  #note({ id, call, caller, trace, wasHeld }: AcceptedCall, result: Result): void {
     const now = this.#options.timers.elapsed();
     const tookMs = trace.tookMs(now);
     const { settings } = this;
@@ -289,8 +290,4 @@ export class Connector {
   #logInternal(error: unknown): void {
     this.#options.log(`internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, 'bad');
   }
-}
-
-export function refusedTicket(reason: string): Ticket {
-  return { Id: '', Accepted: false, Error: reason };
 }

@@ -1,6 +1,7 @@
 import { MAX_TAKEN_CHARS } from '../protocol/limits.ts';
-import { type Connector, refusedTicket, type TakenResult } from './connector.ts';
+import type { Connector } from './connector.ts';
 import { type ByteForm, MAX_RECORDS, readQuestion, readQuestions } from './records.ts';
+import { refusedTicket, type TakenResult } from './ticket.ts';
 
 const CALL_FIELDS = ['Operation', 'Json'];
 const NO_LIST = refusedTicket(`invalid_request: expected a list of at most ${MAX_RECORDS} records`);

@@ -1,24 +1,20 @@
 import type { Configuration } from '../config/configuration.ts';
 import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
-import { parseServerTiming, type ServerTiming } from '../protocol/server-timing.ts';
-import { signRequest } from '../protocol/signing.ts';
+import type { ServerTiming } from '../protocol/server-timing.ts';
+import type { ApiCall } from './api-call.ts';
 import { ApiClock } from './api-clock.ts';
-import type { ApiRequest } from './api-request.ts';
-import { probeSeconds, type SignedTime, signedTimeOf, TIME_REQUEST } from './api-time.ts';
+import type { ApiLink } from './api-link.ts';
+import { type SignedTime, signedTimeOf, TIME_REQUEST } from './api-time.ts';
+import { type ApiRequest, type Attempt, SingleAttempt } from './attempt.ts';
 import { Breaker } from './breaker.ts';
-import type { CallTrace } from './call-trace.ts';
-import type { ExchangeResult } from './exchange.ts';
-import { judge } from './judge.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
-import { randomId } from './random-id.ts';
 import { retryDelayMs } from './retry.ts';
 import type { Timers } from './timers.ts';
-import type { Transport } from './transport.ts';
 
 export interface ApiClientOptions {
   readonly timers: Timers;
-  readonly transport: Transport;
+  readonly link: ApiLink;
   readonly log: Say;
   /** The circuit breaker has opened: what waits ends. */
   readonly onOpen: () => void;
@@ -26,16 +22,8 @@ export interface ApiClientOptions {
   readonly onFailure: () => void;
 }
 
-/** How far a call has come. */
-interface Progress {
-  /** Period of the circuit breaker when the call began. */
-  readonly period: number;
-  retries: number;
-  hasSetClock: boolean;
-}
-
 /**
- * Calls under one configuration: signing, attempts, retries, circuit breaker and clock (contract section 8).
+ * Calls under one configuration: attempts, retries, circuit breaker and clock (contract section 8).
  * A `db-reload` makes a new one; calls under way end under the one that they began with.
  */
 export class ApiClient {
@@ -46,6 +34,7 @@ export class ApiClient {
   readonly #options: ApiClientOptions;
   /** Ends the pause of a call between attempts. */
   readonly #pauses = new Set<() => void>();
+  readonly #isAllowed: boolean;
   #running = 0;
   /** Set once another client has taken over. */
   #onIdle: (() => void) | null = null;
@@ -55,34 +44,54 @@ export class ApiClient {
     this.#configuration = configuration;
     this.#options = options;
     this.config = configuration.config;
-    const { timers, transport, log } = options;
+    this.#isAllowed = isHostAllowed(configuration.config);
+    const { timers, link, log } = options;
     this.breaker = new Breaker(timers, () => this.#onOpen());
     this.clock = new ApiClock({
       timers,
       log,
-      probe: () => probeSeconds(this.config, transport),
-      ask: (seconds) => this.#track(this.#askTime(seconds)),
+      probe: () => link.probe(),
+      ask: (seconds) => this.#askTime(seconds),
     });
   }
 
-  /** Never rejects but for a fault of its own. `trace` hears of each attempt. */
-  call(request: ApiRequest, trace: CallTrace | null = null): Promise<Result> {
-    return this.#track(this.#attempts(request, trace));
+  /** Ends the call with `settle`, or with `fault`. */
+  call(call: ApiCall): void {
+    this.#running += 1;
+    call.client = this;
+    call.period = this.breaker.period;
+    if (this.#isAllowed) this.#attempt(call);
+    else this.#end(call, errorResult('network', this.#notAllowed));
+  }
+
+  /** For `ApiCall` alone. */
+  attemptEnded(call: ApiCall, outcome: Outcome, stalledMs: number, told: ServerTiming | null): void {
+    call.trace.attempt(this.#options.timers.elapsed() - call.attemptedAt, stalledMs, told);
+    if (outcome.transport === 'failure') this.#options.onFailure();
+    this.breaker.count(call.period, outcome.transport);
+    if (outcome.next === 'nothing') this.#end(call, outcome.result);
+    else void this.#tryAgain(call, outcome);
+  }
+
+  /** For `ApiCall` alone. A fault of our own counts as nothing, so that it does not leave the circuit waiting for its trial. */
+  attemptFailed(call: ApiCall, error: unknown): void {
+    this.breaker.count(call.period, 'nothing');
+    this.#fault(call, error);
   }
 
   /** A single attempt that nothing counts, for `db-health`. */
   async attemptOnce(request: ApiRequest): Promise<Result> {
-    return (await this.#track(this.#attempt(request))).result;
+    return (await this.#single(request, this.clock.seconds())).result;
   }
 
   /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */
   probeSeconds(): Promise<number> {
-    return this.#track(probeSeconds(this.config, this.#options.transport));
+    return this.#track(this.#options.link.probe());
   }
 
   /** How calls go out now. */
-  get transport(): Transport['name'] {
-    return this.#options.transport.name;
+  get transport(): ApiLink['transport'] {
+    return this.#options.link.transport;
   }
 
   /** PEM text; null: the certificates that Node.js trusts. */
@@ -105,7 +114,7 @@ export class ApiClient {
     this.clock.stop();
     this.breaker.shutdown();
     this.#endPauses();
-    await this.#options.transport.destroy();
+    await this.#options.link.destroy();
   }
 
   /** Keeps the connection until what is under way has ended. */
@@ -119,86 +128,74 @@ export class ApiClient {
     }
   }
 
-  async #attempts(request: ApiRequest, trace: CallTrace | null): Promise<Result> {
-    if (!isHostAllowed(this.config)) {
-      return errorResult('network', `the host ${this.config.target.host} is not in allowedHosts`);
-    }
-    const progress = { period: this.breaker.period, retries: 0, hasSetClock: false };
-    for (;;) {
-      const outcome = await this.#countedAttempt(request, progress, trace);
-      if (!(await this.#isReadyForAnother(outcome, request, progress)) || !this.#mayGoOn(progress)) {
-        return outcome.result;
-      }
-    }
+  #attempt(call: ApiCall): void {
+    call.attemptedAt = this.#options.timers.elapsed();
+    this.#send(call, this.clock.seconds());
   }
 
-  async #isReadyForAnother(outcome: Outcome, request: ApiRequest, progress: Progress): Promise<boolean> {
-    if (outcome.next === 'setClock' && !progress.hasSetClock) {
+  #send(attempt: Attempt, ts: number): void {
+    attempt.ts = ts;
+    attempt.timeoutMs = Math.max(attempt.timeoutMs, this.config.timeoutMs);
+    this.#options.link.attempt(attempt);
+  }
+
+  async #tryAgain(call: ApiCall, outcome: Outcome): Promise<void> {
+    if ((await this.#isReadyForAnother(outcome, call)) && this.#mayGoOn(call)) this.#attempt(call);
+    else this.#end(call, outcome.result);
+  }
+
+  async #isReadyForAnother(outcome: Outcome, call: ApiCall): Promise<boolean> {
+    if (outcome.next === 'setClock' && !call.hasSetClock) {
       // A refused signature wrote nothing, so this holds for every operation.
-      progress.hasSetClock = true;
+      call.hasSetClock = true;
       await this.clock.sync(true);
       return true;
     }
-    if (outcome.next !== 'again' || !request.isRepeatable) {
+    if (outcome.next !== 'again' || !call.isRepeatable) {
       return false;
     }
-    const delayMs = retryDelayMs(progress.retries, outcome.retryAfterMs);
-    progress.retries += 1;
-    return delayMs !== null && this.#mayGoOn(progress) && this.#pause(delayMs);
+    const delayMs = retryDelayMs(call.retries, outcome.retryAfterMs);
+    call.retries += 1;
+    return delayMs !== null && this.#mayGoOn(call) && this.#pause(delayMs);
   }
 
-  /** A fault of our own counts as nothing, so that it does not leave the circuit waiting for its trial. */
-  async #countedAttempt(request: ApiRequest, { period }: Progress, trace: CallTrace | null): Promise<Outcome> {
-    let transport: Outcome['transport'] = 'nothing';
-    try {
-      const outcome = await this.#attempt(request, trace);
-      transport = outcome.transport;
-      return outcome;
-    } finally {
-      if (transport === 'failure') this.#options.onFailure();
-      this.breaker.count(period, transport);
-    }
+  #end(call: ApiCall, result: Result): void {
+    this.#running -= 1;
+    call.settle(result);
+    this.#disposeWhenIdle();
+  }
+
+  #fault(call: ApiCall, error: unknown): void {
+    this.#running -= 1;
+    call.fault(error);
+    this.#disposeWhenIdle();
   }
 
   /** Nothing counts it. */
   async #askTime(seconds: number): Promise<SignedTime> {
-    if (!isHostAllowed(this.config)) throw new Error(`the host ${this.config.target.host} is not in allowedHosts`);
-    return signedTimeOf((await this.#attempt(TIME_REQUEST, null, seconds)).result);
+    if (!this.#isAllowed) throw new Error(this.#notAllowed);
+    return signedTimeOf((await this.#single(TIME_REQUEST, seconds)).result);
   }
 
-  async #attempt(
-    { path, payload, timeoutMs }: ApiRequest,
-    trace: CallTrace | null = null,
-    ts = this.clock.seconds(),
-  ): Promise<Outcome> {
-    const { config, key } = this.#configuration;
-    const { timers } = this.#options;
-    const begunAt = timers.elapsed();
-    const nonce = randomId();
-    const sig = signRequest(key, path, config.keyId, ts, nonce, payload);
-    const exchange = await this.#options.transport.send({
-      path,
-      envelope: { v: 1, kid: config.keyId, ts, nonce, payload, sig },
-      isLong: timeoutMs !== null,
-      timeoutMs: Math.max(timeoutMs ?? 0, config.timeoutMs),
-    });
-    trace?.attempt({
-      tookMs: timers.elapsed() - begunAt,
-      stalledMs: exchange.stalledMs ?? 0,
-      told: timingOf(exchange),
-    });
-    return judge(exchange, { key, nonce, now: timers.now() });
+  #single(request: ApiRequest, ts: number): Promise<Outcome> {
+    const attempt = new SingleAttempt(request);
+    this.#send(attempt, ts);
+    return this.#track(attempt.outcome);
+  }
+
+  get #notAllowed(): string {
+    return `the host ${this.config.target.host} is not in allowedHosts`;
   }
 
   #disposeWhenIdle(): void {
     if (this.#onIdle !== null && this.#running === 0 && !this.#isStopped) {
       this.breaker.shutdown();
-      void this.#options.transport.destroy();
+      void this.#options.link.destroy();
       this.#onIdle();
     }
   }
 
-  #mayGoOn({ period }: Progress): boolean {
+  #mayGoOn({ period }: ApiCall): boolean {
     return !this.#isStopped && this.breaker.state === 'closed' && this.breaker.period === period;
   }
 
@@ -226,9 +223,4 @@ export class ApiClient {
     this.#endPauses();
     this.#options.onOpen();
   }
-}
-
-function timingOf(exchange: ExchangeResult): ServerTiming | null {
-  if (exchange.kind === 'frame') return exchange.answer.sig === null ? null : exchange.answer;
-  return exchange.kind === 'answer' && exchange.serverTiming ? parseServerTiming(exchange.serverTiming) : null;
 }

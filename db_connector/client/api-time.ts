@@ -1,6 +1,6 @@
 import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
 import { OPERATIONS } from '../protocol/operations.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from './attempt.ts';
 import type { Result } from './outcome.ts';
 import type { Transport } from './transport.ts';
 
@@ -13,12 +13,7 @@ export async function probeSeconds(config: DatabaseConfig, transport: Transport)
   if (!isHostAllowed(config)) {
     throw new Error(`the host ${config.target.host} is not in allowedHosts`);
   }
-  const answer = await transport.send({
-    path: OPERATIONS.health.path,
-    envelope: null,
-    isLong: false,
-    timeoutMs: config.timeoutMs,
-  });
+  const answer = await transport.get(OPERATIONS.health.path, config.timeoutMs);
   if (answer.kind === 'noAnswer') {
     throw new Error(answer.reason);
   }
@@ -43,7 +38,6 @@ export const TIME_REQUEST: ApiRequest = {
   path: OPERATIONS.health.path,
   payload: '{"for":"clock"}',
   timeoutMs: null,
-  isRepeatable: true,
 };
 
 /**

@@ -10,9 +10,8 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
 /**
  * Opens after five transport failures in a row, for 15 s; then one trial call decides.
  *
- * opossum keeps the state and the pause. It knows no consecutive failures, so those are counted here and end in
- * `open()`; its own rate never goes over 100 %. An attempt is fired at its end: that keeps a long one from sliding out
- * of the window of that rate, and one that began before the circuit opened from deciding anything afterwards.
+ * opossum keeps the state and the pause. It knows no consecutive failures, so those are counted here and end in `open()`; only the
+ * trial is fired, at its end. An attempt that began before the circuit opened decides nothing afterwards.
  */
 export class Breaker {
   readonly #circuit: CircuitBreaker<[Outcome['transport']], void>;
@@ -31,10 +30,6 @@ export class Breaker {
       rollingPercentilesEnabled: false,
       enableSnapshots: false,
     });
-    this.#circuit.on('success', () => {
-      this.#failures = 0;
-    });
-    this.#circuit.on('failure', () => this.#countFailure());
     this.#circuit.on('halfOpen', () => {
       this.#isTrialTaken = false;
     });
@@ -81,11 +76,14 @@ export class Breaker {
     if (period !== this.#openings || this.#circuit.opened) {
       return;
     }
-    if (transport === 'nothing') {
-      this.#isTrialTaken = false;
-    } else {
-      this.#circuit.fire(transport).catch(() => undefined);
-    }
+    if (this.#circuit.halfOpen) this.#decide(transport);
+    else if (transport === 'success') this.#failures = 0;
+    else if (transport === 'failure') this.#countFailure();
+  }
+
+  #decide(transport: Outcome['transport']): void {
+    if (transport === 'nothing') this.#isTrialTaken = false;
+    else this.#circuit.fire(transport).catch(() => undefined);
   }
 
   shutdown(): void {

@@ -1,3 +1,5 @@
+import type { ServerTiming } from '../protocol/server-timing.ts';
+
 /** Parts of the time of a call, in milliseconds; together all of it. */
 export interface TimeParts {
   /** Accepted, and waiting for one of the places in flight. */
@@ -10,15 +12,6 @@ export interface TimeParts {
   /** Time that the sidecar reports, without the database. Null if it reports none: then it is part of `network`. */
   readonly sidecar: number | null;
   readonly database: number | null;
-}
-
-/** Duration of an attempt and its parts, in milliseconds. */
-export interface AttemptTimes {
-  readonly tookMs: number;
-  /** Part of it in which the game thread stood still. */
-  readonly stalledMs: number;
-  /** The answer's `Server-Timing`, which is not signed. */
-  readonly told: { readonly totalMs: number; readonly databaseMs: number } | null;
 }
 
 /** Follows one call from `Call` to its result. */
@@ -42,10 +35,12 @@ export class CallTrace {
   }
 
   /**
+   * Adds an attempt: its duration, the part of it for which the game thread stood still, and the sidecar's own figures.
+   *
    * The sidecar's word is a hint: it never makes more than the attempt took. What it does not account for is the
    * thread's standing still, as far as that goes, and else the network's.
    */
-  attempt({ tookMs, stalledMs, told }: AttemptTimes): void {
+  attempt(tookMs: number, stalledMs: number, told: ServerTiming | null): void {
     const total = Math.min(told?.totalMs ?? 0, tookMs);
     const database = Math.min(told?.databaseMs ?? 0, total);
     const tick = Math.min(stalledMs, tookMs - total);

@@ -6,12 +6,8 @@ const STALL_MS = 250;
 /** From here on a gap is counted in what is said of slow calls; shorter ones are a tick's ordinary work. */
 const NOTED_GAP_MS = 60;
 
-/** A moment from which it is measured how long the game thread stood still. */
-export interface StallMark {
-  readonly at: number;
-  /** All gaps until then. */
-  readonly stalledMs: number;
-}
+/** Looks that find nothing under way before they end: calls come in each tick of the game, and setting a timer costs more. */
+const IDLE_LOOKS = 50;
 
 /** Something under way that must end at `dueAt`, in the `elapsed` of the timers. */
 export interface Watched {
@@ -33,6 +29,7 @@ export class Deadlines {
   readonly #watched = new Set<Watched>();
   readonly #reading = new Map<Watched, Cancel>();
   #lastLook = 0;
+  #idleLooks = 0;
   /** All gaps between looks so far. */
   #stalledMs = 0;
   #stop: Cancel | null = null;
@@ -51,16 +48,22 @@ export class Deadlines {
 
   forget(attempt: Watched): void {
     this.#watched.delete(attempt);
+    if (this.#reading.size === 0) return;
     this.#reading.get(attempt)?.();
     this.#reading.delete(attempt);
   }
 
-  mark(): StallMark {
-    return { at: this.#timers.elapsed(), stalledMs: this.#stalledMs };
+  /** Milliseconds for which the thread stood still until now, since the first `watch`. */
+  get stalledMs(): number {
+    return this.#stalledMs;
   }
 
-  /** Milliseconds for which the thread stood still since the mark; while something is watched all the time. */
-  stalledSince({ at, stalledMs }: StallMark): number {
+  /**
+   * Milliseconds for which the thread stood still since a moment; while something is watched all the time.
+   *
+   * @param stalledMs that of the moment
+   */
+  stalledSince(at: number, stalledMs: number): number {
     const now = this.#timers.elapsed();
     // Data that waited may be read before the look that is overdue.
     const open = this.#stop === null ? 0 : gapOf(now - Math.max(at, this.#lastLook));
@@ -90,10 +93,8 @@ export class Deadlines {
         this.#expire(attempt, false);
       }
     }
-    if (this.#watched.size === 0) {
-      this.#stop?.();
-      this.#stop = null;
-    }
+    this.#idleLooks = this.#watched.size === 0 ? this.#idleLooks + 1 : 0;
+    if (this.#idleLooks >= IDLE_LOOKS) this.close();
   }
 
   /** Lets the attempt live for as long as every look at its socket still finds something. */

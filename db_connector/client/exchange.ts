@@ -3,11 +3,6 @@ import type { AnswerFrame } from '../protocol/stream-frames.ts';
 import type { Watched } from './deadlines.ts';
 
 /** How the attempt of a call ended, over HTTP or a stream. */
-export type ExchangeResult = ExchangeEnd & {
-  /** Milliseconds of it for which the game thread stood still. */
-  readonly stalledMs?: number;
-};
-
 export type ExchangeEnd =
   | {
       readonly kind: 'answer';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parseResponseEnvelope, type ResponseEnvelope } from '../protocol/envelope.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
 import { isSameSignature, type SigningKey, signResponse } from '../protocol/signing.ts';
-import type { ExchangeResult } from './exchange.ts';
+import type { ExchangeEnd } from './exchange.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { parseRetryAfter } from './retry.ts';
 
@@ -11,13 +11,13 @@ export interface Judgement {
   /** Nonce of the request that the answer must belong to. */
   readonly nonce: string;
   /** Epoch milliseconds, for a `Retry-After` that is a date. */
-  readonly now: number;
+  readonly now: () => number;
 }
 
-type Answered = Extract<ExchangeResult, { kind: 'answer' | 'frame' }>;
+type Answered = Extract<ExchangeEnd, { kind: 'answer' | 'frame' }>;
 
 /** Outcome of an exchange: contract section 8, the table of answers. Nothing unsigned is believed. */
-export function judge(result: ExchangeResult, { key, nonce, now }: Judgement): Outcome {
+export function judge(result: ExchangeEnd, { key, nonce, now }: Judgement): Outcome {
   if (result.kind === 'noAnswer') {
     return failed('network', result.reason, { transport: result.hasStalled ? 'nothing' : 'failure', next: 'again' });
   }
@@ -26,7 +26,7 @@ export function judge(result: ExchangeResult, { key, nonce, now }: Judgement): O
   }
   const envelope = envelopeOf(result);
   if (envelope?.sig === undefined) {
-    return judgeUnsigned(statusOf(result), envelope, retryAfterMsOf(result, now));
+    return judgeUnsigned(statusOf(result), envelope, retryAfterMsOf(result, now()));
   }
   if (!isSameSignature(envelope.sig, signResponse(key, nonce, envelope.status, envelope.payload))) {
     return failed('bad_signature', 'the answer is not signed with the secret for this request');

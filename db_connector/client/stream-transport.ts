@@ -1,8 +1,9 @@
 import type { Configuration } from '../config/configuration.ts';
-import type { ExchangeResult } from './exchange.ts';
+import type { Attempt } from './attempt.ts';
+import type { ExchangeEnd } from './exchange.ts';
 import { ClientStream, isGatewayError, type StreamEnd } from './stream.ts';
 import type { Timers } from './timers.ts';
-import { type HttpRequest, type Transport, UndiciTransport } from './transport.ts';
+import { type Transport, UndiciTransport } from './transport.ts';
 
 /** Payloads with more characters go by POST. */
 const MAX_STREAM_CHARS = 256 * 1024;
@@ -20,6 +21,7 @@ class StreamTransport implements Transport {
   readonly #configuration: Configuration;
   readonly #timers: Timers;
   readonly #post: Transport;
+  readonly #hasPost: boolean;
   #stream: ClientStream | null = null;
   /** Resolves when the stream that is being opened stands, or has failed. */
   #opening: Promise<void> = Promise.resolve();
@@ -28,21 +30,28 @@ class StreamTransport implements Transport {
   #pauseMs = FIRST_PAUSE_MS;
   #isDestroyed = false;
 
-  constructor(configuration: Configuration, timers: Timers, post: Transport) {
+  constructor(configuration: Configuration, timers: Timers) {
     this.#configuration = configuration;
     this.#timers = timers;
-    this.#post = post;
+    this.#hasPost = configuration.config.transport !== 'stream';
+    this.#post = new UndiciTransport(configuration, timers, (end) => this.#learn(end));
   }
 
   get name(): 'stream' | 'post' {
     return this.#stream?.isOpen === true ? 'stream' : 'post';
   }
 
-  send(request: HttpRequest): Promise<ExchangeResult> {
-    if (request.envelope === null) return this.#post.send(request);
-    return this.#configuration.config.transport === 'stream'
-      ? this.#sendOverStream(request)
-      : this.#sendOverEither(request);
+  send(attempt: Attempt): void {
+    const fits = !attempt.isLong && attempt.payload.length <= MAX_STREAM_CHARS;
+    if (this.#hasPost) {
+      if (fits && this.#stream?.hasRoom === true) this.#stream.send(attempt);
+      else this.#post.send(attempt);
+    } else if (this.#stream?.isOpen === true) this.#stream.send(attempt);
+    else void this.#sendOnceOpen(attempt);
+  }
+
+  get(path: string, timeoutMs: number): Promise<ExchangeEnd> {
+    return this.#post.get(path, timeoutMs);
   }
 
   async destroy(): Promise<void> {
@@ -51,25 +60,15 @@ class StreamTransport implements Transport {
     await this.#post.destroy();
   }
 
-  #sendOverEither(request: HttpRequest): Promise<ExchangeResult> {
-    const { envelope, path, isLong, timeoutMs } = request;
-    const fits = envelope !== null && !isLong && envelope.payload.length <= MAX_STREAM_CHARS;
-    if (fits && this.#stream?.hasRoom === true) return this.#stream.send(path, envelope, timeoutMs);
-    return this.#post.send(request).then((result) => {
-      this.#learn(result);
-      return result;
-    });
-  }
-
-  async #sendOverStream({ envelope, path, timeoutMs }: HttpRequest): Promise<ExchangeResult> {
+  async #sendOnceOpen(attempt: Attempt): Promise<void> {
     this.#open();
     await this.#opening;
-    if (envelope !== null && this.#stream?.isOpen === true) return this.#stream.send(path, envelope, timeoutMs);
-    return { kind: 'noAnswer', reason: 'no stream to the API stands', hasStalled: false };
+    if (this.#stream?.isOpen === true) this.#stream.send(attempt);
+    else attempt.exchanged({ kind: 'noAnswer', reason: 'no stream to the API stands', hasStalled: false }, 0);
   }
 
   /** From a POST: an API that was away may be another one afterwards, so a refusal does not outlast it. */
-  #learn(result: ExchangeResult): void {
+  #learn(result: ExchangeEnd): void {
     if (result.kind === 'answer' && !isGatewayError(result.status)) this.#open();
     else if (result.kind === 'answer' || (result.kind === 'noAnswer' && !result.hasStalled)) {
       this.#notBefore = Math.min(this.#notBefore, this.#timers.elapsed() + this.#pauseMs);
@@ -98,15 +97,15 @@ class StreamTransport implements Transport {
 
   #pause(end: StreamEnd, stoodMs: number): void {
     if (stoodMs > GOOD_STREAM_MS) this.#pauseMs = FIRST_PAUSE_MS;
-    // With `transport` `stream` every call waits for the next attempt.
-    const hasPost = this.#configuration.config.transport !== 'stream';
-    this.#notBefore = this.#timers.elapsed() + (end === 'refused' && hasPost ? REFUSED_PAUSE_MS : this.#pauseMs);
+    // Without POST every call waits for the next attempt.
+    this.#notBefore = this.#timers.elapsed() + (end === 'refused' && this.#hasPost ? REFUSED_PAUSE_MS : this.#pauseMs);
     this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
   }
 }
 
 /** The way that `transport` of the configuration names. */
 export function openTransport(configuration: Configuration, timers: Timers): Transport {
-  const post = new UndiciTransport(configuration, timers);
-  return configuration.config.transport === 'post' ? post : new StreamTransport(configuration, timers, post);
+  return configuration.config.transport === 'post'
+    ? new UndiciTransport(configuration, timers)
+    : new StreamTransport(configuration, timers);
 }

@@ -1,7 +1,6 @@
 import { connect as connectSocket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Configuration } from '../config/configuration.ts';
-import type { RequestEnvelope } from '../protocol/envelope.ts';
 import {
   type AnswerFrame,
   FrameError,
@@ -15,8 +14,9 @@ import {
   STREAM_PROTOCOL,
   writeCallFrame,
 } from '../protocol/stream-frames.ts';
-import { Deadlines, type Watched } from './deadlines.ts';
-import type { ExchangeEnd, ExchangeResult } from './exchange.ts';
+import type { Attempt } from './attempt.ts';
+import { Deadlines } from './deadlines.ts';
+import type { ExchangeEnd } from './exchange.ts';
 import type { Cancel, Timers } from './timers.ts';
 
 /** Bytes of an answer beside its payload, at most. */
@@ -41,7 +41,8 @@ export class ClientStream {
   readonly #options: ClientStreamOptions;
   readonly #socket: WebSocket;
   readonly #deadlines: Deadlines;
-  readonly #calls = new Map<string, StreamCall>();
+  /** By nonce. */
+  readonly #calls = new Map<string, Attempt>();
   /** Frames of this tick. */
   #frames: Buffer[] = [];
   #heardAtMs: number;
@@ -75,22 +76,30 @@ export class ClientStream {
     return !this.#hasEnded && this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** Never rejects. The time counts from now. */
-  send(path: string, envelope: RequestEnvelope, timeoutMs: number): Promise<ExchangeResult> {
-    return new Promise((resolve) => {
-      const begun = this.#deadlines.mark();
-      const call = new StreamCall(this.#options.timers.elapsed(), timeoutMs, (end) => {
-        const stalledMs = this.#deadlines.stalledSince(begun);
-        this.#deadlines.forget(call);
-        this.#calls.delete(envelope.nonce);
-        resolve({ ...end, stalledMs });
-        // Nothing came for the whole time of a call: the other side, or something between, is gone.
-        if (end.kind === 'noAnswer' && !end.hasStalled && this.#heardAtMs < call.begunAt) this.destroy();
-      });
-      this.#calls.set(envelope.nonce, call);
-      this.#deadlines.watch(call);
-      this.#push(writeCallFrame({ path, ...envelope }));
-    });
+  /** The time counts from now. */
+  send(attempt: Attempt): void {
+    attempt.begunAt = this.#options.timers.elapsed();
+    attempt.dueAt = attempt.begunAt + attempt.timeoutMs;
+    attempt.received = 0;
+    attempt.stalledBeforeMs = this.#deadlines.stalledMs;
+    attempt.carriedBy = this;
+    this.#calls.set(attempt.nonce, attempt);
+    this.#deadlines.watch(attempt);
+    this.#push(writeCallFrame(attempt));
+  }
+
+  expired(attempt: Attempt, hasStalled: boolean): void {
+    // Nothing came for the whole time of a call: the other side, or something between, is gone.
+    const isGone = !hasStalled && this.#heardAtMs < attempt.begunAt;
+    this.#endCall(attempt, { kind: 'noAnswer', reason: `no answer within ${attempt.timeoutMs} ms`, hasStalled });
+    if (isGone) this.destroy();
+  }
+
+  #endCall(attempt: Attempt, end: ExchangeEnd): void {
+    this.#calls.delete(attempt.nonce);
+    this.#deadlines.forget(attempt);
+    attempt.carriedBy = null;
+    attempt.exchanged(end, this.#deadlines.stalledSince(attempt.begunAt, attempt.stalledBeforeMs));
   }
 
   /** Ends at once, calls under way included. */
@@ -129,7 +138,10 @@ export class ClientStream {
     try {
       if (!isBinary) throw new FrameError('expected a binary message');
       // An answer that nobody waits for any more came after its time.
-      for (const answer of readAnswerFrames(data)) this.#calls.get(answer.nonce)?.end(this.#endOf(answer));
+      for (const answer of readAnswerFrames(data)) {
+        const attempt = this.#calls.get(answer.nonce);
+        if (attempt !== undefined) this.#endCall(attempt, this.#endOf(answer));
+      }
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.#socket.close(STREAM_CLOSE.brokenFrame);
@@ -163,7 +175,9 @@ export class ClientStream {
     this.#hasEnded = true;
     this.#stopPings();
     this.#socket.terminate();
-    for (const call of [...this.#calls.values()]) call.end({ kind: 'noAnswer', reason, hasStalled: false });
+    for (const attempt of [...this.#calls.values()]) {
+      this.#endCall(attempt, { kind: 'noAnswer', reason, hasStalled: false });
+    }
     this.#deadlines.close();
     this.#options.onEnd(end);
   }
@@ -185,31 +199,4 @@ function connect({ config, ca }: Configuration): WebSocket {
 /** Status of an API that is stopping, or of a proxy whose API is away: says nothing about streams. */
 export function isGatewayError(status: number): boolean {
   return status >= 502 && status <= 504;
-}
-
-/** A call under way. */
-class StreamCall implements Watched {
-  readonly begunAt: number;
-  readonly dueAt: number;
-  received = 0;
-  readonly #timeoutMs: number;
-  readonly #onEnd: (end: ExchangeEnd) => void;
-  #hasEnded = false;
-
-  constructor(begunAt: number, timeoutMs: number, onEnd: (end: ExchangeEnd) => void) {
-    this.begunAt = begunAt;
-    this.dueAt = begunAt + timeoutMs;
-    this.#timeoutMs = timeoutMs;
-    this.#onEnd = onEnd;
-  }
-
-  end(end: ExchangeEnd): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#onEnd(end);
-  }
-
-  expire(hasStalled: boolean): void {
-    this.end({ kind: 'noAnswer', reason: `no answer within ${this.#timeoutMs} ms`, hasStalled });
-  }
 }

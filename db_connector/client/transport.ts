@@ -1,28 +1,22 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Configuration } from '../config/configuration.ts';
-import { type RequestEnvelope, writeRequestEnvelope } from '../protocol/envelope.ts';
+import { writeRequestEnvelope } from '../protocol/envelope.ts';
+import type { Attempt } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
-import { Exchange, type ExchangeResult } from './exchange.ts';
+import { Exchange, type ExchangeEnd } from './exchange.ts';
 import type { Timers } from './timers.ts';
 
 /** Beside the calls, a probe of the clock and a `db-health` may be under way. */
 const EXTRA_CONNECTIONS = 2;
 
-export interface HttpRequest {
-  readonly path: string;
-  /** A signed call, by POST or stream; null: GET. */
-  readonly envelope: RequestEnvelope | null;
-  /** The operation may take longer than `timeoutMs` of the configuration. */
-  readonly isLong: boolean;
-  /** From the first byte sent to the last received; as long again to connect. */
-  readonly timeoutMs: number;
-}
-
-/** HTTP exchanges, each by itself; never throws, follows nothing, repeats nothing. */
+/** Exchanges with the API, each by itself; follows nothing, repeats nothing. */
 export interface Transport {
   /** How calls go out now. */
   readonly name: 'stream' | 'post';
-  send(request: HttpRequest): Promise<ExchangeResult>;
+  /** Sends a signed attempt, by POST or stream, and ends it with `exchanged`, or with `broke`. Its time is doubled to connect. */
+  send(attempt: Attempt): void;
+  /** An unsigned GET. Never rejects. */
+  get(path: string, timeoutMs: number): Promise<ExchangeEnd>;
   /** Ends everything at once, sockets included. */
   destroy(): Promise<void>;
 }
@@ -36,9 +30,12 @@ export class UndiciTransport implements Transport {
   readonly #deadlines: Deadlines;
   readonly #timers: Timers;
   readonly #maxAnswerBytes: number;
+  readonly #onPosted: (end: ExchangeEnd) => void;
 
-  constructor({ config, ca }: Configuration, timers: Timers) {
+  /** @param onPosted hears of the end of each POST before its attempt does */
+  constructor({ config, ca }: Configuration, timers: Timers, onPosted: (end: ExchangeEnd) => void = () => {}) {
     this.#timers = timers;
+    this.#onPosted = onPosted;
     this.#deadlines = new Deadlines(timers);
     this.#maxAnswerBytes = config.maxAnswerBytes;
     this.#pool = new Pool(config.target.origin, {
@@ -56,31 +53,40 @@ export class UndiciTransport implements Transport {
     });
   }
 
-  send(request: HttpRequest): Promise<ExchangeResult> {
-    return new Promise((resolve) => {
-      const begun = this.#deadlines.mark();
-      const exchange = new Exchange({
-        timeoutMs: request.timeoutMs,
-        maxAnswerBytes: this.#maxAnswerBytes,
-        elapsed: this.#timers.elapsed,
-        onEnd: (end) => {
-          const stalledMs = this.#deadlines.stalledSince(begun);
-          this.#deadlines.forget(exchange);
-          resolve({ ...end, stalledMs });
-        },
-      });
-      this.#deadlines.watch(exchange);
-      this.#pool.dispatch(this.#optionsOf(request), exchange);
+  send(attempt: Attempt): void {
+    const { path, kid, ts, nonce, payload, sig, timeoutMs } = attempt;
+    const body = writeRequestEnvelope({ v: 1, kid, ts, nonce, payload, sig });
+    this.#dispatch({ method: 'POST', path, body, headers: HEADERS }, timeoutMs, (end, stalledMs) => {
+      this.#onPosted(end);
+      attempt.exchanged(end, stalledMs);
     });
+  }
+
+  get(path: string, timeoutMs: number): Promise<ExchangeEnd> {
+    return new Promise((resolve) => this.#dispatch({ method: 'GET', path }, timeoutMs, resolve));
+  }
+
+  #dispatch(
+    options: Dispatcher.DispatchOptions,
+    timeoutMs: number,
+    onEnd: (end: ExchangeEnd, stalledMs: number) => void,
+  ): void {
+    const [begunAt, stalledMs] = [this.#timers.elapsed(), this.#deadlines.stalledMs];
+    const exchange: Exchange = new Exchange({
+      timeoutMs,
+      maxAnswerBytes: this.#maxAnswerBytes,
+      elapsed: this.#timers.elapsed,
+      onEnd: (end) => {
+        this.#deadlines.forget(exchange);
+        onEnd(end, this.#deadlines.stalledSince(begunAt, stalledMs));
+      },
+    });
+    this.#deadlines.watch(exchange);
+    this.#pool.dispatch(options, exchange);
   }
 
   async destroy(): Promise<void> {
     this.#deadlines.close();
     await this.#pool.destroy();
-  }
-
-  #optionsOf({ path, envelope }: HttpRequest): Dispatcher.DispatchOptions {
-    if (envelope === null) return { method: 'GET', path };
-    return { method: 'POST', path, body: writeRequestEnvelope(envelope), headers: HEADERS };
   }
 }

@@ -1,5 +1,6 @@
 import { Connector } from '../calls/connector.ts';
 import { Exports } from '../calls/exports.ts';
+import { SignedLink } from '../client/signed-link.ts';
 import { openTransport } from '../client/stream-transport.ts';
 import { SYSTEM_TIMERS, type Timers } from '../client/timers.ts';
 import { dbHealth } from '../commands/db-health.ts';
@@ -20,7 +21,7 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
   const connector = new Connector({
     timers,
     log,
-    openTransport: (configuration) => openTransport(configuration, timers),
+    openLink: (configuration) => new SignedLink(configuration, timers, openTransport(configuration, timers)),
   });
   const source = { ...host, file: host.configFile };
   const loader = new ConfigurationLoader({ connector, source, place: host.embedded, timers, log });

@@ -106,7 +106,7 @@ function notAsked(): Finding {
 
 function ask(client: ApiClient, operation: OperationName, payload: object): Promise<Result> {
   const { path } = OPERATIONS[operation];
-  return client.attemptOnce({ path, payload: JSON.stringify(payload), timeoutMs: null, isRepeatable: false });
+  return client.attemptOnce({ path, payload: JSON.stringify(payload), timeoutMs: null });
 }
 
 function messageOf({ json }: Result): string {

@@ -169,9 +169,9 @@ describe('after 15 s', () => {
     await open();
     await vi.advanceTimersByTimeAsync(15_000);
     const [transport] = stage.transports;
-    const send = vi
-      .spyOn(transport as object as { send: () => unknown }, 'send')
-      .mockRejectedValueOnce(new Error('no'));
+    const send = vi.spyOn(transport as object as { send: () => unknown }, 'send').mockImplementationOnce(() => {
+      throw new Error('no');
+    });
     const broken = stage.write();
     await settle();
     expect(stage.take(broken).Code).toBe('internal');

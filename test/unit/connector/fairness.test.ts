@@ -22,7 +22,7 @@ function flood(caller: string, calls: number): number {
 
 /** The callers' tables, in the order in which their calls went out. */
 function sent(): unknown[] {
-  return stage.flights.map(({ request }) => JSON.parse(request.envelope?.payload ?? '').table);
+  return stage.flights.map(({ request }) => JSON.parse(request.envelope.payload).table);
 }
 
 async function succeed(index: number): Promise<void> {

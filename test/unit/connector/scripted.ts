@@ -1,8 +1,10 @@
 import { Connector } from '#connector/calls/connector.ts';
 import { Exports } from '#connector/calls/exports.ts';
-import type { ExchangeResult } from '#connector/client/exchange.ts';
+import type { Attempt } from '#connector/client/attempt.ts';
+import type { ExchangeEnd } from '#connector/client/exchange.ts';
+import { SignedLink } from '#connector/client/signed-link.ts';
 import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
-import type { HttpRequest, Transport } from '#connector/client/transport.ts';
+import type { Transport } from '#connector/client/transport.ts';
 import type { Configuration } from '#connector/config/configuration.ts';
 import { type DatabaseConfig, type EmbeddedConfig, parseDatabaseConfig } from '#connector/config/database-config.ts';
 import { importSecret } from '#protocol/signing.ts';
@@ -11,7 +13,11 @@ import { signedAnswer, TIME_PAYLOAD, unsignedAnswer } from '#support/lying-serve
 
 /** A request on its way; the test says how it ends. */
 export interface Flight {
-  readonly request: HttpRequest;
+  readonly request: {
+    readonly path: string;
+    readonly timeoutMs: number;
+    readonly envelope: { readonly payload: string };
+  };
   /** `told`: what the transport tells beside the answer. */
   succeed(told?: { readonly serverTiming: string; readonly stalledMs: number }, payload?: string): void;
   fail(): void;
@@ -28,27 +34,28 @@ export class ScriptedTransport implements Transport {
   readings = 0;
   destroyed = false;
 
-  send(request: HttpRequest): Promise<ExchangeResult> {
-    if (request.envelope === null) {
-      this.probes += 1;
-      return Promise.resolve(answer(200, JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) })));
-    }
-    const { nonce, payload: asked } = request.envelope;
+  async get(): Promise<ExchangeEnd> {
+    this.probes += 1;
+    return answer(200, JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) }));
+  }
+
+  send(attempt: Attempt): void {
+    const { nonce, payload: asked, path, timeoutMs } = attempt;
     if (asked === TIME_PAYLOAD) {
       this.readings += 1;
       const time = JSON.stringify({ status: 'ok', time: Math.floor(Date.now() / 1000) });
-      return Promise.resolve(answer(200, signedAnswer(SECRET, nonce, 200, time)));
+      attempt.exchanged(answer(200, signedAnswer(SECRET, nonce, 200, time)), 0);
+      return;
     }
-    const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
+    const end = (how: ExchangeEnd, stalledMs = 0) => attempt.exchanged(how, stalledMs);
     this.flights.push({
-      request,
-      succeed: (told = { serverTiming: '', stalledMs: 0 }, payload = '{"count":1}') =>
-        resolve({ ...answer(200, signedAnswer(SECRET, nonce, 200, payload)), ...told }),
-      fail: () => resolve({ kind: 'noAnswer', reason: 'refused', hasStalled: false }),
-      unauthorized: () => resolve(answer(401, unsignedAnswer(401, 'unauthorized'))),
-      stall: () => resolve({ kind: 'noAnswer', reason: 'no answer', hasStalled: true }),
+      request: { path, timeoutMs, envelope: { payload: asked } },
+      succeed: ({ serverTiming, stalledMs } = { serverTiming: '', stalledMs: 0 }, payload = '{"count":1}') =>
+        end({ ...answer(200, signedAnswer(SECRET, nonce, 200, payload)), serverTiming }, stalledMs),
+      fail: () => end({ kind: 'noAnswer', reason: 'refused', hasStalled: false }),
+      unauthorized: () => end(answer(401, unsignedAnswer(401, 'unauthorized'))),
+      stall: () => end({ kind: 'noAnswer', reason: 'no answer', hasStalled: true }),
     });
-    return promise;
   }
 
   async destroy(): Promise<void> {
@@ -56,7 +63,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-function answer(status: number, text: string): ExchangeResult {
+function answer(status: number, text: string): Extract<ExchangeEnd, { kind: 'answer' }> {
   return { kind: 'answer', status, retryAfter: null, body: Buffer.from(text) };
 }
 
@@ -78,10 +85,10 @@ export class Stage {
   readonly connector = new Connector({
     timers: SYSTEM_TIMERS,
     log: (line) => this.lines.push(line),
-    openTransport: () => {
+    openLink: (configured) => {
       const transport = new ScriptedTransport();
       this.transports.push(transport);
-      return transport;
+      return new SignedLink(configured, SYSTEM_TIMERS, transport);
     },
   });
 

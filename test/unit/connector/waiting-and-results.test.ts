@@ -43,7 +43,7 @@ describe('waiting', () => {
       stage.flights[index]?.succeed();
       await settle();
     }
-    const sent = stage.flights.map(({ request }) => JSON.parse(request.envelope?.payload ?? '').table);
+    const sent = stage.flights.map(({ request }) => JSON.parse(request.envelope.payload).table);
     expect(sent).toEqual(names);
   });
 
@@ -124,7 +124,9 @@ describe('a fault of the connector itself', () => {
   it('is internal, with the details on the console alone', async () => {
     const [transport] = stage.transports;
     if (transport !== undefined) {
-      transport.send = () => Promise.reject(new Error('out of sockets'));
+      transport.send = () => {
+        throw new Error('out of sockets');
+      };
     }
     const ticket = stage.call();
     await settle();

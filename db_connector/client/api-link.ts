@@ -1,0 +1,14 @@
+import type { Attempt } from './attempt.ts';
+import type { Transport } from './transport.ts';
+
+/** Way to the API under one configuration: signs attempts, sends them, and judges their answers. */
+export interface ApiLink {
+  /** How calls go out now. */
+  readonly transport: Transport['name'];
+  /** Ends the attempt exactly once, with `ended` or `failed`. `ts` of the attempt is set. Never throws. */
+  attempt(attempt: Attempt): void;
+  /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */
+  probe(): Promise<number>;
+  /** Ends everything at once, sockets included. */
+  destroy(): Promise<void>;
+}

@@ -1,0 +1,68 @@
+import type { Configuration } from '../config/configuration.ts';
+import { parseServerTiming, type ServerTiming } from '../protocol/server-timing.ts';
+import { signRequest } from '../protocol/signing.ts';
+import type { ApiLink } from './api-link.ts';
+import { probeSeconds } from './api-time.ts';
+import type { Attempt } from './attempt.ts';
+import type { ExchangeEnd } from './exchange.ts';
+import { judge } from './judge.ts';
+import { randomId } from './random-id.ts';
+import type { Timers } from './timers.ts';
+import type { Transport } from './transport.ts';
+
+/** Signs, sends and judges in the thread that it is made in. */
+export class SignedLink implements ApiLink {
+  readonly #configuration: Configuration;
+  readonly #timers: Timers;
+  readonly #transport: Transport;
+
+  constructor(configuration: Configuration, timers: Timers, transport: Transport) {
+    this.#configuration = configuration;
+    this.#timers = timers;
+    this.#transport = transport;
+  }
+
+  get transport(): Transport['name'] {
+    return this.#transport.name;
+  }
+
+  attempt(attempt: Attempt): void {
+    const { key, config } = this.#configuration;
+    try {
+      attempt.judgedBy = this;
+      attempt.kid = config.keyId;
+      attempt.nonce = randomId();
+      attempt.sig = signRequest(key, attempt.path, attempt.kid, attempt.ts, attempt.nonce, attempt.payload);
+      this.#transport.send(attempt);
+    } catch (error) {
+      this.fault(attempt, error);
+    }
+  }
+
+  judge(attempt: Attempt, end: ExchangeEnd, stalledMs: number): void {
+    const { key } = this.#configuration;
+    const outcome = judge(end, { key, nonce: attempt.nonce, now: this.#timers.now });
+    attempt.judgedBy = null;
+    attempt.ended(outcome, stalledMs, timingOf(end));
+  }
+
+  fault(attempt: Attempt, error: unknown): void {
+    // A fault after the end is none of the attempt's.
+    if (attempt.judgedBy === null) throw error;
+    attempt.judgedBy = null;
+    attempt.failed(error);
+  }
+
+  probe(): Promise<number> {
+    return probeSeconds(this.#configuration.config, this.#transport);
+  }
+
+  destroy(): Promise<void> {
+    return this.#transport.destroy();
+  }
+}
+
+function timingOf(end: ExchangeEnd): ServerTiming | null {
+  if (end.kind === 'frame') return end.answer.sig === null ? null : end.answer;
+  return end.kind === 'answer' && end.serverTiming ? parseServerTiming(end.serverTiming) : null;
+}
