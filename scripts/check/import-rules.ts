@@ -36,10 +36,12 @@ const PANEL_PARTS = [
       'http',
       'installs',
       'jobs',
+      'network',
+      'programs',
       'routes',
       'server',
     ],
-    ...['settings', 'setup'],
+    ...['settings', 'setup', 'sources', 'sources/git'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -232,6 +234,13 @@ export const ZONES: readonly Zone[] = [
     packages: ['zod'],
   },
   { path: 'sidecar/panel/installs/', zones: PANEL, packages: [] },
+  { path: 'sidecar/panel/network/', zones: PANEL, packages: ['ipaddr.js'] },
+  { path: 'sidecar/panel/programs/', zones: [...PANEL, 'sidecar/panel/server/process/'], packages: [] },
+  {
+    path: 'sidecar/panel/sources/git/',
+    zones: [...PANEL, ...['installs', 'jobs', 'network', 'programs'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
+  },
   {
     path: 'sidecar/panel/bridge/',
     zones: [

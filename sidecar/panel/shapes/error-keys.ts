@@ -71,6 +71,12 @@ export const ERROR_STATUS = {
   'bundleTools.registry': 400,
   'bundleTools.gitHosts': 400,
   'bundleTools.privateHosts': 400,
+  'bundleTools.host': 409,
+  'bundleTools.network': 409,
+  'bundleTools.tool': 409,
+  'bundleTools.url': 400,
+  'bundleTools.credentials': 409,
+  'bundleTools.moved': 409,
 
   'settings.bundleTools': 400,
   'settings.shutdownMode': 400,
