@@ -57,6 +57,7 @@ const SIDECAR_PARTS = [
   'sidecar/config/',
   'sidecar/moving/',
   'sidecar/importing/',
+  'sidecar/exchange/',
   'sidecar/backup/',
   'sidecar/commands/',
   'sidecar/embedded/',
@@ -129,6 +130,12 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/data/',
     zones: ['sidecar/deadline.ts', 'sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
     packages: [],
+  },
+  // Rows into a file and out of it: for the command and the panel.
+  {
+    path: 'sidecar/exchange/',
+    zones: ['sidecar/moving/', 'sidecar/data/', 'sidecar/schema/', 'sidecar/engine/', PROTOCOL],
+    packages: ['csv-parse', 'csv-stringify'],
   },
   // The log on the disk knows nothing of what is written in it.
   {

@@ -14,6 +14,7 @@ import { KEYS_OPTIONS, runKeys } from './keys.ts';
 import { runQuarantine } from './quarantine.ts';
 import { runQueue } from './queue.ts';
 import { RESTORE_OPTIONS, runRestore } from './restore.ts';
+import { ROWS_OPTIONS } from './rows-arguments.ts';
 
 /** A row of the command table: what `--help` says and what is run. */
 export interface Command {
@@ -105,6 +106,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     // With its driver, which no other command needs.
     run: async (args, { moveIo }) =>
       (await import('./import.ts')).runImport(args, moveIo('the same command begins anew')),
+  },
+  rows: {
+    about: 'writes the rows of one table into a CSV or JSON lines file, and brings them back',
+    usage: [
+      'export --namespace N --table T [--format csv|jsonl] [--file FILE] [--filter JSON] [--null TEXT] [--escape-formulas] [--config FILE]',
+      'import --namespace N --table T [--format csv|jsonl] [--file FILE] [--null TEXT] [--config FILE]',
+    ],
+    options: ROWS_OPTIONS,
+    notes: ['Beside a running sidecar. An import inserts only: all lines are checked first, then all are written.'],
+    // With its library for CSV, which no other command needs.
+    run: async (args, { moveIo }) =>
+      (await import('./rows.ts')).runRows(args, moveIo('the same command goes on where this one stopped')),
   },
   'bridge-send': {
     about: "hands the lines of standard input to another machine's panel",

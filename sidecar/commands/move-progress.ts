@@ -19,7 +19,7 @@ const ERASE_LINE = '\r\u001b[K';
 export class MoveProgress implements MoveReport {
   readonly #output: ProgressOutput;
   #label = '';
-  #total = 0;
+  #total: number | null = 0;
   #done = 0;
   #startedAt = 0;
   #shownAt = 0;
@@ -33,7 +33,7 @@ export class MoveProgress implements MoveReport {
     this.#output.print(visibleText(line));
   }
 
-  begin(label: string, rows: number): void {
+  begin(label: string, rows: number | null): void {
     this.#label = visibleText(label);
     this.#total = rows;
     this.#done = 0;
@@ -48,7 +48,7 @@ export class MoveProgress implements MoveReport {
     if (now - this.#shownAt < (draw === null ? LINE_EVERY_MS : DRAW_EVERY_MS)) return;
     this.#shownAt = now;
     if (draw === null) print(this.#line(now));
-    else draw(`${ERASE_LINE}${this.#bar()} ${this.#line(now)}`);
+    else draw(`${ERASE_LINE}${this.#total === null ? '' : `${this.#bar()} `}${this.#line(now)}`);
   }
 
   table(header: readonly string[], cells: readonly (readonly string[])[], right: readonly string[]): void {
@@ -61,7 +61,8 @@ export class MoveProgress implements MoveReport {
   }
 
   #bar(): string {
-    const share = this.#total === 0 ? 1 : Math.min(1, this.#done / this.#total);
+    const total = this.#total ?? 0;
+    const share = total === 0 ? 1 : Math.min(1, this.#done / total);
     const full = Math.floor(share * BAR_CELLS);
     return `[${'#'.repeat(full)}${'.'.repeat(BAR_CELLS - full)}]`;
   }
@@ -69,6 +70,7 @@ export class MoveProgress implements MoveReport {
   #line(now: number): string {
     const seconds = (now - this.#startedAt) / 1000;
     const perSecond = seconds === 0 ? 0 : Math.round(this.#done / seconds);
-    return `${this.#label}: ${grouped(this.#done)} of ${grouped(this.#total)} rows, ${grouped(perSecond)}/s`;
+    const total = this.#total === null ? '' : ` of ${grouped(this.#total)}`;
+    return `${this.#label}: ${grouped(this.#done)}${total} rows, ${grouped(perSecond)}/s`;
   }
 }

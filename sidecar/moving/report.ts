@@ -5,8 +5,8 @@ import type { StoredSchema } from '../engine/schema-calls.ts';
 export interface MoveReport {
   /** A single line. */
   say(line: string): void;
-  /** Rows to come under a name; ends what was begun before. */
-  begin(label: string, rows: number): void;
+  /** Rows to come under a name, null if their number is not known; ends what was begun before. */
+  begin(label: string, rows: number | null): void;
   advance(rows: number): void;
   /** Lines with columns below each other; `right` names those that hold numbers. */
   table(header: readonly string[], cells: readonly (readonly string[])[], right: readonly string[]): void;

@@ -15,6 +15,8 @@ export interface KeyPage {
   readonly columns: readonly Column[];
   /** Row before the page; null for the first page. */
   readonly after: Row | null;
+  /** Rows to read; absent or null for all. */
+  readonly filter?: Filter | null;
   readonly dir: SortKey['dir'];
   readonly limit: number;
   readonly maxBytes: number;
@@ -22,18 +24,23 @@ export interface KeyPage {
 
 export async function readKeyPage(engine: Engine, page: KeyPage, bounds: CallBounds): Promise<readonly Row[]> {
   const { target, key, columns, after, dir, limit, maxBytes } = page;
-  const filter = after === null ? null : beyond(key, after);
+  const filter = both(after === null ? null : beyond(key, after), page.filter ?? null);
   const sort = key.map((column) => ({ column: column.name, dir }));
   const fields = columns.map(({ name }) => name);
   const found = await engine.find(target, { filter, fields, sort, limit, offset: 0, maxBytes }, bounds);
-  return rowsOf(columns, found.rows);
+  return rowsOfText(columns, found.rows);
+}
+
+function both(start: Filter | null, filter: Filter | null): Filter | null {
+  if (start === null || filter === null) return start ?? filter;
+  return { kind: 'and', filters: [start, filter] };
 }
 
 export function keyColumnsOf({ table }: TableTarget): readonly Column[] {
   return (table.primaryKey ?? []).map((name) => columnOf(table, name, 'primaryKey'));
 }
 
-function rowsOf(columns: readonly Column[], text: string): Row[] {
+export function rowsOfText(columns: readonly Column[], text: string): Row[] {
   const json = parseJson(text);
   if (!Array.isArray(json)) throw new Error('a page of rows is no list');
   return json.map((item) => {
