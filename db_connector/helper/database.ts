@@ -39,6 +39,7 @@ import type {
   TableOf,
 } from './typed-rows.ts';
 import { erased, type JsonText } from './typed-text.ts';
+import type { Call } from './waiting-calls.ts';
 import type { Change, Selection } from './writes.ts';
 
 /**
@@ -255,7 +256,8 @@ export class Database<S extends Declared = string> extends ResultReaders {
   }
 
   #deliver<R extends DbResult>(request: Request, callback: DbCallback<R> | undefined): DbTicket {
-    return this.#send(request, this.#deliveries.to(request.what, callback as DbCallback | undefined));
+    const call = this.#send(request, this.#deliveries.to(request.what, callback as DbCallback | undefined));
+    return 'Accepted' in call ? call : this.#poller.ticketOf(call);
   }
 
   /** Several calls, whose end the script hears once. */
@@ -264,7 +266,7 @@ export class Database<S extends Declared = string> extends ResultReaders {
     return UNNAMED_TICKET;
   }
 
-  #send({ operation, what, payload, complete }: Request, hand: (result: DbResult) => void): DbTicket {
+  #send({ operation, what, payload, complete }: Request, hand: (result: DbResult) => void): DbTicket | Call {
     const deliver = complete === undefined ? hand : (result: DbResult) => hand(complete(result));
     let json: JsonText;
     try {

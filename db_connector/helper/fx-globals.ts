@@ -1,6 +1,9 @@
 import { Q } from './builders.ts';
 import { Database } from './database.ts';
-import type { BundleState, DatabaseHost } from './host.ts';
+import type { BundleState, DatabaseHost, Turn } from './host.ts';
+
+/** Calls of a tick that are not gathered. */
+const CALLS_AT_ONCE = 4;
 
 /** The part of FXServer's script environment that the helper uses. */
 interface FxScript {
@@ -13,9 +16,46 @@ interface FxScript {
   readonly console: { log(line: string): void };
 }
 
+/**
+ * Microtasks run outside of the server's script context, so what is gathered goes out with the next tick. The first calls
+ * of a tick are not delayed. A resource that stops has no next tick.
+ */
+class GameTurn implements Turn {
+  atOnce = CALLS_AT_ONCE;
+  readonly #fx: FxScript;
+  #run: (() => void) | undefined;
+
+  constructor(fx: FxScript) {
+    this.#fx = fx;
+  }
+
+  readonly end = (run: () => void): void => {
+    this.#run = run;
+    this.#fx.setImmediate(() => this.#finish());
+  };
+
+  /** Any resource can say so: the next tick comes if it is not true. */
+  stop(): void {
+    this.#finish();
+    this.atOnce = Number.POSITIVE_INFINITY;
+    this.#fx.setImmediate(() => {
+      this.atOnce = CALLS_AT_ONCE;
+    });
+  }
+
+  #finish(): void {
+    const run = this.#run;
+    this.#run = undefined;
+    run?.();
+  }
+}
+
 function scriptHost(fx: FxScript): DatabaseHost {
+  const name = fx.GetCurrentResourceName();
+  const turn = new GameTurn(fx);
   return {
-    name: fx.GetCurrentResourceName(),
+    name,
+    turn,
     log: (line) => fx.console.log(line),
     exports: {
       call: (resource, name, ...args) => fx.exports[resource]?.[name]?.(...args),
@@ -25,6 +65,7 @@ function scriptHost(fx: FxScript): DatabaseHost {
       fx.on('onResourceStart', (bundle) => tell(bundle, 'started'));
       // Any resource can send this event. The state changes after it.
       fx.on('onResourceStop', (bundle) => {
+        if (bundle === name) turn.stop();
         fx.setImmediate(() => {
           if (fx.GetResourceState(bundle) !== 'started') tell(bundle, 'stopped');
         });

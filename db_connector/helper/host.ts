@@ -46,4 +46,16 @@ export interface BundleEvent {
 }
 
 /** The part of a host that `Database` works with. */
-export type DatabaseHost = Pick<Host, 'name' | 'log' | 'on'> & { readonly exports: Pick<HostExports, 'call'> };
+export type DatabaseHost = Pick<Host, 'name' | 'log' | 'on'> & {
+  readonly exports: Pick<HostExports, 'call'>;
+  /** How the calls of a script are gathered; left out where microtasks run before the script's tick is over. */
+  readonly turn?: Turn | undefined;
+};
+
+/** How the calls of a script's turn are gathered: all that it does until it waits. */
+export interface Turn {
+  /** Calls that go out at once, each by itself: most turns have few. */
+  readonly atOnce: number;
+  /** Runs once the turn is over. */
+  readonly end: (run: () => void) => void;
+}

@@ -1,6 +1,9 @@
+import { CallSender, MICROTASK_TURN } from './call-sender.ts';
+import { ConnectorLink, lost, MAX_RECORDS } from './connector-link.ts';
 import type { BundleEvent, DatabaseHost } from './host.ts';
-import { type DbResult, type DbTicket, errorResult, refusedTicket, resultOfRefusal, UNNAMED_TICKET } from './result.ts';
-import { type Call, WaitingCalls } from './waiting-calls.ts';
+import { LateTicket } from './late-ticket.ts';
+import { type DbResult, type DbTicket, resultOfRefusal } from './result.ts';
+import type { Call } from './waiting-calls.ts';
 
 /** A tick of the standalone server. */
 const TICK_MS = 20;
@@ -9,13 +12,6 @@ const BUDGET_MS = 4;
 /** A call that has waited long is asked for less often: it has time, and hundreds of them would cost. */
 const AGE_PER_PAUSE = 10;
 const LONGEST_PAUSE_MS = 200;
-
-interface Pending {
-  readonly connector: string;
-  readonly deliver: (result: DbResult) => void;
-  readonly beganAt: number;
-  dueAt: number;
-}
 
 interface Known {
   readonly result: DbResult;
@@ -28,15 +24,19 @@ interface Known {
  */
 export class TicketPoller {
   readonly #host: DatabaseHost;
-  readonly #pending = new Map<string, Pending>();
+  readonly #link: ConnectorLink;
+  readonly #sender: CallSender;
+  /** In the order in which they went out. */
+  readonly #pending = new Set<Call>();
   /** Answers that are known already, to be delivered with the next poll. */
   #known: Known[] = [];
-  readonly #waiting = new WaitingCalls();
   #timer: ReturnType<typeof setInterval> | undefined;
   #isStopped = false;
 
   constructor(host: DatabaseHost) {
     this.#host = host;
+    this.#link = new ConnectorLink(host);
+    this.#sender = new CallSender(this.#link, host.turn ?? MICROTASK_TURN, (call) => this.#follow(call));
     host.on('bundle', (event) => this.#onBundle(event));
   }
 
@@ -50,26 +50,30 @@ export class TicketPoller {
    *
    * @param deliver must not throw
    */
-  call(connector: string, operation: string, json: string, deliver: (result: DbResult) => void): DbTicket {
-    const call = { connector, operation, json, deliver };
-    if (this.#waiting.isEmpty) {
-      const ticket = this.#send(call);
-      if (!isBusy(ticket)) return this.#follow(ticket, call);
-    }
-    if (!this.#waiting.add(call)) {
-      return this.refuse(refusedTicket('busy', `${this.#waiting.size} calls of this bundle wait already`), deliver);
-    }
+  call(connector: string, operation: string, json: string, deliver: (result: DbResult) => void): Call {
+    const call = { connector, operation, json, deliver, ticket: undefined, beganAt: 0, dueAt: 0 };
+    this.#sender.add(call);
     this.#wake();
-    return UNNAMED_TICKET;
+    return call;
+  }
+
+  /** The ticket of a call. If the call has not gone out, a look at the ticket sends it. */
+  ticketOf(call: Call): DbTicket {
+    return call.ticket ?? new LateTicket(() => this.#sentTicketOf(call));
+  }
+
+  #sentTicketOf(call: Call): DbTicket {
+    this.#sender.flush();
+    return call.ticket as DbTicket;
   }
 
   /** Follows a call that the connector was given. */
-  #follow(ticket: DbTicket, { connector, deliver }: Call): DbTicket {
-    if (!ticket.Accepted) return this.refuse(ticket, deliver);
-    const now = performance.now();
-    this.#pending.set(ticket.Id, { connector, deliver, beganAt: now, dueAt: now });
-    this.#wake();
-    return ticket;
+  #follow(call: Call): void {
+    const ticket = call.ticket as DbTicket;
+    if (!ticket.Accepted) return void this.refuse(ticket, call.deliver);
+    call.beganAt = performance.now();
+    call.dueAt = call.beganAt;
+    this.#pending.add(call);
   }
 
   /** A call that does not go out: its callback hears of it as of any other answer. */
@@ -79,15 +83,6 @@ export class TicketPoller {
     return ticket;
   }
 
-  #send({ connector, operation, json }: Call): DbTicket {
-    try {
-      const ticket = this.#host.exports.call(connector, 'Call', { Operation: operation, Json: json });
-      return isTicket(ticket) ? ticket : refusedTicket('internal', 'the connector answered with no ticket');
-    } catch (error) {
-      return refusedTicket('bundle_unavailable', `${connector} is not running (${messageOf(error)})`);
-    }
-  }
-
   #wake(): void {
     this.#timer ??= setInterval(() => this.#poll(), TICK_MS);
   }
@@ -95,43 +90,56 @@ export class TicketPoller {
   #poll(): void {
     const now = performance.now();
     const isOverBudget = () => performance.now() - now > BUDGET_MS;
-    this.#deliverKnown(isOverBudget);
-    this.#sendWaiting(now, isOverBudget);
-    for (const [id, pending] of this.#pending) {
+    this.#sender.sendWaiting(now, isOverBudget);
+    let hasMore: boolean;
+    do {
+      hasMore = this.#collect(now);
+      this.#deliver(isOverBudget);
+    } while (hasMore && !isOverBudget());
+    this.#sender.flush();
+    if (this.#pending.size > 0 || this.#known.length > 0 || !this.#sender.isEmpty) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Takes one list of results. True if there are more calls to ask for in this tick. */
+  #collect(now: number): boolean {
+    if (this.#known.length >= MAX_RECORDS) return false;
+    const due = this.#due(now);
+    const calls = due.slice(0, MAX_RECORDS);
+    if (calls.length === 0) return false;
+    const results = this.#link.take(calls[0]?.connector ?? '', calls.map(idOf));
+    for (const [index, call] of calls.entries()) {
+      const result = results[index];
+      if (result === undefined) return true;
+      this.#note(call, result, now);
+    }
+    return due.length > calls.length;
+  }
+
+  /** Calls of one connector whose results are worth asking for, and one more if there are too many for a list. */
+  #due(now: number): Call[] {
+    const due: Call[] = [];
+    for (const call of this.#pending) {
       // A call that a callback has just begun waits for the next tick.
-      if (pending.dueAt >= now) continue;
-      const result = this.#take(pending.connector, id);
-      if (result === null) {
-        pending.dueAt = now + Math.min((now - pending.beganAt) / AGE_PER_PAUSE, LONGEST_PAUSE_MS);
-      } else if (this.#pending.delete(id)) {
-        this.#waiting.expectPlace();
-        pending.deliver(result);
-        if (isOverBudget()) break;
-      }
+      if (call.dueAt >= now) continue;
+      if (due.length > 0 && call.connector !== due[0]?.connector) break;
+      if (due.push(call) > MAX_RECORDS) break;
     }
-    if (this.#pending.size === 0 && this.#known.length === 0 && this.#waiting.isEmpty) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+    return due;
+  }
+
+  #note(call: Call, result: DbResult | null, now: number): void {
+    if (result === null) {
+      call.dueAt = now + Math.min((now - call.beganAt) / AGE_PER_PAUSE, LONGEST_PAUSE_MS);
+    } else if (this.#pending.delete(call)) {
+      this.#sender.expectPlace();
+      this.#known.push({ result, deliver: call.deliver });
     }
   }
 
-  /** In the order in which they came, as long as there are places. */
-  #sendWaiting(now: number, isOverBudget: () => boolean): void {
-    while (this.#waiting.isDue(now) && !isOverBudget()) {
-      const call = this.#waiting.first();
-      if (call === undefined) return;
-      const ticket = this.#send(call);
-      if (isBusy(ticket)) {
-        this.#waiting.postpone(now);
-        return;
-      }
-      this.#waiting.removeFirst();
-      this.#follow(ticket, call);
-    }
-  }
-
-  /** Results that become known meanwhile wait for the next tick. */
-  #deliverKnown(isOverBudget: () => boolean): void {
+  /** At least one. Results that become known meanwhile wait for the next tick. */
+  #deliver(isOverBudget: () => boolean): void {
     const known = this.#known;
     this.#known = [];
     for (const [index, { result, deliver }] of known.entries()) {
@@ -142,68 +150,21 @@ export class TicketPoller {
     }
   }
 
-  /** null while the answer is not there. */
-  #take(connector: string, id: string): DbResult | null {
-    let taken: unknown;
-    try {
-      taken = this.#host.exports.call(connector, 'TakeResult', { Id: id });
-    } catch (error) {
-      return lost(id, `${connector} has stopped (${messageOf(error)})`);
-    }
-    const state = typeof taken === 'object' && taken !== null && 'State' in taken ? taken.State : undefined;
-    if (state === 'pending') return null;
-    return isResult(taken) ? taken : lost(id, `${connector} no longer knows the call; was it restarted?`);
-  }
-
   #onBundle({ bundle, state }: BundleEvent): void {
     if (bundle === this.#host.name) this.#isStopped = state === 'stopped' || state === 'failed';
-    this.#waiting.expectPlace();
+    this.#link.forget(bundle);
+    this.#sender.expectPlace();
     if (state === 'started') return;
-    for (const [id, { connector, deliver }] of this.#pending) {
-      if (connector !== bundle) continue;
-      this.#pending.delete(id);
-      this.#known.push({ result: lost(id, `${connector} has stopped`), deliver });
+    for (const call of this.#pending) {
+      if (call.connector !== bundle) continue;
+      this.#pending.delete(call);
+      this.#known.push({ result: lost(idOf(call), `${bundle} has stopped`), deliver: call.deliver });
     }
   }
 }
 
-/** Whether the database did what was asked is not known then. */
-function lost(id: string, why: string): DbResult {
-  return errorResult('bundle_unavailable', `${why}; the outcome of the call is unknown`, id);
-}
-
-function isBusy({ Accepted, Error: refusal }: DbTicket): boolean {
-  return !Accepted && refusal.startsWith('busy:');
-}
-
-function isTicket(value: unknown): value is DbTicket {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'Id' in value &&
-    typeof value.Id === 'string' &&
-    'Accepted' in value &&
-    typeof value.Accepted === 'boolean' &&
-    'Error' in value &&
-    typeof value.Error === 'string'
-  );
-}
-
-function isResult(value: unknown): value is DbResult {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'State' in value &&
-    (value.State === 'ok' || value.State === 'error') &&
-    'Code' in value &&
-    typeof value.Code === 'string' &&
-    'Json' in value &&
-    typeof value.Json === 'string'
-  );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function idOf(call: Call): string {
+  return call.ticket?.Id ?? '';
 }
 
 const pollers = new WeakMap<object, TicketPoller>();

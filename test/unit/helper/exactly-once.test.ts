@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Database } from '#connector/helper/helper.ts';
+import { Database, type DbTicket } from '#connector/helper/helper.ts';
 import { FakeServer, failed, ok } from './fake-server.ts';
 
 beforeEach(() => {
@@ -20,6 +20,8 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const), isTold: fc.boolean() }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'start' } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: 'forget' } as const) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('replace' as const), hasLists: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'look at a ticket' } as const) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('refuse' as const), code: fc.constantFrom('', 'busy: full') }),
@@ -28,14 +30,16 @@ const anyStep = fc.oneof(
 
 it('whatever happens, each callback is called exactly once, never inside of its call, and then all is quiet', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), fc.boolean(), async (steps, isTicked) => {
       const server = new FakeServer();
+      if (isTicked) server.turn = { atOnce: 2, end: (run) => void setTimeout(run, 10) };
+      let ticket: DbTicket | undefined;
       const db = new Database(server);
       const delivered: number[] = [];
       const call = (isThrowing: boolean): void => {
         const index = delivered.push(0) - 1;
         let isInside = true;
-        db.Count('game', 'cars', () => {
+        ticket = db.Count('game', 'cars', () => {
           delivered[index] = (delivered[index] ?? 0) + (isInside ? 100 : 1);
           if (isThrowing) throw new Error('a slip');
         });
@@ -46,6 +50,8 @@ it('whatever happens, each callback is called exactly once, never inside of its 
         else if (step.kind === 'answer') server.answer(step.index, step.isOk ? ok({ count: 1 }) : failed('network'));
         else if (step.kind === 'wait') await vi.advanceTimersByTimeAsync(step.ms);
         else if (step.kind === 'forget') server.forgetAll();
+        else if (step.kind === 'replace') server.hasLists = step.hasLists;
+        else if (step.kind === 'look at a ticket') expect(typeof ticket?.Accepted).toMatch(/boolean|undefined/);
         else if (step.kind === 'refuse') server.refusal = step.code;
         else server.isRunning = step.kind === 'start';
         if (step.kind === 'stop' && step.isTold) server.tell('db_connector', 'stopped');

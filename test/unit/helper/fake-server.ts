@@ -30,10 +30,20 @@ export class FakeServer implements DatabaseHost {
   readonly lines: string[] = [];
   connector = 'db_connector';
   isRunning = true;
+  /** How this host gathers calls; undefined: as the helper does by itself. */
+  turn: DatabaseHost['turn'];
+  /** False: a connector of before the exports for lists. */
+  hasLists = true;
+  /** Lengths of the lists of ids and records that came. */
+  readonly lists: number[] = [];
+  /** Names of the exports that were called, in order. */
+  readonly exportsCalled: string[] = [];
   /** How often any result was asked for. */
   polls = 0;
   /** Set: calls are refused with it. */
   refusal = '';
+  /** Why a call is refused; empty if it is not. */
+  refuses: (record: Record<string, string>) => string = () => '';
   /** How often a call was refused. */
   refused = 0;
   /** So many calls may be on their way at once; what is beyond is busy. */
@@ -49,8 +59,11 @@ export class FakeServer implements DatabaseHost {
     call: (bundle: string, name: string, ...args: readonly unknown[]): unknown => {
       if (!this.isRunning || bundle !== this.connector) throw new Error(`No such export ${name} in bundle ${bundle}`);
       if (name === 'ClockOffset') return this.clockOffset;
-      const [record] = args as [Record<string, string>];
-      return name === 'Call' ? this.#call(record) : this.#take(record);
+      if (!this.hasLists && name.endsWith('Many')) throw new Error(`No such export ${name} in bundle ${bundle}`);
+      this.exportsCalled.push(name);
+      if (Array.isArray(args[0])) this.lists.push(args[0].length);
+      // As a game server copies them.
+      return structuredClone(this.#answerTo(name, structuredClone(args[0])));
     },
   };
 
@@ -87,8 +100,24 @@ export class FakeServer implements DatabaseHost {
     for (const listener of this.#listeners) listener({ bundle, state });
   }
 
-  #call({ Operation = '', Json = '' }: Record<string, string>): unknown {
-    const refusal = this.#answers.size >= this.places ? 'busy: no place' : this.refusal;
+  #answerTo(name: string, question: unknown): unknown {
+    switch (name) {
+      case 'Call':
+        return this.#call(question as Record<string, string>);
+      case 'TakeResult':
+        return this.#take(question as Record<string, string>);
+      case 'CallMany':
+        return (question as Record<string, string>[]).map((record) => this.#call(record));
+      case 'TakeMany':
+        return (question as string[]).map((Id) => this.#take({ Id }));
+      default:
+        throw new Error(`No such export ${name}`);
+    }
+  }
+
+  #call(record: Record<string, string>): unknown {
+    const { Operation = '', Json = '' } = record;
+    const refusal = this.#answers.size >= this.places ? 'busy: no place' : this.refusal || this.refuses(record);
     if (refusal !== '') {
       this.refused += 1;
       return { Id: '', Accepted: false, Error: refusal };

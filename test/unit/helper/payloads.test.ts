@@ -6,6 +6,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function setUp() {
   const server = new FakeServer();
+  // Each payload is looked at right after its call.
+  server.turn = { atOnce: Number.POSITIVE_INFINITY, end: queueMicrotask };
   server.reply = () => ok({});
   return { server, db: new Database(server) };
 }

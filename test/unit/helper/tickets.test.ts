@@ -246,6 +246,93 @@ describe('calls for which there is no place', () => {
   });
 });
 
+describe('the calls of a turn', () => {
+  it('go out in their order, the first at once, the others together, and their results are taken together', async () => {
+    const { server, db } = setUp();
+    server.reply = ({ payload }) => ok({ count: Number(payload.table === 'c9') });
+    const seen: string[] = [];
+    for (let i = 0; i < 10; i++) db.Count('game', `c${i}`, () => seen.push(`c${i}`));
+    expect(server.exportsCalled).toEqual(['Call']);
+    await ticks(0);
+    expect(server.exportsCalled).toEqual(['Call', 'CallMany']);
+    await ticks(1);
+    expect(server.exportsCalled).toEqual(['Call', 'CallMany', 'TakeMany']);
+    expect(seen).toEqual(server.calls.map(({ payload }) => payload.table));
+    expect(seen).toHaveLength(10);
+  });
+
+  it('go out with a look at a ticket, which says what became of its call', () => {
+    const { server, db } = setUp();
+    server.places = 2;
+    const tickets = Array.from({ length: 4 }, () => db.Health(() => {}));
+    expect(server.calls).toHaveLength(1);
+    expect(tickets.map(({ Id, Accepted }) => [Id, Accepted])).toEqual([
+      ['ticket-0', true],
+      ['ticket-1', true],
+      ['', true],
+      ['', true],
+    ]);
+    expect(JSON.parse(JSON.stringify(tickets[1]))).toEqual({ Id: 'ticket-1', Accepted: true, Error: '' });
+  });
+
+  it('do not share an error: only what is refused is refused', async () => {
+    const { server, db } = setUp();
+    server.reply = ({ operation }) => ok({ count: operation.length });
+    server.refuses = ({ Operation }) => (Operation === 'flush' ? 'namespace_not_allowed: game' : '');
+    const asked = [db.async.Health(), db.async.Count('game', 'a'), db.async.Flush('game'), db.async.Count('game', 'b')];
+    await ticks(2);
+    const results = await Promise.all(asked);
+    expect(results.map(({ Code }) => Code)).toEqual(['', '', 'namespace_not_allowed', '']);
+  });
+
+  it('are at most 512 in a list, and 256,000 characters, or one call that is longer', async () => {
+    const { server, db } = setUp();
+    server.reply = () => ok({});
+    let answers = 0;
+    for (let i = 0; i < 1100; i++) db.Health(() => (answers += 1));
+    const long = { text: 'x'.repeat(300_000) };
+    for (let i = 0; i < 3; i++) db.Insert('game', 'cars', long, () => (answers += 1));
+    await ticks(0);
+    expect(server.lists).toEqual([512, 512, 75]);
+    expect(server.exportsCalled.filter((name) => name === 'Call')).toHaveLength(4);
+    await ticks(10);
+    expect(answers).toBe(1103);
+  });
+
+  it('are made by promises too, without waiting for a tick', async () => {
+    const { server, db } = setUp();
+    server.reply = () => ok({ count: 1 });
+    const followUps = Array.from({ length: 10 }, async (_, i) => {
+      await db.async.Count('game', `a${i}`);
+      return db.async.Count('game', `b${i}`);
+    });
+    await ticks(1);
+    expect(server.calls).toHaveLength(20);
+    expect(server.lists).toEqual([9, 10, 9]);
+    await ticks(1);
+    expect(await Promise.all(followUps)).toHaveLength(10);
+  });
+});
+
+describe('a connector without lists', () => {
+  it('is served record by record, until its next start', async () => {
+    const { server, db } = setUp();
+    server.hasLists = false;
+    server.reply = () => ok({ count: 1 });
+    const ask = async () => {
+      const asked = Array.from({ length: 5 }, () => db.async.Count('game', 'cars'));
+      await ticks(2);
+      return (await Promise.all(asked)).map((result) => db.Number(result));
+    };
+    expect(await ask()).toEqual([1, 1, 1, 1, 1]);
+    expect(new Set(server.exportsCalled)).toEqual(new Set(['Call', 'TakeResult']));
+    server.hasLists = true;
+    server.tell('db_connector', 'started');
+    expect(await ask()).toEqual([1, 1, 1, 1, 1]);
+    expect(new Set(server.exportsCalled)).toContain('TakeMany');
+  });
+});
+
 describe('polling', () => {
   it('happens once a tick for what is pending, and not at all while nothing is', async () => {
     const { server, db } = setUp();
