@@ -33,6 +33,7 @@ const PANEL_PARTS = [
       'console',
       'database',
       'events',
+      'forges',
       'http',
       'installs',
       'jobs',
@@ -243,6 +244,20 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/installs/', zones: PANEL, packages: [] },
   { path: 'sidecar/panel/network/', zones: PANEL, packages: ['ipaddr.js'] },
   { path: 'sidecar/panel/programs/', zones: [...PANEL, 'sidecar/panel/server/process/'], packages: [] },
+  {
+    path: 'sidecar/panel/sources/',
+    zones: [
+      ...PANEL,
+      ...['installs', 'jobs', 'network', 'programs', 'sources/git'].map((name) => `sidecar/panel/${name}/`),
+      'sidecar/config/',
+    ],
+    packages: [],
+  },
+  {
+    path: 'sidecar/panel/forges/',
+    zones: [...PANEL, 'sidecar/panel/network/', 'sidecar/panel/sources/'],
+    packages: ['zod'],
+  },
   {
     path: 'sidecar/panel/sources/git/',
     zones: [...PANEL, ...['installs', 'jobs', 'network', 'programs'].map((name) => `sidecar/panel/${name}/`)],

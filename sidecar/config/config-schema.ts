@@ -97,6 +97,8 @@ const panel = z.strictObject({
   ).default(null),
   allowedHosts: listOf("host names, with a port where it is another one than the panel's", isHostName).default([]),
   trustedProxies: ranges().default([]),
+  caFile: text('null, or the path of a file').nullable().default(null),
+  git: text('null, or the path of a program').nullable().default(null),
 });
 
 /** `https://panel.example.org`, maybe with a port. */

@@ -54,6 +54,8 @@ export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
   'panel.bridgeHost': 'address of the LAN bridge, if it is switched on in the panel',
   'panel.publicUrl': 'address of the panel behind a web server ([panel-remote.md](panel-remote.md))',
   'panel.allowedHosts': 'further names of the panel',
+  'panel.caFile': "certificates (PEM) that count beside the system's for git and for the panel's own requests",
+  'panel.git': 'the program git, if it is not the first along `PATH`',
   'panel.trustedProxies': 'addresses of proxies whose `X-Forwarded-*` headers count',
   'writeBehind.journal': 'folder of the queued writes; its disk must keep what it has confirmed',
   'writeBehind.flushIntervalMs': 'age of the oldest queued write that starts a batch',

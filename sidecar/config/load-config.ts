@@ -50,7 +50,12 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
       socketPath: socketPath === null ? null : at(socketPath),
       tls: tls === null ? null : { certFile: at(tls.certFile), keyFile: at(tls.keyFile) },
     },
-    panel: { ...rest.panel, data: at(rest.panel.data) },
+    panel: {
+      ...rest.panel,
+      data: at(rest.panel.data),
+      caFile: orNull(rest.panel.caFile, at),
+      git: orNull(rest.panel.git, at),
+    },
     database: readDatabase(rest.database, place),
     writeBehind: readWriteBehind(rest.writeBehind, folder),
     backup: readBackup(rest.backup, folder),
@@ -61,6 +66,11 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
     secretVariables: new Set([rest.database.urlEnv, ...keys.map(({ secretEnv }) => secretEnv)].filter(isNamed)),
     warnings: [...warnings, ...adviceOn(parsed.config)],
   });
+}
+
+/** null stays null. */
+function orNull(path: string | null, at: (path: string) => string): string | null {
+  return path === null ? null : at(path);
 }
 
 function isNamed(name: string | undefined): name is string {

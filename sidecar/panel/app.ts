@@ -21,6 +21,7 @@ import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
+import { sourceAccountRoutes } from './routes/source-accounts.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
 
@@ -35,6 +36,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...bridgeRoutes(services),
     ...bundleRoutes(services),
     ...bundleToolsRoutes(services),
+    ...sourceAccountRoutes(services),
     ...serverRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),

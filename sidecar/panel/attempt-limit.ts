@@ -1,18 +1,20 @@
-const WINDOW_MS = 15 * 60_000;
+const DEFAULT_WINDOW_MS = 15 * 60_000;
 const MOST_SOURCES = 20_000;
 
 /**
- * At most `most` attempts per source in any 15 minutes. Memory is bounded: beyond the bound the oldest source is forgotten,
+ * At most `most` attempts per source in any window of time, by default 15 minutes. Memory is bounded: beyond the bound the oldest source is forgotten,
  * which can only let it through.
  */
 export class AttemptLimit {
   readonly #most: number;
   readonly #monotonicNow: () => number;
+  readonly #windowMs: number;
   readonly #times = new Map<string, number[]>();
 
   /** @param monotonicNow milliseconds that never go back: a clock set back must not extend a block */
-  constructor(most: number, monotonicNow: () => number) {
+  constructor(most: number, monotonicNow: () => number, windowMs = DEFAULT_WINDOW_MS) {
     this.#most = most;
+    this.#windowMs = windowMs;
     this.#monotonicNow = monotonicNow;
   }
 
@@ -20,7 +22,7 @@ export class AttemptLimit {
   blockedSeconds(source: string): number {
     const times = this.#recent(source);
     const oldest = times.at(-this.#most);
-    return oldest === undefined ? 0 : Math.ceil((oldest + WINDOW_MS - this.#monotonicNow()) / 1000);
+    return oldest === undefined ? 0 : Math.ceil((oldest + this.#windowMs - this.#monotonicNow()) / 1000);
   }
 
   count(source: string): void {
@@ -35,7 +37,7 @@ export class AttemptLimit {
   }
 
   #recent(source: string): number[] {
-    const since = this.#monotonicNow() - WINDOW_MS;
+    const since = this.#monotonicNow() - this.#windowMs;
     return (this.#times.get(source) ?? []).filter((time) => time > since);
   }
 }

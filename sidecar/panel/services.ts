@@ -17,6 +17,7 @@ import { ServerDiagnostics } from './console/console-log.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
 import { createGameServer } from './create-game-server.ts';
+import { createSources } from './create-sources.ts';
 import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
@@ -68,6 +69,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
     ...people,
     ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles, jobs },
     ...watchers,
+    ...createSources({ base, store, settings }),
     ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),

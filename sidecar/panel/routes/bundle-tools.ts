@@ -1,31 +1,38 @@
 import { z } from 'zod';
-import { needs, needsAny, type PanelRoute, route } from '../http/route.ts';
+import { mayCall, needs, needsAny, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import { readToolSettings } from '../settings/tool-settings.ts';
 import { type BundleToolsAnswer, TOOL_PERMISSIONS } from '../shapes/bundle-tools.ts';
+import type { SourceAccounts } from '../sources/source-accounts.ts';
 import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface BundleToolsServices {
   readonly settings: PanelSettings;
   readonly jobs: Jobs;
+  readonly sourceAccounts: SourceAccounts;
 }
 
 const BASE = '/api/bundle-tools';
+const SEES_ACCOUNTS = needsAny('bundles.accounts.manage', 'bundles.accounts.use');
 /** Each setting is judged by its own error. */
 const anySettings = z.record(z.string(), z.unknown());
 
 /** Overview and settings of the bundle tools, and their jobs. */
 export function bundleToolsRoutes(services: BundleToolsServices): PanelRoute[] {
-  const { settings, jobs } = services;
+  const { settings, jobs, sourceAccounts } = services;
   const gate = toolsSwitch(settings);
   return [
     route({
       ...{ method: 'GET', path: BASE, access: needsAny(...TOOL_PERMISSIONS), gate },
       handle: (request) => {
-        const answer: BundleToolsAnswer = { settings: settings.values.tools, jobs: jobs.list(callerOf(request)) };
+        const caller = callerOf(request);
+        const answer: BundleToolsAnswer = {
+          ...{ settings: settings.values.tools, jobs: jobs.list(caller) },
+          ...(mayCall(SEES_ACCOUNTS, caller.permissions) ? { accounts: sourceAccounts.list() } : {}),
+        };
         return { ...answer };
       },
     }),

@@ -1,4 +1,5 @@
 import type { JobView } from './jobs.ts';
+import type { SourceAccountView } from './sources.ts';
 
 /** `settings` of `GET /api/bundle-tools`; `POST /api/bundle-tools/settings` takes any subset. */
 export interface ToolSettings {
@@ -41,4 +42,6 @@ export interface BundleToolsAnswer {
   readonly settings: ToolSettings;
   /** Jobs that the account may read, the newest first. */
   readonly jobs: readonly JobView[];
+  /** Accounts at other servers; absent without the right to manage or to use them. */
+  readonly accounts?: readonly SourceAccountView[];
 }

@@ -77,6 +77,16 @@ CREATE TABLE IF NOT EXISTS job_steps (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS steps_of_job ON job_steps (job_id, id);
 
+-- sources: accounts at other servers; a token is encrypted with the key of secrets/accounts.key
+CREATE TABLE IF NOT EXISTS source_accounts (
+  name TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  url TEXT NOT NULL,
+  username TEXT NOT NULL,
+  token BLOB,
+  refused_since TEXT
+) STRICT, WITHOUT ROWID;
+
 -- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
 CREATE TABLE IF NOT EXISTS chart_samples (
   step INTEGER NOT NULL,

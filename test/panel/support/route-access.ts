@@ -91,6 +91,12 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /api/database/slow': all('database.read'),
   'GET /api/database/keys': all('database.read'),
 
+  'POST /api/bundle-tools/accounts/save': all('bundles.accounts.manage'),
+  'POST /api/bundle-tools/accounts/delete': all('bundles.accounts.manage'),
+  'POST /api/bundle-tools/accounts/test': all('bundles.accounts.manage'),
+  'POST /api/bundle-tools/remote/owners': all('bundles.accounts.use'),
+  'POST /api/bundle-tools/remote/repositories': all('bundles.accounts.use'),
+
   'POST /api/setup/validate': 'public',
   'POST /api/setup/install': 'public',
   'POST /api/setup/finish': 'public',
