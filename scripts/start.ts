@@ -66,7 +66,7 @@ class Town {
     this.#isWatching = watch;
     mkdirSync(join(vfs, 'logs'), { recursive: true, mode: 0o700 });
     this.#sidecar = new SidecarProcess({
-      program: join(ROOT, 'dist/sidecar/main.js'),
+      program: join(ROOT, 'dist/sidecar/keeper.js'),
       config: join(vfs, 'sidecar.json'),
       serverRoot: join(ROOT, 'dist/server'),
       log: new LogFile(join(vfs, 'logs/sidecar.log'), say),

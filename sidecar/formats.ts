@@ -4,6 +4,3 @@ import { FORMAT as JOURNAL_FORMAT } from './write-behind/journal/frame.ts';
 
 /** Formats that this program writes. An older program refuses a newer format. */
 export const FORMATS = { panel: PANEL_FORMAT, database: FORMAT_VERSION, journal: JOURNAL_FORMAT } as const;
-
-/** Number of the channel between keeper and sidecar. A release names the least number that it works with. */
-export const KEEPER_CHANNEL = 1;

@@ -9,6 +9,7 @@ import { visibleText } from './commands/lines.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
+import { KeeperLink } from './keeper/channel/keeper-link.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
 import { holdNursery } from './nursery.ts';
@@ -16,6 +17,7 @@ import { makeOwnerOnly } from './owner-only.ts';
 import { preflight } from './preflight.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
 import { type RunningSidecar, serve } from './serve.ts';
+import { obeyKeeper, type SidecarEnds } from './under-keeper.ts';
 import { withBackups } from './with-backups.ts';
 import { presetServer, withTerminal } from './with-terminal.ts';
 
@@ -71,15 +73,19 @@ function commandOf(argv: readonly string[]): { readonly name: string; readonly a
 }
 
 /** Starts the service and returns once it listens. */
-async function start({ config: file, serverRoot }: ServiceArguments, output: StandardOutput): Promise<RunningSidecar> {
+async function start(
+  { config: file, serverRoot }: ServiceArguments,
+  output: StandardOutput,
+  keeper: KeeperLink | null,
+): Promise<RunningSidecar> {
   const log = new Log(output);
   for (const made of createMissing(file, process.env, REPLACED_FOLDER))
     log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file: made });
   const config = loadConfig(file, process.env);
   for (const warning of config.warnings) log.warn(warning);
-  if (serverRoot === null) return withBackups(await serve({ config, log: output }), config, log);
+  if (serverRoot === null) return withBackups(await serve({ config, log: output, panel: { keeper } }), config, log);
   if (!config.panel.enabled) throw new Error('panel.enabled: --server-root needs the panel, which runs the server');
-  const panel = presetServer(resolve(serverRoot), config.folder);
+  const panel = { ...presetServer(resolve(serverRoot), config.folder), keeper };
   return withBackups(withTerminal(await serve({ config, log: output, panel }), process.stdin, log), config, log);
 }
 
@@ -114,13 +120,34 @@ function stopWithParent(starting: Promise<RunningSidecar>, output: StandardOutpu
     .resume();
 }
 
-function stopAndEnd(starting: Promise<RunningSidecar>, output: StandardOutput): void {
+/** @param keeper ends this sidecar alone: the game server runs on, for the sidecar after it */
+function stopAndEnd(starting: Promise<RunningSidecar>, output: StandardOutput, keeper: KeeperLink | null = null): void {
   starting
-    .then((running) => running.stop())
+    .then((running) => running.stop(keeper !== null))
+    .then(() => keeper?.leave())
     .then(
       () => end(output, 0),
       (error: unknown) => fail(output, error),
     );
+}
+
+/** At once: another keeper may start another sidecar. The next one ends the game server that is left. */
+function endWithKeeper(): void {
+  process.stderr.write('sidecar: its keeper has ended, so it ends too\n');
+  process.exit(1);
+}
+
+function endsUnder(keeper: KeeperLink, output: StandardOutput): SidecarEnds {
+  return {
+    stop(starting) {
+      new Log(output).info('stopping');
+      stopAndEnd(starting, output);
+    },
+    letGo(starting) {
+      new Log(output).info('letting go of the game server for another release');
+      stopAndEnd(starting, output, keeper);
+    },
+  };
 }
 
 async function end(output: StandardOutput, code: number): Promise<never> {
@@ -172,8 +199,10 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
   const useLog = (log: LogSink) => {
     sink = log;
   };
-  const starting = isEmbedded ? startEmbedded(process.stdin, output, useLog) : start(given, output);
+  const keeper = isEmbedded ? null : await KeeperLink.open(process.env, endWithKeeper);
+  const starting = isEmbedded ? startEmbedded(process.stdin, output, useLog) : start(given, output, keeper);
   if (isEmbedded) stopWithParent(starting, output);
+  else if (keeper !== null) obeyKeeper(keeper, starting, endsUnder(keeper, output));
   else stopOnSignal(starting, output);
   await starting;
 }

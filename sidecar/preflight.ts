@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { loadConfig } from './config/load-config.ts';
-import { FORMATS, KEEPER_CHANNEL } from './formats.ts';
+import { FORMATS } from './formats.ts';
+import { KEEPER_CHANNEL } from './keeper/channel/messages.ts';
 import { VERSION } from './program-folder.ts';
 
 /** Facts that a program reports of itself before it is started in place of another one. */

@@ -25,7 +25,7 @@ export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 
 }
 
 /** How this start differs for the panel. */
-export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 'serverPid'> {
+export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 'serverPid' | 'keeper'> {
   /** If it cannot listen, the sidecar logs that and serves without it, as it always does if the panel's file cannot be used. */
   readonly isOptional?: boolean;
 }
@@ -34,6 +34,8 @@ export interface RunningSidecar extends RunningApi {
   readonly engine: Engine;
   /** Null if it is off. */
   readonly panel: RunningPanel | null;
+  /** @param keepsServer the game server runs on, for the sidecar after this one */
+  stop(keepsServer?: boolean): Promise<void>;
 }
 
 /** Parts that every service needs. */
@@ -83,7 +85,9 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.
     const begun = await beginPanel(panel, log);
-    return { ...api, engine, panel: begun, stop: () => stopAll(begun, api, writeBehind, engine, log) };
+    const parts = { panel: begun, api, writeBehind, engine, log };
+    const stop = (keepsServer = false) => stopAll(parts, keepsServer);
+    return { ...api, engine, panel: begun, stop };
   } catch (error) {
     await panel?.stop().catch(() => {});
     await closeBelow(writeBehind, engine);
@@ -152,25 +156,28 @@ function reportOf(buffer: WriteBuffer | null): WriteBufferReport | null {
 }
 
 /** Running calls finish first, then queued writes; after that no part can write. */
-async function stopAll(
-  panel: RunningPanel | null,
-  api: RunningApi,
-  writeBehind: RunningWriteBehind | null,
-  engine: Engine,
-  log: Log,
-): Promise<void> {
+async function stopAll(parts: Parts, keepsServer: boolean): Promise<void> {
+  const { writeBehind, engine, log } = parts;
   try {
-    await stopServices(panel, api);
+    await stopServices(parts, keepsServer);
   } finally {
     await closeBelow(writeBehind, engine);
     log.info('stopped', writeBehind === null ? {} : { queuedWrites: writeBehind.buffer.health().pending });
   }
 }
 
-async function stopServices(panel: RunningPanel | null, api: RunningApi): Promise<void> {
+interface Parts {
+  readonly panel: RunningPanel | null;
+  readonly api: RunningApi;
+  readonly writeBehind: RunningWriteBehind | null;
+  readonly engine: Engine;
+  readonly log: Log;
+}
+
+async function stopServices({ panel, api }: Parts, keepsServer: boolean): Promise<void> {
   try {
     // The game server first: it may still have something to save.
-    await panel?.stop();
+    await panel?.stop(keepsServer);
   } finally {
     await api.stop();
   }

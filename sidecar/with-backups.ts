@@ -11,8 +11,8 @@ export function withBackups(running: RunningSidecar, config: SidecarConfig, log:
   const backups = ScheduledBackups.start({ backup: config.backup, configFile: config.file, program, log: engineLog });
   return {
     ...running,
-    stop: async () => {
-      await Promise.all([backups?.stop(), running.stop()]);
+    stop: async (keepsServer) => {
+      await Promise.all([backups?.stop(), running.stop(keepsServer)]);
     },
   };
 }

@@ -109,13 +109,18 @@ export async function bundlePrograms(root: string, target: string, version: stri
   const sidecar = join(target, 'sidecar');
   const standalone = join(target, 'standalone');
   placeEntry(sidecar, 'sidecar', 'The sidecar', version);
+  writeFileSync(join(sidecar, 'keeper.js'), entry('The sidecar', 'sidecar-keeper.js'));
   placeEntry(standalone, 'standalone', 'The standalone server', version);
   return {
     connector: await bundleConnector(root, join(target, 'db_connector')),
     sidecar: await bundle(
       root,
       sidecar,
-      { sidecar: 'sidecar/main.ts', 'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts' },
+      {
+        sidecar: 'sidecar/main.ts',
+        'sidecar-keeper': 'sidecar/keeper/main.ts',
+        'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts',
+      },
       // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
       { splitting: true, chunkNames: '[name]-[hash]' },
     ),

@@ -206,6 +206,7 @@ export const ZONES: readonly Zone[] = [
       ...PANEL,
       'sidecar/panel/console/',
       'sidecar/panel/settings/',
+      'sidecar/keeper/channel/',
       'sidecar/deadline.ts',
       'sidecar/owner-only.ts',
     ],
@@ -218,6 +219,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/panel/console/',
       'sidecar/panel/settings/',
       'sidecar/panel/server/process/',
+      'sidecar/keeper/channel/',
       'sidecar/deadline.ts',
     ],
     packages: [],
@@ -324,6 +326,7 @@ export const ZONES: readonly Zone[] = [
         'sidecar/log.ts',
         'sidecar/log-event.ts',
         'sidecar/folder-lock.ts',
+        'sidecar/keeper/channel/',
         'sidecar/program-folder.ts',
         PROTOCOL,
       ],
@@ -336,6 +339,20 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
   { path: 'sidecar/owner-only.ts', zones: [], packages: [] },
+  // The contract between keeper and sidecar: messages, and the sidecar's end.
+  { path: 'sidecar/keeper/channel/', zones: ['sidecar/panel/server/process/'], packages: [] },
+  // A program of its own: no HTTP, no settings, no database.
+  {
+    path: 'sidecar/keeper/',
+    zones: [
+      'sidecar/keeper/channel/',
+      'sidecar/panel/server/process/',
+      'sidecar/log.ts',
+      'sidecar/owner-only.ts',
+      'sidecar/program-folder.ts',
+    ],
+    packages: [],
+  },
   // Numbers of all formats in one place; the formats themselves stay with their owners.
   {
     path: 'sidecar/formats.ts',
@@ -344,7 +361,7 @@ export const ZONES: readonly Zone[] = [
   },
   {
     path: 'sidecar/preflight.ts',
-    zones: ['sidecar/config/', 'sidecar/formats.ts', 'sidecar/program-folder.ts'],
+    zones: ['sidecar/config/', 'sidecar/formats.ts', 'sidecar/keeper/channel/', 'sidecar/program-folder.ts'],
     packages: ['better-sqlite3'],
   },
   { path: 'sidecar/program-folder.ts', zones: [], packages: [] },
@@ -381,6 +398,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/program-folder.ts',
       'sidecar/owner-only.ts',
       'sidecar/preflight.ts',
+      'sidecar/keeper/channel/',
       PROTOCOL,
     ],
     packages: ['fastify'],

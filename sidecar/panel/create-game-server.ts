@@ -34,6 +34,7 @@ export function createGameServer({
     ...{ store, trouble, settings, now, console: logs.console },
     latestActions: (count) => latestActions(audit, count),
     standalone: { program: findStandaloneProgram(), vfs: serverVfs },
+    keeper: base.keeper ?? null,
     environment: process.env,
     secretVariables: config.secretVariables,
   });

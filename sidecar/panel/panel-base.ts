@@ -2,6 +2,7 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { CallWatch } from '../data/call-watch.ts';
 import type { createDataHandlers } from '../data/handlers.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { KeeperLink } from '../keeper/channel/keeper-link.ts';
 import type { LogSink, LogTap } from '../log.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
 import type { NamespaceGate } from '../schema/gate.ts';
@@ -22,6 +23,8 @@ export interface PanelBase {
   readonly writeBuffer: WriteBuffer | null;
   /** Address of the API; null until it listens. */
   readonly apiAddress: () => string | null;
+  /** The keeper that started this sidecar; null without one. */
+  readonly keeper?: KeeperLink | null;
   readonly log: LogSink;
   /** Log of the rest of the sidecar. */
   readonly apiLog?: LogTap;

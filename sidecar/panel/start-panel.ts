@@ -33,7 +33,8 @@ export interface RunningPanel {
   readonly routes: readonly PanelRoute[];
   /** Call once the sidecar serves: starts the bridge and the game server. */
   begin(): Promise<void>;
-  stop(): Promise<void>;
+  /** @param keepsServer the game server runs on, for the sidecar after this one */
+  stop(keepsServer?: boolean): Promise<void>;
 }
 
 /** No slow requests: some actions take seconds by their nature, such as a sign-in. */
@@ -96,7 +97,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
       throw storeFaultOf(error, panel.data) ?? error;
     });
   };
-  const ends = [...endsOf(services, app), ...opened.toReversed()];
+  const stop = (keepsServer = false) => endAll([...endsOf(services, app, keepsServer), ...opened.toReversed()]);
   try {
     const { host } = panel;
     const port = await listenOnPort(app, { field: 'panel.port', host, port: panel.port, file: base.config.file });
@@ -105,18 +106,18 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
     services.charts.start();
     services.health.start();
     services.log.info('listening', { service: 'panel', address });
-    return { address, services, routes, begin, stop: () => endAll(ends) };
+    return { address, services, routes, begin, stop };
   } catch (error) {
-    opened.push(...endsOf(services, app).reverse());
+    opened.push(...endsOf(services, app, false).reverse());
     throw error;
   }
 }
 
 /** Ends of the services in order: first the game server, so that its console and its events show its end. */
-function endsOf(services: PanelServices, app: FastifyInstance): End[] {
+function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: boolean): End[] {
   return [
     () => services.jobs.close(),
-    () => services.server.close(),
+    () => (keepsServer ? services.server.letGo() : services.server.close()),
     () => services.events.close(),
     () => services.bridge.close(),
     () => closeApp(app),

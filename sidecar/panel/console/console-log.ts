@@ -7,8 +7,12 @@ import { plainText } from './line-text.ts';
 export interface LineSink {
   /** Before the first line of a run. */
   beginRun(): void;
-  /** Appends a line and removes unsafe characters from it. Never waits for the disk. */
-  append(stream: LineStream, text: string): void;
+  /**
+   * Appends a line and removes unsafe characters from it. Never waits for the disk.
+   *
+   * @param time when it was read, if that was earlier (ISO 8601 UTC with milliseconds)
+   */
+  append(stream: LineStream, text: string, time?: string): void;
 }
 
 export const MEGABYTE = 2 ** 20;

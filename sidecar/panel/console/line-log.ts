@@ -74,10 +74,11 @@ export class LineLog<Stream extends string> {
     this.#turnTo(this.#names.ofRun(this.#options.now()));
   }
 
-  append(stream: Stream, text: string): void {
+  /** @param time default: now */
+  append(stream: Stream, text: string, time = new Date(this.#options.now()).toISOString()): void {
     const line: LogLine<Stream> = {
       seq: this.#sequence.next(),
-      time: new Date(this.#options.now()).toISOString(),
+      time,
       stream,
       text: cleanLine(text),
     };

@@ -1,20 +1,19 @@
 import { orLate } from '#sidecar/deadline.ts';
 import { PanelError } from '../panel-error.ts';
+import type { SettingValues } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import type { ServerAction, ServerStatus } from '../shapes/server.ts';
+import { checkCommandText } from './command-text.ts';
 import type { CrashRecords } from './crashes.ts';
 import type { CrashFacts, Effect, Next } from './effects.ts';
-import { LiveRun, type LiveRunOptions } from './live-run.ts';
+import { type KeptRun, readKeptRun } from './kept-run.ts';
+import { LiveRun, type LiveRunOptions, type RunOrigin } from './live-run.ts';
 import { next, type RunEvent } from './next.ts';
 import { type Health, LaunchError } from './process/backends/backend.ts';
 import { type RunRules, runRules } from './rules.ts';
 import { type ControlState, dueAt, initialState, isActive } from './state.ts';
 import { serverStatus } from './status.ts';
 
-const MAX_CODE_POINTS = 4096;
-/** C0 and C1 with the tab, and both separators of Unicode: a console would read them as a key, or as the next line. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const NOT_ONE_LINE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** Beyond its waits, until a group that was killed is given up. */
 const MARGIN_MS = 10_000;
 
@@ -39,6 +38,9 @@ export class ServerControl {
   #live: LiveRun | null = null;
   #timer: NodeJS.Timeout | undefined;
   #timerAt: number | null = null;
+  #hasLetGo = false;
+  /** Settings by which the present run was started. */
+  #started: Pick<SettingValues, 'backend' | 'serverRoot'> | null = null;
 
   constructor(options: ServerControlOptions) {
     this.#options = options;
@@ -53,7 +55,24 @@ export class ServerControl {
 
   /** Ends a server that an earlier sidecar left running, and starts the server if it starts with the panel. */
   async open(): Promise<void> {
-    this.#apply({ type: 'opened', left: await this.#options.memory.findLeftGroup() });
+    const { processes, memory } = this.#options;
+    const { keeping } = processes;
+    const kept = readKeptRun(keeping?.note ?? null);
+    if (keeping !== null && keeping.heldPid !== null && kept !== null) {
+      this.#apply({ type: 'opened', left: null, held: { pid: keeping.heldPid, kept } });
+      return;
+    }
+    const wasStopped = keeping?.isResumed === true && kept?.phase === 'stopped';
+    this.#apply({ type: 'opened', left: await memory.findLeftGroup(), wasStopped });
+  }
+
+  /** Ends the control and leaves the server to the next sidecar. */
+  async letGo(): Promise<void> {
+    this.#hasLetGo = true;
+    clearTimeout(this.#timer);
+    this.#live?.close();
+    this.#live = null;
+    await this.#options.processes.keeping?.letGo();
   }
 
   status(): ServerStatus {
@@ -138,6 +157,7 @@ export class ServerControl {
 
   /** The only place that changes the state. */
   #apply(event: RunEvent): Next {
+    if (this.#hasLetGo) return { state: this.#state, effects: [], refusal: 'server.busy' };
     const now = { epochMs: this.#options.now(), monotonicMs: performance.now() };
     const following = next(this.#state, event, { rules: this.#rules(), now });
     this.#state = following.state;
@@ -157,7 +177,11 @@ export class ServerControl {
         this.#launch(effect.why);
         break;
       case 'adopt':
-        this.#live = this.#newRun(effect.pid);
+        this.#live = this.#newRun({ kind: 'left', pid: effect.pid });
+        break;
+      case 'resume':
+        this.#started = effect.held.kept;
+        this.#live = this.#newRun({ kind: 'held', ...effect.held });
         break;
       case 'ask':
         // The ladder goes on if the line is not taken.
@@ -183,8 +207,9 @@ export class ServerControl {
   #launch(why: string): void {
     this.#options.console.beginRun();
     this.#options.console.append('panel', why);
+    this.#started = this.#options.settings.values;
     try {
-      this.#live = this.#newRun(null);
+      this.#live = this.#newRun({ kind: 'new' });
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
       this.#apply({ type: 'not-launched', failure, isSetting: error instanceof LaunchError });
@@ -193,7 +218,7 @@ export class ServerControl {
     this.#apply({ type: 'launched', pid: this.#live.process.pid });
   }
 
-  #newRun(leftPid: number | null): LiveRun {
+  #newRun(origin: RunOrigin): LiveRun {
     const live: LiveRun = new LiveRun(
       this.#options,
       {
@@ -204,7 +229,7 @@ export class ServerControl {
         },
         onBundles: () => this.#showBundles(),
       },
-      leftPid,
+      origin,
     );
     return live;
   }
@@ -243,22 +268,23 @@ export class ServerControl {
 
   #show(): void {
     this.#shown = this.#state;
+    this.#keep();
     const status = this.status();
     for (const listener of this.#listeners) listener(status);
+  }
+
+  /** For the next sidecar. */
+  #keep(): void {
+    const { processes, settings } = this.#options;
+    const { run } = this.#state;
+    const { backend, serverRoot } = this.#started ?? settings.values;
+    const active = isActive(run) ? run : { startedAt: null, isUp: false, isToStart: false };
+    const { startedAt, isUp, isToStart } = active;
+    const kept: KeptRun = { phase: run.phase, startedAt, isUp, isToStart, backend, serverRoot };
+    processes.keeping?.keep(JSON.stringify(kept));
   }
 
   #showBundles(): void {
     for (const listener of this.#bundleListeners) listener();
   }
-}
-
-/** Panel contract, "Console text". @throws PanelError `command.text` */
-function checkCommandText(text: unknown): string {
-  if (typeof text !== 'string' || text === '' || text.length > 2 * MAX_CODE_POINTS) throw refusal();
-  if (NOT_ONE_LINE.test(text) || !text.isWellFormed() || [...text].length > MAX_CODE_POINTS) throw refusal();
-  return text;
-}
-
-function refusal(): PanelError {
-  return new PanelError('command.text', { field: 'text' });
 }

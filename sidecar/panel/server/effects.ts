@@ -1,7 +1,7 @@
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { ServerExit } from '../shapes/server.ts';
 import type { RunRules } from './rules.ts';
-import type { ControlState } from './state.ts';
+import type { ControlState, HeldRun } from './state.ts';
 import type { Instant } from './stop-ladder.ts';
 
 export interface CrashFacts {
@@ -16,6 +16,8 @@ export type Effect =
   /** Answered at once by the event `launched` or `not-launched`. */
   | { readonly type: 'launch'; readonly why: string }
   | { readonly type: 'adopt'; readonly pid: number }
+  /** Drives a server that outlived the sidecar before this one. */
+  | { readonly type: 'resume'; readonly held: HeldRun }
   | { readonly type: 'ask'; readonly line: string }
   | { readonly type: 'signal'; readonly signal: 'terminate' | 'kill' }
   | { readonly type: 'record-crash'; readonly crash: CrashFacts }

@@ -3,6 +3,7 @@ import type { LineSink } from '../console/console-log.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import { HealthWatch } from './health.ts';
+import type { KeptRun } from './kept-run.ts';
 import type { ProcessEvent } from './next.ts';
 import type { Health, ServerBackend } from './process/backends/backend.ts';
 import { openBackend } from './process/backends/open-backend.ts';
@@ -21,6 +22,12 @@ export interface LiveRunOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly secretVariables: ReadonlySet<string>;
 }
+
+/** Process of a run: a new one, one that an earlier sidecar left, or one that outlived the sidecar before this one. */
+export type RunOrigin =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'left'; readonly pid: number }
+  | { readonly kind: 'held'; readonly pid: number; readonly kept: KeptRun };
 
 /** Receives all news of a run. */
 export interface RunReader {
@@ -44,20 +51,17 @@ export class LiveRun {
   readonly ended = this.#end.promise;
   readonly #options: LiveRunOptions;
   readonly #reader: RunReader;
-  readonly #watch: HealthWatch | null;
+  readonly #run = randomUUID();
+  #watch: HealthWatch | null = null;
 
   /** @throws LaunchError, or the system's error, if the server cannot be started */
-  constructor(options: LiveRunOptions, reader: RunReader, leftPid: number | null) {
-    const { settings, standalone, processes } = options;
+  constructor(options: LiveRunOptions, reader: RunReader, origin: RunOrigin) {
     this.#options = options;
     this.#reader = reader;
-    this.backend =
-      leftPid === null ? openBackend(settings.values, standalone, (bundles) => this.#takeBundles(bundles)) : null;
-    this.process =
-      this.backend === null ? processes.adopt(leftPid ?? 0, this.#processReader()) : this.#start(this.backend);
-    this.#watch = this.backend?.ask && this.process.pid !== null ? this.#newWatch(this.backend.ask) : null;
-    if (this.backend?.isUpAt === 'process' && this.process.pid !== null)
-      setImmediate(() => reader.onEvent({ type: 'up' }));
+    this.backend = this.#openBackend(origin);
+    this.process = this.#openProcess(origin);
+    if (origin.kind === 'new' && this.process.pid !== null) this.#takeStart(this.process.pid);
+    if (origin.kind === 'held' && this.backend?.ask) this.#watch = this.#newWatch(this.backend.ask);
   }
 
   /** Ends the health checks, and resolves `ended`. */
@@ -66,25 +70,40 @@ export class LiveRun {
     this.#end.resolve();
   }
 
-  #start(backend: ServerBackend): GameProcess {
-    const { environment, secretVariables, console, memory, processes } = this.#options;
-    const run = randomUUID();
-    const child = childEnvironment(environment, secretVariables, run);
-    const process = processes.start(backend.launch(), child, this.#processReader());
-    if (process.pid !== null) {
-      // The server runs without it; only after a kill of the panel it would not be found.
-      memory
-        .note(process.pid, run)
-        .catch(() => console.append('panel', 'The process id of the server could not be saved'));
-    }
-    return process;
+  #openBackend(origin: RunOrigin): ServerBackend | null {
+    const { settings, standalone } = this.#options;
+    if (origin.kind === 'left') return null;
+    const { values } = settings;
+    const started = origin.kind === 'held' ? { backend: origin.kept.backend, serverRoot: origin.kept.serverRoot } : {};
+    return openBackend({ ...values, ...started }, standalone, (bundles) => this.#takeBundles(bundles));
+  }
+
+  #openProcess(origin: RunOrigin): GameProcess {
+    const { environment, secretVariables, processes } = this.#options;
+    const reader = this.#processReader();
+    if (origin.kind === 'left') return processes.adopt(origin.pid, reader);
+    if (origin.kind === 'held' && processes.keeping !== null) return processes.keeping.resume(origin.pid, reader);
+    const launch = (this.backend as ServerBackend).launch();
+    return processes.start(launch, childEnvironment(environment, secretVariables, this.#run), reader);
+  }
+
+  #takeStart(pid: number): void {
+    const { console, memory } = this.#options;
+    // The server runs without it; only after a kill of the panel it would not be found.
+    memory.note(pid, this.#run).catch(() => console.append('panel', 'The process id of the server could not be saved'));
+    if (this.backend?.ask) this.#watch = this.#newWatch(this.backend.ask);
+    if (this.backend?.isUpAt === 'process') setImmediate(() => this.#reader.onEvent({ type: 'up' }));
   }
 
   #processReader(): ProcessReader {
     const { onEvent, isUp } = this.#reader;
     return {
-      onOutput: (stream, text) => {
-        this.#options.console.append(stream, text);
+      onStart: (pid) => {
+        onEvent({ type: 'launched', pid });
+        this.#takeStart(pid);
+      },
+      onOutput: (stream, text, time) => {
+        this.#options.console.append(stream, text, time);
         this.#watch?.noteOutput();
         if (this.backend?.isUpAt === 'line' && !isUp()) onEvent({ type: 'up' });
       },

@@ -5,7 +5,7 @@ import { NO_STARTS, withStart } from './restart-rule.ts';
 import { refusalOf, stopActions } from './rules.ts';
 import { beginLadder, climbLadder, forceStop, restartHung, sayNotAgain, stop, takeEnd, takeExit } from './run-end.ts';
 import { failLaunch, launch, newRun } from './run-start.ts';
-import { type ActiveRun, type ControlState, isActive, type Run } from './state.ts';
+import { type ActiveRun, type ControlState, type HeldRun, isActive, type Run } from './state.ts';
 
 /** News of a process that runs, or whose group is being ended. */
 export type ProcessEvent =
@@ -15,11 +15,18 @@ export type ProcessEvent =
   | { readonly type: 'exited'; readonly exit: ProcessExit; readonly hasMembers: boolean }
   | { readonly type: 'ended'; readonly isLeftOver: boolean };
 
+type Opened = Extract<RunEvent, { type: 'opened' }>;
+
 export type RunEvent =
   | ProcessEvent
   | { readonly type: ServerAction; readonly actor: string }
-  /** `left`: process id of a group that an earlier sidecar left running. */
-  | { readonly type: 'opened'; readonly left: number | null }
+  /** `left`: process id of a group that an earlier sidecar left running. `wasStopped`: it stays stopped with this start. */
+  | {
+      readonly type: 'opened';
+      readonly left: number | null;
+      readonly held?: HeldRun | null;
+      readonly wasStopped?: boolean;
+    }
   /** `given-up`: the run did not end in time, and the panel goes. */
   | { readonly type: 'closing' | 'given-up' }
   /** `turnsOnHung`: the owner has just turned the restart of a frozen server on. */
@@ -39,7 +46,7 @@ export function next(state: ControlState, event: RunEvent, turn: Turn): Next {
       return refusal === null ? act(state, event.type, event.actor, turn) : { ...to(state), refusal };
     }
     case 'opened':
-      return open({ ...state, panel: state.panel === 'closing' ? 'closing' : 'open' }, event.left, turn);
+      return open({ ...state, panel: state.panel === 'closing' ? 'closing' : 'open' }, event, turn);
     case 'closing':
       return close({ ...state, panel: 'closing' }, turn);
     case 'given-up':
@@ -123,10 +130,11 @@ function takeDueStep(state: ControlState, turn: Turn): Next {
   return launch({ ...state, starts }, 'The server starts again after a crash', turn);
 }
 
-function open(state: ControlState, left: number | null, turn: Turn): Next {
+function open(state: ControlState, { left, held, wasStopped }: Opened, turn: Turn): Next {
   if (isActive(state.run)) return to(state);
+  if (held) return resume(state, held, turn);
   const { isAutoStart, isElsewhere, missing } = turn.rules;
-  const isToStart = isAutoStart && !isElsewhere && missing === null;
+  const isToStart = isAutoStart && !isElsewhere && missing === null && wasStopped !== true;
   if (left === null) {
     const forgotten = to(state, { type: 'forget' });
     return isToStart ? andThen(forgotten, () => launch(state, 'The server starts with the panel', turn)) : forgotten;
@@ -135,6 +143,16 @@ function open(state: ControlState, left: number | null, turn: Turn): Next {
   const text = `Ending a server that an earlier run of the panel left running (process ${left})`;
   const adopted = to({ ...state, run }, say(text), { type: 'adopt', pid: left });
   return andThen(adopted, (known) => beginLadder(known, run, stopActions(turn.rules, true), turn));
+}
+
+/** The server ran on without a sidecar. A stop that was under way begins again. */
+function resume(state: ControlState, held: HeldRun, turn: Turn): Next {
+  const { startedAt, isUp, phase, isToStart } = held.kept;
+  const run = { phase: 'live', ...newRun(turn.now.monotonicMs), pid: held.pid, startedAt, isUp } as const;
+  const text = `The panel is back; the server ran on (process ${held.pid})`;
+  const resumed = to({ ...state, run }, say(text), { type: 'resume', held });
+  if (phase !== 'stopping') return resumed;
+  return andThen(resumed, (running) => stop(running, run, { actor: 'The panel', isToStart }, turn));
 }
 
 function close(state: ControlState, turn: Turn): Next {

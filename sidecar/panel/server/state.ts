@@ -1,4 +1,5 @@
 import type { GaveUp, ServerExit } from '../shapes/server.ts';
+import type { KeptRun } from './kept-run.ts';
 import type { ProcessExit } from './process/game-process.ts';
 import { NO_STARTS, type StartHistory } from './restart-rule.ts';
 import type { Ladder } from './stop-ladder.ts';
@@ -37,6 +38,12 @@ export type RunState =
   | { readonly phase: 'crashed'; readonly start: PendingStart | null; readonly gaveUp: GaveUp | null }
   | (Run & { readonly phase: 'live' })
   | (Run & { readonly phase: 'stopping'; readonly ladder: Ladder });
+
+/** A run that outlived the sidecar before this one. */
+export interface HeldRun {
+  readonly pid: number;
+  readonly kept: KeptRun;
+}
 
 export type ActiveRun = Extract<RunState, Run>;
 

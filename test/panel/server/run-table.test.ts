@@ -12,6 +12,7 @@ import { TABLE_SETTINGS } from './run-table-settings.ts';
 const fake = { effects: [] as string[], exit: (_: ProcessExit) => {} };
 
 const processes: ProcessOwner = {
+  keeping: null,
   start(_launch, _environment, { onExit, onEnd }) {
     fake.effects.push('spawn');
     const exited = new Promise<ProcessExit>((resolve) => {

@@ -1,6 +1,6 @@
 // A game server that misbehaves on demand. Options: --ignore-stop, --ignore-sigterm, --grandchild (one that outlives it),
 // --stubborn-grandchild (and ignores SIGTERM), --escaped-grandchild (of a group of its own, with our output), --crash-at-start,
-// --silent, --bytes HEX, --http PORT (as FXServer answers there). Lines on its input: quit, crash CODE, kill, flood COUNT,
+// --silent, --ticks MS (a numbered line each time), --bytes HEX, --http PORT (as FXServer answers there). Lines on its input: quit, crash CODE, kill, flood COUNT,
 // env, hang; others are answered.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -59,6 +59,16 @@ if (options.has('--escaped-grandchild')) startEscapedGrandchild();
 const optionValue = (name: string): string | undefined => process.argv[process.argv.indexOf(name) + 1];
 if (options.has('--bytes')) process.stdout.write(Buffer.from(optionValue('--bytes') ?? '', 'hex'));
 if (options.has('--http')) answerAsFxServer(Number(optionValue('--http')));
+if (options.has('--ticks')) {
+  let ticks = 0;
+  setInterval(
+    () => {
+      ticks += 1;
+      say(`tick ${ticks}`);
+    },
+    Number(optionValue('--ticks')),
+  );
+}
 if (!options.has('--silent')) say(`ready ${process.pid} in ${process.cwd()}`);
 
 let rest = '';

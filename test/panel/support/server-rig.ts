@@ -92,10 +92,12 @@ export class ServerRig {
         append: (stream, text) => {
           this.lines.push({ seq: this.lines.length + 1, time: new Date().toISOString(), stream, text });
         },
+        drain: async () => {},
         latest: (count) => this.lines.slice(-count),
       },
       latestActions: () => [{ time: 'just now', username: 'anna', action: 'server.start', subject: '', result: 'ok' }],
       standalone: { program: STANDALONE, vfs: null },
+      keeper: null,
       environment: process.env,
       secretVariables: new Set(['MY_DATABASE_URL']),
       now: Date.now,

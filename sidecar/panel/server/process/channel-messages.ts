@@ -9,13 +9,15 @@ const MAX_MESSAGE_CHARS = 1_048_576;
  */
 export class ChannelMessages {
   readonly #onMessage: (message: unknown) => void;
+  readonly #maxChars: number;
   readonly #decoder = new StringDecoder('utf8');
   #pending = '';
   /** The rest of the line is dropped too. */
   #isTooLong = false;
 
-  constructor(onMessage: (message: unknown) => void) {
+  constructor(onMessage: (message: unknown) => void, maxChars = MAX_MESSAGE_CHARS) {
     this.#onMessage = onMessage;
+    this.#maxChars = maxChars;
   }
 
   /** Returns the number of lines that have ended. */
@@ -30,7 +32,7 @@ export class ChannelMessages {
   }
 
   #extend(piece: string): void {
-    if (this.#pending.length + piece.length > MAX_MESSAGE_CHARS) this.#isTooLong = true;
+    if (this.#pending.length + piece.length > this.#maxChars) this.#isTooLong = true;
     this.#pending = this.#isTooLong ? '' : this.#pending + piece;
   }
 

@@ -16,6 +16,7 @@ export class OutputBrake {
   #budget = BURST_LINES;
   #filledAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
+  #isHeld = false;
 
   constructor(streams: readonly Readable[]) {
     this.#streams = streams;
@@ -28,10 +29,17 @@ export class OutputBrake {
     if (this.#budget < 0 && this.#timer === undefined) this.#pause();
   }
 
+  /** Reads nothing while it is held: the reader of the lines has no room for more. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (isHeld) for (const stream of this.#streams) stream.pause();
+    else if (this.#timer === undefined) this.release();
+  }
+
   release(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const stream of this.#streams) stream.resume();
+    if (!this.#isHeld) for (const stream of this.#streams) stream.resume();
   }
 
   #pause(): void {

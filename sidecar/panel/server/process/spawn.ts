@@ -22,17 +22,28 @@ const MAX_UNREAD_INPUT_BYTES = 262_144;
 /** Longest wait for output that a process outside of the group holds open. */
 const DRAIN_MS = 1000;
 
+/** A child whose output can be left unread. */
+export interface OwnProcess extends GameProcess {
+  /** While it is held nothing of its output is read, and at last the server waits. */
+  holdOutput(isHeld: boolean): void;
+}
+
+interface OwnChildren extends ProcessOwner {
+  start(launch: Launch, environment: NodeJS.ProcessEnv, reader: ProcessReader): OwnProcess;
+}
+
 /** Game processes as children of this one. */
-export const OWN_CHILDREN: ProcessOwner = {
+export const OWN_CHILDREN: OwnChildren = {
   start: (launch, environment, reader) => new ChildServer(launch, environment, reader),
   adopt(pid, reader) {
     const group = new ProcessGroup(pid);
     void reportEnd(Promise.resolve({ code: null, signal: null, failure: null }), group, reader);
     return { pid, write: () => false, send: () => {}, signal: (signal) => group.signal(signal) };
   },
+  keeping: null,
 };
 
-class ChildServer implements GameProcess {
+class ChildServer implements OwnProcess {
   readonly pid: number | null;
   readonly #group: ProcessGroup | null;
   readonly #child: ChildProcess;
@@ -82,8 +93,15 @@ class ChildServer implements GameProcess {
     this.#group?.signal(signal);
   }
 
+  holdOutput(isHeld: boolean): void {
+    for (const brake of this.#brakes) brake.hold(isHeld);
+  }
+
   #abandonOutput(): void {
-    for (const brake of this.#brakes) brake.release();
+    for (const brake of this.#brakes) {
+      brake.hold(false);
+      brake.release();
+    }
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
     this.#channel?.destroy();

@@ -1,0 +1,3 @@
+import { runKeeper } from './run-keeper.ts';
+
+await runKeeper(process.argv.slice(2));
