@@ -1,6 +1,6 @@
-// `node scripts/bench/against.ts [FOLDER]`: the build of this checkout beside that of another checkout, or its stream beside its
-// POST (all built before), on SQLite, in one run: processor time a call in microseconds, start-up and sync in milliseconds, in
-// short rounds by turns, so that a busy machine touches both alike. Prints a table, writes nothing.
+// `node scripts/bench/against.ts [FOLDER]`: POST and stream of this checkout beside POST of another checkout (all built before),
+// on SQLite, in one run: processor time per call in microseconds, start-up and sync in milliseconds, in short rounds by turns,
+// so that a busy machine touches all alike. Without FOLDER: the stream beside POST. Prints a table, writes nothing.
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -152,16 +152,11 @@ function median(values: readonly number[]): number {
 function variants(): Variant[] {
   const here = fileURLToPath(new URL('../..', import.meta.url));
   const [, , other] = process.argv;
-  const chosen: Variant[] =
-    other === undefined
-      ? [
-          { build: here, transport: 'post' },
-          { build: here, transport: 'stream' },
-        ]
-      : [
-          { build: resolve(other), transport: 'post' },
-          { build: here, transport: 'post' },
-        ];
+  const chosen: Variant[] = [
+    ...(other === undefined ? [] : [{ build: resolve(other), transport: 'post' as const }]),
+    { build: here, transport: 'post' },
+    { build: here, transport: 'stream' },
+  ];
   const missing = chosen.find(({ build }) => !existsSync(join(build, PROGRAM)));
   if (missing !== undefined) throw new Error(`${missing.build} is not built: npm run build`);
   return chosen;
@@ -169,11 +164,14 @@ function variants(): Variant[] {
 
 async function main(): Promise<void> {
   const chosen = variants();
-  const rows = [...(await startsOf(chosen)), ...(await callsOf(chosen))];
-  console.log('| What | First | Second | Ratio |\n|---|---:|---:|---:|');
-  for (const [what, [before = [], after = []]] of rows) {
-    const [a, b] = [median(before), median(after)];
-    console.log(`| ${what} | ${a.toFixed(1)} | ${b.toFixed(1)} | ${(b / a).toFixed(3)} |`);
+  const rows = [...(STARTS > 0 ? await startsOf(chosen) : []), ...(await callsOf(chosen))];
+  const names = chosen.length > 2 ? ['before', 'POST', 'stream'] : ['POST', 'stream'];
+  console.log(`| What | ${names.join(' | ')} | ${names.slice(1).join(' : 1st | ')} : 1st |`);
+  console.log(`|---${'|---:'.repeat(2 * names.length - 1)}|`);
+  for (const [what, sides] of rows) {
+    const medians = sides.map(median);
+    const ratios = medians.slice(1).map((value) => (value / (medians[0] as number)).toFixed(3));
+    console.log(`| ${[what, ...medians.map((value) => value.toFixed(1)), ...ratios].join(' | ')} |`);
   }
 }
 

@@ -136,6 +136,11 @@ export function gaugesOf({ engine, authenticator, addressLimit, keyLimit, nonces
     gauge('sidecar_reads_waiting', 'Reads that wait for a thread.', () => engine.stats().waitingReads),
     gauge('sidecar_reads_running', 'Reads that run.', () => engine.stats().runningReads),
     gauge('sidecar_writes_waiting', 'Writes that wait for a commit.', () => engine.stats().waitingWrites),
+    counter(
+      'sidecar_spot_reads_total',
+      'Finds answered without a thread of the database.',
+      () => engine.stats().spotReads,
+    ),
     counter('sidecar_commits_total', 'Commits to the disk.', () => engine.stats().commits),
     counter('sidecar_writes_committed_total', 'Writes in them.', () => engine.stats().committedWrites),
     counter('sidecar_database_timeouts_total', 'Statements ended at their deadline.', () => engine.stats().timeouts),

@@ -33,7 +33,7 @@ interface TableName {
 /** Another process may change the schema between reading it and using it, again and again. */
 const MAX_ATTEMPTS = 5;
 
-/** Errors that a newer schema than the one read may resolve. */
+/** Codes of errors that a newer schema than the one read may resolve. */
 const MAY_BE_OUT_OF_DATE: readonly string[] = ['unknown_table', 'unknown_column'];
 
 /** Maximum wait for the stored schema before the refusal of a queued write stands. */
@@ -54,16 +54,31 @@ export class DataCalls {
     return { deadline: Math.min(context.deadline, performance.now() + this.#options.statementTimeoutMs) };
   }
 
-  /** `work` may be run again, with a newer schema, as long as it has thrown. */
+  /** `work` may be run again, with a newer schema, as long as it has thrown. Its result if it has one at once. */
   onTable<T>(
     { namespace, table }: TableName,
     use: 'read' | 'write',
     context: CallContext,
-    work: (target: TableTarget, bounds: CallBounds) => Promise<T>,
-  ): Promise<T> {
+    work: (target: TableTarget, bounds: CallBounds) => T | Promise<T>,
+  ): T | Promise<T> {
     const { gate, catalog } = this.#options;
     const lookUp = (bounds: CallBounds) => catalog.table(namespace, table, bounds, use);
-    return gate.run(namespace, () => this.#attempt(namespace, context, lookUp, work));
+    const attempt = (first?: Promise<T>) =>
+      gate.run(namespace, () => this.#attempt(namespace, context, lookUp, work, LIVE, first));
+    if (!gate.isOpen(namespace)) return attempt();
+    const begunAtMs = performance.now();
+    let first: T | Promise<T>;
+    try {
+      const target = catalog.knownTable(namespace, table);
+      if (target === null) return attempt();
+      first = work(target, this.bounds(context));
+    } catch (error) {
+      if (!mayBeOutOfDate(error)) throw error;
+      return attempt(Promise.reject(error));
+    }
+    if (first instanceof Promise) return attempt(first);
+    context.timing.databaseMs += performance.now() - begunAtMs;
+    return first;
   }
 
   /** The same on several tables, by one and the same schema. A table that is not declared is its error. */
@@ -81,7 +96,7 @@ export class DataCalls {
 
   /** @throws StaleSchemaError if a refusal of one of several operations may result from a schema that is out of date */
   async checkRefusals(namespace: string, refusals: readonly ApiError[], bounds: CallBounds): Promise<void> {
-    const doubtful = refusals.find(({ code }) => MAY_BE_OUT_OF_DATE.includes(code));
+    const doubtful = refusals.find(mayBeOutOfDate);
     if (doubtful !== undefined && (await this.#isOutOfDate(doubtful, namespace, bounds))) {
       throw new StaleSchemaError(namespace);
     }
@@ -115,16 +130,18 @@ export class DataCalls {
     namespace: string,
     context: CallContext,
     lookUp: (bounds: CallBounds) => Promise<Tables>,
-    work: (tables: Tables, bounds: CallBounds) => Promise<T>,
+    work: (tables: Tables, bounds: CallBounds) => T | Promise<T>,
     { isQueued }: { readonly isQueued: boolean } = LIVE,
+    first?: Promise<T>,
   ): Promise<T> {
     const bounds = this.bounds(context);
     const look = isQueued ? { deadline: Math.min(bounds.deadline, performance.now() + LOOK_AGAIN_MS) } : bounds;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
+        if (first !== undefined && attempt === 1) return await context.timing.database(() => first);
         const tables = await lookUp(bounds);
         if (isQueued) return await work(tables, bounds);
-        return await context.timing.database(() => work(tables, bounds));
+        return await context.timing.database(async () => work(tables, bounds));
       } catch (error) {
         const isOutOfDate = await this.#isOutOfDate(error, namespace, look).catch((failure: unknown) => {
           // Without the database it is unknown whether the schema is out of date: then the refusal of a queued write stands.
@@ -140,11 +157,16 @@ export class DataCalls {
 
   async #isOutOfDate(error: unknown, namespace: string, bounds: CallBounds): Promise<boolean> {
     if (error instanceof StaleSchemaError) return true;
-    if (!(error instanceof ApiError) || !MAY_BE_OUT_OF_DATE.includes(error.code)) return false;
+    if (!mayBeOutOfDate(error)) return false;
     const known = await this.#options.catalog.get(namespace, bounds);
     const stored = await this.#options.engine.schemas.readSchema(namespace, bounds);
     return stored?.revision !== known.revision;
   }
+}
+
+/** Whether a newer schema than the one read may resolve the error. */
+function mayBeOutOfDate(error: unknown): error is StaleSchemaError | ApiError {
+  return error instanceof StaleSchemaError || (error instanceof ApiError && MAY_BE_OUT_OF_DATE.includes(error.code));
 }
 
 async function tablesOf(

@@ -3,7 +3,7 @@ import { countOf, type PayloadOf } from '#protocol/payloads.ts';
 import type { Table } from '#protocol/schema.ts';
 import { parseSort } from '#protocol/sort.ts';
 import { sumTooLarge } from '../engine/model/aggregate.ts';
-import type { FindQuery } from '../engine/rows.ts';
+import type { FindQuery, Page } from '../engine/rows.ts';
 import { type CallContext, drainDeadline } from './call-context.ts';
 import { DataCalls, type DataOptions } from './data-calls.ts';
 import { parseAggregate } from './parse-aggregate.ts';
@@ -26,12 +26,15 @@ export function createDataHandlers(options: DataOptions) {
   }
 
   return {
-    async find(payload: PayloadOf<'find'>, context: CallContext): Promise<string> {
-      await drainForRead(payload.namespace, context);
-      const page = await calls.onTable(payload, 'read', context, async (target, bounds) =>
-        engine.find(target, parseFind(payload, target.table, options), bounds),
-      );
-      return `{"rows":${page.rows},"hasMore":${page.hasMore}}`;
+    find(payload: PayloadOf<'find'>, context: CallContext): string | Promise<string> {
+      const find = () =>
+        calls.onTable(payload, 'read', context, (target, bounds) =>
+          engine.find(target, parseFind(payload, target.table, options), bounds),
+        );
+      const page = queue?.hasConsistentReads(payload.namespace)
+        ? drainForRead(payload.namespace, context).then(find)
+        : find();
+      return page instanceof Promise ? page.then(pageResult) : pageResult(page);
     },
 
     async count(payload: PayloadOf<'count'>, context: CallContext): Promise<string> {
@@ -54,7 +57,7 @@ export function createDataHandlers(options: DataOptions) {
           throw error instanceof ApiError && error.code === 'invalid_value' ? sumTooLarge() : error;
         });
       });
-      return `{"rows":${page.rows},"hasMore":${page.hasMore}}`;
+      return pageResult(page);
     },
 
     async insert(payload: PayloadOf<'insert'>, context: CallContext): Promise<string> {
@@ -93,6 +96,10 @@ export function createDataHandlers(options: DataOptions) {
       return JSON.stringify(await queue.flush(namespace, drainDeadline(context)));
     },
   };
+}
+
+function pageResult({ rows, hasMore }: Page): string {
+  return `{"rows":${rows},"hasMore":${hasMore}}`;
 }
 
 function parseFind(payload: PayloadOf<'find'>, table: Table, { limits, engine }: DataOptions): FindQuery {

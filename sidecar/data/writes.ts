@@ -43,8 +43,8 @@ export class Writes {
     const { namespace } = payload;
     const slot = slotOf(op, payload, context);
     const meaning = this.#meaning(context);
-    const live = (): Promise<string> =>
-      this.#calls.onTable(payload, 'write', context, async (target, bounds) =>
+    const live = async (): Promise<string> =>
+      this.#calls.onTable(payload, 'write', context, (target, bounds) =>
         this.#options.engine.write(target, writeOf(op, payload, target.table, meaning), slot, bounds),
       );
     const accept = (queue: WriteQueue): Promise<string> =>

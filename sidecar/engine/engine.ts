@@ -62,6 +62,8 @@ export interface EngineStats {
   readonly commits: number;
   readonly committedWrites: number;
   readonly timeouts: number;
+  /** Finds answered on the API's thread (SQLite). */
+  readonly spotReads: number;
 }
 
 /**
@@ -81,7 +83,8 @@ export interface Engine {
   close(): Promise<void>;
   stats(): EngineStats;
 
-  find(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page>;
+  /** The page itself if the engine has read it on the spot. */
+  find(target: TableTarget, query: FindQuery, bounds: CallBounds): Page | Promise<Page>;
   count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number>;
   /** @throws ApiError `invalid_value` for a sum of float64 that no double holds; all other sums are exact */
   aggregate(target: TableTarget, query: AggregateQuery, bounds: CallBounds): Promise<Page>;

@@ -83,7 +83,7 @@ export class UniqueCheck {
     const fields = columns.map(({ name }) => name);
     const query = { fields, sort: [], limit: rows.length, offset: 0, maxBytes: ANSWER_BYTES };
     const filter = anyOf(columns, rows);
-    const page = await patiently(() => this.#engine.find(this.#target, { ...query, filter }, statementBounds()));
+    const page = await patiently(async () => this.#engine.find(this.#target, { ...query, filter }, statementBounds()));
     const there = new Set(rowsOfText(columns, page.rows).map((row) => textOf(columns, row)));
     return rows
       .filter(({ row }) => there.has(textOf(columns, row)))

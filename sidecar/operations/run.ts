@@ -17,9 +17,9 @@ import { checkPermission } from './permission.ts';
 export type OperationHandler<Op extends OperationName> = (
   payload: PayloadOf<Op>,
   context: CallContext,
-) => Promise<string>;
+) => string | Promise<string>;
 
-/** JSON text of the result of each operation. Failures are `ApiError`; anything else is an internal error. */
+/** JSON text of the result of each operation, at once if nothing must be waited for. Failures are `ApiError`; anything else is an internal error. */
 export type OperationHandlers = { readonly [Op in OperationName]: OperationHandler<Op> };
 
 /** Facts about an answered request, for logs and figures. */
@@ -153,7 +153,7 @@ export class Call<Op extends OperationName> {
     this.#payload = payload;
     checkPermission(name, payload, key);
     const deadline = this.#startedMs + timeoutMs;
-    const running = options.handlers[name](payload, {
+    const result = options.handlers[name](payload, {
       text: envelope.payload,
       kid: key.kid,
       allowUnfilteredWrites: key.allowUnfilteredWrites,
@@ -161,11 +161,15 @@ export class Call<Op extends OperationName> {
       now: options.now(),
       timing: this.#timing,
     });
+    if (typeof result === 'string') {
+      this.#succeed(result);
+      return;
+    }
     this.#timer = setTimeout(() => {
       this.refuse(new ApiError('timeout', 'the request took too long; a write may still be done'));
     }, deadline - performance.now());
-    running.then(
-      (result) => this.#succeed(result),
+    result.then(
+      (text) => this.#succeed(text),
       (error: unknown) => this.refuse(error),
     );
   }

@@ -57,6 +57,12 @@ export class SchemaCatalog {
     return tableOf(entry, table, use);
   }
 
+  /** As `table`, if nothing must be read for it; else null. @throws ApiError `unknown_table` */
+  knownTable(namespace: string, table: string): TableTarget | null {
+    const entry = this.#entries.get(namespace);
+    return entry === undefined ? null : (entry.targets.get(table) ?? tableOf(entry, table, 'read'));
+  }
+
   /**
    * As `table`, for a write that is only to be checked and queued: while the database does not answer, the schema known
    * last is good enough. The write is compiled again when it is applied.

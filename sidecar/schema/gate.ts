@@ -35,6 +35,11 @@ export class NamespaceGate {
     this.#waitMs = options.waitMs ?? MAX_SYNC_WAIT_MS;
   }
 
+  /** Whether an operation that begins and ends in this very step may run: no schema change holds operations back. */
+  isOpen(namespace: string): boolean {
+    return this.#states.get(namespace)?.isClosed !== true;
+  }
+
   /**
    * Runs `work` beside other operations, after a running schema change.
    * @throws ApiError `sync_in_progress` where that takes longer than 3 s.

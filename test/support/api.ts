@@ -36,7 +36,15 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-const STATS = { waitingReads: 0, runningReads: 0, waitingWrites: 0, commits: 0, committedWrites: 0, timeouts: 0 };
+const STATS = {
+  waitingReads: 0,
+  runningReads: 0,
+  waitingWrites: 0,
+  commits: 0,
+  committedWrites: 0,
+  timeouts: 0,
+  spotReads: 0,
+};
 
 const CAPABILITIES = { transactionalSchema: true, transactions: true, filterableJson: true, snapshots: true };
 

@@ -135,6 +135,7 @@ export class MongoEngine implements Engine {
       commits: this.#writes,
       committedWrites: this.#writes,
       timeouts: this.#timeouts,
+      spotReads: 0,
     };
   }
 

@@ -21,6 +21,7 @@ import { compileAggregate } from './aggregate-sql.ts';
 import { createCalls, type WorkerCalls } from './calls.ts';
 import { type ApplyPort, applyQueue } from './queue/apply-call.ts';
 import { type CompiledRead, compileCount, compileFind } from './read-sql.ts';
+import { SpotReads } from './spot/spot-reads.ts';
 import { type CallBody, type PendingCall, StatementBook } from './worker/pending-call.ts';
 import { WorkerPool } from './worker/pool.ts';
 import { batchCall, compileWrite } from './write-sql.ts';
@@ -42,10 +43,12 @@ export class SqliteEngine implements Engine {
   readonly inspect: WorkerCalls['inspect'];
   readonly tableSizes: WorkerCalls['tableSizes'];
   readonly #pool: WorkerPool;
+  readonly #spot: SpotReads;
   readonly #book = new StatementBook();
 
-  constructor(pool: WorkerPool) {
+  constructor(pool: WorkerPool, spot: SpotReads) {
     this.#pool = pool;
+    this.#spot = spot;
     const calls = createCalls((name, args, lane, deadline) => {
       const call = { ...pendingCall({ kind: 'job', name, args }, deadline), isLong: lane !== 'quick' };
       return lane === 'writer' ? pool.write(call) : pool.read(call);
@@ -68,9 +71,11 @@ export class SqliteEngine implements Engine {
   static async open(settings: SqliteSettings, options: EngineOptions): Promise<SqliteEngine> {
     const { snapshot } = options;
     const file = snapshot === undefined ? settings.file : copyDatabase(settings.file, snapshot.folder);
-    const pool = new WorkerPool({ ...settings, file }, options);
+    const spot = new SpotReads(file);
+    const pool = new WorkerPool({ ...settings, file }, options, () => spot.rest());
     const unusable = await pool.opened();
-    if (unusable === null) return new SqliteEngine(pool);
+    if (unusable === null) return new SqliteEngine(pool, spot);
+    spot.close();
     await pool.close();
     throw new Error(`database ${settings.file}: ${unusable}`);
   }
@@ -80,14 +85,19 @@ export class SqliteEngine implements Engine {
   }
 
   close(): Promise<void> {
+    this.#spot.close();
     return this.#pool.close();
   }
 
   stats(): EngineStats {
-    return this.#pool.stats();
+    return { ...this.#pool.stats(), spotReads: this.#spot.count };
   }
 
-  find(target: TableTarget, query: FindQuery, { deadline }: CallBounds): Promise<Page> {
+  find(target: TableTarget, query: FindQuery, { deadline }: CallBounds): Page | Promise<Page> {
+    return this.#spot.find(target, query, deadline) ?? this.#findInReader(target, query, deadline);
+  }
+
+  #findInReader(target: TableTarget, query: FindQuery, deadline: number): Promise<Page> {
     const { limit, maxBytes } = query;
     return this.#runRead(target, compileFind(target, query), deadline, (statement, params) => ({
       kind: 'find',

@@ -45,7 +45,8 @@ interface Selection {
 /** Selections of all columns, for most finds. A table lives as long as its schema is cached. */
 const wholeRows = new WeakMap<Table, Selection>();
 
-function selection(table: Table, fields: readonly string[]): Selection {
+/** Columns of the rows of a read. */
+export function selection(table: Table, fields: readonly string[]): Selection {
   if (!isWholeRow(table, fields)) return selectionOf(fields.map((name) => columnNamed(table, name)));
   let whole = wholeRows.get(table);
   if (whole === undefined) {

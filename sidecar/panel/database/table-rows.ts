@@ -34,7 +34,7 @@ export class TableRows {
       const target = await catalog.table(namespace, table, this.#access.bounds(), 'read');
       const columns = columnInfos(target.table, engine.capabilities);
       const names = columns.map(({ name }) => name);
-      const { text, isBehind } = await this.#reading((data) =>
+      const { text, isBehind } = await this.#reading(async (data) =>
         data.find({ ...payload, fields: names }, this.#access.context()),
       );
       const { rows, hasMore } = readPage(text);

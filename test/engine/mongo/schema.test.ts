@@ -63,7 +63,7 @@ describe('a change that was cut off', () => {
     await cutOff('left');
     expect(await engine.schemas.readSchema('left', within(5000))).toMatchObject({ isUnfinished: true });
     const find = (on: Engine) =>
-      onNotes(on, 'left', (target) => on.find(target, { ...ALL, fields: [...columns(target)] }, within(20_000)));
+      onNotes(on, 'left', async (target) => on.find(target, { ...ALL, fields: [...columns(target)] }, within(20_000)));
     await expect(find(engine)).rejects.toMatchObject({ code: 'sync_in_progress' });
     expect(await engine.schemas.readSchema('left', within(5000))).toMatchObject({ isUnfinished: true });
     const later = await world.engine(world.url, NOW + 11_000);

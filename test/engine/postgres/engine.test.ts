@@ -31,8 +31,8 @@ describe('round trips', () => {
       insert: (slot) => insert(counted, target, [note({}), note({})], 5000, slot),
       'insert with ids that were given before': (slot) =>
         insert(counted, target, [note({ id: -1 - target.revision })], 5000, slot),
-      find: () => counted.find(target, { ...FIND, filter: byId(target, 1) }, within(5000)),
-      'find of nothing': () => counted.find(target, { ...FIND, filter: byId(target, 999) }, within(5000)),
+      find: async () => counted.find(target, { ...FIND, filter: byId(target, 1) }, within(5000)),
+      'find of nothing': async () => counted.find(target, { ...FIND, filter: byId(target, 999) }, within(5000)),
       count: () => counted.count(target, null, within(5000)),
       update: (slot) =>
         counted.write(
@@ -198,8 +198,8 @@ describe('a schema that has changed meanwhile', () => {
         engine.write(target, { op: 'upsert', row: note({ tag: 't' }), keys: ['tag'], update: [] }, slot, within(5000)),
       );
     }
-    await stale(engine.find(target, FIND, within(5000)));
-    await stale(engine.find(target, { ...FIND, filter: byId(target, 77) }, within(5000)));
+    await stale(Promise.resolve(engine.find(target, FIND, within(5000))));
+    await stale(Promise.resolve(engine.find(target, { ...FIND, filter: byId(target, 77) }, within(5000))));
     await stale(engine.count(target, null, within(5000)));
     await sync(other, 'stale', { tables: [] });
     await stale(engine.count(target, null, within(5000)));

@@ -44,6 +44,7 @@ export class PooledSessions implements Sessions {
     commits: 0,
     committedWrites: 0,
     timeouts: 0,
+    spotReads: 0,
   };
   #isClosed = false;
 

@@ -26,6 +26,8 @@ export interface LinkEvents {
   /** After every message of answers. All calls in it are settled, except reads that went over their budget. */
   readonly onAnswers: (overBudget: readonly PendingCall[], commits: Commits) => void;
   readonly onTimeout: () => void;
+  /** The worker has not answered a call until its deadline. */
+  readonly onSilence: () => void;
   readonly log: EngineLog;
 }
 
@@ -162,6 +164,7 @@ export class WorkerLink {
     if (this.outstanding === 0) return;
     for (const { sequence, pending } of this.#outstanding.giveUp(now - GRACE_MS)) {
       this.#events.onTimeout();
+      this.#events.onSilence();
       pending.reject(this.#lost(sequence, 'database_timeout'));
     }
     if (this.#isStuck(now)) this.#replace();

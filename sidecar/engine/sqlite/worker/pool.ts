@@ -33,7 +33,8 @@ export class WorkerPool {
   #committedWrites = 0;
   #timeouts = 0;
 
-  constructor({ file, poolSize }: SqliteSettings, options: EngineOptions) {
+  /** `onSilence`: a worker has not answered a call until its deadline. */
+  constructor({ file, poolSize }: SqliteSettings, options: EngineOptions, onSilence: () => void) {
     const common = { file };
     this.#options = options;
     const onTimeout = (): void => {
@@ -44,13 +45,12 @@ export class WorkerPool {
       { ...common, role: 'writer', isBackground: false },
       {
         log: (...line) => this.#logOfWriter(...line),
-        onTimeout,
+        ...{ onTimeout, onSilence },
         onAnswers: (_, commits) => this.#noteCommits(commits),
       },
     );
     const readerEvents = {
-      log,
-      onTimeout,
+      ...{ log, onTimeout, onSilence },
       onAnswers: (overBudget: readonly PendingCall[]): void => {
         this.#lanes.moveToSlow(overBudget);
         this.#lanes.flush();
@@ -92,7 +92,7 @@ export class WorkerPool {
     });
   }
 
-  stats(): EngineStats {
+  stats(): Omit<EngineStats, 'spotReads'> {
     return {
       waitingReads: this.#lanes.waiting,
       runningReads: this.#lanes.running,
