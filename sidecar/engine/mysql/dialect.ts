@@ -19,6 +19,7 @@ const AMOUNT_DIGITS = 3;
 export const MYSQL_DIALECT: SqlDialect = {
   quoted,
   streamsRows: true,
+  confirmRowSql: '',
   placeholder: () => '?',
   toParam,
   typed: (column, place) =>

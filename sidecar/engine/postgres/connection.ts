@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { UnusableDatabaseError } from '../model/failures.ts';
 import type { ServerSettings } from '../settings.ts';
+import { UnconfirmedError } from '../sql/pool/deadline-session.ts';
 import type { SqlConnection, SqlDriver } from '../sql/pool/driver.ts';
 import type { SqlParam, SqlResult } from '../sql/session.ts';
 import { classify, describe, isUnprepared } from './failures.ts';
@@ -83,6 +84,8 @@ class PostgresConnection implements SqlConnection {
   readonly #prepared = new Set<string>();
   #isConnected = false;
   #isGone = false;
+  /** A commit did not wait for its replicas to the end: our cancel, or the server's stop, ended the wait. */
+  #isUnconfirmed = false;
 
   constructor(settings: ServerSettings, names: StatementNames) {
     const config = clientConfig(settings);
@@ -93,6 +96,10 @@ class PostgresConnection implements SqlConnection {
     });
     this.#client.on('end', () => {
       this.#isGone = true;
+    });
+    // The server reports success and this notice. Its text depends on the server's language; the routine does not.
+    this.#client.on('notice', ({ routine }) => {
+      if (routine === 'SyncRepWaitForLSN') this.#isUnconfirmed = true;
     });
   }
 
@@ -121,7 +128,9 @@ class PostgresConnection implements SqlConnection {
     const config = { text, rowMode: 'array', ...(params && { values: params as unknown[] }), ...(name && { name }) };
     return new Promise((resolve, reject) => {
       this.#client.query(config as pg.QueryArrayConfig, (error, answer) => {
-        if (error === null || error === undefined) return resolve(resultOf(answer));
+        if (error === null || error === undefined) {
+          return this.#isUnconfirmed ? reject(new UnconfirmedError()) : resolve(resultOf(answer));
+        }
         if (isUnprepared(error)) this.#names.forget(text);
         reject(error);
       });
@@ -140,6 +149,7 @@ class PostgresConnection implements SqlConnection {
   async commit(): Promise<void> {
     const { command } = await this.#client.query('COMMIT');
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
+    if (this.#isUnconfirmed) throw new UnconfirmedError();
   }
 
   cancel(): Promise<void> {

@@ -27,6 +27,7 @@ export function paramType(column: Column): string {
 export const POSTGRES_DIALECT: SqlDialect = {
   quoted,
   streamsRows: false,
+  confirmRowSql: ' FOR UPDATE',
   placeholder: (position) => `$${position}`,
   toParam: (_column, value) => value,
   typed: (column, place) => `${place}::${paramType(column)}`,

@@ -20,6 +20,11 @@ export interface SqlDialect {
    * server measures the rows and leaves out those behind the end of the page.
    */
   readonly streamsRows: boolean;
+  /**
+   * End of a SELECT whose answer counts only once the replicas that the server waits for have the row: a lock, which makes it
+   * commit. Empty if an answered commit can never be missing on a replica that takes over.
+   */
+  readonly confirmRowSql: string;
   /** Place of the parameter with this position, from 1: `$1`, `?`. */
   placeholder(position: number): string;
 

@@ -13,12 +13,12 @@ export class SlotTakenError extends ApiError {
 
 /** The record of a slot; null if the slot is free. */
 export async function recall(
-  { quoted, placeholder }: SqlDialect,
+  { quoted, placeholder, confirmRowSql }: SqlDialect,
   session: Session,
   { kid, namespace, key, now }: Pick<IdempotencySlot, 'kid' | 'namespace' | 'key' | 'now'>,
 ): Promise<RememberedResult | null> {
   const sql = `SELECT fingerprint, result FROM _idempotency WHERE kid = ${placeholder(1)}
-    AND namespace = ${placeholder(2)} AND ${quoted('key')} = ${placeholder(3)} AND expires_at > ${placeholder(4)}`;
+    AND namespace = ${placeholder(2)} AND ${quoted('key')} = ${placeholder(3)} AND expires_at > ${placeholder(4)}${confirmRowSql}`;
   const [row] = (await session.prepared(sql, [kid, namespace, key, BigInt(now)])).rows;
   return row === undefined ? null : { fingerprint: String(row[0]), result: String(row[1]) };
 }

@@ -13,6 +13,14 @@ export class AbandonedError extends Error {
   }
 }
 
+/** The statement is committed here, but the replicas that must have it may lack it: a fail-over may lose it. */
+export class UnconfirmedError extends Error {
+  constructor() {
+    super('the replicas did not confirm in time');
+    this.name = 'UnconfirmedError';
+  }
+}
+
 /** The connection was gone before the statement was sent. */
 export class UnsentError extends Error {
   constructor() {

@@ -6,7 +6,7 @@ import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { writeConflict } from '../change.ts';
 import type { Session, Sessions, SqlBounds, SqlFailure } from '../session.ts';
-import { AbandonedError, DeadlineSession, UnsentError } from './deadline-session.ts';
+import { AbandonedError, DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection, SqlFailures } from './driver.ts';
 
 /** Contract section 5. */
@@ -194,6 +194,7 @@ export class PooledSessions implements Sessions {
   #judge(kind: Kind, { namespace }: SqlBounds, { stage, cause }: AttemptError): 'conflict' | 'reconnect' | Error {
     if (cause instanceof ApiError || cause instanceof StaleSchemaError) return cause;
     if (cause instanceof UnsentError) return 'reconnect';
+    if (cause instanceof UnconfirmedError) return this.#timeout(true);
     const isUnknown = stage === 'committing' || (kind === 'write' && stage === 'sent');
     if (cause instanceof AbandonedError) return this.#timeout(isUnknown);
     const failure = this.#source.classify(cause);
@@ -272,7 +273,7 @@ async function inTransaction<T>(session: DeadlineSession, work: Work<T>): Promis
 function isConnectionAtFault(error: unknown, failures: SqlFailures): boolean {
   const cause = error instanceof AttemptError ? error.cause : error;
   if (cause instanceof ApiError || cause instanceof StaleSchemaError) return false;
-  if (cause instanceof AbandonedError || cause instanceof UnsentError) return true;
+  if (cause instanceof AbandonedError || cause instanceof UnconfirmedError || cause instanceof UnsentError) return true;
   return failures.classify(cause).kind === 'lost';
 }
 
