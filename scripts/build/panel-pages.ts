@@ -18,16 +18,44 @@ function place(folder: string, name: string, contents: string | Uint8Array): voi
   writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }));
 }
 
-function placeLocales(root: string, folder: string): Record<string, string> {
-  const places: Record<string, string> = {};
+type Texts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Areas of the texts by the time at which a page reads them; all others are read at sign-in (`web/core/i18n.ts`). */
+const FIRST_AREAS: readonly string[] = ['common', 'sign-in', 'setup'];
+const TOOL_AREAS: readonly string[] = ['tools', 'jobs', 'sources', 'merge', 'packages', 'updates'];
+/** Errors that somebody who is not signed in can meet. */
+const FIRST_ERRORS =
+  /^(body|csrf|folder-|host|internal|login|method|origin|permission|rate|route|session|settings\.dash|setup|users)/;
+
+function partOf(area: string, key: string): 'first' | 'pages' | 'tools' {
+  if (area === 'errors') return FIRST_ERRORS.test(key) ? 'first' : 'pages';
+  if (FIRST_AREAS.includes(area)) return 'first';
+  return TOOL_AREAS.includes(area) ? 'tools' : 'pages';
+}
+
+function textsOf(all: Texts, part: string): Texts {
+  const areas = Object.entries(all).map(
+    ([area, texts]) => [area, Object.entries(texts).filter(([key]) => partOf(area, key) === part)] as const,
+  );
+  const filled = areas.filter(([, texts]) => texts.length > 0);
+  return Object.fromEntries(filled.map(([area, texts]) => [area, Object.fromEntries(texts)]));
+}
+
+/** Places the texts of each language in three files; the page knows their names. */
+function placeLocales(root: string, folder: string): Record<string, Record<string, string>> {
+  const places: Record<string, Record<string, string>> = {};
   const sources = join(root, WEB, 'locales');
   for (const file of readdirSync(sources)) {
     const locale = basename(file, '.json');
-    const text = JSON.stringify(JSON.parse(readFileSync(join(sources, file), 'utf8')));
-    const hash = createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase();
-    const name = `locale-${locale}-${hash}.json`;
-    place(folder, name, text);
-    places[locale] = `/assets/${name}`;
+    const all = JSON.parse(readFileSync(join(sources, file), 'utf8')) as Texts;
+    const parts = ['first', 'pages', 'tools'].map((part) => {
+      const text = JSON.stringify(textsOf(all, part));
+      const hash = createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase();
+      const name = `locale-${part}-${locale}-${hash}.json`;
+      place(folder, name, text);
+      return [part, `/assets/${name}`];
+    });
+    places[locale] = Object.fromEntries(parts);
   }
   return places;
 }
@@ -38,7 +66,7 @@ function named(files: readonly OutputFile[], pattern: RegExp): string {
   return `/assets/${file}`;
 }
 
-function headOf(files: readonly OutputFile[], locales: Record<string, string>): string {
+function headOf(files: readonly OutputFile[], locales: Record<string, Record<string, string>>): string {
   const main = named(files, /^main-.*\.js$/);
   // Modules that the first script imports are requested together with it.
   const text = files.find(({ path }) => main.endsWith(basename(path)))?.text ?? '';

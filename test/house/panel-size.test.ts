@@ -29,15 +29,17 @@ function bytesOf(files: Iterable<string>, encoding: string): number {
   return [...files].reduce((sum, file) => sum + readFileSync(join(PAGES, `${file}.${encoding}`)).length, 0);
 }
 
-function largestLocale(encoding: string): string {
+function largestLocale(part: 'first' | 'pages', encoding: string): string {
   const size = (name: string) => bytesOf([`assets/${name}`], encoding);
-  const names = LOCALES.map((locale) => only(new RegExp(`^locale-${locale}-[A-Z0-9]{8}\\.json$`)));
+  const names = LOCALES.map((locale) => only(new RegExp(`^locale-${part}-${locale}-[A-Z0-9]{8}\\.json$`)));
   return names.reduce((largest, name) => (size(name) > size(largest) ? name : largest));
 }
 
 function filesOf(scripts: readonly RegExp[], styles: readonly RegExp[], encoding: string): Set<string> {
   const names = scripts.reduce((known, pattern) => withImports(only(pattern), known), new Set<string>());
-  const assets = [...names, ...styles.map(only), only(/^icon-.*\.svg$/), largestLocale(encoding)];
+  const texts = styles === SIGN_IN_STYLES ? (['first'] as const) : (['first', 'pages'] as const);
+  const locales = texts.map((part) => largestLocale(part, encoding));
+  const assets = [...names, ...styles.map(only), only(/^icon-.*\.svg$/), ...locales];
   return new Set(['index.html', ...assets.map((name) => `assets/${name}`)]);
 }
 

@@ -34,20 +34,44 @@ export function isLanguage(locale: string | null): locale is string {
   return locale !== null && Object.hasOwn(LANGUAGES, locale);
 }
 
+/** Texts before sign-in, of the pages, and of the bundle tools; each part is read when it is needed first. */
+export type TextPart = 'first' | 'pages' | 'tools';
+
+const needed = new Set<TextPart>(['first']);
+let known = '';
+
 /** Where the build put each language: written into the page, because the names carry hashes. */
-function placeOf(locale: string): string {
+function placesOf(locale: string): Readonly<Record<TextPart, string>> {
   const list = document.querySelector('meta[name="locales"]')?.getAttribute('content') ?? '{}';
-  const places = JSON.parse(list) as Record<string, string>;
-  return places[locale] ?? (places.en as string);
+  const places = JSON.parse(list) as Record<string, Record<TextPart, string>>;
+  return places[locale] ?? (places.en as Record<TextPart, string>);
+}
+
+async function readPart(locale: string, part: TextPart): Promise<Messages> {
+  const response = await fetch(placesOf(locale)[part]);
+  if (!response.ok) throw new Error(`The texts of ${locale} cannot be read (${response.status}).`);
+  return (await response.json()) as Messages;
 }
 
 export async function useLanguage(locale: string): Promise<void> {
-  const { locale: current, messages } = language.get();
-  if (locale === current && Object.keys(messages).length > 0) return;
-  const response = await fetch(placeOf(locale));
-  if (!response.ok) throw new Error(`The texts of ${locale} cannot be read (${response.status}).`);
+  const wanted = [locale, ...needed].join();
+  if (wanted === known) return;
+  const parts = await Promise.all([...needed].map((part) => readPart(locale, part)));
+  known = wanted;
   document.documentElement.lang = locale;
-  language.set({ locale, messages: (await response.json()) as Messages });
+  language.set({ locale, messages: joined(parts) });
+}
+
+/** Reads a part in the present language; from then on it is read in each language that is chosen. */
+export async function useTexts(part: TextPart): Promise<void> {
+  needed.add(part);
+  await useLanguage(language.get().locale);
+}
+
+/** Errors stand in more than one part. */
+function joined(parts: readonly Messages[]): Messages {
+  const areas = new Set(parts.flatMap((part) => Object.keys(part)));
+  return Object.fromEntries([...areas].map((area) => [area, Object.assign({}, ...parts.map((part) => part[area]))]));
 }
 
 function messageOf(key: string): Message | undefined {

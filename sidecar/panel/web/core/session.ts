@@ -1,6 +1,6 @@
 import type { Permission } from '#panel/shapes/permissions.ts';
 import { api, fetchSession, listenToSession, type SessionReply } from './api.ts';
-import { isLanguage, LANGUAGES, useLanguage } from './i18n.ts';
+import { isLanguage, LANGUAGES, useLanguage, useTexts } from './i18n.ts';
 import { createStore, useStore } from './store.ts';
 
 /** Why the sign-in page is shown to somebody who was signed in. */
@@ -49,6 +49,7 @@ async function enter(reply: SessionReply): Promise<void> {
   }
   // Without the language the page is usable, so a fault here keeps nobody out.
   const settings = await api.get<{ settings: { locale: string } }>('/api/settings').catch(() => null);
+  await useTexts('pages');
   if (settings !== null) await useLanguage(settings.settings.locale);
   session.set({
     phase: 'signed-in',
