@@ -1,7 +1,7 @@
 import type { Bundle } from './bundle.ts';
-import { readBundleFolders } from './bundle-folders.ts';
+import { isFolder, readBundleFolders, refreshManifest } from './bundle-folders.ts';
 
-/** The bundles below a folder. What was read once stays, whatever becomes of its folder. */
+/** The bundles below a folder. A bundle that was read stays until `reread`, whatever becomes of its folder. */
 export class BundleList {
   readonly folder: string;
   readonly #bundles = new Map<string, Bundle>();
@@ -23,6 +23,17 @@ export class BundleList {
   find(name: string): Bundle | undefined {
     if (!this.#bundles.has(name)) this.read();
     return this.#bundles.get(name);
+  }
+
+  /** Also forgets bundles that do not run and whose folder has gone. Throws if the folder cannot be read. */
+  reread(): void {
+    this.read();
+    for (const bundle of this.all) {
+      const isIdle = (bundle.state === 'stopped' || bundle.state === 'failed') && bundle.stopping === null;
+      if (!isIdle) continue;
+      if (isFolder(bundle.folder)) refreshManifest(bundle);
+      else this.#bundles.delete(bundle.name);
+    }
   }
 
   /** Returns entries that are no bundle, with the reason. Throws if the folder cannot be read. */

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readAutostart } from './autostart-file.ts';
 import type { Bundle } from './bundle.ts';
 import { BundleList } from './bundle-list.ts';
 import { CommandTable } from './command-table.ts';
 import type { ConsoleLines } from './console-lines.ts';
 import { ExportTable } from './export-table.ts';
+import { describeError } from './failures.ts';
 import { Lifecycle } from './lifecycle.ts';
 
 /** All stop functions together, when the server itself stops: it has 15 s (contract section 9). */
@@ -47,6 +49,16 @@ export class GameServer {
     return this.#bundles.all;
   }
 
+  /** Looks which bundles there are now; starts and stops nothing. */
+  reread(): void {
+    try {
+      this.#bundles.reread();
+    } catch (error) {
+      this.#console.say(`The bundles cannot be read: ${describeError(error)}`);
+    }
+    this.#onBundles();
+  }
+
   /** Reads the folder and starts what starts by itself. Resolves when all of that is up or has failed. */
   async startAll(): Promise<void> {
     for (const line of this.#bundles.read()) this.#console.say(line);
@@ -54,7 +66,11 @@ export class GameServer {
     for (const bundle of this.bundles) {
       if (bundle.manifest === null) this.#console.say(`FAILED  ${bundle.name}: ${bundle.reason}`);
     }
-    const automatic = this.bundles.filter((bundle) => bundle.manifest?.autostart === true);
+    const { choices, problem } = readAutostart(this.#bundles.folder);
+    if (problem !== '') this.#console.say(problem);
+    const automatic = this.bundles.filter(
+      ({ name, manifest }) => manifest !== null && (choices.get(name) ?? manifest.autostart),
+    );
     await Promise.all(automatic.map((bundle) => this.#lifecycle.start(bundle)));
   }
 

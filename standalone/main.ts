@@ -69,7 +69,11 @@ function serve({ root, vfs, panelChannel }: Arguments): void {
   const terminal = new ConsoleTerminal();
   const lines = new ConsoleLines((text) => terminal.write(text));
   const server: GameServer = new GameServer({ root, vfs, console: lines, onBundles: () => panel.bundlesChanged() });
-  const panel = new PanelChannel(panelChannel === null ? null : openChannel(panelChannel), () => server.bundles);
+  const panel = new PanelChannel(
+    panelChannel === null ? null : openChannel(panelChannel),
+    () => server.bundles,
+    () => server.reread(),
+  );
   const quit = stopOnce(server, lines);
   const commands = new ConsoleCommands(server, lines, quit);
   surviveBundles(server, lines);

@@ -18,18 +18,21 @@ export function openChannel(fd: number): Duplex {
 
 /**
  * If a panel has started this server there is a channel beside the console, with a JSON text a line: it carries the state
- * of the bundles, and a ping that comes over it is answered, both without a line on the console. Without a channel (null)
- * this does nothing.
+ * of the bundles, a ping that comes over it is answered, and `reread` looks for other folders, all without a line on the
+ * console. Without a channel (null) this does nothing.
  */
 export class PanelChannel {
   readonly #channel: Duplex | null;
   readonly #bundles: () => readonly Bundle[];
+  readonly #reread: () => void;
   #gathering: NodeJS.Timeout | undefined;
   #isFull = false;
 
-  constructor(channel: Duplex | null, bundles: () => readonly Bundle[]) {
+  /** @param reread called when the panel has changed the folder of the bundles */
+  constructor(channel: Duplex | null, bundles: () => readonly Bundle[], reread: () => void = () => {}) {
     this.#channel = channel;
     this.#bundles = bundles;
+    this.#reread = reread;
     if (channel === null) return;
     // A panel that has gone is none of the game's business.
     channel.on('error', () => {});
@@ -63,6 +66,7 @@ export class PanelChannel {
   #answer(line: string): void {
     try {
       const { type, id } = JSON.parse(line) as { type?: unknown; id?: unknown };
+      if (type === 'reread') this.#reread();
       if (type === 'ping' && typeof id === 'number') this.#write(JSON.stringify({ type: 'pong', id }));
     } catch {
       // No message of a panel.

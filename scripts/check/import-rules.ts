@@ -42,7 +42,7 @@ const PANEL_PARTS = [
       'routes',
       'server',
     ],
-    ...['settings', 'setup', 'sources', 'sources/git'],
+    ...['settings', 'setup', 'sources', 'sources/git', 'trash'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -228,6 +228,11 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/bundles/',
     zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/panel/settings/', 'sidecar/log.ts', 'sidecar/log-event.ts'],
     packages: ['zod'],
+  },
+  {
+    path: 'sidecar/panel/trash/',
+    zones: [...PANEL, ...['bundles', 'jobs', 'settings'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
   },
   {
     path: 'sidecar/panel/charts/',

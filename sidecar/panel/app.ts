@@ -22,6 +22,7 @@ import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
 import { sourceAccountRoutes } from './routes/source-accounts.ts';
+import { trashRoutes } from './routes/trash.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
 
@@ -35,6 +36,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...auditRoutes(services),
     ...bridgeRoutes(services),
     ...bundleRoutes(services),
+    ...trashRoutes(services),
     ...bundleToolsRoutes(services),
     ...sourceAccountRoutes(services),
     ...serverRoutes(services),

@@ -11,13 +11,16 @@ import { AttemptLimit } from './attempt-limit.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { Bridge } from './bridge/bridge.ts';
 import { BridgeDiagnostics } from './bridge/bridge-log.ts';
+import { BundleMarks } from './bundles/bundle-marks.ts';
 import { Bundles } from './bundles/bundles.ts';
+import { OwnTags } from './bundles/own-tags.ts';
 import { Charts, type WatchedServer } from './charts/charts.ts';
 import { ServerDiagnostics } from './console/console-log.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
 import { createGameServer } from './create-game-server.ts';
 import { createSources } from './create-sources.ts';
+import { createTrash } from './create-trash.ts';
 import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
@@ -59,7 +62,9 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now, monotonicNow });
   const server = createGameServer({ base, store, trouble, audit, ...start });
   const status = () => server.control.status();
-  const bundles = new Bundles({ server: server.control, settings });
+  const serverConfig = new ServerConfig({ settings, store, now, replaceFile });
+  const bundleMarks = new BundleMarks({ settings, serverConfig, tags: new OwnTags(store), replaceFile });
+  const bundles = new Bundles({ server: server.control, settings, marks: bundleMarks });
   const watchers = createWatchers(base, { store, trouble, log, server: server.control, serverPid: start.serverPid });
   const events = createEvents({ logs, people, server, watchers, trouble, now });
   bundles.onChange((list) => events.publish('bundles', list, 'bundles.read'));
@@ -67,10 +72,12 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   jobs.onChange((job, access) => events.publishJob(job, access));
   return {
     ...people,
-    ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles, jobs },
+    ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles, bundleMarks, jobs },
+    ...{ serverConfig },
+    ...createTrash({ ...watchers, store, trouble, settings, server: server.control, bundles, bundleMarks, jobs, now }),
     ...watchers,
     ...createSources({ base, store, settings }),
-    ...createOwnerServices({ base, store, log, settings, accounts: people.accounts, status }),
+    ...createOwnerServices({ base, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),
       new SidecarDiagnostics(logs.sidecar),
@@ -155,6 +162,8 @@ function createWatchers(base: PanelBase, { store, trouble, log, server, serverPi
       ...base,
       ...{ store, onTrouble },
       keys: config.keys,
+      extend: base.handlers['schema.extend'],
+      removed: config.schema.removed,
       maxPending: config.writeBehind.maxPending,
       statementTimeoutMs: config.database.statementTimeoutMs,
       log: (level, message, fields) => log[level](message, fields),
@@ -163,8 +172,7 @@ function createWatchers(base: PanelBase, { store, trouble, log, server, serverPi
 }
 
 interface OwnerBase {
-  readonly base: Pick<PanelBase, 'config' | 'now' | 'apiAddress'>;
-  readonly store: PanelStore;
+  readonly base: Pick<PanelBase, 'config' | 'apiAddress'>;
   readonly log: Log;
   readonly settings: PanelSettings;
   readonly accounts: Accounts;
@@ -173,13 +181,12 @@ interface OwnerBase {
 }
 
 /** Services for the owner's settings, at the first start and later. */
-function createOwnerServices({ base, store, log, settings, accounts, status }: OwnerBase) {
-  const { config, now, apiAddress } = base;
+function createOwnerServices({ base, log, settings, accounts, status }: OwnerBase) {
+  const { config, apiAddress } = base;
   const { backend, serverRoot } = settings.preset;
   const preset = backend === undefined || serverRoot === undefined ? null : { backend, serverRoot };
   return {
     setup: new Setup({ config, accounts, settings, preset, log, apiAddress }),
-    serverConfig: new ServerConfig({ settings, store, now, replaceFile }),
     serverPath: new ServerPath({ settings, status, reserved: reservedFolders(config.folder) }),
   };
 }

@@ -93,6 +93,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   const begin = async () => {
     await services.bridge.apply();
     services.jobs.open();
+    await services.trash.begin();
     await services.server.control.open().catch((error) => {
       throw storeFaultOf(error, panel.data) ?? error;
     });
@@ -118,6 +119,7 @@ function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: bool
   return [
     () => services.jobs.close(),
     () => (keepsServer ? services.server.letGo() : services.server.close()),
+    () => services.trash.close(),
     () => services.events.close(),
     () => services.bridge.close(),
     () => closeApp(app),

@@ -2,6 +2,7 @@ import { PanelError } from '../panel-error.ts';
 import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import { type BundleManifest, bare, readBundleFolder } from './bundle-manifests.ts';
+import type { BundleMarks } from './bundle-marks.ts';
 import { readFxResources } from './fx-resources.ts';
 
 export const BUNDLE_ACTIONS = ['start', 'stop', 'restart'] as const;
@@ -21,6 +22,8 @@ export interface BundleServer {
 export interface BundlesOptions {
   readonly server: BundleServer;
   readonly settings: PanelSettings;
+  /** Tags and autostart of the owner, above the manifests. Without them the manifests hold. */
+  readonly marks?: BundleMarks;
 }
 
 /** Time in which changes are gathered into one report. */
@@ -30,12 +33,14 @@ const GATHER_MS = 100;
 export class Bundles {
   readonly #server: BundleServer;
   readonly #settings: PanelSettings;
+  readonly #marks: BundleMarks | null;
   readonly #listeners = new Set<(bundles: readonly BundleInfo[]) => void>();
   #gathering: NodeJS.Timeout | null = null;
   #told = '';
 
-  constructor({ server, settings }: BundlesOptions) {
+  constructor({ server, settings, marks }: BundlesOptions) {
     this.#server = server;
+    this.#marks = marks ?? null;
     this.#settings = settings;
     server.onBundles(() => this.#changed());
     server.onStatus(() => this.#changed());
@@ -44,6 +49,24 @@ export class Bundles {
 
   /** Sorted by name. */
   async list(): Promise<BundleInfo[]> {
+    const bundles = await this.declared();
+    return this.#marks === null ? bundles : this.#marks.apply(bundles);
+  }
+
+  /**
+   * Looked up in the list, never joined to a path.
+   *
+   * @returns the bundle without marks of the owner
+   * @throws PanelError `bundleTools.unknown`
+   */
+  async find(name: unknown): Promise<BundleInfo> {
+    const known = (await this.declared()).find((bundle) => bundle.name === name);
+    if (known === undefined) throw new PanelError('bundleTools.unknown', { field: 'name' });
+    return known;
+  }
+
+  /** The bundles without marks of the owner, sorted by name. */
+  async declared(): Promise<BundleInfo[]> {
     const running = this.#server.bundles();
     if (running !== null) return running.toSorted(byName);
     const { backend, serverRoot, bundles } = this.#settings.values;
@@ -54,6 +77,11 @@ export class Bundles {
     if (backend === 'fxserver') return this.#withStates(await readFxResources(serverRoot));
     if (backend === 'command') return bundles.map((name) => ({ ...bare(name), state: unknown })).sort(byName);
     return [];
+  }
+
+  /** Called after marks, or folders of a server that does not run, have changed. */
+  refresh(): void {
+    this.#changed();
   }
 
   /** Called after a change with the whole list. */

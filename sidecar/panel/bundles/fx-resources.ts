@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ensuredBy } from '../settings/ensure-lines.ts';
 import { type BundleManifest, bare, foldersIn, readSmall, textOf, textsOf } from './bundle-manifests.ts';
 
 /** Depth of nested folders in brackets, which hold resources. */
@@ -37,16 +38,6 @@ async function collect(
       (await readSmall(join(folder, name, '__resource.lua'), root));
     if (text !== null) found.push({ ...ofLua(name, text), tags: categories });
   }
-}
-
-/** Names after `ensure` and `start`, as the server reads its configuration: one command per line, `#` and `//` begin remarks. */
-function ensuredBy(config: string): Set<string> {
-  const names = new Set<string>();
-  for (const line of config.split(/\r?\n/)) {
-    const name = /^\s*(?:ensure|start)\s+"?([^\s"#]+)"?/.exec(line)?.[1];
-    if (name !== undefined) names.add(name);
-  }
-  return names;
 }
 
 /**

@@ -1,8 +1,77 @@
+import { z } from 'zod';
+import type { BundleMarks } from '../bundles/bundle-marks.ts';
 import { BUNDLE_ACTIONS, type Bundles } from '../bundles/bundles.ts';
 import { needs, type PanelRoute, route } from '../http/route.ts';
+import { PanelError } from '../panel-error.ts';
+import type { PanelSettings } from '../settings/panel-settings.ts';
+import { toolsSwitch } from './tools-switch.ts';
 
-/** Bundles: their state, and what may be done to each. Tags and autostart are shown; their changes come later. */
-export function bundleRoutes({ bundles }: { readonly bundles: Bundles }): PanelRoute[] {
+export interface BundleServices {
+  readonly bundles: Bundles;
+  readonly bundleMarks: BundleMarks;
+  readonly settings: PanelSettings;
+}
+
+/** Values are judged by their own errors. */
+const tagsDocument = z.strictObject({ name: z.unknown().optional(), tags: z.unknown().optional() });
+const autostartDocument = z.strictObject({ name: z.unknown().optional(), autostart: z.unknown().optional() });
+
+/** Bundles: their state, what may be done to each, and the owner's tags and autostart. */
+export function bundleRoutes(services: BundleServices): PanelRoute[] {
+  return [...stateRoutes(services), ...markRoutes(services)];
+}
+
+function markRoutes({ bundles, bundleMarks, settings }: BundleServices): PanelRoute[] {
+  const gate = toolsSwitch(settings);
+  return [
+    route({
+      method: 'GET',
+      path: '/api/bundles/metadata',
+      access: needs('bundles.read'),
+      gate,
+      handle: async () => ({ bundles: bundleMarks.metadata(await bundles.declared()) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/bundles/tags',
+      access: needs('bundles.read', 'bundles.tags'),
+      gate,
+      body: tagsDocument,
+      audit: 'bundles.tags',
+      handle: async ({ body, subject, changes }) => {
+        const { name } = await bundles.find(body.name);
+        subject(name);
+        const before = bundleMarks.metadata(await bundles.declared()).find((one) => one.name === name)?.ownTags ?? [];
+        const after = bundleMarks.setTags(name, body.tags);
+        changes([{ name: 'tags', before: JSON.stringify(before), after: JSON.stringify(after) }]);
+        bundles.refresh();
+        return {};
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/bundles/autostart',
+      access: needs('bundles.read', 'bundles.autostart'),
+      gate,
+      body: autostartDocument,
+      audit: 'bundles.autostart',
+      handle: async ({ body: { name, autostart }, caller, subject, changes }) => {
+        const bundle = await bundles.find(name);
+        subject(bundle.name);
+        if (typeof autostart !== 'boolean' && autostart !== null) {
+          throw new PanelError('bundleTools.autostart', { field: 'autostart', detail: 'expected true, false or null' });
+        }
+        const before = bundleMarks.metadata([bundle])[0]?.autostart;
+        bundleMarks.setAutostart(bundle, autostart, caller?.username ?? '');
+        changes([{ name: 'autostart', before: JSON.stringify(before), after: JSON.stringify(autostart) }]);
+        bundles.refresh();
+        return {};
+      },
+    }),
+  ];
+}
+
+function stateRoutes({ bundles }: BundleServices): PanelRoute[] {
   return [
     route({
       method: 'GET',

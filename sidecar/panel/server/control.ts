@@ -94,6 +94,11 @@ export class ServerControl {
     this.#bundleListeners.add(listener);
   }
 
+  /** Tells a running server that folders of bundles have come or gone. */
+  rereadBundles(): void {
+    if (this.#live !== null) this.#live.backend?.reread?.(this.#live.process);
+  }
+
   /** null: nothing runs, or the server does not report it. */
   health(): Health | null {
     return this.#live?.health ?? null;

@@ -17,7 +17,7 @@ interface Words {
 }
 
 /** Words of a line: a part in quotation marks is one word, a comment ends the line. The panel never runs a line. */
-function readWords(line: string): Words {
+export function readWords(line: string): Words {
   const words: string[] = [];
   let isOpen = false;
   for (const [word] of line.matchAll(/\/\/.*|#.*|"(?:[^"\\]|\\.)*"?|[^\s"]+/g)) {

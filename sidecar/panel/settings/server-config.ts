@@ -12,6 +12,7 @@ import {
   readConfigChanges,
   readFileDraft,
 } from './config-document.ts';
+import { canBeEnsured, ensuredBy, withEnsured, withoutEnsured } from './ensure-lines.ts';
 import type { PanelSettings } from './panel-settings.ts';
 import { hashOf, hostNameOf, LONGEST_FILE, problemsOf, readServerFile, type ServerFile } from './server-cfg.ts';
 
@@ -36,6 +37,12 @@ const FILE_NEEDS: readonly Permission[] = ['users.manage'];
 interface Change {
   readonly config: Partial<ConfigValues>;
   readonly file: FileDraft | null;
+}
+
+/** A resource of FXServer, with the `[folders]` it lies in. */
+export interface EnsuredResource {
+  readonly name: string;
+  readonly folders: readonly string[];
 }
 
 /** The start settings of the game server, and its configuration file. Each save stores the previous state. */
@@ -86,6 +93,37 @@ export class ServerConfig {
     const config = differingFrom(configOf(this.#settings.values), last.config);
     const file = last.fileBefore === null ? null : { text: last.fileBefore, hash: last.hashAfter };
     return this.#apply({ config, file }, editor, false);
+  }
+
+  isEnsured(name: string): boolean {
+    const file = this.#file();
+    return isFile(file) && ensuredBy(file.text).has(name);
+  }
+
+  /**
+   * Writes or removes the line `ensure NAME` of `server.cfg`; no other line changes. `undo` brings the text before it back.
+   *
+   * @throws PanelError `bundles.category` if one of the folders is started whole, `bundles.unavailable`, `config.unwritable`
+   */
+  setEnsured({ name, folders }: EnsuredResource, isOn: boolean, username: string): void {
+    const file = this.#file();
+    if (!isFile(file) || !canBeEnsured(name)) {
+      throw new PanelError('bundles.unavailable', { detail: 'no line of server.cfg can be written for it' });
+    }
+    const ensured = ensuredBy(file.text);
+    const category = folders.find((folder) => ensured.has(folder));
+    if (category !== undefined && !isOn) {
+      throw new PanelError('bundles.category', { detail: `server.cfg starts all of ${category}` });
+    }
+    if (category !== undefined) return;
+    const text = isOn ? withEnsured(file.text, name) : withoutEnsured(file.text, name);
+    if (text === file.text) return;
+    if (Buffer.byteLength(text) > LONGEST_FILE) throw invalid('file', `expected at most ${LONGEST_FILE} bytes`);
+    this.#write(file, text);
+    this.#history.keep({
+      ...{ savedAt: new Date(this.#options.now()).toISOString(), username, fields: ['file'], config: {} },
+      ...{ fileBefore: file.text, hashAfter: hashOf(Buffer.from(text)) },
+    });
   }
 
   #apply({ config, file: draft }: Change, editor: Editor, isChecked: boolean): readonly string[] {

@@ -54,6 +54,17 @@ export const ERROR_STATUS = {
 
   'bundles.unknown': 404,
   'bundles.unavailable': 409,
+  'bundles.category': 409,
+  'bundles.changed': 409,
+  'bundles.exists': 409,
+  'bundles.linked': 409,
+  'bundles.protected': 409,
+  'bundleTools.tags': 400,
+  'bundleTools.autostart': 400,
+  'bundleTools.confirm': 400,
+  'bundleTools.data': 400,
+  'bundleTools.source': 400,
+  'disk.full': 409,
 
   'jobs.full': 409,
   'jobs.committed': 409,

@@ -62,6 +62,12 @@ CREATE TABLE IF NOT EXISTS crashes (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, summary TEXT NOT NULL, record TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS server_good_run (id INTEGER PRIMARY KEY CHECK (id = 1), contents TEXT NOT NULL) STRICT;
+-- bundles: tags beside those of the manifests, as JSON
+CREATE TABLE IF NOT EXISTS bundle_tags (name TEXT PRIMARY KEY, tags TEXT NOT NULL) STRICT;
+-- bundles: deleted ones, whose folders lie in .panel/trash
+CREATE TABLE IF NOT EXISTS trash (
+  id TEXT PRIMARY KEY, at INTEGER NOT NULL, state TEXT NOT NULL, record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 -- keys of the API: when and from where each was used last
 CREATE TABLE IF NOT EXISTS key_use (kid TEXT PRIMARY KEY, used_at INTEGER NOT NULL, address TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

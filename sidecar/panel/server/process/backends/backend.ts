@@ -23,6 +23,8 @@ export interface ServerBackend {
   readonly isUpAt: 'process' | 'line' | 'answer';
   /** Health check; rejects if the server does not answer. null: this kind has none. */
   readonly ask: ((process: GameProcess, signal: AbortSignal, silence: Silence) => Promise<Health>) | null;
+  /** Tells the server that folders of bundles have come or gone. Absent: it finds out by itself, or never. */
+  readonly reread?: (process: GameProcess) => void;
   /** Takes a message of the server's channel. */
   readonly take?: (message: unknown) => void;
 }

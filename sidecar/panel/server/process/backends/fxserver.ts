@@ -24,6 +24,7 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
     defaultStopLine: 'quit',
     isUpAt: 'answer',
     ask: (_process, signal) => askFxServer(endpoint, signal),
+    reread: (process) => void process.write('refresh'),
   };
 }
 

@@ -40,6 +40,7 @@ export function standaloneBackend(
     defaultStopLine: 'quit',
     isUpAt: 'line',
     ask: (process, signal) => pings.send(process, signal),
+    reread: (process) => process.send({ type: 'reread' }),
     take(message) {
       const id = readPong(message);
       if (id !== null) pings.answered(id);
