@@ -1,11 +1,9 @@
 import os from 'node:os';
+import { gameThreadRows } from './game-thread-rows.ts';
 import type { GameThreadFigures, LoadFigure } from './measure-game-thread.ts';
 
 const ms = (value: number): string => `${value < 1 ? value.toFixed(3) : value.toFixed(1)} ms`;
 const mark = (isMet: boolean, text: string): string => (isMet ? text : `**${text}**`);
-const verdict = (value: number, limit: number): string => mark(value < limit, ms(value));
-
-const cost = (median: number, max: number): string => `${verdict(median, 5)}, longest ${ms(max)}`;
 
 function stallCell({ thread }: LoadFigure): string {
   return `${ms(thread.stallMaxMs)} (p99.9 ${ms(thread.stallP999Ms)})`;
@@ -18,38 +16,10 @@ function pausesCell({ thread }: LoadFigure): string {
   return kinds.join('; ') || 'none';
 }
 
-function line(what: string, target: string, measured: string): string {
-  return `| ${what} | ${target} | ${measured} |`;
-}
-
-function callLines({ saves, rows, text, lua }: GameThreadFigures): string[] {
-  const lines: string[] = [];
-  if (saves !== undefined) {
-    const { thread, calls, errors } = saves;
-    const rate = `${Math.round(calls / thread.seconds)} calls/s, ${errors} errors`;
-    const work = `${verdict(thread.tickWorkMaxMs, 5)}, p99 ${ms(thread.tickWorkP99Ms)}`;
-    lines.push(
-      line(
-        'a call with 2 kB: processor time of the thread',
-        'under 0.15 ms',
-        `${verdict(thread.cpuMs / calls, 0.15)} (${rate})`,
-      ),
-      line("the same: a tick's longest work", 'under 5 ms', `${work}; collector: ${pausesCell(saves)}`),
-    );
-  }
-  const what = '1,000 rows of 200 bytes fetched, in JavaScript';
-  if (rows?.cost) lines.push(line(what, 'under 5 ms', cost(rows.cost.medianMs, rows.cost.maxMs)));
-  if (text?.cost && lua !== undefined) {
-    const [{ medianMs, maxMs }, own] = [text.cost, lua];
-    const parts = `the connector ${cost(medianMs, maxMs)}, the script ${cost(own.medianMs, own.maxMs)}`;
-    lines.push(line('the same in Lua', 'under 5 ms', `${verdict(medianMs + own.medianMs, 5)}: ${parts}`));
-  }
-  return lines;
-}
-
-function mysqlLines({ mixed, mysql2, mysql2AndCodec }: GameThreadFigures): string[] {
-  if (mixed === undefined || mysql2 === undefined || mysql2AndCodec === undefined) return [];
-  const ratio = mixed.thread.stallMaxMs / mysql2AndCodec.thread.stallMaxMs;
+function mixedLines({ runs }: GameThreadFigures): string[] {
+  const [connector, bare, codec] = ['helper', 'mysql2', 'mysql2AndCodec'].map((way) => runs[`mixed:${way}`]);
+  if (connector === undefined || bare === undefined || codec === undefined) return [];
+  const ratio = connector.thread.stallMaxMs / codec.thread.stallMaxMs;
   const row = (what: string, figure: LoadFigure) =>
     `| ${what} | ${stallCell(figure)} | ${ms(figure.thread.lateMaxMs)} | ${ms(figure.thread.cpuMs / figure.thread.seconds)} | ${pausesCell(figure)} | ${figure.errors} |`;
   return [
@@ -58,32 +28,34 @@ function mysqlLines({ mixed, mysql2, mysql2AndCodec }: GameThreadFigures): strin
     '',
     '| Mixed load | longest stall | a tick late by at most | processor time a second | collector | errors |',
     '|---|---|---|---|---|---|',
-    row('connector', mixed),
-    row('`mysql2`, rows used where they arrive', mysql2),
-    row("`mysql2`, rows handed to the script's resource", mysql2AndCodec),
+    row('connector', connector),
+    row('`mysql2`, rows used where they arrive', bare),
+    row("`mysql2`, rows handed to the script's resource", codec),
   ];
 }
 
 /** Cost of calls for the thread that runs the game. */
 export function gameThreadSection(figures: GameThreadFigures): string {
+  const rows = gameThreadRows(figures).map(
+    ({ what, target, measured, isMet }) =>
+      `| ${what} | ${target} | ${measured} | ${target === '' ? '' : isMet ? 'met' : '**missed**'} |`,
+  );
   return `
 ## The game's thread
 
-The standalone server with the connector as it is shipped and a bundle that calls through the helper, a process of its own; ten seconds of
-warming up for each load. Processor time is that of the game's thread alone, everything included: the helper, the exports' MessagePack
-copies, signing, HTTP, verifying, collecting, the ticks themselves. The calls with 2 kB are saves of a character, 10 in each tick of 20 ms,
-answered by a sidecar on SQLite. A tick's work is the thread's processor time from one tick to the next. A list is
-1,000 rows of 200 bytes by key, from the call to rows that a script has looked at; medians. A script in Lua has a runtime of its own in the
-same thread: the connector's part until the answer's text is there, and under Debian's Lua 5.4 the helper's, without the codec between them.
+The standalone server with the connector as it is shipped and a bundle that calls, a process of its own for each load; eight seconds
+of warming up. Processor time is that of the game's thread alone, read with a clock of microseconds, everything included (the helper, the
+exports' MessagePack copies, signing, sockets, verifying, collecting, rows that a script looks at), less that of the same
+server without calls. 10 calls begin in each tick of 20 ms; of the lists one in each fifth tick. The other side of each ratio is
+\`mysql2\` in the same thread, with type casts as oxmysql has them, question and answer copied by the codec of exports, as between a script's
+resource and the driver's. A tick's work is the thread's processor time from one tick to the next.
 
-| What | Target | Measured |
-|---|---|---|
-${[...callLines(figures), ...mysqlLines(figures)].join('\n')}
+| What | Target | Measured | |
+|---|---|---|---|
+${[...rows, ...mixedLines(figures)].join('\n')}
 
-The mixed load is 200 point queries a second, and five lists of 1,000 rows in one tick each half second, of the same MariaDB: through the
-sidecar, and with \`mysql2\` in the game's thread and type casts as oxmysql has them. There the rows go on to the script's resource through the
-codec of exports, which the last line has and the one before it has not. A stall is a stay away from the event loop for which the thread
-had the processor; how late a tick came counts what other programs took, too. The machine's load average at the end was ${(os.loadavg()[0] ?? 0).toFixed(1)}
-on ${os.cpus().length} processors, these processes included.
+The mixed load is 200 point queries a second, and five lists of 1,000 rows in one tick each half second, of the same MariaDB. A stall is a stay
+away from the event loop for which the thread had the processor; how late a tick came counts what other programs took, too. The
+machine's load average at the end was ${(os.loadavg()[0] ?? 0).toFixed(1)} on ${os.cpus().length} processors, these processes included.
 `;
 }

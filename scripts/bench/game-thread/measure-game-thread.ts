@@ -3,18 +3,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shipBundle } from '#scripts/build/shipped-bundles.ts';
 import { startServers } from '#scripts/servers/start-servers.ts';
-import { callApi } from '../call-api.ts';
 import { withSidecar } from '../engines/measure-engines.ts';
-import { ITEMS, type LoadName, NAMESPACE } from '../game_load/loads.ts';
 import type { ThreadFigures } from '../game_load/thread-watch.ts';
+import { NAMESPACE } from '../game_load/ways.ts';
 import { makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';
-import { itemOf } from './items.ts';
+import { fillTables } from './fill-tables.ts';
 import { type LuaFigure, measureLua } from './measure-lua.ts';
+import { type Run, runName, runsOf } from './runs.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const WARM_UP_SECONDS = 10;
-const ROWS_PER_INSERT = 1000;
+const WARM_UP_SECONDS = 8;
 
 /** Effect of a load on the thread of a game server in its own process. */
 export interface LoadFigure {
@@ -26,45 +25,45 @@ export interface LoadFigure {
   readonly thread: ThreadFigures;
 }
 
-/** By load; those that were not asked for, or need a MariaDB that is not there, are missing. */
-export interface GameThreadFigures extends Partial<Record<LoadName, LoadFigure>> {
-  lua?: LuaFigure | undefined;
+/** Figures of all runs by their names, as of `runName`; runs that need a MariaDB that is not there are missing. */
+export interface GameThreadFigures {
+  readonly runs: Readonly<Record<string, LoadFigure>>;
+  readonly lua: LuaFigure | undefined;
 }
 
-const ON_SQLITE: readonly LoadName[] = ['saves', 'rows', 'text'];
-const ON_MYSQL: readonly LoadName[] = ['mixed', 'mysql2', 'mysql2AndCodec'];
-export const LOADS: readonly LoadName[] = [...ON_SQLITE, ...ON_MYSQL];
-
 /** Each load in a game server of its own, one after another: with the connector, and with `mysql2` in the game's thread. */
-export async function measureGameThread(seconds: number, wanted = LOADS): Promise<GameThreadFigures> {
-  const [onSqlite, onMysql] = [ON_SQLITE, ON_MYSQL].map((loads) => loads.filter((load) => wanted.includes(load)));
-  const figures = await measureLoads(seconds, onSqlite ?? [], null);
-  if (wanted.includes('text')) figures.lua = await measureLua();
-  if (onMysql === undefined || onMysql.length === 0) return figures;
+export async function measureGameThread(
+  seconds: number,
+  isWanted = (_name: string) => true,
+): Promise<GameThreadFigures> {
+  const wanted = runsOf().filter((run) => isWanted(runName(run)));
+  const [onSqlite, onMysql] = [wanted.filter((run) => !run.needsMysql), wanted.filter((run) => run.needsMysql)];
+  const runs = await measureRuns(seconds, onSqlite, null);
+  const lua = isWanted('lua') ? await measureLua() : undefined;
+  if (onMysql.length === 0) return { runs, lua };
   const servers = await startServers({ durable: true, engines: ['mysql'], say: console.log });
   try {
-    if (servers.mysql !== undefined)
-      return { ...figures, ...(await measureLoads(seconds, onMysql, servers.mysql.url)) };
-    console.log(`mysql is not measured: ${servers.missing.mysql}`);
-    return figures;
+    if (servers.mysql !== undefined) Object.assign(runs, await measureRuns(seconds, onMysql, servers.mysql.url));
+    else console.log(`mysql is not measured: ${servers.missing.mysql}`);
+    return { runs, lua };
   } finally {
     await servers.stop();
   }
 }
 
-async function measureLoads(
+async function measureRuns(
   seconds: number,
-  loads: readonly LoadName[],
+  runs: readonly Run[],
   mysqlUrl: string | null,
-): Promise<GameThreadFigures> {
-  const figures: GameThreadFigures = {};
-  if (loads.length === 0) return figures;
+): Promise<Record<string, LoadFigure>> {
+  const figures: Record<string, LoadFigure> = {};
+  if (runs.length === 0) return figures;
   const { folder, secret } = makeFolder(mysqlUrl === null ? undefined : { provider: 'mysql', url: mysqlUrl });
   try {
     await withSidecar(folder, async (port) => {
-      await prepareTables(port, secret);
-      makeServer(folder, port);
-      for (const load of loads) figures[load] = await measureLoad(folder, load, seconds, mysqlUrl ?? '');
+      await fillTables(port, secret);
+      makeServer(folder);
+      for (const run of runs) figures[runName(run)] = await measureRun(folder, port, run, seconds, mysqlUrl ?? '');
     });
     return figures;
   } finally {
@@ -72,65 +71,49 @@ async function measureLoads(
   }
 }
 
-/** Rows of 200 bytes of JSON, and 200 players whose data is saved again and again; ids from 1, whatever was there before. */
-async function prepareTables(port: number, secret: string): Promise<void> {
-  const call = (path: string, payload: object) => callApi(port, secret, path, { namespace: NAMESPACE, ...payload });
-  const id = { name: 'id', type: 'int64' };
-  const columns = [
-    ...[
-      id,
-      { name: 'name', type: 'string', length: 60 },
-      { name: 'grp', type: 'int32' },
-      { name: 'hits', type: 'int64' },
-    ],
-    { name: 'note', type: 'string', length: 200 },
-  ];
-  const tables = [
-    { name: 'items', primaryKey: ['id'], columns },
-    { name: 'saves', primaryKey: ['id'], columns: [id, { name: 'data', type: 'json' }] },
-  ];
-  await call('/v1/schema/sync', { schema: { tables } });
-  for (const { name } of tables)
-    await call('/v1/data/delete', { table: name, filter: { field: 'id', op: 'gt', value: 0 } });
-  for (let first = 1; first < ITEMS; first += ROWS_PER_INSERT) {
-    const rows = Array.from({ length: ROWS_PER_INSERT }, (_, index) => itemOf(first + index));
-    await call('/v1/data/insert', { table: 'items', rows });
-  }
-  const saves = Array.from({ length: 200 }, (_, index) => ({ id: 1 + index, data: {} }));
-  await call('/v1/data/insert', { table: 'saves', rows: saves });
-}
-
 /** The connector as it is shipped, and the bundle that brings the load. */
-function makeServer(folder: string, port: number): void {
+function makeServer(folder: string): void {
   mkdirSync(join(folder, 'server/bundles'), { recursive: true });
   shipBundle(join(ROOT, 'dist/db_connector'), join(folder, 'server/bundles/db_connector'));
   shipBundle(join(ROOT, 'scripts/bench/game_load'), join(folder, 'server/bundles/game_load'));
-  const settings = {
+}
+
+function configure(folder: string, port: number, { settings }: Run): void {
+  const database = {
     url: `http://127.0.0.1:${port}`,
     keyId: 'local',
     secretFile: 'secrets/local.secret',
     namespaces: [NAMESPACE],
+    ...settings,
   };
-  writeFileSync(join(folder, 'database.json'), JSON.stringify(settings));
+  writeFileSync(join(folder, 'database.json'), JSON.stringify(database));
 }
 
-async function measureLoad(folder: string, load: LoadName, seconds: number, mysqlUrl: string): Promise<LoadFigure> {
+async function measureRun(
+  folder: string,
+  port: number,
+  run: Run,
+  seconds: number,
+  mysqlUrl: string,
+): Promise<LoadFigure> {
+  const name = runName(run);
+  configure(folder, port, run);
   Object.assign(process.env, {
-    BENCH_LOAD: load,
+    BENCH_LOAD: run.load,
     BENCH_SECONDS: String(seconds),
     BENCH_WARM_UP_SECONDS: String(WARM_UP_SECONDS),
     BENCH_MYSQL_URL: mysqlUrl,
   });
-  const profile = process.env.BENCH_PROFILE === load ? ['--cpu-prof', `--cpu-prof-dir=${join(ROOT, '.cache')}`] : [];
+  const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${join(ROOT, '.cache')}`] : [];
   const args = [...profile, 'dist/standalone/main.js', '--root', join(folder, 'server'), '--vfs', folder];
-  const server = start(args, join(folder, `${load}.log`));
+  const server = start(args, join(folder, `${name.replaceAll(/\W/g, '-')}.log`));
   try {
     const figure = await server.until((line) => {
       if (line.includes('BENCH failed')) throw new Error(line);
       const json = /BENCH (\{.*\})/.exec(line)?.[1];
       return json === undefined ? null : (JSON.parse(json) as LoadFigure);
     });
-    console.log(`game thread, ${load}: ${JSON.stringify(figure)}`);
+    console.log(`game thread, ${name}: ${JSON.stringify(figure)}`);
     return figure;
   } finally {
     await server.stop();

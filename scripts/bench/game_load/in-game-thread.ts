@@ -1,13 +1,9 @@
 // The other way: the driver in the game's thread, as oxmysql has it.
 import { Decoder, Encoder } from '@msgpack/msgpack';
-import { createPool, type RowDataPacket, type TypeCastField } from 'mysql2';
+import { createPool, type ResultSetHeader, type RowDataPacket, type TypeCastField } from 'mysql2';
+import { changeOf, type Done, isList, isPoint, isText, LIST, type Way } from './ways.ts';
 
-export interface Row {
-  readonly id: number;
-  readonly note: string;
-}
-
-const COLUMNS = 'SELECT id, name, grp, hits, note FROM thread__items';
+const ITEM = 'SELECT id, name, grp, hits, note FROM thread__items';
 
 /** As oxmysql's: dates as numbers, TINYINT(1) as booleans, and everything else the driver's own. */
 function typeCast(field: TypeCastField, next: () => unknown): unknown {
@@ -23,20 +19,26 @@ function typeCast(field: TypeCastField, next: () => unknown): unknown {
   }
 }
 
-/** @param handsOver the rows cross to the script's resource by the codec of exports, as they do in FXServer */
-export function inGameThread(url: string, handsOver: boolean) {
+/** @param handsOver question and answer cross between the script's resource and the driver's by the codec of exports, as in FXServer */
+export function inGameThread(url: string, handsOver: boolean): Way {
   const pool = createPool({ uri: url, connectionLimit: 10, typeCast });
   const [encoder, decoder] = [new Encoder(), new Decoder()];
-  const query = <T>(sql: string, value: number, done: (rows: readonly T[]) => void): void => {
-    pool.query<RowDataPacket[]>(sql, [value], (error, rows) => {
-      if (error !== null) done([]);
-      else done((handsOver ? decoder.decode(encoder.encode(rows)) : rows) as readonly T[]);
-    });
+  const copy = <T>(value: T): T => (handsOver ? (decoder.decode(encoder.encode(value)) as T) : value);
+  const query = <T>(statement: string, values: (string | number)[], read: (answer: T) => boolean, done: Done): void => {
+    const [sql, given] = copy<[string, (string | number)[]]>([statement, values]);
+    pool.query<RowDataPacket[]>(sql, given, (error, answer) => done(error === null && read(copy(answer) as T)));
   };
   return {
-    point: (id: number, done: (rows: readonly object[]) => void) => query(`${COLUMNS} WHERE id = ?`, id, done),
-    list: (after: number, done: (rows: readonly Row[]) => void) =>
-      query(`${COLUMNS} WHERE id >= ? ORDER BY id LIMIT 1000`, after, done),
+    point: (id, done) => query(`${ITEM} WHERE id = ?`, [id], isPoint, done),
+    update: (id, n, done) =>
+      query(
+        'UPDATE thread__items SET name = ?, grp = ?, hits = ?, note = ? WHERE id = ?',
+        [...Object.values(changeOf(n)), id],
+        (header: ResultSetHeader) => header.affectedRows === 1,
+        done,
+      ),
+    text: (id, done) => query('SELECT id, body FROM thread__texts WHERE id = ?', [id], isText, done),
+    list: (after, done) => query(`${ITEM} WHERE id > ? ORDER BY id LIMIT ${LIST}`, [after], isList, done),
     close: () => pool.end(),
   };
 }

@@ -18,13 +18,15 @@ export default function start(host: Host): () => void {
   let timer: NodeJS.Timeout | undefined;
 
   const begin = (): void => {
-    open += load.begin(tickCount, (isRight, cpuMs) => {
+    // Calls may end while others begin.
+    const begun = load.begin(tickCount, (isRight, cpuMs) => {
       open -= 1;
       if (!isCounting) return;
       calls += 1;
       if (!isRight) errors += 1;
       if (cpuMs !== undefined) costs.push(cpuMs);
     });
+    open += begun;
     tickCount += 1;
   };
 
@@ -38,7 +40,7 @@ export default function start(host: Host): () => void {
   const measure = async (): Promise<void> => {
     await new Database(host).async.Ready();
     tick(performance.now());
-    await wait(Number(env.BENCH_WARM_UP_SECONDS ?? '10'));
+    await wait(Number(env.BENCH_WARM_UP_SECONDS ?? '8'));
     watch.begin();
     isCounting = true;
     await wait(Number(env.BENCH_SECONDS ?? '60'));

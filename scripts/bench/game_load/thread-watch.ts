@@ -1,4 +1,5 @@
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { threadCpuMs } from './thread-clock.ts';
 
 /** A tick of the standalone server. */
 export const TICK_MS = 20;
@@ -33,11 +34,6 @@ export interface ThreadFigures {
 }
 
 const GC_KINDS: Readonly<Record<number, string>> = { 1: 'young', 2: 'young', 4: 'full', 8: 'incremental', 16: 'weak' };
-
-export function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
