@@ -4,7 +4,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PanelClient } from '#test/panel/support/panel-client.ts';
-import type { LoadOptions, LoadResult } from './load.ts';
+import type { LoadResult } from './load.ts';
+import type { LoadOptions } from './load-options.ts';
 import { type BenchPanel, startBenchPanel } from './panel/bench-panel.ts';
 import { openStreams } from './panel/open-streams.ts';
 import { makeFolder, prepareTables } from './prepare.ts';

@@ -1,4 +1,5 @@
 import { ENGINE_KINDS, type EngineKind, itemPayload } from './engines/items.ts';
+import { nextTransfer, type TransferSpread, transferBatch } from './transfer/transfers.ts';
 
 /** Payloads of the measured requests. Tables and rows are those of prepare.ts. */
 export const NAMESPACE = 'bench';
@@ -7,10 +8,23 @@ export const THINGS = 100_000;
 /** Rows of `events`, scanned whole. */
 export const EVENTS = 1_000_000;
 
+/** Rows of `cold`, a file that is larger than what is read of it; BENCH_COLD_GB makes a trial short. */
+export const COLD_ROW_BYTES = 3500;
+export const COLD_ROWS = Math.round((Number(process.env.BENCH_COLD_GB ?? '5') * 1e9) / COLD_ROW_BYTES);
+
 /** The namespace that is buffered, with the tables of items.ts. */
 export const QUEUED_NAMESPACE = 'queued';
 
-export type LoadKind = 'health' | 'find' | 'insertDurably' | 'insertQueued' | 'scan' | EngineKind;
+export type LoadKind =
+  | 'health'
+  | 'find'
+  | 'insertDurably'
+  | 'insertQueued'
+  | 'scan'
+  | 'findCold'
+  | 'transferUniform'
+  | 'transferZipf'
+  | EngineKind;
 
 export interface Payloads {
   readonly path: string;
@@ -62,11 +76,29 @@ export function createPayloads(kind: LoadKind): Payloads {
       const { path, next } = itemPayload('insert');
       return { path, next: () => JSON.stringify({ ...next(), namespace: QUEUED_NAMESPACE }) };
     }
+    case 'findCold':
+      return {
+        path: '/v1/data/find',
+        next: () => JSON.stringify({ namespace: NAMESPACE, table: 'cold', filter: coldRow() }),
+      };
+    case 'transferUniform':
+      return transferPayloads('uniform');
+    case 'transferZipf':
+      return transferPayloads('zipf');
     case 'scan':
       return { path: '/v1/data/count', next: () => scanPayload(count++) };
     default:
       return kind satisfies never;
   }
+}
+
+function coldRow(): object {
+  return { field: 'id', op: 'eq', value: 1 + Math.floor(Math.random() * COLD_ROWS) };
+}
+
+function transferPayloads(spread: TransferSpread): Payloads {
+  const next = nextTransfer(spread);
+  return { path: '/v1/data/batch', next: () => JSON.stringify(transferBatch(next())) };
 }
 
 function isEngineKind(kind: LoadKind): kind is EngineKind {

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
-import type { LoadOptions, LoadResult } from './load.ts';
+import { WARM_UP_SECONDS } from './durations.ts';
+import type { LoadResult } from './load.ts';
+import type { LoadOptions } from './load-options.ts';
 import { createPayloads, type LoadKind } from './payloads.ts';
+import type { PeerKind } from './peers/peer-requests.ts';
 import { cpuMicrosOf, run, start } from './processes.ts';
 
 const CONNECTIONS = 64;
 const SCANS = 8;
-const WARM_UP_SECONDS = 3;
 
 /** Result of a load, and its cost for the server that answered. */
 export interface Served extends LoadResult {
@@ -36,7 +38,7 @@ export class Scenarios {
     this.#settings = settings;
   }
 
-  load(kind: LoadKind, changes: Partial<LoadOptions> = {}, pid = this.#settings.pid): Promise<Served> {
+  load(kind: LoadKind | PeerKind, changes: Partial<LoadOptions> = {}, pid = this.#settings.pid): Promise<Served> {
     const { port, secret, seconds } = this.#settings;
     return this.#generate(pid, {
       port,

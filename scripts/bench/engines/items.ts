@@ -24,34 +24,40 @@ function random(count: number): number {
 }
 
 const byId = (id: number) => ({ field: 'id', op: 'eq', value: id });
-const newRow = (n: number) => ({ name: `item ${n}`, grp: -1 - (n % 1000), hits: n % 1000, note: NOTE });
+
+/** Row number `n` of the table `inserts`. */
+export const insertedRow = (n: number) => ({ name: `item ${n}`, grp: -1 - (n % 1000), hits: n % 1000, note: NOTE });
+/** Row number `n` of the table `items`, counted from 0. */
+export const itemRow = (n: number) => ({ ...insertedRow(n), grp: 1 + (n % GROUPS) });
+export const randomItem = (): number => random(ITEMS);
+export const randomGroup = (): number => random(GROUPS);
 
 export function itemPayload(kind: EngineKind): ItemPayload {
   let count = 0;
   const table = { ...TARGET, table: 'inserts' };
   switch (kind) {
     case 'findByKey':
-      return { path: '/v1/data/find', next: () => ({ ...TARGET, filter: byId(random(ITEMS)) }) };
+      return { path: '/v1/data/find', next: () => ({ ...TARGET, filter: byId(randomItem()) }) };
     case 'list20':
       return {
         path: '/v1/data/find',
-        next: () => ({ ...TARGET, filter: { field: 'grp', op: 'eq', value: random(GROUPS) }, limit: 20 }),
+        next: () => ({ ...TARGET, filter: { field: 'grp', op: 'eq', value: randomGroup() }, limit: 20 }),
       };
     case 'insert':
-      return { path: '/v1/data/insert', next: () => ({ ...table, rows: [newRow(count++)] }) };
+      return { path: '/v1/data/insert', next: () => ({ ...table, rows: [insertedRow(count++)] }) };
     case 'insert500':
       return {
         path: '/v1/data/insert',
-        next: () => ({ ...table, rows: Array.from({ length: 500 }, () => newRow(count++)) }),
+        next: () => ({ ...table, rows: Array.from({ length: 500 }, () => insertedRow(count++)) }),
       };
     case 'inc':
-      return { path: '/v1/data/update', next: () => ({ ...TARGET, filter: byId(random(ITEMS)), inc: { hits: 1 } }) };
+      return { path: '/v1/data/update', next: () => ({ ...TARGET, filter: byId(randomItem()), inc: { hits: 1 } }) };
     case 'upsert':
       return {
         path: '/v1/data/upsert',
         next: () => ({
           ...TARGET,
-          row: { id: random(ITEMS), name: 'again', grp: 1, hits: 1, note: NOTE },
+          row: { id: randomItem(), name: 'again', grp: 1, hits: 1, note: NOTE },
           keys: ['id'],
         }),
       };
@@ -83,10 +89,7 @@ export async function declareItems(port: number, secret: string, namespace: stri
 export async function prepareItems(port: number, secret: string): Promise<void> {
   await declareItems(port, secret, NAMESPACE);
   for (let done = 0; done < ITEMS; done += ROWS_PER_REQUEST) {
-    const rows = Array.from({ length: ROWS_PER_REQUEST }, (_, index) => ({
-      ...newRow(done + index),
-      grp: 1 + ((done + index) % GROUPS),
-    }));
+    const rows = Array.from({ length: ROWS_PER_REQUEST }, (_, index) => itemRow(done + index));
     await callApi(port, secret, '/v1/data/insert', { ...TARGET, rows });
   }
 }

@@ -5,7 +5,8 @@ import { type EngineName, startServers, type TestServers } from '#scripts/server
 import { callApi } from '../call-api.ts';
 import { makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';
-import { Scenarios } from '../scenarios.ts';
+import { Scenarios, type Served } from '../scenarios.ts';
+import { costTarget, type Target } from '../target.ts';
 import { ENGINE_KINDS, type EngineKind, itemPayload, prepareItems } from './items.ts';
 
 export type MeasuredEngine = 'sqlite' | EngineName;
@@ -14,8 +15,10 @@ export interface EngineFigure {
   readonly engine: MeasuredEngine;
   readonly kind: EngineKind;
   readonly perSecond: number;
-  readonly p99Ms: number;
   readonly barePerSecond: number;
+  readonly bareCpuMicros: number | null;
+  /** The same over the stream; only the find by key is. */
+  readonly stream: Served | null;
   /** Round trips of a call to the database; null for SQLite, which has none. */
   readonly roundTrips: number | null;
 }
@@ -54,11 +57,13 @@ async function measureEngine(engine: MeasuredEngine, servers: TestServers, secon
       const figures: EngineFigure[] = [];
       for (const kind of ENGINE_KINDS) {
         const served = await scenarios.load(kind);
-        const bare = await bareRate(scenarios, kind, folder, settings);
+        const stream = kind === 'findByKey' ? await scenarios.load(kind, { transport: 'stream' }) : null;
+        const bare = await loadBare(scenarios, kind, folder, settings);
+        const [perSecond, barePerSecond] = [served.perSecond, bare.perSecond];
         console.log(
-          `${engine} ${kind}: ${Math.round(served.perSecond)}/s, bare ${Math.round(bare)}/s, ${(served.perSecond / bare).toFixed(2)}`,
+          `${engine} ${kind}: ${Math.round(perSecond)}/s, bare ${Math.round(barePerSecond)}/s, ${(perSecond / barePerSecond).toFixed(2)}`,
         );
-        const figure = { engine, kind, perSecond: served.perSecond, p99Ms: served.p99Ms, barePerSecond: bare };
+        const figure = { engine, kind, perSecond, barePerSecond, bareCpuMicros: bare.cpuMicrosPerRequest, stream };
         figures.push({ ...figure, roundTrips: roundTrips?.get(kind) ?? null });
       }
       return figures;
@@ -68,8 +73,12 @@ async function measureEngine(engine: MeasuredEngine, servers: TestServers, secon
   }
 }
 
-export async function withSidecar<T>(folder: string, work: (port: number, pid: number) => Promise<T>): Promise<T> {
-  const args = ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')];
+export async function withSidecar<T>(
+  folder: string,
+  work: (port: number, pid: number) => Promise<T>,
+  program = 'dist/sidecar/main.js',
+): Promise<T> {
+  const args = [program, '--config', join(folder, 'sidecar.json')];
   const sidecar = start(args, join(folder, 'sidecar.log'));
   try {
     const port = await sidecar.until((line) => {
@@ -82,14 +91,14 @@ export async function withSidecar<T>(folder: string, work: (port: number, pid: n
   }
 }
 
-async function bareRate(scenarios: Scenarios, kind: EngineKind, folder: string, settings: object): Promise<number> {
+async function loadBare(scenarios: Scenarios, kind: EngineKind, folder: string, settings: object): Promise<Served> {
   const file = join(folder, 'bare.json');
   const place = 'file' in settings ? { file: join(folder, String(settings.file)) } : {};
   writeFileSync(file, JSON.stringify({ ...settings, ...place }), { mode: 0o600 });
   const server = start(['scripts/bench/engines/bare-database.ts', kind, file], join(folder, 'bare.log'));
   try {
     const port = await server.until((line) => Number(line));
-    return (await scenarios.load(kind, { port }, server.process.pid)).perSecond;
+    return await scenarios.load(kind, { port }, server.process.pid);
   } finally {
     await server.stop();
   }
@@ -127,6 +136,24 @@ const WHAT: Readonly<Record<EngineKind, string>> = {
   inc: 'update with `inc`, by key',
   upsert: 'upsert of a row that exists',
 };
+
+/** Most of the processor time of bare Fastify with the bare driver. */
+const MOST_OF_BARE: Readonly<Partial<Record<MeasuredEngine, number>>> = { postgres: 1.4, mysql: 1.3 };
+const NAMES: Readonly<Record<MeasuredEngine, string>> = {
+  sqlite: 'SQLite',
+  postgres: 'PostgreSQL',
+  mysql: 'MariaDB',
+  mongodb: 'MongoDB',
+};
+
+export function engineTargets(figures: readonly EngineFigure[]): Target[] {
+  return figures.flatMap(({ engine, stream, bareCpuMicros }) => {
+    const [most, micros] = [MOST_OF_BARE[engine], stream?.cpuMicrosPerRequest ?? null];
+    if (most === undefined || micros === null || bareCpuMicros === null) return [];
+    const what = `find by key over the stream against bare Fastify and driver, ${NAMES[engine]}: processor time a call`;
+    return [costTarget(what, micros / bareCpuMicros, most, `${micros.toFixed(1)} of ${bareCpuMicros.toFixed(1)} µs`)];
+  });
+}
 
 /** Table with a column for each engine; each cell is the ratio, the two rates, and the round trips that a call makes. */
 export function engineSection(figures: readonly EngineFigure[]): string {

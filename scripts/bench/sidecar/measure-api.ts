@@ -1,15 +1,14 @@
-import { type AggregateFigure, aggregateSection } from './aggregate/measure-aggregates.ts';
-import { type BatchFigure, batchSection } from './batch/measure-batches.ts';
-import type { ConnectorResult } from './connector-scenario.ts';
-import { type EngineFigure, engineSection } from './engines/measure-engines.ts';
-import { gameThreadSection } from './game-thread/game-thread-section.ts';
-import type { GameThreadFigures } from './game-thread/measure-game-thread.ts';
-import { EVENTS, THINGS } from './payloads.ts';
-import type { Memory } from './processes.ts';
-import type { ScanResult, Served } from './scenarios.ts';
-import { type QueueFigure, queueSection } from './write-behind/measure-queue.ts';
+import { rmSync } from 'node:fs';
+import { type ConnectorResult, measureConnector } from '../connector-scenario.ts';
+import { SECONDS } from '../durations.ts';
+import { withSidecar } from '../engines/measure-engines.ts';
+import { EVENTS, THINGS } from '../payloads.ts';
+import { makeFolder, prepareTables } from '../prepare.ts';
+import { type Memory, memoryOf, run } from '../processes.ts';
+import { type ScanResult, Scenarios, type Served } from '../scenarios.ts';
+import { count } from '../target.ts';
 
-export interface Measured {
+export interface ApiFigures {
   readonly health: Served;
   readonly bareHealth: Served;
   readonly find: Served;
@@ -19,11 +18,27 @@ export interface Measured {
   readonly scan: ScanResult;
   readonly connector: ConnectorResult;
   readonly memory: Memory | null;
-  readonly engines: readonly EngineFigure[];
-  readonly batches: readonly BatchFigure[];
-  readonly aggregates: readonly AggregateFigure[];
-  readonly queue: readonly QueueFigure[];
-  readonly gameThread: GameThreadFigures;
+}
+
+/** A sidecar on SQLite under one load after another, over POST. */
+export async function measureApi(): Promise<ApiFigures> {
+  const { folder, secret } = makeFolder();
+  try {
+    return await withSidecar(folder, async (port, pid) => {
+      await prepareTables(port, secret);
+      const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
+      const health = await scenarios.load('health');
+      const bareHealth = await scenarios.bare('health', health);
+      const find = await scenarios.load('find');
+      const insert = await scenarios.load('insertDurably');
+      const commitLoop = Number(await run(['scripts/bench/commit-loop.ts', folder, String(SECONDS)]));
+      const scan = await scenarios.findBesideScans();
+      const connector = await measureConnector(folder, port, SECONDS);
+      return { health, bareHealth, find, insert, commitLoop, scan, connector, memory: memoryOf(pid) };
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 interface Line {
@@ -34,7 +49,6 @@ interface Line {
   readonly isMet: boolean;
 }
 
-const count = (value: number): string => Math.round(value).toLocaleString('en');
 const cost = ({ cpuMicrosPerRequest }: Served): string =>
   cpuMicrosPerRequest === null ? '' : `, ${cpuMicrosPerRequest.toFixed(0)} µs`;
 const rate = (result: Served): string =>
@@ -51,7 +65,7 @@ function ratioLine(scenario: string, result: Served, bare: Served, least: number
   };
 }
 
-function insertLine({ insert, health, commitLoop }: Measured): Line {
+function insertLine({ insert, health, commitLoop }: ApiFigures): Line {
   const [byLoop, byHealth] = [3 * commitLoop, 0.6 * health.perSecond];
   const target = Math.min(byLoop, byHealth);
   return {
@@ -88,7 +102,7 @@ function connectorLines({ callsPerSecond, errors, tickP99Ms, tickMaxMs, cpuMsPer
   ];
 }
 
-function lines(measured: Measured): Line[] {
+function lines(measured: ApiFigures): Line[] {
   const { health, bareHealth, find, scan, connector, memory } = measured;
   const scans = Object.entries(scan.scans).map(([status, times]) => `${times} × ${status}`);
   return [
@@ -118,36 +132,21 @@ function lines(measured: Measured): Line[] {
   ];
 }
 
-const NOTES = '## Notes';
-
-/**
- * docs/performance.md: the figures of one run. What was written by hand under "Notes" in the page before, such as what limits
- * a missed target, is kept.
- */
-export function reportText(machine: readonly string[], measured: Measured, before: string): string {
-  const notesAt = before.indexOf(NOTES);
-  const notes = notesAt === -1 ? '' : `\n${before.slice(notesAt)}`;
+/** The signed API beside bare programs: targets of the first version, still looked at. */
+export function apiSection(measured: ApiFigures): string {
   const rows = lines(measured).map(
     ({ scenario, target, measured: value, ratio, isMet }) =>
       `| ${scenario} | ${target} | ${value} | ${ratio} | ${isMet ? 'met' : '**missed**'} |`,
   );
-  return `# Performance
+  return `
+## The signed API over POST
 
-Written by \`npm run bench\`: ${machine.join('; ')}.
-
-The sidecar's rate limits are raised for it (a server's defaults are 5,000 requests a second for a key and 10,000 for an address).
-The load generator is a process of its own, on the same machine, and signs every request when it sends it. The bare POST
-is Fastify with one route, asked by the same generator with the same signed requests, answering with as many bytes.
-Microseconds are the server's processor time for a request, all threads together: unlike the rates they hardly depend on what else
-the machine does, and on how much of it the generator takes.
+SQLite. The bare POST is Fastify with one route, asked by the same generator with the same signed requests, answering with as many bytes.
+Microseconds are the server's processor time for a request, all threads together: unlike the rates they hardly depend on how much of the
+machine the generator takes.
 
 | Scenario | Target | Measured | Ratio | |
 |---|---|---|---|---|
 ${rows.join('\n')}
-${sections(measured)}${notes}`;
-}
-
-function sections({ engines, batches, aggregates, queue, gameThread }: Measured): string {
-  const parts = [engineSection(engines), batchSection(batches), aggregateSection(aggregates), queueSection(queue)];
-  return [...parts, gameThreadSection(gameThread)].join('');
+`;
 }

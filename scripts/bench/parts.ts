@@ -1,0 +1,101 @@
+import { aggregateSection, aggregateTargets, measureAggregates } from './aggregate/measure-aggregates.ts';
+import { batchSection, measureBatches } from './batch/measure-batches.ts';
+import { ENGINE_SECONDS, SECONDS } from './durations.ts';
+import { engineSection, engineTargets, measureEngines } from './engines/measure-engines.ts';
+import { gameThreadSection } from './game-thread/game-thread-section.ts';
+import { measureGameThread } from './game-thread/measure-game-thread.ts';
+import type { Measured } from './measured.ts';
+import { measurePocketbase, pocketbaseSection, pocketbaseTargets } from './peers/measure-pocketbase.ts';
+import { apiSection, measureApi } from './sidecar/measure-api.ts';
+import { coldSection, coldTargets, measureColdFile } from './sidecar/measure-cold-file.ts';
+import { measureTransports, transportSection, transportTargets } from './sidecar/measure-transports.ts';
+import { measureTransfers, transferSection, transferTargets } from './transfer/measure-transfers.ts';
+import { measureQueue, queueSection } from './write-behind/measure-queue.ts';
+
+export interface Part {
+  /** As BENCH_PARTS names it. */
+  readonly name: string;
+  readonly title: string;
+  /** `isQuiet`: the machine did nothing else before it began. */
+  readonly measure: (isQuiet: boolean) => Promise<Measured>;
+}
+
+/** In the order of the page, which is that of its readers' questions. */
+export const PARTS: readonly Part[] = [
+  {
+    name: 'game',
+    title: "the game's thread",
+    async measure() {
+      return { targets: [], section: gameThreadSection(await measureGameThread(SECONDS)) };
+    },
+  },
+  {
+    name: 'pocketbase',
+    title: 'the sidecar against PocketBase',
+    async measure(isQuiet) {
+      const figures = await measurePocketbase();
+      return { targets: pocketbaseTargets(figures, isQuiet), section: pocketbaseSection(figures) };
+    },
+  },
+  {
+    name: 'transfers',
+    title: 'transfers',
+    async measure(isQuiet) {
+      const figures = await measureTransfers();
+      return { targets: transferTargets(figures, isQuiet), section: transferSection(figures) };
+    },
+  },
+  {
+    name: 'transports',
+    title: 'the stream and POST',
+    async measure(isQuiet) {
+      const figures = await measureTransports();
+      return { targets: transportTargets(figures, isQuiet), section: transportSection(figures) };
+    },
+  },
+  {
+    name: 'cold',
+    title: 'a cold file',
+    async measure() {
+      const figure = await measureColdFile();
+      return { targets: coldTargets(figure), section: coldSection(figure) };
+    },
+  },
+  {
+    name: 'api',
+    title: 'the signed API over POST',
+    async measure() {
+      return { targets: [], section: apiSection(await measureApi()) };
+    },
+  },
+  {
+    name: 'engines',
+    title: 'engines',
+    async measure() {
+      const figures = await measureEngines(ENGINE_SECONDS);
+      return { targets: engineTargets(figures), section: engineSection(figures) };
+    },
+  },
+  {
+    name: 'aggregates',
+    title: 'aggregates',
+    async measure(isQuiet) {
+      const figures = await measureAggregates(ENGINE_SECONDS);
+      return { targets: aggregateTargets(figures, isQuiet), section: aggregateSection(figures) };
+    },
+  },
+  {
+    name: 'batches',
+    title: 'saving players',
+    async measure() {
+      return { targets: [], section: batchSection(await measureBatches(ENGINE_SECONDS)) };
+    },
+  },
+  {
+    name: 'queue',
+    title: 'write-behind',
+    async measure() {
+      return { targets: [], section: queueSection(await measureQueue(ENGINE_SECONDS)) };
+    },
+  },
+];
