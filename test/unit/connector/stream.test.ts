@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Timers } from '#connector/client/timers.ts';
@@ -50,6 +51,11 @@ async function untilTransport(name: string): Promise<void> {
       return transport();
     })
     .toBe(name);
+}
+
+/** The connection below, to write what the library would not. */
+function rawSocketOf(socket: unknown): Socket {
+  return (socket as { _socket: Socket })._socket;
 }
 
 function refusesUpgrades(status: string) {
@@ -274,6 +280,47 @@ describe('an API that lies over a stream', () => {
     await startOnStream({}, impatientTimers());
     streaming.script = [({ nonce }, socket, { secret }) => socket.send(make(signedFrame(secret, nonce, '{}')))];
     expect(await rig.run('insert', WRITE)).toMatchObject({ Code: 'network' });
+    expect((await rig.run('find', FIND)).State).toBe('ok');
+  });
+
+  it('with an announced message of 2^62 bytes', async () => {
+    await startOnStream({}, impatientTimers());
+    const header = Buffer.alloc(10, 0);
+    header.set([0x82, 127, 0x40]);
+    streaming.script = [(_call, socket) => rawSocketOf(socket).write(header)];
+    expect(await rig.run('insert', WRITE)).toMatchObject({ Code: 'network' });
+    expect((await rig.run('find', FIND)).State).toBe('ok');
+  });
+
+  it('with a message that has no end', async () => {
+    await startOnStream({}, impatientTimers());
+    let sent = 0;
+    streaming.script = [
+      (_call, socket) => {
+        const part = Buffer.alloc(65_536, 0x20);
+        const goOn = (): void => {
+          if (socket.readyState !== socket.OPEN) return;
+          sent += part.length;
+          socket.send(part, { fin: false }, goOn);
+        };
+        goOn();
+      },
+    ];
+    expect(await rig.run('insert', WRITE)).toMatchObject({ Code: 'network' });
+    // The bound of an answer, and what was on its way.
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+    expect((await rig.run('find', FIND)).State).toBe('ok');
+  });
+
+  it('with a flood of pings, which end the stream or not, and nothing else', async () => {
+    await startOnStream({}, impatientTimers());
+    streaming.script = [
+      ({ nonce }, socket, { secret }) => {
+        for (let count = 0; count < 20_000; count += 1) socket.ping('flood');
+        socket.send(signedFrame(secret, nonce, '{"count":4}'));
+      },
+    ];
+    expect((await rig.run('count', FIND)).State).toBe('ok');
     expect((await rig.run('find', FIND)).State).toBe('ok');
   });
 
