@@ -28,13 +28,18 @@ class StreamTransport implements Transport {
   /** No stream is opened before this, in the `elapsed` of the timers. */
   #notBefore = Number.NEGATIVE_INFINITY;
   #pauseMs = FIRST_PAUSE_MS;
+  /** End of the last attempt, as `#notBefore`. */
+  #endedAt = Number.NEGATIVE_INFINITY;
   #isDestroyed = false;
 
   constructor(configuration: Configuration, timers: Timers) {
     this.#configuration = configuration;
     this.#timers = timers;
     this.#hasPost = configuration.config.transport !== 'stream';
-    this.#post = new UndiciTransport(configuration, timers, (end) => this.#learn(end));
+    this.#post = new UndiciTransport(configuration, timers, {
+      onPosted: (end) => this.#learn(end),
+      onConnected: () => this.#forgiveRefusal(),
+    });
   }
 
   get name(): 'stream' | 'post' {
@@ -75,6 +80,11 @@ class StreamTransport implements Transport {
     }
   }
 
+  /** A sidecar that was started again while nothing was called shows in a new connection: the ordinary pause is enough then. */
+  #forgiveRefusal(): void {
+    this.#notBefore = Math.min(this.#notBefore, this.#endedAt + this.#pauseMs);
+  }
+
   #open(): void {
     if (this.#isDestroyed || this.#stream !== null || this.#timers.elapsed() < this.#notBefore) return;
     const opening = Promise.withResolvers<void>();
@@ -97,8 +107,9 @@ class StreamTransport implements Transport {
 
   #pause(end: StreamEnd, stoodMs: number): void {
     if (stoodMs > GOOD_STREAM_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    this.#endedAt = this.#timers.elapsed();
     // Without POST every call waits for the next attempt.
-    this.#notBefore = this.#timers.elapsed() + (end === 'refused' && this.#hasPost ? REFUSED_PAUSE_MS : this.#pauseMs);
+    this.#notBefore = this.#endedAt + (end === 'refused' && this.#hasPost ? REFUSED_PAUSE_MS : this.#pauseMs);
     this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
   }
 }

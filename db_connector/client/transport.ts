@@ -21,6 +21,14 @@ export interface Transport {
   destroy(): Promise<void>;
 }
 
+/** Both are for the transport that decides about streams. */
+export interface PostEvents {
+  /** The end of each POST, before its attempt hears of it. */
+  readonly onPosted?: (end: ExchangeEnd) => void;
+  /** A new connection to the API, which may be another one than before. */
+  readonly onConnected?: () => void;
+}
+
 const HEADERS = ['content-type', 'application/json'];
 
 /** HTTP/1.1 with kept connections, over TCP, TLS or a Unix socket. */
@@ -32,10 +40,9 @@ export class UndiciTransport implements Transport {
   readonly #maxAnswerBytes: number;
   readonly #onPosted: (end: ExchangeEnd) => void;
 
-  /** @param onPosted hears of the end of each POST before its attempt does */
-  constructor({ config, ca }: Configuration, timers: Timers, onPosted: (end: ExchangeEnd) => void = () => {}) {
+  constructor({ config, ca }: Configuration, timers: Timers, { onPosted, onConnected }: PostEvents = {}) {
     this.#timers = timers;
-    this.#onPosted = onPosted;
+    this.#onPosted = onPosted ?? (() => {});
     this.#deadlines = new Deadlines(timers);
     this.#maxAnswerBytes = config.maxAnswerBytes;
     this.#pool = new Pool(config.target.origin, {
@@ -51,6 +58,7 @@ export class UndiciTransport implements Transport {
         ...(ca === null ? {} : { ca }),
       },
     });
+    if (onConnected !== undefined) this.#pool.on('connect', onConnected);
   }
 
   send(attempt: Attempt): void {

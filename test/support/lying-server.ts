@@ -118,6 +118,11 @@ export class LyingServer {
     }
   }
 
+  /** As a restart does; streams stay. */
+  dropConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();

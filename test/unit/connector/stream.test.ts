@@ -130,6 +130,18 @@ describe('a connector', () => {
     await untilTransport('stream');
   });
 
+  it('asks again after a refusal if the API was replaced while nothing was called', async () => {
+    const refuses = refusesUpgrades('404 Not Found');
+    api.onUpgrade = refuses;
+    start({}, impatientTimers());
+    await expect.poll(() => refuses.asked).toBe(1);
+    streaming = new LyingStreams(api);
+    expect((await rig.run('find', FIND)).State).toBe('ok');
+    expect(await transport()).toBe('post');
+    api.dropConnections();
+    await untilTransport('stream');
+  });
+
   it('asks again soon after a refusal with transport stream, as there is no other way', async () => {
     const refuses = refusesUpgrades('404 Not Found');
     api.onUpgrade = refuses;
