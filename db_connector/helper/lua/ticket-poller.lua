@@ -1,9 +1,10 @@
 -- Sends the calls of this resource, and collects their results with one poll a tick; none while nothing is pending. Each call that
 -- was begun is delivered exactly once, and never before the caller has gone on.
 
+local link = part 'connector-link'
 local results = part 'results'
+local sender = part 'call-sender'
 local threads = part 'threads'
-local waiting = part 'waiting-calls'
 
 local TICK_MS = 20
 -- What is ready beyond this waits for the next tick, so that the game goes on.
@@ -14,49 +15,16 @@ local LONGEST_PAUSE_MS = 200
 
 local poller = {}
 
----@class DbTicket
----@field Id string names the call; empty where it was refused, is not one call, or waits in the helper
----@field Accepted boolean
----@field Error string `code: message` where the call was refused, else empty. The callback gets the same as an error
-
 -- By order of sending, so that answers that are there at once are delivered in it.
 local pending, firstPending, lastPending, pendingCount = {}, 1, 0, 0
 -- Answers that are known already, to be delivered with the next poll.
 local known = {}
 local isAwake = false
 
-local function ask(connector, name, question)
-  local resource = exports[connector]
-  return resource[name](resource, question)
-end
-
---- Whether the database did what was asked is not known then.
-local function lost(id, why)
-  return results.errorResult('bundle_unavailable', why .. '; the outcome of the call is unknown', id)
-end
-
-local function refused(code, message) return { Id = '', Accepted = false, Error = code .. ': ' .. message } end
-
 local function resultOfRefusal(ticket)
   local code, message = ticket.Error:match('^(.-): (.*)$')
   return results.errorResult(code or 'internal', message or ticket.Error)
 end
-
-local function firstLine(problem)
-  local text = tostring(problem):gsub('%^%d', '')
-  return text:match('No such export[^\n]*') or text:match('[^\n]+') or text
-end
-
-local function send(call)
-  local isFine, ticket = pcall(ask, call.connector, 'Call', { Operation = call.operation, Json = call.json })
-  if not isFine then
-    return refused('bundle_unavailable', call.connector .. ' is not running (' .. firstLine(ticket) .. ')')
-  end
-  if type(ticket) == 'table' and type(ticket.Id) == 'string' and type(ticket.Error) == 'string' then return ticket end
-  return refused('internal', 'the connector answered with no ticket')
-end
-
-local function isBusy(ticket) return not ticket.Accepted and ticket.Error:find('^busy:') ~= nil end
 
 local poll
 
@@ -67,9 +35,6 @@ local function wake()
 end
 
 --- A call that does not go out: its callback hears of it as of any other answer.
----@param ticket DbTicket
----@param deliver fun(result: DbResult)
----@return DbTicket
 local function refuse(ticket, deliver)
   known[#known + 1] = { result = resultOfRefusal(ticket), deliver = deliver }
   wake()
@@ -77,14 +42,13 @@ local function refuse(ticket, deliver)
 end
 
 --- What became of a call that the connector was given.
-local function follow(ticket, call)
+function sender.onSettled(call, ticket)
   if not ticket.Accepted then return refuse(ticket, call.deliver) end
-  local now = threads.elapsedMs()
+  call.beganAt = threads.elapsedMs()
+  call.dueAt = call.beganAt
   lastPending = lastPending + 1
   pendingCount = pendingCount + 1
-  pending[lastPending] = { id = ticket.Id, connector = call.connector, deliver = call.deliver, beganAt = now, dueAt = now }
-  wake()
-  return ticket
+  pending[lastPending] = call
 end
 
 --- A call for which the connector has no place waits here, and so do those that come after it.
@@ -94,32 +58,17 @@ end
 ---@param deliver fun(result: DbResult) never throws
 ---@return DbTicket
 function poller.call(connector, operation, json, deliver)
-  local call = { connector = connector, operation = operation, json = json, deliver = deliver }
-  if waiting.size() == 0 then
-    local ticket = send(call)
-    if not isBusy(ticket) then return follow(ticket, call) end
-  end
-  if not waiting.add(call) then
-    return refuse(refused('busy', waiting.size() .. ' calls of this resource wait already'), deliver)
-  end
+  local ticket = sender.add({ connector = connector, operation = operation, json = json, deliver = deliver })
   wake()
-  return { Id = '', Accepted = true, Error = '' }
+  return ticket
 end
 
 --- A mistake of the script.
-function poller.refuse(code, message, deliver) return refuse(refused(code, message), deliver) end
+---@return DbTicket
+function poller.refuse(code, message, deliver) return refuse(link.refused(code, message), deliver) end
 
---- nil while the answer is not there.
-local function take(call)
-  local isFine, taken = pcall(ask, call.connector, 'TakeResult', { Id = call.id })
-  if not isFine then return lost(call.id, call.connector .. ' has stopped (' .. firstLine(taken) .. ')') end
-  local state = type(taken) == 'table' and taken.State or nil
-  if state == 'pending' then return nil end
-  if (state == 'ok' or state == 'error') and type(taken.Code) == 'string' and type(taken.Json) == 'string' then return taken end
-  return lost(call.id, call.connector .. ' no longer knows the call; was it restarted?')
-end
-
-local function deliverKnown(isOverBudget)
+--- At least one. What becomes known meanwhile waits for the next tick.
+local function deliver(isOverBudget)
   local list = known
   known = {}
   for index, entry in ipairs(list) do
@@ -131,49 +80,58 @@ local function deliverKnown(isOverBudget)
   end
 end
 
---- In the order in which they came, as long as there are places.
-local function sendWaiting(now, isOverBudget)
-  while waiting.isDue(now) and not isOverBudget() do
-    local call = waiting.first()
-    local ticket = send(call)
-    if isBusy(ticket) then return waiting.postpone(now) end
-    waiting.removeFirst()
-    follow(ticket, call)
-  end
-end
-
 local function removePending(at)
   pending[at] = nil
   pendingCount = pendingCount - 1
   while firstPending <= lastPending and pending[firstPending] == nil do firstPending = firstPending + 1 end
 end
 
-local function collect(now, isOverBudget)
+--- Places and ids of the calls of one connector whose results are worth asking for; true if there are more than one list holds.
+local function dueCalls(now)
+  local places, ids, connector = {}, {}, nil
   for at = firstPending, lastPending do
     local call = pending[at]
     -- What a callback has just begun waits for the next tick.
     if call ~= nil and call.dueAt < now then
-      local result = take(call)
-      if result == nil then
-        call.dueAt = now + math.min((now - call.beganAt) / AGE_PER_PAUSE, LONGEST_PAUSE_MS)
-      elseif pending[at] == call then
-        removePending(at)
-        waiting.expectPlace()
-        call.deliver(result)
-        if isOverBudget() then return end
-      end
+      connector = connector or call.connector
+      if call.connector ~= connector or #ids == link.MAX_RECORDS then return places, ids, connector, true end
+      places[#places + 1], ids[#ids + 1] = at, call.id
     end
   end
+  return places, ids, connector, false
+end
+
+--- Takes one list of results. True if there are more calls to ask for in this tick.
+local function collect(now)
+  if #known >= link.MAX_RECORDS then return false end
+  local places, ids, connector, hasMore = dueCalls(now)
+  if #ids == 0 then return false end
+  local taken = link.take(connector, ids)
+  for index, at in ipairs(places) do
+    local call, result = pending[at], taken[index]
+    if result == nil then return true end
+    if result then
+      removePending(at)
+      sender.waiting.expectPlace()
+      known[#known + 1] = { result = result, deliver = call.deliver }
+    else
+      call.dueAt = now + math.min((now - call.beganAt) / AGE_PER_PAUSE, LONGEST_PAUSE_MS)
+    end
+  end
+  return hasMore
 end
 
 poll = function()
   isAwake = false
   local now = threads.elapsedMs()
   local function isOverBudget() return threads.elapsedMs() - now > BUDGET_MS end
-  deliverKnown(isOverBudget)
-  sendWaiting(now, isOverBudget)
-  collect(now, isOverBudget)
-  if pendingCount > 0 or #known > 0 or waiting.size() > 0 then wake() end
+  sender.sendWaiting(now, isOverBudget)
+  repeat
+    local hasMore = collect(now)
+    deliver(isOverBudget)
+  until not hasMore or isOverBudget()
+  sender.flush()
+  if pendingCount > 0 or #known > 0 or sender.waiting.size() > 0 then wake() end
 end
 
 --- A connector that stops takes its answers with it.
@@ -181,18 +139,23 @@ local function loseCallsOf(resource)
   for at = firstPending, lastPending do
     local call = pending[at]
     if call ~= nil and call.connector == resource then
-      known[#known + 1] = { result = lost(call.id, resource .. ' has stopped'), deliver = call.deliver }
+      known[#known + 1] = { result = link.lost(call.id, resource .. ' has stopped'), deliver = call.deliver }
       removePending(at)
     end
   end
 end
 
-AddEventHandler('onResourceStart', function() waiting.expectPlace() end)
+AddEventHandler('onResourceStart', function(resource)
+  link.forget(resource)
+  sender.waiting.expectPlace()
+end)
 -- Any resource can send this event. The state changes after it.
 AddEventHandler('onResourceStop', function(resource)
+  if resource == GetCurrentResourceName() then sender.stop() end
   threads.after(0, function()
     if GetResourceState(resource) == 'started' then return end
-    waiting.expectPlace()
+    link.forget(resource)
+    sender.waiting.expectPlace()
     loseCallsOf(resource)
   end)
 end)

@@ -307,6 +307,84 @@ describe.skipIf(reason !== null)('helper.lua', { timeout: 60_000 }, () => {
     expect(order).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
   });
 
+  const countMany = (count: number) => `
+    local order, all, tickets = {}, promise.new(), {}
+    for id = 1, ${count} do
+      tickets[id] = DB.Count('game', 't' .. id, function(result)
+        order[#order + 1] = result.State == 'ok' and DB.Number(result) or result.Code
+        if #order == ${count} then all:resolve(true) end
+      end)
+    end`;
+  const countOf = ({ payload }: { payload: Record<string, unknown> }) => ({
+    count: Number(`${payload.table}`.slice(1)),
+  });
+
+  it.each([true, false])('sends the calls of a tick in their order; the connector has lists: %s', async (hasLists) => {
+    const connector = new FakeConnector(countOf);
+    connector.hasLists = hasLists;
+    const lua = await scriptOn(connector);
+    expect(await lua.run(`${countMany(20)} Citizen.Await(all) return order`)).toEqual(
+      Array.from({ length: 20 }, (_, at) => at + 1),
+    );
+    expect(connector.lists).toEqual(hasLists ? [16, 20] : []);
+  });
+
+  it('sends the calls of callbacks without waiting for a tick', async () => {
+    const connector = new FakeConnector(countOf);
+    const lua = await scriptOn(connector);
+    await lua.run(
+      `local done, count = promise.new(), 0
+       for id = 1, 10 do
+         DB.Count('game', 't1', function()
+           DB.Count('game', 't2', function()
+             count = count + 1
+             if count == 10 then done:resolve(true) end
+           end)
+         end)
+       end
+       DB.Count('game', 't3')
+       Citizen.Await(done)`,
+    );
+    expect(connector.asked).toHaveLength(21);
+    expect(connector.lists[0]).toBe(7);
+  });
+
+  it('sends what was gathered with a look at a ticket, which says what became of the call', async () => {
+    const connector = new FakeConnector(countOf);
+    connector.places = 6;
+    const lua = await scriptOn(connector);
+    const seen = await lua.run<unknown[][]>(
+      `${countMany(8)}
+       local seen, names = {}, {}
+       for at = 4, 8 do seen[#seen + 1] = { tickets[at].Id, tickets[at].Accepted } end
+       for name in pairs(tickets[6]) do names[#names + 1] = name end
+       table.sort(names)
+       Citizen.Await(all)
+       seen[#seen + 1] = names
+       return seen`,
+    );
+    expect(seen).toEqual([
+      ['t3', true],
+      ['t4', true],
+      ['t5', true],
+      ['', true],
+      ['', true],
+      ['Accepted', 'Error', 'Id'],
+    ]);
+  });
+
+  it('sends the last calls of a resource that stops', async () => {
+    const connector = new FakeConnector(() => 'pending');
+    const lua = await scriptOn(connector);
+    await lua.run(
+      `AddEventHandler('onResourceStop', function(name)
+         if name == GetCurrentResourceName() then for id = 1, 9 do DB.Count('game', 't') end end
+       end)`,
+    );
+    await lua.event('onResourceStop', 'shop');
+    expect(connector.asked).toHaveLength(9);
+  });
+
   it('answers a call whose connector stops, and one whose connector was never there', async () => {
     const connector = new FakeConnector(() => 'pending');
     const lua = await scriptOn(connector);
