@@ -1,13 +1,22 @@
 import { decimalScale } from '#protocol/value-numbers.ts';
 import { type AggregateOutput, outputsOf } from '../model/aggregate.ts';
 import type { AggregateQuery, AggregateValue, TableTarget } from '../rows.ts';
+import { MAX_GROUPS } from './aggregate-ranges.ts';
 import { type Physical, physicalOf, quoted, storageKind, WIDE_SUM_PRECISION } from './dialect.ts';
 import { type CompiledRead, filterSql, outputKind, readSql } from './read-sql.ts';
-import type { OutputKind } from './worker/messages.ts';
+import type { AggregateRanges, OutputKind } from './worker/messages.ts';
 
 export interface CompiledAggregate extends CompiledRead {
   /** Statement for sums past 64 bits, on which `sql` fails; null if no sum can be so large. */
   readonly exact: Pick<CompiledRead, 'sql' | 'columns'> | null;
+  /** Statements for ranges of row ids; null if the parts cannot be put together, or there is a filter. */
+  readonly ranges: CompiledRanges | null;
+}
+
+interface CompiledRanges {
+  readonly next: string;
+  readonly part: Pick<CompiledRead, 'sql' | 'columns'>;
+  readonly plan: Omit<AggregateRanges, 'next' | 'part'>;
 }
 
 /** How an output is computed, read, and sorted by. */
@@ -39,7 +48,41 @@ export function compileAggregate(target: TableTarget, query: AggregateQuery): Co
     const sql = `SELECT ${list} FROM ${quoted(physicalOf(target))} WHERE ${where}${grouped} LIMIT ? OFFSET ?`;
     return { sql, columns: outputs.map(({ name }, i) => ({ name, kind: (terms[i] as Term).kind })) };
   };
-  return { ...written(false), params, exact: query.values.some(mayOverflow) ? written(true) : null };
+  const exact = query.values.some(mayOverflow) ? written(true) : null;
+  return { ...written(false), params, exact, ranges: compileRanges(target, query) };
+}
+
+function compileRanges(target: TableTarget, query: AggregateQuery): CompiledRanges | null {
+  const { groupBy, values, sort, offset } = query;
+  // SQLite finds these at the end of an index, or without reading a row.
+  const isFound = groupBy.length === 0 && values.length === 1 && (values[0]?.fn !== 'sum' || values[0].column === null);
+  if (query.filter !== null || isFound) return null;
+  const merges: AggregateRanges['merges'][number][] = [];
+  for (const value of values) {
+    const merge = mergeOf(value);
+    if (merge === null) return null;
+    merges.push(merge);
+  }
+  const outputs = outputsOf(query);
+  const terms = outputs.map((output, i) => termOf(output, query.groupBy[i]?.name ?? '', false));
+  const list = terms.map(({ order }, i) => `${order[0]} AS "=${outputs[i]?.name}"`).join(', ');
+  const groups = groupBy.length === 0 ? '' : ` GROUP BY ${groupBy.map(({ name }) => quoted(name)).join(', ')}`;
+  const table = quoted(physicalOf(target));
+  return {
+    next: `SELECT _rowid_ FROM ${table} WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT 1 OFFSET ?`,
+    part: {
+      sql: `SELECT ${list} FROM ${table} WHERE _rowid_ BETWEEN ? AND ?${groups} LIMIT ${MAX_GROUPS + 1}`,
+      columns: outputs.map(({ name }, i) => ({ name, kind: (terms[i] as Term).kind })),
+    },
+    plan: { groups: groupBy.length, merges, sort, offset },
+  };
+}
+
+/** Null if values of parts do not give that of the whole: doubles depend on the order in which they are added. */
+function mergeOf({ fn, column }: AggregateValue): AggregateRanges['merges'][number] | null {
+  if (fn === 'countDistinct') return null;
+  if (fn !== 'sum') return fn === 'count' ? 'sum' : fn;
+  return column === null || column.type === 'float64' || storageKind(column) === 'wide' ? null : 'sum';
 }
 
 function mayOverflow({ fn, column }: AggregateValue): boolean {

@@ -22,7 +22,7 @@ import { createCalls, type WorkerCalls } from './calls.ts';
 import { type ApplyPort, applyQueue } from './queue/apply-call.ts';
 import { type CompiledRead, compileCount, compileFind } from './read-sql.ts';
 import { SpotReads } from './spot/spot-reads.ts';
-import { type CallBody, type PendingCall, StatementBook } from './worker/pending-call.ts';
+import { type BookedStatement, type CallBody, type PendingCall, StatementBook } from './worker/pending-call.ts';
 import { WorkerPool } from './worker/pool.ts';
 import { batchCall, compileWrite } from './write-sql.ts';
 
@@ -113,14 +113,22 @@ export class SqliteEngine implements Engine {
   aggregate(target: TableTarget, query: AggregateQuery, { deadline }: CallBounds): Promise<Page> {
     const { limit, maxBytes } = query;
     const { namespace, revision } = target;
-    const { sql, params, columns, exact } = compileAggregate(target, query);
-    const statement = this.#book.get(scopeOf(target), sql, columns);
-    const slower = exact === null ? null : this.#book.get(scopeOf(target), exact.sql, exact.columns);
-    const body: CallBody = {
-      ...{ kind: 'find', statement: statement.number, params, limit, maxBytes, namespace, revision },
-      ...(slower === null ? {} : { exact: slower.number }),
+    const { sql, params, columns, exact, ranges } = compileAggregate(target, query);
+    const statements: BookedStatement[] = [];
+    const book = (text: string, outputs: typeof columns): number => {
+      const statement = this.#book.get(scopeOf(target), text, outputs);
+      statements.push(statement);
+      return statement.number;
     };
-    const statements = slower === null ? [statement] : [statement, slower];
+    const body: CallBody = {
+      ...{ kind: 'find', statement: book(sql, columns), params, limit, maxBytes, namespace, revision },
+      ...(exact === null ? {} : { exact: book(exact.sql, exact.columns) }),
+      ...(ranges === null
+        ? {}
+        : {
+            ranges: { ...ranges.plan, next: book(ranges.next, []), part: book(ranges.part.sql, ranges.part.columns) },
+          }),
+    };
     return this.#pool.read(pendingCall(body, deadline, statements)) as Promise<Page>;
   }
 

@@ -3,6 +3,7 @@ import { type TableSize, unknownSize } from '../engine.ts';
 import { PageBuilder } from '../model/page.ts';
 import type { Page, RememberedResult } from '../rows.ts';
 import type { Session } from '../sql/session.ts';
+import { aggregateRanges } from './aggregate-ranges.ts';
 import type { Connection } from './connection.ts';
 import { physicalTable } from './dialect.ts';
 import type { CountCall, FindCall, JobCall, ReadCall, RecallCall } from './worker/messages.ts';
@@ -30,7 +31,8 @@ export function runRead(connection: Connection, call: Exclude<ReadCall, JobCall>
 function find(connection: Connection, call: FindCall): Page {
   connection.checkRevision(call.namespace, call.revision);
   try {
-    return pageOf(connection, call, call.statement);
+    const page = call.ranges === undefined ? null : aggregateRanges(connection, call, call.ranges);
+    return page ?? pageOf(connection, call, call.statement);
   } catch (error) {
     const isOverflow = error instanceof SQLite.SqliteError && error.message === 'integer overflow';
     if (!isOverflow || call.exact === undefined) throw error;

@@ -50,8 +50,24 @@ interface CompiledFor {
   readonly revision: number;
 }
 
+/** How an aggregate over a whole table is read in ranges of row ids. */
+export interface AggregateRanges {
+  /** Statement that selects the id after so many rows from an id on. */
+  readonly next: number;
+  /** Statement that aggregates the rows from one id to another. */
+  readonly part: number;
+  /** Number of columns of the group, the first of a row. */
+  readonly groups: number;
+  /** How the values behind them are put together. */
+  readonly merges: readonly ('sum' | 'min' | 'max')[];
+  readonly sort: readonly { readonly output: number; readonly dir: 'asc' | 'desc' }[];
+  readonly offset: number;
+}
+
 export interface FindCall extends CallBase, CompiledFor {
   readonly kind: 'find';
+  /** Tried first. */
+  readonly ranges?: AggregateRanges;
   readonly statement: number;
   /** Statement to run instead if a sum overflows. */
   readonly exact?: number;
