@@ -95,8 +95,10 @@ function publicRoutes(
     sendJson(response, 200, '{"status":"ok"}');
   });
   route('GET', '/readyz', async (_request, response) => {
-    if (await database.isReachable()) sendJson(response, 200, '{"status":"ready","database":true}');
-    else sendJson(response, 503, '{"status":"unavailable","database":false}');
+    const { isReachable, obstacle } = await database.look();
+    if (isReachable && obstacle === null) sendJson(response, 200, '{"status":"ready","database":true}');
+    else if (obstacle === null) sendJson(response, 503, '{"status":"unavailable","database":false}');
+    else sendJson(response, 503, `{"status":"unavailable","database":true,"takesNoWrites":"${obstacle}"}`);
   });
   route('GET', '/metrics', (_request, response, client) => {
     if (!canSeeMetrics(metricsVisibility, client)) replyError(response, noSuchPath());

@@ -16,13 +16,15 @@ export function createHealthHandler(
 ): () => Promise<string> {
   const { transactions, filterableJson } = capabilities;
   return async () => {
-    const database = await check.isReachable();
+    const { isReachable: database, obstacle } = await check.look();
     const writeBuffer = readWriteBuffer();
-    const isWell = database && (writeBuffer === undefined || (writeBuffer.available && !writeBuffer.halted));
+    const isWell =
+      database && obstacle === null && (writeBuffer === undefined || (writeBuffer.available && !writeBuffer.halted));
     return JSON.stringify({
       status: isWell ? 'ok' : 'degraded',
       provider,
       database,
+      ...(obstacle === null ? {} : { takesNoWrites: obstacle }),
       capabilities: { transactions, filterableJson },
       writeBuffer,
       time: Math.floor(now() / 1000),

@@ -54,6 +54,12 @@ export interface DatabaseFacts {
   readonly time: number | null;
 }
 
+/**
+ * Reason why a database that answers takes no writes: it follows another server (`standby`), it was set so
+ * (`readOnly`), or it is a node of a cluster that is not a working part of it now (`notReady`).
+ */
+export type WriteObstacle = 'standby' | 'readOnly' | 'notReady';
+
 /** Figures for /metrics and health. */
 export interface EngineStats {
   readonly waitingReads: number;
@@ -74,8 +80,11 @@ export interface Engine {
   readonly provider: 'sqlite' | 'postgres' | 'mysql' | 'mongodb';
   readonly capabilities: Capabilities;
 
-  /** Resolves when the database answers; rejects with `database_error` or `database_timeout`. */
-  ping(bounds: CallBounds): Promise<void>;
+  /**
+   * Resolves when the database answers, with the reason why it takes no writes, or null if it takes them; rejects with
+   * `database_error` or `database_timeout`.
+   */
+  ping(bounds: CallBounds): Promise<WriteObstacle | null>;
   /** Facts about the database, for the owner. */
   inspect(bounds: CallBounds): Promise<DatabaseFacts>;
   /** Sizes of declared tables, in their order. Quick, also for large tables. */

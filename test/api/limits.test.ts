@@ -107,7 +107,7 @@ describe('time', () => {
     let pings = 0;
     const ping = () => {
       pings += 1;
-      return new Promise<void>(() => {});
+      return new Promise<null>(() => {});
     };
     api = await startTestApi({ engine: { ...IDLE_ENGINE, ping } });
     const startedMs = performance.now();

@@ -52,7 +52,7 @@ const CAPABILITIES = { transactionalSchema: true, transactions: true, filterable
 export const IDLE_ENGINE: ApiOptions['engine'] = {
   provider: 'sqlite',
   capabilities: CAPABILITIES,
-  ping: async () => {},
+  ping: async () => null,
   stats: () => STATS,
 };
 

@@ -95,10 +95,21 @@ async function lookAtPermissions(client: ApiClient): Promise<Finding> {
 function lookAtDatabase({ facts }: Answer): Finding {
   if (facts === null) return notAsked();
   const provider = typeof facts.provider === 'string' ? facts.provider : 'the database';
-  return facts.database === false
-    ? broken(`${provider} does not answer the sidecar`, "see that it runs; the sidecar's log tells what it met")
-    : well(`${provider} answers`);
+  if (facts.database === false) {
+    return broken(`${provider} does not answer the sidecar`, "see that it runs; the sidecar's log tells what it met");
+  }
+  const obstacle = typeof facts.takesNoWrites === 'string' ? OBSTACLES[facts.takesNoWrites] : undefined;
+  return obstacle === undefined
+    ? well(`${provider} answers`)
+    : broken(`${provider} answers and takes no writes`, obstacle);
 }
+
+/** Advice by `takesNoWrites` of health. */
+const OBSTACLES: Readonly<Record<string, string>> = {
+  standby: 'it follows another server: let database.url of sidecar.json name the primary',
+  readOnly: 'it was set read-only: find out why, then switch that off',
+  notReady: 'this node has lost its cluster: see the log of the database server',
+};
 
 function notAsked(): Finding {
   return well('not known: the key may not use health');

@@ -1,7 +1,15 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import { type Batch, targetOf } from '../batch.ts';
-import type { Capabilities, DatabaseFacts, Engine, EngineOptions, EngineStats, TableSize } from '../engine.ts';
+import type {
+  Capabilities,
+  DatabaseFacts,
+  Engine,
+  EngineOptions,
+  EngineStats,
+  TableSize,
+  WriteObstacle,
+} from '../engine.ts';
 import { UnusableDatabaseError } from '../model/failures.ts';
 import type { QueueCalls } from '../queues.ts';
 import type {
@@ -97,9 +105,13 @@ export class MongoEngine implements Engine {
     return new MongoEngine(database, settings, options);
   }
 
-  async ping(bounds: CallBounds): Promise<void> {
-    await this.#run('read', bounds, (session) =>
-      session.look((db, time) => metaOf(db).findOne({ _id: 'format' }, time)),
+  ping(bounds: CallBounds): Promise<WriteObstacle | null> {
+    return this.#run('read', bounds, (session) =>
+      session.look(async (db, time) => {
+        await metaOf(db).findOne({ _id: 'format' }, time);
+        const { isWritablePrimary } = await db.command({ hello: 1 }, time);
+        return isWritablePrimary === false ? 'standby' : null;
+      }),
     );
   }
 

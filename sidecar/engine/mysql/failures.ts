@@ -22,7 +22,7 @@ export const GENERATOR_AT_END: ReadonlySet<number> = new Set([167, 1264, 1467]);
 export const UNDEFINED: ReadonlySet<number> = new Set([1051, 1054, 1072, 1109, 1136, 1146, 1176, 1364, 1412]);
 
 /** Deadlock, lock not had in time, record changed since it was read, refused certification of a cluster. */
-const CONFLICTS: ReadonlySet<number> = new Set([1020, 1205, 1213, 1180, 3572]);
+const CONFLICTS: ReadonlySet<number> = new Set([1020, 1205, 1213, 1180, 3101, 3572]);
 /** Prepared statement gone, to be prepared again. */
 const UNPREPARED: ReadonlySet<number> = new Set([1243, 1615]);
 /** Killed, a time limit of the server, a sort that was ended. */

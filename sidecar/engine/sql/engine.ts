@@ -9,6 +9,7 @@ import {
   type EngineStats,
   type TableSize,
   unknownSize,
+  type WriteObstacle,
 } from '../engine.ts';
 
 import type { EngineLog } from '../log.ts';
@@ -60,6 +61,8 @@ export interface SqlProvider {
   readonly queues: ApplyDialect;
   /** Statements that begin the transaction of a snapshot. */
   readonly beginSnapshot: readonly string[];
+  /** Reason why this server takes no writes, or null. */
+  obstacle(session: Session): Promise<WriteObstacle | null>;
   /** Selects the version in words, and the server's clock in epoch milliseconds. */
   readonly factsSql: string;
   /** Selects name, estimated rows and bytes of physical tables; null if unknown. */
@@ -125,8 +128,8 @@ export class SqlEngine implements Engine {
     return new SqlEngine(provider, sessions, options);
   }
 
-  async ping(bounds: CallBounds): Promise<void> {
-    await this.#sessions.read(bounds, (session) => session.query('SELECT 1'));
+  ping(bounds: CallBounds): Promise<WriteObstacle | null> {
+    return this.#sessions.read(bounds, (session) => this.#provider.obstacle(session));
   }
 
   async inspect(bounds: CallBounds): Promise<DatabaseFacts> {

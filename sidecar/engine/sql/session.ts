@@ -57,7 +57,7 @@ export interface SqlBounds extends CallBounds {
  * | server cannot be reached, or refuses | database_error | database_error | database_error |
  * | lost before a statement was sent | again | again | again |
  * | lost later | again | 504, outcome unknown | again; at COMMIT 504, outcome unknown |
- * | deadlock, serialization failure | again, 5 times, then conflict_retry | same | same |
+ * | deadlock, serialization failure | again until the deadline, then conflict_retry | same | same |
  * | deadline | database_timeout | database_timeout; 504, outcome unknown if the end is not confirmed | same, at COMMIT |
  *
  * "Again" runs the whole work again, on a new connection if the old one is lost, so work must not keep anything of a

@@ -80,8 +80,9 @@ export class SqliteEngine implements Engine {
     throw new Error(`database ${settings.file}: ${unusable}`);
   }
 
-  async ping({ deadline }: CallBounds): Promise<void> {
+  async ping({ deadline }: CallBounds): Promise<null> {
     await this.#pool.read(pendingCall({ kind: 'ping' }, deadline));
+    return null;
   }
 
   close(): Promise<void> {

@@ -52,7 +52,7 @@ export class HealthWatch {
   }
 
   async look(): Promise<void> {
-    const isReachable = await this.#check.isReachable();
+    const { isReachable } = await this.#check.look();
     if (this.#isClosed) return;
     const before = this.#health;
     this.#health = this.#read(isReachable);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import { StaleSchemaError, type Write } from '#engine/rows.ts';
+import type { ApiError } from '#protocol/errors.ts';
 import type { Value } from '#protocol/values.ts';
 import { startCountingProxy } from '#scripts/servers/counting-proxy.ts';
 import { startFaultProxy } from '#support/fault-proxy.ts';
@@ -288,6 +289,39 @@ describe('a deadlock', () => {
       expect(await waiting).toBe('{"affected":2}');
     }
     expect(await world.column('SELECT n FROM deadlock__notes')).toEqual(['11', '11']);
+  });
+});
+
+describe('a conflict', () => {
+  /** The next `times` updates end with a serialization failure, as those of a cluster do. */
+  async function refuse(target: { namespace: string }, times: number): Promise<void> {
+    await world.client.query(`CREATE SEQUENCE ${target.namespace}_turns;
+      CREATE FUNCTION ${target.namespace}_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('${target.namespace}_turns') <= ${times} THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON ${target.namespace}__notes
+        FOR EACH STATEMENT EXECUTE FUNCTION ${target.namespace}_refuse()`);
+  }
+
+  const increment: Write = { op: 'update', filter: null, set: new Map(), inc: new Map([['n', 1n]]) };
+
+  it('is repeated as often as there is time, and done once', async () => {
+    const target = await declare(engine, 'conflicts');
+    await insert(engine, target, [note({ n: 1 })]);
+    await refuse(target, 20);
+    expect(await engine.write(target, increment, null, within(20_000))).toBe('{"affected":1}');
+    expect(await world.column('SELECT n FROM conflicts__notes')).toEqual(['2']);
+  });
+
+  it('that does not end is told before the time is over', async () => {
+    const target = await declare(engine, 'endless');
+    await insert(engine, target, [note({ n: 1 })]);
+    await refuse(target, 1_000_000);
+    const code = await engine.write(target, increment, null, within(1500)).catch((error: ApiError) => error.code);
+    // The last attempt may be ended in its middle.
+    expect(['conflict_retry', 'database_timeout']).toContain(code);
+    expect(await world.column('SELECT n FROM endless__notes')).toEqual(['1']);
   });
 });
 

@@ -9,11 +9,11 @@ import type { Session, Sessions, SqlBounds, SqlFailure } from '../session.ts';
 import { AbandonedError, DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection, SqlFailures } from './driver.ts';
 
-/** Contract section 5. */
-const MAX_CONFLICT_RETRIES = 5;
 /** A pool may hold several connections that are gone and not yet known to be. */
 const MAX_RECONNECTS = 5;
 const RETRY_STEP_MS = 8;
+/** Doublings of the step: the longest pause is half a second. */
+const MAX_DOUBLINGS = 6;
 /** How long a start waits for the server before it goes on without. */
 const FIRST_LOOK_MS = 5000;
 const NO_ANSWER = Object.assign(new Error('the server does not answer'), { code: 'ETIMEDOUT' });
@@ -96,13 +96,15 @@ export class PooledSessions implements Sessions {
         this.#troubles.succeeded(kind === 'read' ? 'connection' : 'write');
         return result;
       } catch (error) {
-        if (!(error instanceof AttemptError)) throw error;
+        if (!(error instanceof AttemptError)) throw conflicts > 0 && isTimeout(error) ? writeConflict() : error;
         const verdict = this.#judge(kind, bounds, error);
-        if (verdict === 'conflict' && conflicts < MAX_CONFLICT_RETRIES) conflicts += 1;
+        // Conflicting transactions must not retry at the same moment again.
+        const pauseMs = verdict === 'conflict' ? jitterMs(conflicts) : 0;
+        const isInTime = performance.now() + pauseMs < bounds.deadline;
+        if (verdict === 'conflict' && isInTime) conflicts += 1;
         else if (verdict === 'reconnect' && reconnects < MAX_RECONNECTS) reconnects += 1;
         else throw this.#outcome(verdict, error);
-        // Conflicting transactions must not retry at the same moment again.
-        if (verdict === 'conflict') await wait(Math.random() * RETRY_STEP_MS * 2 ** conflicts);
+        if (pauseMs > 0) await wait(pauseMs);
       }
     }
   }
@@ -235,6 +237,15 @@ export class PooledSessions implements Sessions {
     if (verdict === 'conflict') return writeConflict();
     return verdict === 'reconnect' ? this.#unreachable(cause) : verdict;
   }
+}
+
+/** No connection was free before the deadline, so nothing was sent. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'database_timeout';
+}
+
+function jitterMs(attempt: number): number {
+  return Math.random() * RETRY_STEP_MS * 2 ** Math.min(attempt + 1, MAX_DOUBLINGS);
 }
 
 const UNDEFINED = {
