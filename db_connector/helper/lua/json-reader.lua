@@ -1,63 +1,19 @@
 -- JSON text as values: RFC 8259 and nothing beside it. null becomes nil.
 
 local values = part 'json-values'
+local numbers = part 'json-numbers'
+local rowReaderAt = part 'json-rows'
 
 local objectMark = values.objectMark
-local byte, find, format, match, sub = string.byte, string.find, string.format, string.match, string.sub
+local numberOf, refuse = numbers.numberOf, numbers.refuse
+local byte, find, sub = string.byte, string.find, string.sub
 local tonumber, setmetatable = tonumber, setmetatable
 
 local MAX_DEPTH = 200
--- A double gives back as many digits, away from the ends of its range.
-local SAFE_DIGITS = 15
 
 local UNESCAPED = {
   ['"'] = '"', ['\\'] = '\\', ['/'] = '/', b = '\b', f = '\f', n = '\n', r = '\r', t = '\t',
 }
-
-local function refuse(position, message)
-  error({ syntax = string.format('%s at position %d', message, position) })
-end
-
---- Significant digits without point, sign, exponent and outer zeros.
----@param token string
----@return string
-local function digitsOf(token)
-  local digits = token:gsub('[eE].*$', ''):gsub('[-.]', ''):gsub('^0+', ''):gsub('0+$', '')
-  return digits
-end
-
---- Whether a double is written with just these digits, so that it stands for them.
----@param token string
----@param double number
----@return boolean
-local function isExact(token, double)
-  if double == math.huge or double == -math.huge then return false end
-  local digits = digitsOf(token)
-  if digits == '' then return true end
-  if double == 0 then return false end
-  local count = #digits
-  if count <= SAFE_DIGITS and (double >= 2.3e-308 or double <= -2.3e-308) then return true end
-  if count > 17 then return false end
-  local same = string.format('%.' .. count - 1 .. 'e', double)
-  if digitsOf(same) == digits then return true end
-  -- At powers of two the shortest digits may not be the nearest ones.
-  return tonumber(same) ~= double and tonumber(string.format('%.' .. math.max(count - 2, 0) .. 'e', double)) ~= double
-end
-
---- Integers of 64 bits as integers, other numbers as floats; where a float would change a digit the digits as text.
----@param token string
----@param position integer
-local function numberOf(token, position)
-  local whole, fraction = match(token, '^%-?([1-9]%d*)%.(%d+)$')
-  local double = tonumber(token)
-  if whole ~= nil and (#whole + #fraction <= SAFE_DIGITS or format('%.17g', double) == token or format('%.16g', double) == token) then
-    return double
-  end
-  if not values.isNumberText(token) then refuse(position, 'not a number') end
-  if token == '-0' then return 0 end
-  if math.type(double) == 'integer' or isExact(token, double) then return double end
-  return token
-end
 
 ---@param hex string
 ---@param position integer
@@ -164,81 +120,21 @@ local function readObject(text, position, depth)
   end
 end
 
--- Kinds of plain values, as patterns; a column is taken to hold what it holds in the row before.
-local NUMBER = '(%-?%d[%d.eE+-]*)'
-local TEXT = '"([^"\\\0-\31]*)"'
-local WORD = '(%l+)'
-local WORDS = { ['true'] = true, ['false'] = false }
--- As many values a pattern can take out.
-local MAX_COLUMNS = 30
-
---- What reads a row like this one in one step: its names, and a pattern that takes out its values. nil where they are not
---- all plain, or too many.
-local function shapeOf(text, position)
-  local names, isText, pattern = {}, {}, {}
-  repeat
-    position = position + 1
-    local _, last, name = find(text, '^"([%w_]+)":', position)
-    if last == nil or #names == MAX_COLUMNS then return nil end
-    local kind = NUMBER
-    local _, valueEnd = find(text, '^' .. NUMBER, last + 1)
-    for _, other in ipairs({ TEXT, WORD }) do
-      if valueEnd == nil then
-        kind = other
-        _, valueEnd = find(text, '^' .. other, last + 1)
-      end
-    end
-    if valueEnd == nil then return nil end
-    names[#names + 1] = name
-    isText[#names] = kind == TEXT
-    pattern[#pattern + 1] = '"' .. name .. '":' .. kind
-    position = valueEnd + 1
-    local after = byte(text, position)
-    if after ~= 44 and after ~= 125 then return nil end
-  until after == 125
-  return { names = names, isText = isText, pattern = '^{' .. table.concat(pattern, ',') .. '}' }
-end
-
---- nil where the row has another shape.
-local function readShaped(text, position, shape)
-  local found = { find(text, shape.pattern, position) }
-  local last = found[2]
-  if last == nil then return nil, position end
-  local names, isText, row = shape.names, shape.isText, setmetatable({}, objectMark)
-  for index = 1, #names do
-    local value = found[index + 2]
-    if isText[index] then
-      row[names[index]] = value
-    else
-      local first = byte(value)
-      if first >= 97 then
-        if value ~= 'null' then
-          local word = WORDS[value]
-          if word == nil then refuse(position, 'unexpected character') end
-          row[names[index]] = word
-        end
-      elseif first > 48 and first <= 57 and #value < 19 and not find(value, '[^%d]') then
-        row[names[index]] = tonumber(value)
-      else
-        row[names[index]] = numberOf(value, position)
-      end
-    end
-  end
-  return row, last + 1
-end
-
 local function readList(text, position, depth)
   if depth > MAX_DEPTH then refuse(position, 'too deep') end
-  local list, count, shape = {}, 0, nil
+  local list, count, readRow = {}, 0, nil
   position = skipSpace(text, position + 1)
   if byte(text, position) == 93 then return list, position + 1 end
   while true do
     count = count + 1
     local row, after = nil, position
     if byte(text, position) == 123 then
-      if shape then row, after = readShaped(text, position, shape) end
+      if readRow then row, after = readRow(text, position) end
       -- Worth it from the second row on.
-      if row == nil and count > 1 and shape ~= false then shape = shapeOf(text, position) or false end
+      if row == nil and count > 1 and readRow ~= false then
+        readRow = rowReaderAt(text, position) or false
+        if readRow then row, after = readRow(text, position) end
+      end
     end
     if row == nil then row, after = readValue(text, position, depth) end
     list[count] = row
