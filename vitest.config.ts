@@ -17,7 +17,9 @@ const WAITING_ENGINE_TESTS = ['test/moving/*.test.ts', 'test/engine/*/connection
 const STREAM_TESTS = [
   'test/api/{authentication,body,limits,lock-out,network,permission,request-log,restart,server-timing,surface}.test.ts',
   'test/contract/data-{aggregate,filters,find,idempotency,refusals,roundtrip,sort,timeouts,types,upsert,write}.test.ts',
-  'test/contract/{batch,differential,queue-calls,schema-parts,schema-quarantine,schema-sync,write-behind,write-behind-refusals}.test.ts',
+  'test/contract/{batch,batch-queued,concurrency,data-kill,data-two-sidecars,differential,odd-names,queue-calls}.test.ts',
+  'test/contract/{schema-parts,schema-quarantine,schema-sync,unknown-names}.test.ts',
+  'test/contract/write-behind{,-away,-limits,-refusals,-restart,-waiting}.test.ts',
 ];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
