@@ -2,9 +2,9 @@ import { aggregateSection, aggregateTargets, measureAggregates } from './aggrega
 import { batchSection, measureBatches } from './batch/measure-batches.ts';
 import { ENGINE_SECONDS, SECONDS } from './durations.ts';
 import { engineSection, engineTargets, measureEngines } from './engines/measure-engines.ts';
-import { gameThreadSection } from './game-thread/game-thread-section.ts';
 import { measureGameThread } from './game-thread/measure-game-thread.ts';
 import type { Measured } from './measured.ts';
+import { ownerAnswer } from './page/owner-answer.ts';
 import { measurePocketbase, pocketbaseSection, pocketbaseTargets } from './peers/measure-pocketbase.ts';
 import { apiSection, measureApi } from './sidecar/measure-api.ts';
 import { coldSection, coldTargets, measureColdFile } from './sidecar/measure-cold-file.ts';
@@ -26,7 +26,7 @@ export const PARTS: readonly Part[] = [
     name: 'game',
     title: "the game's thread",
     async measure() {
-      return { targets: [], section: gameThreadSection(await measureGameThread(SECONDS)) };
+      return ownerAnswer(await measureGameThread(SECONDS));
     },
   },
   {
