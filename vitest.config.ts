@@ -21,6 +21,11 @@ const STREAM_TESTS = [
   'test/contract/{schema-parts,schema-quarantine,schema-sync,unknown-names}.test.ts',
   'test/contract/write-behind{,-away,-limits,-refusals,-restart,-waiting}.test.ts',
 ];
+/** Suites of the connector that run a second time with its calls in a worker. */
+const WORKER_TESTS = [
+  'test/unit/connector/{call-and-take-result,call-many,commands,lying-api,stream}.test.ts',
+  'test/unit/connector/connections.test.ts',
+];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
 /** Tests that judge how long an answer takes. */
@@ -35,6 +40,7 @@ const ISOLATED_TESTS = [
 ];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 const COMPILE_CACHE = './test/support/compile-cache.ts';
+const WORKER_PROGRAM = './test/support/worker-program.ts';
 
 const excludedTests = excludedEngines(process.env).flatMap((engine) => [
   `test/engine/${engine === 'mongodb' ? 'mongo' : engine}/*.test.ts`,
@@ -104,7 +110,16 @@ export default defineConfig({
           name: 'isolated',
           include: ISOLATED_TESTS,
           exclude: [...WAITING_TESTS, ...excludedTests],
-          globalSetup: [COMPILE_CACHE],
+          globalSetup: [COMPILE_CACHE, WORKER_PROGRAM],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'worker',
+          include: WORKER_TESTS,
+          env: { TEST_THREAD: 'worker' },
+          globalSetup: [COMPILE_CACHE, WORKER_PROGRAM],
         },
       },
       {

@@ -94,6 +94,11 @@ export class ApiClient {
     return this.#options.link.transport;
   }
 
+  /** Whether calls go out in a thread of their own. */
+  get worker(): ApiLink['worker'] {
+    return this.#options.link.worker;
+  }
+
   /** PEM text; null: the certificates that Node.js trusts. */
   get ca(): string | null {
     return this.#configuration.ca;

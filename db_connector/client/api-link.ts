@@ -1,10 +1,15 @@
 import type { Attempt } from './attempt.ts';
 import type { Transport } from './transport.ts';
 
+/** `denied`: the host allows no threads. `restarting`: attempts are made in the game's thread until it runs again. */
+export type WorkerState = 'running' | 'restarting' | 'denied' | 'off';
+
 /** Way to the API under one configuration: signs attempts, sends them, and judges their answers. */
 export interface ApiLink {
   /** How calls go out now. */
   readonly transport: Transport['name'];
+  /** Whether attempts are made in a thread of their own. */
+  readonly worker: WorkerState;
   /** Ends the attempt exactly once, with `ended` or `failed`. `ts` of the attempt is set. Never throws. */
   attempt(attempt: Attempt): void;
   /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */

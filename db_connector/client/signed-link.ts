@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import { parseServerTiming, type ServerTiming } from '../protocol/server-timing.ts';
 import { signRequest } from '../protocol/signing.ts';
-import type { ApiLink } from './api-link.ts';
+import type { ApiLink, WorkerState } from './api-link.ts';
 import { probeSeconds } from './api-time.ts';
 import type { Attempt } from './attempt.ts';
 import type { ExchangeEnd } from './exchange.ts';
@@ -15,8 +15,12 @@ export class SignedLink implements ApiLink {
   readonly #configuration: Configuration;
   readonly #timers: Timers;
   readonly #transport: Transport;
+  readonly worker: WorkerState;
+  #underWay = 0;
 
-  constructor(configuration: Configuration, timers: Timers, transport: Transport) {
+  /** @param worker why it is this thread */
+  constructor(configuration: Configuration, timers: Timers, transport: Transport, worker: WorkerState = 'off') {
+    this.worker = worker;
     this.#configuration = configuration;
     this.#timers = timers;
     this.#transport = transport;
@@ -26,7 +30,12 @@ export class SignedLink implements ApiLink {
     return this.#transport.name;
   }
 
+  get isIdle(): boolean {
+    return this.#underWay === 0;
+  }
+
   attempt(attempt: Attempt): void {
+    this.#underWay += 1;
     const { key, config } = this.#configuration;
     try {
       attempt.judgedBy = this;
@@ -43,6 +52,7 @@ export class SignedLink implements ApiLink {
     const { key } = this.#configuration;
     const outcome = judge(end, { key, nonce: attempt.nonce, now: this.#timers.now });
     attempt.judgedBy = null;
+    this.#underWay -= 1;
     attempt.ended(outcome, stalledMs, timingOf(end));
   }
 
@@ -50,6 +60,7 @@ export class SignedLink implements ApiLink {
     // A fault after the end is none of the attempt's.
     if (attempt.judgedBy === null) throw error;
     attempt.judgedBy = null;
+    this.#underWay -= 1;
     attempt.failed(error);
   }
 

@@ -22,6 +22,7 @@ class StreamTransport implements Transport {
   readonly #timers: Timers;
   readonly #post: Transport;
   readonly #hasPost: boolean;
+  readonly #onChange: (name: Transport['name']) => void;
   #stream: ClientStream | null = null;
   /** Resolves when the stream that is being opened stands, or has failed. */
   #opening: Promise<void> = Promise.resolve();
@@ -32,8 +33,9 @@ class StreamTransport implements Transport {
   #endedAt = Number.NEGATIVE_INFINITY;
   #isDestroyed = false;
 
-  constructor(configuration: Configuration, timers: Timers) {
+  constructor(configuration: Configuration, timers: Timers, onChange: (name: Transport['name']) => void) {
     this.#configuration = configuration;
+    this.#onChange = onChange;
     this.#timers = timers;
     this.#hasPost = configuration.config.transport !== 'stream';
     this.#post = new UndiciTransport(configuration, timers, {
@@ -95,10 +97,12 @@ class StreamTransport implements Transport {
       timers: this.#timers,
       onOpen: () => {
         openedAt = this.#timers.elapsed();
+        this.#onChange('stream');
         opening.resolve();
       },
       onEnd: (end) => {
         this.#stream = null;
+        this.#onChange('post');
         this.#pause(end, this.#timers.elapsed() - openedAt);
         opening.resolve();
       },
@@ -114,9 +118,17 @@ class StreamTransport implements Transport {
   }
 }
 
-/** The way that `transport` of the configuration names. */
-export function openTransport(configuration: Configuration, timers: Timers): Transport {
+/**
+ * The way that `transport` of the configuration names.
+ *
+ * @param onChange hears how calls go out from now on
+ */
+export function openTransport(
+  configuration: Configuration,
+  timers: Timers,
+  onChange: (name: Transport['name']) => void = () => {},
+): Transport {
   return configuration.config.transport === 'post'
     ? new UndiciTransport(configuration, timers)
-    : new StreamTransport(configuration, timers);
+    : new StreamTransport(configuration, timers, onChange);
 }

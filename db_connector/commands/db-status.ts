@@ -1,6 +1,7 @@
 import type { CallerFigures } from '../calls/caller-book.ts';
 import type { Connector } from '../calls/connector.ts';
 import type { ApiClient } from '../client/api-client.ts';
+import type { WorkerState } from '../client/api-link.ts';
 import type { CircuitState } from '../client/breaker.ts';
 import type { Command } from './command.ts';
 import { type Fact, sayFacts, tableLines } from './lines.ts';
@@ -17,6 +18,8 @@ interface Status {
   readonly inFlight: number;
   /** How calls go out now; null if nothing is configured. */
   readonly transport: 'stream' | 'post' | null;
+  /** Whether calls go out in a thread of their own; null if nothing is configured. */
+  readonly worker: WorkerState | null;
   readonly circuit: CircuitState;
   readonly clockOffsetSeconds: number;
   readonly callers: readonly CallerFigures[];
@@ -51,6 +54,7 @@ function statusOf(connector: Connector): Status {
     queued: waiting,
     inFlight,
     transport: client?.transport ?? null,
+    worker: client?.worker ?? null,
     circuit: client?.breaker.state ?? 'closed',
     clockOffsetSeconds: client?.clock.offsetSeconds ?? 0,
     callers: connector.callers,
@@ -75,10 +79,18 @@ function factsOf(status: Status, { client }: Connector): Fact[] {
     ['queued', String(status.queued)],
     ['in flight', `${status.inFlight} of ${client.config.maxConcurrent}`],
     ['transport', transportText(client)],
+    ['worker', WORKER_TEXTS[client.worker]],
     ['circuit', circuit, client.breaker.state === 'closed' ? 'good' : 'bad'],
     ['clock offset', `${status.clockOffsetSeconds} s`],
   ];
 }
+
+const WORKER_TEXTS: Readonly<Record<WorkerState, string>> = {
+  running: "running: calls go out beside the game's thread",
+  restarting: "restarting: calls go out from the game's thread meanwhile",
+  denied: "not allowed by the host: calls go out from the game's thread",
+  off: "off: calls go out from the game's thread",
+};
 
 function transportText({ transport, config }: ApiClient): string {
   if (transport === 'stream') return 'stream';

@@ -25,9 +25,12 @@ export interface CallSettings {
   readonly slowCallMs: number;
   /** `auto`: a stream if the API offers one, POST otherwise. */
   readonly transport: TransportMode;
+  /** `auto`: calls go out in a thread of their own if the host allows threads. */
+  readonly worker: WorkerMode;
 }
 
 export type TransportMode = 'auto' | 'stream' | 'post';
+export type WorkerMode = 'auto' | 'off';
 
 /** `vfs/database.json` for an API at an address, checked and complete (contract section 8). */
 export interface DatabaseConfig extends CallSettings {
@@ -61,6 +64,7 @@ export const FIELDS = [
   'allowedHosts',
   'slowCallMs',
   'transport',
+  'worker',
   'caFile',
   'sidecar',
 ];
@@ -122,10 +126,10 @@ function parseEmbedded(fields: Fields, sidecar: Fields): EmbeddedConfig {
 
 /** Configuration for a sidecar that listens now, on this machine. */
 export function configAt({ keyId, ...embedded }: EmbeddedConfig, address: string): DatabaseConfig {
-  const { namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport } = embedded;
+  const { namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport, worker } = embedded;
   const target = parseTarget(address);
   return Object.freeze({
-    ...{ target, keyId, namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport },
+    ...{ target, keyId, namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport, worker },
     secretFile: null,
     allowedHosts: [target.host],
     caFile: null,
@@ -134,7 +138,7 @@ export function configAt({ keyId, ...embedded }: EmbeddedConfig, address: string
 
 function parseLimits(
   fields: Fields,
-): Pick<CallSettings, 'timeoutMs' | 'maxConcurrent' | 'maxAnswerBytes' | 'slowCallMs' | 'transport'> {
+): Pick<CallSettings, 'timeoutMs' | 'maxConcurrent' | 'maxAnswerBytes' | 'slowCallMs' | 'transport' | 'worker'> {
   return {
     timeoutMs: fields.integer('timeoutMs', { min: 100, max: 120_000, default: CONNECTOR_DEFAULT_TIMEOUT_MS }),
     maxConcurrent: fields.integer('maxConcurrent', { min: 1, max: 256, default: CONNECTOR_DEFAULT_MAX_CONCURRENT }),
@@ -145,6 +149,7 @@ function parseLimits(
     }),
     slowCallMs: fields.integer('slowCallMs', { min: 0, max: 600_000, default: CONNECTOR_DEFAULT_SLOW_CALL_MS }),
     transport: parseTransport(fields),
+    worker: parseWorker(fields),
   };
 }
 
@@ -153,6 +158,12 @@ function parseTransport(fields: Fields): TransportMode {
   if (mode !== 'auto' && mode !== 'stream' && mode !== 'post') {
     throw fields.wrong('transport', '"auto", "stream" or "post"', mode);
   }
+  return mode;
+}
+
+function parseWorker(fields: Fields): WorkerMode {
+  const mode = fields.optionalText('worker') ?? 'auto';
+  if (mode !== 'auto' && mode !== 'off') throw fields.wrong('worker', '"auto" or "off"', mode);
   return mode;
 }
 

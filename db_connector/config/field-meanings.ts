@@ -14,6 +14,8 @@ export const CONNECTOR_MEANINGS: Readonly<Record<string, string>> = {
   slowCallMs: 'duration from which a call is logged on the console; 0 logs none',
   transport:
     '`auto`: one connection for all calls (a stream) if the sidecar offers it, otherwise a POST for each call; `stream` or `post`: only that',
+  worker:
+    "`auto`: signing and sockets in a thread of their own if the host allows threads ([install-fivem.md](install-fivem.md)); `off`: in the game's thread",
   caFile: 'PEM file of the certificate authority; if omitted, the authorities of Node.js',
   'sidecar.mode':
     'whether the game server runs the sidecar itself ([embedded.md](embedded.md)); `embedded` if there is no `database.json`',

@@ -3,6 +3,7 @@ import type { Command } from '../commands/command.ts';
 import type { ConfigurationFiles } from '../config/configuration.ts';
 import type { Say } from '../config/say.ts';
 import type { EmbeddedPlace } from '../embedded/embedded-place.ts';
+import type { WorkerPlace } from '../worker/worker-place.ts';
 
 /** Functions of the game server that the connector needs. One adapter a host, found by `detect.ts`. */
 export interface Host extends ConfigurationFiles {
@@ -10,6 +11,8 @@ export interface Host extends ConfigurationFiles {
   readonly configFile: string;
   /** Place in which the connector may run a sidecar of its own. */
   readonly embedded: EmbeddedPlace;
+  /** How the connector may run a thread of its own. */
+  readonly worker: WorkerPlace;
   /** How this host carries MessagePack bytes through exports. */
   readonly bytes: ByteForm;
   /** The secret from the host's protected store; undefined if it has none, or holds none. */

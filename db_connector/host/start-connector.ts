@@ -1,13 +1,12 @@
 import { Connector } from '../calls/connector.ts';
 import { Exports } from '../calls/exports.ts';
-import { SignedLink } from '../client/signed-link.ts';
-import { openTransport } from '../client/stream-transport.ts';
 import { SYSTEM_TIMERS, type Timers } from '../client/timers.ts';
 import { dbHealth } from '../commands/db-health.ts';
 import { dbReload } from '../commands/db-reload.ts';
 import { dbStatus } from '../commands/db-status.ts';
 import type { Say } from '../config/say.ts';
 import { ConfigurationLoader } from '../embedded/configuration-loader.ts';
+import { LinkOpener } from '../worker/link-opener.ts';
 import type { Host } from './host.ts';
 
 /**
@@ -18,11 +17,8 @@ import type { Host } from './host.ts';
  */
 export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promise<void> {
   const { log } = host;
-  const connector = new Connector({
-    timers,
-    log,
-    openLink: (configuration) => new SignedLink(configuration, timers, openTransport(configuration, timers)),
-  });
+  const links = new LinkOpener(host.worker, timers, log);
+  const connector = new Connector({ timers, log, openLink: (configuration) => links.open(configuration) });
   const source = { ...host, file: host.configFile };
   const loader = new ConfigurationLoader({ connector, source, place: host.embedded, timers, log });
   const stop = async () => void (await Promise.all([connector.stop(), loader.stop()]));

@@ -79,6 +79,11 @@ export class SigningKey {
     }
   }
 
+  /** The key for `new SigningKey` in another thread: as secret as the secret itself. */
+  handOver(): Uint8Array {
+    return Uint8Array.from(this.#inner.subarray(0, BLOCK_BYTES), (byte) => byte ^ 0x36);
+  }
+
   /** base64url of the HMAC of the text's UTF-8 bytes: 43 characters. */
   sign(text: string): string {
     this.#outer.write(hash('sha256', this.#innerOf(text), 'binary'), BLOCK_BYTES, 'latin1');

@@ -88,6 +88,11 @@ function placeEntry(folder: string, name: string, what: string, version: string)
 /** FXServer compiles classic scripts of a syntax that its own Node.js 22 knows; whose timers they use says `game-timers.ts`. */
 const CLASSIC: BuildOptions = { format: 'iife', target: 'node22', banner: {} };
 
+/** Read as text and started from it, as a thread of FXServer need not be able to read the resource's files. */
+export function bundleWorker(root: string, folder: string): Promise<string[]> {
+  return bundle(root, folder, { worker: 'db_connector/worker/worker.ts' }, CLASSIC);
+}
+
 async function bundleConnector(root: string, folder: string): Promise<string[]> {
   const packages = [
     await bundle(root, folder, {
@@ -101,6 +106,7 @@ async function bundleConnector(root: string, folder: string): Promise<string[]> 
       { ...CLASSIC, inject: ['db_connector/host/fivem/game-timers.ts'] },
     ),
     await bundle(root, folder, { 'helper.fx': 'db_connector/helper/fx-globals.ts' }, CLASSIC),
+    await bundleWorker(root, folder),
   ];
   return [...new Set(packages.flat())].sort();
 }

@@ -78,7 +78,8 @@ export const ZONES: readonly Zone[] = [
     zones: CONNECTOR.slice(0, 4),
     packages: [],
   },
-  { path: 'db_connector/host/', zones: [...CONNECTOR, 'db_connector/embedded/'], packages: [] },
+  { path: 'db_connector/worker/', zones: CONNECTOR.slice(0, 3), packages: [] },
+  { path: 'db_connector/host/', zones: [...CONNECTOR, 'db_connector/embedded/', 'db_connector/worker/'], packages: [] },
   { path: 'db_connector/helper/', zones: [PROTOCOL], packages: ['@msgpack/msgpack'] },
 
   { path: 'sidecar/columns/', zones: [PROTOCOL], packages: [] },

@@ -109,6 +109,7 @@ describe('the console', () => {
 
     const { fx: external } = start({ url: 'http://127.0.0.1:9', secret: SECRET });
     expect(shown(external)).toEqual(expect.arrayContaining(expected('external')));
+    expect(shown(external)).toEqual(expect.arrayContaining(expected('worker')));
     external.addResource('db_connector', { 'vfs/s.secret': SECRET });
     const shared = start({ url: 'http://127.0.0.1:9', secret: '', secretFile: 's.secret' });
     shared.fx.addResource('db_connector', { 'vfs/s.secret': SECRET });
@@ -363,11 +364,47 @@ describe('the end', () => {
   });
 });
 
+describe('a thread of its own', () => {
+  const PERMISSION = 'add_unsafe_worker_permission db_connector';
+  const find = `command('find', () => db.Find('game', 'cars', (result) => say('found ' + result.State)));`;
+  const workerOf = async (host: ReturnType<typeof start>) => {
+    const from = host.lines().length;
+    host.type('db-status json');
+    return (JSON.parse(await host.line(/^{/, from)) as { worker: string }).worker;
+  };
+
+  it('makes the calls where server.cfg allows it', async () => {
+    const api = await startApi();
+    const host = start({ url: api.url, secret: SECRET }, [PERMISSION]);
+    await host.bundle('shop', find);
+    host.type('find');
+    expect(await host.line(/^found/)).toBe('found ok');
+    expect(await workerOf(host)).toBe('running');
+    host.type('stop db_connector');
+    await expect.poll(() => api.openSockets).toBe(0);
+  });
+
+  it('is done without where the permission was taken away, with one line that says so', async () => {
+    const api = await startApi();
+    const host = start({ url: api.url, secret: SECRET });
+    await host.bundle('shop', find);
+    for (let round = 0; round < 2; round += 1) {
+      const from = host.lines().length;
+      host.type('db-reload');
+      host.type('find');
+      expect(await host.line(/^found/, from)).toBe('found ok');
+    }
+    expect(await workerOf(host)).toBe('denied');
+    expect(host.lines().filter((line) => line.includes(PERMISSION))).toHaveLength(1);
+  });
+});
+
 describe('a thousand calls at once', () => {
   it('are each answered, once', async () => {
     const api = await startApi();
     // However busy this machine is, no answer is late.
-    const host = start({ url: api.url, secret: SECRET, maxConcurrent: 64, timeoutMs: 60_000 });
+    const target = { url: api.url, secret: SECRET, maxConcurrent: 64, timeoutMs: 60_000 };
+    const host = start(target, ['add_unsafe_worker_permission db_connector']);
     await host.bundle(
       'shop',
       `const seen = new Uint8Array(1000); let left = 1000, ok = 0;

@@ -54,6 +54,7 @@ describe('dist/db_connector, the folder that an owner copies', () => {
       'server.js',
       'sidecar',
       'vfs',
+      'worker.js',
     ]);
     expect(readdirSync(join(DIST, 'db_connector/vfs'))).toEqual(['database.example.json']);
   });

@@ -28,7 +28,7 @@ type Run = (args: string[], reply: (line: string) => void) => void | Promise<voi
 /** The standalone server's `host`, as far as the connector uses it, without copies through MessagePack. */
 export class FakeServer implements StandaloneServer {
   readonly name = 'db_connector';
-  readonly folder = '/bundles/db_connector';
+  readonly folder: string;
   readonly vfs: string;
   readonly lines: string[] = [];
   readonly registered = new Map<string, Export>();
@@ -38,8 +38,10 @@ export class FakeServer implements StandaloneServer {
     register: (name: string, _description: string, run: Run) => void this.commandRuns.set(name, run),
   };
 
-  constructor(vfs: string) {
+  /** @param folder the bundle's, in which only the program of the worker is looked for */
+  constructor(vfs: string, folder = '/bundles/db_connector') {
     this.vfs = vfs;
+    this.folder = folder;
   }
 
   log(line: string): void {
@@ -49,6 +51,13 @@ export class FakeServer implements StandaloneServer {
   on(): void {
     // No other bundle ever stops here.
   }
+}
+
+/** Folder that holds the program of the worker. */
+export function workerFolder(): string {
+  const folder = process.env.TEST_WORKER_FOLDER;
+  if (folder === undefined) throw new Error('the project of this test needs worker-program.ts as a global set-up');
+  return folder;
 }
 
 /** Real time, but every pause is over at once and remembered. */
@@ -70,9 +79,15 @@ export class Rig {
   readonly folder: string;
   readonly #stop: () => Promise<void>;
 
-  constructor(database: Record<string, unknown> | string, timers: Timers = SYSTEM_TIMERS, secret = SECRET) {
+  /** @param bundle folder of the bundle: with the program of the worker, calls go out in one */
+  constructor(
+    database: Record<string, unknown> | string,
+    timers: Timers = SYSTEM_TIMERS,
+    secret = SECRET,
+    bundle = process.env.TEST_THREAD === 'worker' ? workerFolder() : undefined,
+  ) {
     this.folder = testFolder();
-    this.server = new FakeServer(this.folder);
+    this.server = new FakeServer(this.folder, bundle);
     writeFileSync(join(this.folder, 'secret'), secret);
     this.configure(database);
     this.#stop = startConnector(standaloneHost(this.server), timers);

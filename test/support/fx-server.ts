@@ -459,7 +459,9 @@ class Resource {
       case 'child_process':
         return this.#server.mayStartPrograms(this.name) ? real : refuseAll(real, 'ChildProcess');
       case 'worker_threads':
-        return { ...real, Worker: refuseAll({ Worker: real.Worker }, 'WorkerThreads').Worker };
+        return this.#server.mayStartThreads(this.name)
+          ? real
+          : { ...real, Worker: refuseAll({ Worker: real.Worker }, 'WorkerThreads').Worker };
       default:
         return real;
     }
@@ -549,6 +551,7 @@ export class FxServer {
   readonly #readers = new Map<string, Set<string>>();
   readonly #aces = new Map<string, Set<string>>();
   readonly #programStarters = new Set<string>();
+  readonly #threadStarters = new Set<string>();
   readonly #frames: Frame[] = [];
   readonly #loop: NodeJS.Timeout;
   #hitch: { ms: number; done: () => void } | null = null;
@@ -625,6 +628,9 @@ export class FxServer {
       case 'add_unsafe_child_process_permission':
         this.#programStarters.add(first);
         break;
+      case 'add_unsafe_worker_permission':
+        this.#threadStarters.add(first);
+        break;
       case 'add_ace':
         this.allow(first, second);
         break;
@@ -675,6 +681,10 @@ export class FxServer {
 
   mayStartPrograms(resource: string): boolean {
     return this.#programStarters.has(resource);
+  }
+
+  mayStartThreads(resource: string): boolean {
+    return this.#threadStarters.has(resource);
   }
 
   loadFile(resource: string, path: string): string | null {

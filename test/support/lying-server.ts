@@ -68,7 +68,9 @@ export class LyingServer {
   constructor(secret: string, tls?: ServerTls) {
     this.secret = secret;
     this.#scheme = tls === undefined ? 'http' : 'https';
-    const receive = (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response);
+    const receive = (request: IncomingMessage, response: ServerResponse) =>
+      // A connector that ends in the middle of a request leaves its body cut off.
+      void this.#receive(request, response).catch((error) => request.complete && Promise.reject(error));
     // Without a test's own answer to upgrades this is an API that knows no streams.
     const options = { shouldUpgradeCallback: () => this.onUpgrade !== null };
     this.#server =

@@ -46,7 +46,7 @@ async function lookAtClock(client: ApiClient, timers: Timers): Promise<Finding> 
 async function lookAtSignature(client: ApiClient, timers: Timers, answer: Answer): Promise<Finding> {
   const begunAt = timers.elapsed();
   const result = await ask(client, 'health', {});
-  const by = client.transport === 'stream' ? 'the stream' : 'POST';
+  const by = `${client.transport === 'stream' ? 'the stream' : 'POST'}${client.worker === 'running' ? ', by the worker' : ''}`;
   const took = `${Math.round(timers.elapsed() - begunAt)} ms`;
   if (result.state === 'ok') {
     answer.facts = parseOrNull(result.json);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ByteForm } from '../../calls/records.ts';
 import type { Host } from '../host.ts';
@@ -17,6 +17,7 @@ const BYTES: ByteForm = {
 
 export function standaloneHost(server: StandaloneServer): Host {
   const program = join(server.folder, 'sidecar/main.js');
+  const worker = join(server.folder, 'worker.js');
   return {
     configFile: join(server.vfs, 'database.json'),
     embedded: {
@@ -26,6 +27,10 @@ export function standaloneHost(server: StandaloneServer): Host {
       folder: server.vfs,
       base: server.vfs,
       nodeSetting: 'sidecar.node in database.json',
+      permissionHint: null,
+    },
+    worker: {
+      code: existsSync(worker) ? readFileSync(worker, 'utf8') : null,
       permissionHint: null,
     },
     bytes: BYTES,

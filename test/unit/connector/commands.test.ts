@@ -17,6 +17,8 @@ afterEach(async () => {
   await api.close();
 });
 
+const IS_IN_WORKER = process.env.TEST_THREAD === 'worker';
+
 describe('db-status', () => {
   it('prints aligned lines', async () => {
     await rig.command('db-reload');
@@ -27,6 +29,7 @@ describe('db-status', () => {
       'queued        0',
       'in flight     0 of 2',
       'transport     POST; a stream opens once the sidecar has answered, if it offers one',
+      expect.stringMatching(IS_IN_WORKER ? /^worker {8}running: / : /^worker {8}off: /),
       'circuit       closed',
       'clock offset  0 s',
     ]);
@@ -45,6 +48,7 @@ describe('db-status', () => {
       inFlight: 2,
       circuit: 'closed',
       transport: 'post',
+      worker: IS_IN_WORKER ? 'running' : 'off',
       clockOffsetSeconds: expect.any(Number),
       callers: [{ caller: 'shop', calls: 5, errors: 0, refused: 0, p95Ms: 0 }],
     });

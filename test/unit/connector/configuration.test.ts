@@ -30,6 +30,7 @@ describe('database.json', () => {
       allowedHosts: ['127.0.0.1'],
       slowCallMs: 200,
       transport: 'auto',
+      worker: 'auto',
       caFile: null,
     });
   });
@@ -76,6 +77,7 @@ describe('database.json', () => {
     [{ maxConcurrent: 257 }, 'maxConcurrent: expected an integer from 1 to 256, got 257'],
     [{ maxAnswerBytes: 0 }, expect.stringMatching(/^maxAnswerBytes: expected an integer from /)],
     [{ transport: 'websocket' }, 'transport: expected "auto", "stream" or "post", got another text'],
+    [{ worker: 'on' }, 'worker: expected "auto" or "off", got another text'],
     [{ slowCallMs: -1 }, expect.stringMatching(/^slowCallMs: expected an integer from /)],
     [{ allowedHosts: ['127.0.0.1:20771'] }, 'allowedHosts[0]: expected a host name without port, got another text'],
     [{ allowedHosts: ['http://a'] }, 'allowedHosts[0]: expected a host name without port, got another text'],
@@ -125,6 +127,7 @@ describe('of a sidecar that the connector runs itself', () => {
       maxAnswerBytes: 16_777_216,
       slowCallMs: 200,
       transport: 'auto',
+      worker: 'auto',
     });
   });
 

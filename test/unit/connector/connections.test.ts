@@ -123,20 +123,24 @@ describe('a game thread that stands still', () => {
     expect((await rig.result(ticket)).State).toBe('ok');
   });
 
-  it('does not count a timeout of that time against the breaker', async () => {
-    const api = await startApi();
-    const rig = startRig({ url: api.url, timeoutMs: 200 });
-    await rig.command('db-reload');
-    api.otherwise = silent;
-    for (let round = 0; round < 6; round += 1) {
-      const ticket = rig.call('insert', { ...FIND, rows: [{}] });
-      expect(ticket.Accepted).toBe(true);
-      await api.untilSeen(round + 1);
-      standStill(500);
-      expect((await rig.result(ticket)).Code).toBe('network');
-    }
-    expect((await rig.status()).circuit).toBe('closed');
-  });
+  // The thread of a worker does not stand still with the game's: no answer is no answer there.
+  it.skipIf(process.env.TEST_THREAD === 'worker')(
+    'does not count a timeout of that time against the breaker',
+    async () => {
+      const api = await startApi();
+      const rig = startRig({ url: api.url, timeoutMs: 200 });
+      await rig.command('db-reload');
+      api.otherwise = silent;
+      for (let round = 0; round < 6; round += 1) {
+        const ticket = rig.call('insert', { ...FIND, rows: [{}] });
+        expect(ticket.Accepted).toBe(true);
+        await api.untilSeen(round + 1);
+        standStill(500);
+        expect((await rig.result(ticket)).Code).toBe('network');
+      }
+      expect((await rig.status()).circuit).toBe('closed');
+    },
+  );
 });
 
 describe('db-reload', () => {

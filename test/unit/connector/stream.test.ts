@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Timers } from '#connector/client/timers.ts';
+import { readCallFrames } from '#protocol/stream-frames.ts';
 import { impatientTimers, Rig, SECRET } from '#support/connector-rig.ts';
 import { answers, LyingServer, silent } from '#support/lying-server.ts';
 import {
@@ -73,7 +74,8 @@ describe('a connector', () => {
     streaming.script = [streams('{"count":7}')];
     expect(await rig.run('count', FIND)).toMatchObject({ State: 'ok', Status: 200, Json: '{"count":7}' });
     expect(api.seen).toEqual([]);
-    expect(streaming.seen).toMatchObject([{ path: '/v1/data/count', kid: 'local', payload: JSON.stringify(FIND) }]);
+    const counts = streaming.seen.filter(({ path }) => path !== '/v1/health');
+    expect(counts).toMatchObject([{ path: '/v1/data/count', kid: 'local', payload: JSON.stringify(FIND) }]);
     expect((await rig.command('db-status')).find((line) => line.startsWith('transport'))).toMatch(/stream$/);
     expect((await rig.command('db-health')).join('\n')).toContain('over the stream');
   });
@@ -81,13 +83,12 @@ describe('a connector', () => {
   it('sends the calls of one tick in one message', async () => {
     await startOnStream();
     const [socket] = streaming.sockets;
-    let messages = 0;
-    socket?.on('message', () => {
-      messages += 1;
-    });
+    const messages: number[] = [];
+    socket?.on('message', (message: Buffer) => messages.push(readCallFrames(message).length));
     const tickets = Array.from({ length: 10 }, () => rig.call('find', FIND));
     for (const ticket of tickets) expect((await rig.result(ticket)).State).toBe('ok');
-    expect(messages).toBe(1);
+    // The clock may be read once more meanwhile.
+    expect(messages.filter((frames) => frames > 1)).toEqual([10]);
   });
 
   it('uses POST for long operations and long payloads', async () => {
@@ -171,7 +172,7 @@ describe('a connector', () => {
     api.otherwise = silent;
     for (let count = 0; count < 100; count += 1) rig.call('find', FIND);
     await api.untilSeen(36);
-    expect(streaming.seen).toHaveLength(64);
+    expect(streaming.seen.filter(({ path }) => path === '/v1/data/find')).toHaveLength(64);
   });
 
   it.skipIf(process.platform === 'win32')('opens it over a Unix socket too, whatever its path is', async () => {

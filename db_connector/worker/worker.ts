@@ -1,0 +1,123 @@
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { type ApiRequest, Attempt } from '../client/attempt.ts';
+import type { Outcome } from '../client/outcome.ts';
+import { SignedLink } from '../client/signed-link.ts';
+import { openTransport } from '../client/stream-transport.ts';
+import { SYSTEM_TIMERS } from '../client/timers.ts';
+import type { ServerTiming } from '../protocol/server-timing.ts';
+import { SigningKey } from '../protocol/signing.ts';
+import { CALL_FIELDS, callAt, type Field, type Order, pushEnd, type Report } from './messages.ts';
+
+/** Ends wait so long for others at most: each message costs the game's thread as much as several ends. */
+const GATHER_MS = 1;
+
+/** The worker's side: makes attempts, and reports their ends in as few messages as it can. */
+class AttemptWorker {
+  readonly #port: MessagePort;
+  #link: SignedLink | null = null;
+  #transport = 'post';
+  #underWay = 0;
+  #ends: Field[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', (order: Order) => this.#obey(order));
+  }
+
+  ended(attempt: WorkerAttempt, outcome: Outcome, told: ServerTiming | null): void {
+    this.#underWay -= 1;
+    pushEnd(this.#ends, attempt.id, outcome, performance.now() - attempt.arrivedAt, told);
+    if (this.#underWay === 0) queueMicrotask(() => this.#tell());
+    else this.#timer ??= setTimeout(() => this.#tell(), GATHER_MS);
+  }
+
+  failed(attempt: WorkerAttempt, error: unknown): void {
+    this.#underWay -= 1;
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#report({ kind: 'fault', id: attempt.id, problem });
+  }
+
+  #obey(order: Order): void {
+    switch (order.kind) {
+      case 'open':
+        this.#open(order);
+        return;
+      case 'calls':
+        for (let at = 0; at < order.fields.length; at += CALL_FIELDS) this.#attempt(callAt(order.fields, at));
+        return;
+      case 'probe':
+        this.#probe(order.id);
+        return;
+      case 'ping':
+        this.#report({ kind: 'pong' });
+        return;
+      default:
+        order satisfies never;
+    }
+  }
+
+  #open({ config, ca, key }: Extract<Order, { kind: 'open' }>): void {
+    const configuration = { config, ca, key: new SigningKey(key), warnings: [] };
+    key.fill(0);
+    const transport = openTransport(configuration, SYSTEM_TIMERS, (name) => {
+      if (name !== this.#transport) this.#report({ kind: 'transport', name });
+      this.#transport = name;
+    });
+    this.#link = new SignedLink(configuration, SYSTEM_TIMERS, transport);
+    this.#report({ kind: 'pong' });
+  }
+
+  #attempt(call: ReturnType<typeof callAt>): void {
+    this.#underWay += 1;
+    this.#link?.attempt(new WorkerAttempt(this, call));
+  }
+
+  #probe(id: number): void {
+    this.#link?.probe().then(
+      (seconds) => this.#report({ kind: 'probed', id, seconds }),
+      (error: Error) => this.#report({ kind: 'notProbed', id, reason: error.message }),
+    );
+  }
+
+  #tell(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#ends.length === 0) return;
+    this.#report({ kind: 'ends', fields: this.#ends });
+    this.#ends = [];
+  }
+
+  #report(report: Report): void {
+    this.#port.postMessage(report);
+  }
+}
+
+class WorkerAttempt extends Attempt {
+  readonly id: number;
+  readonly arrivedAt = performance.now();
+  readonly #worker: AttemptWorker;
+
+  constructor(worker: AttemptWorker, call: ReturnType<typeof callAt>) {
+    const request: ApiRequest = {
+      path: call.path,
+      payload: call.payload,
+      timeoutMs: call.isLong ? call.timeoutMs : null,
+    };
+    super(request);
+    this.#worker = worker;
+    this.id = call.id;
+    this.ts = call.ts;
+    this.timeoutMs = call.timeoutMs;
+  }
+
+  ended(outcome: Outcome, _stalledMs: number, told: ServerTiming | null): void {
+    this.#worker.ended(this, outcome, told);
+  }
+
+  failed(error: unknown): void {
+    this.#worker.failed(this, error);
+  }
+}
+
+if (parentPort !== null) new AttemptWorker(parentPort);
