@@ -102,6 +102,7 @@ class MysqlConnection implements SqlConnection {
   readonly #server: Server;
   readonly #driver: DriverConnection;
   #isUsable = true;
+  #idStep = 1n;
   /** Ends the statement that runs, when the connection breaks. */
   #fail: ((error: Error) => void) | null = null;
 
@@ -117,6 +118,8 @@ class MysqlConnection implements SqlConnection {
     const timer = setTimeout(() => this.destroy(), CONNECT_TIMEOUT_MS);
     try {
       await this.query(this.#server.setUpSql);
+      const { rows } = await this.query('SELECT @@SESSION.auto_increment_increment');
+      this.#idStep = BigInt(String(rows[0]?.[0] ?? 1));
     } finally {
       clearTimeout(timer);
     }
@@ -210,7 +213,7 @@ class MysqlConnection implements SqlConnection {
     let isTaking = true;
     let leftAt = 0;
     return this.#running<SqlResult>((resolve, reject) => {
-      const finish = (): void => resolve(resultOf(rows, header));
+      const finish = (): void => resolve({ ...resultOf(rows, header), idStep: this.#idStep });
       send()
         .on('result', (result) => {
           if (!Array.isArray(result)) header = result ?? null;

@@ -112,7 +112,16 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', '
 /** Room becomes free by itself. */
 const PASSING: ReadonlySet<number> = new Set([1040, 1203]);
 
+/** Two nodes of a cluster drew the same id at once: the next one is free. */
+export class GeneratedTwiceError extends Error {
+  constructor() {
+    super('another node has drawn the same id');
+    this.name = 'GeneratedTwiceError';
+  }
+}
+
 export function classify(error: unknown): SqlFailure {
+  if (error instanceof GeneratedTwiceError) return { kind: 'conflict' };
   if (error instanceof UnusableDatabaseError) return { kind: 'failed', trouble: 'unusable', advice: error.message };
   const errno = errnoOf(error);
   if (errno === null) return classifyOther(error);

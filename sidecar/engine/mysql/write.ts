@@ -1,7 +1,8 @@
 import { ApiError } from '#protocol/errors.ts';
+import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
 import { duplicateMessage } from '../model/failures.ts';
 import { physicalIndexes } from '../model/physical-indexes.ts';
-import { physicalTable } from '../model/physical-names.ts';
+import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
 import { affectedExisting } from '../model/upsert-change.ts';
 import type { Row, TableTarget, Write } from '../rows.ts';
 import {
@@ -15,10 +16,19 @@ import {
   writeConflict,
 } from '../sql/change.ts';
 import type { SlottedWrite } from '../sql/engine.ts';
-import type { CompiledStatement } from '../sql/read.ts';
+import { type CompiledStatement, tableSql } from '../sql/read.ts';
 import type { Session, Sessions, SqlBounds, SqlResult } from '../sql/session.ts';
 import { MAX_KEPT_PARAMS } from './connection.ts';
-import { DUPLICATE_ENTRY, duplicateKey, errnoOf, GENERATOR_AT_END, GUARD_FAILURES, UNDEFINED } from './failures.ts';
+import { MYSQL_DIALECT } from './dialect.ts';
+import {
+  DUPLICATE_ENTRY,
+  duplicateKey,
+  errnoOf,
+  GENERATOR_AT_END,
+  GeneratedTwiceError,
+  GUARD_FAILURES,
+  UNDEFINED,
+} from './failures.ts';
 import { refuseStale } from './schema/store.ts';
 import { remember } from './system-tables.ts';
 import {
@@ -232,17 +242,18 @@ function bytesOf(row: Row): number {
   return bytes;
 }
 
-/** JSON texts of the ids. Ids that one statement generates follow one another (`auto_increment_increment` is 1). */
+/** JSON texts of the ids: as the statement returned them, or from the first one and the distance between them. */
 async function insertRun(
   session: Session,
   target: TableTarget,
   { rows, isGenerated }: Run,
   isCounted: boolean,
 ): Promise<string[]> {
-  const { insertId } = await insertRows(session, target, rows, isGenerated);
+  const { rows: returned, insertId, idStep = 1n } = await insertRows(session, target, rows, isGenerated);
   if (!isCounted || !isGenerated) return givenIds(target.table, rows);
+  if (returned.length > 0) return returned.map(([id]) => String(id));
   const first = insertId ?? 0n;
-  return rows.map((_, position) => String(first + BigInt(position)));
+  return rows.map((_, position) => String(first + BigInt(position) * idStep));
 }
 
 export async function insertRows(
@@ -255,7 +266,8 @@ export async function insertRows(
   try {
     return await session.prepared(sql, params);
   } catch (error) {
-    if (isGenerated && isGeneratorAtEnd(error)) {
+    const isDrawn = isGenerated || target.table.primaryKey === undefined;
+    if (isDrawn && (await isGeneratorAtEnd(session, target, error))) {
       throw new ApiError(
         'constraint_violation',
         'the generator of the primary key is at its end; nothing was inserted',
@@ -265,8 +277,19 @@ export async function insertRows(
   }
 }
 
-/** Values were checked before, so only the generated one can be out of range, or exist already because it cannot grow. */
-function isGeneratorAtEnd(error: unknown): boolean {
+/**
+ * Values were checked before, so only the generated one can be out of range, or exist already: because it cannot grow, or
+ * because another node of a cluster has drawn the same one.
+ * @throws GeneratedTwiceError
+ */
+async function isGeneratorAtEnd(session: Session, target: TableTarget, error: unknown): Promise<boolean> {
   const errno = errnoOf(error);
-  return (errno !== null && GENERATOR_AT_END.has(errno)) || duplicateKey(error) === 'PRIMARY';
+  if (errno !== null && GENERATOR_AT_END.has(errno)) return true;
+  if (duplicateKey(error) !== 'PRIMARY') return false;
+  const generated = generatedColumn(target.table);
+  const name = MYSQL_DIALECT.quoted(generated?.name ?? HIDDEN_ID);
+  const { rows } = await session.query(`SELECT CAST(MAX(${name}) AS CHAR) FROM ${tableSql(MYSQL_DIALECT, target)}`);
+  const end = generated?.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
+  if (BigInt(String(rows[0]?.[0] ?? 0)) < end) throw new GeneratedTwiceError();
+  return true;
 }

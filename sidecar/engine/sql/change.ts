@@ -65,7 +65,10 @@ export const MAX_UPSERT_ATTEMPTS = 5;
 
 /** The error after the last attempt, of an upsert or of a whole transaction. */
 export function writeConflict(): ApiError {
-  return new ApiError('conflict_retry', 'write conflict: gave up after 5 attempts; retry the call');
+  return new ApiError(
+    'conflict_retry',
+    'write conflict: other writes were in the way until the time was over; retry the call',
+  );
 }
 
 /** Attempts of a write that is repeated because of a twin, or because the record of its slot expires at that moment. */

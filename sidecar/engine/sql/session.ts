@@ -16,6 +16,8 @@ export interface SqlResult {
   readonly affected: number;
   /** MySQL: the first id that the statement generated, else null. */
   readonly insertId: bigint | null;
+  /** MySQL: distance between ids that one statement generates (`auto_increment_increment` of the session). */
+  readonly idStep?: bigint;
 }
 
 /** Takes a row as it arrives; false if no more rows are wanted. */

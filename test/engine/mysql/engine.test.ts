@@ -219,6 +219,33 @@ describe('generated ids', () => {
     }
   });
 
+  it('one that another node of a cluster has drawn at the same time is drawn again', async () => {
+    const client = await createConnection({ uri: world.url, multipleStatements: true });
+    const drawn = async (name: string, column: string, id: bigint) => {
+      // The first three rows get an id that exists, as if another node had drawn it a moment ago.
+      await client.query(`CREATE SEQUENCE ${name}_turns;
+        CREATE TRIGGER ${name}_twice BEFORE INSERT ON game__${name} FOR EACH ROW
+          IF NEXTVAL(${name}_turns) <= 3 THEN SET NEW.${column} = ${id}; END IF`);
+    };
+    const [first] = (await insert('things', row({ body: 'first' }))).ids;
+    await drawn('things', 'id', BigInt(first ?? 0));
+    const { ids } = await insert('things', row({ body: 'a' }), row({ body: 'b' }));
+    expect(new Set([first, ...ids]).size).toBe(3);
+    expect(JSON.parse(await found('things', { field: 'id', op: 'in', value: ids }, ['id', 'body']))).toEqual([
+      { id: ids[0], body: 'a' },
+      { id: ids[1], body: 'b' },
+    ]);
+    await insert('keyless', row({ n: 1 }));
+    await drawn('keyless', '_id', 1n);
+    await insert('keyless', row({ n: 2 }));
+    expect(JSON.parse(await found('keyless', { field: 'n', op: 'in', value: [1, 2] }, ['n']))).toEqual([
+      { n: 1 },
+      { n: 2 },
+    ]);
+    await client.query('DROP TRIGGER things_twice; DROP TRIGGER keyless_twice');
+    await client.end();
+  });
+
   it('an upsert of a row that exists uses none up', async () => {
     const target = targetOf('things');
     const upsert = () =>
