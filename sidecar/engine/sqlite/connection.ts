@@ -9,7 +9,7 @@ import type { Physical } from './dialect.ts';
 import { rowWriter } from './row-json.ts';
 import { prepareSystemTables } from './system-tables.ts';
 import { DeadlineGuard, registerFunctions } from './worker/functions.ts';
-import type { StatementDefinition, WorkerSettings } from './worker/messages.ts';
+import type { IndexedSql, StatementDefinition, WorkerSettings } from './worker/messages.ts';
 import { expectedMs } from './worker/monotonic.ts';
 
 export type Prepared = Statement<Physical[], Physical[]>;
@@ -18,6 +18,8 @@ interface KnownStatement {
   readonly definition: StatementDefinition;
   readonly writer: RowWriter;
   prepared: Prepared | null;
+  /** Whether the text of `definition.indexed` is prepared. */
+  isIndexed: boolean;
   /** Expected time of a run; null before the first one. */
   runMs: number | null;
 }
@@ -90,6 +92,7 @@ export class Connection {
         definition,
         writer: rowWriter(definition.columns),
         prepared: null,
+        isIndexed: false,
         runMs: null,
       });
     }
@@ -104,12 +107,12 @@ export class Connection {
   }
 
   /** A defined statement and the writer of its rows. Results are arrays of physical values. */
-  statement(number: number): { readonly prepared: Prepared; readonly writer: RowWriter } {
+  statement(number: number): KnownStatement & { readonly prepared: Prepared } {
     const known = this.#statements.get(number);
     if (known === undefined)
       throw new ApiError('conflict_retry', 'too many different statements at a time; repeat the call');
-    known.prepared ??= this.#prepare(known.definition);
-    return { prepared: known.prepared, writer: known.writer };
+    known.prepared ??= this.#prepare(known);
+    return known as KnownStatement & { readonly prepared: Prepared };
   }
 
   /** Expected time of the statement; null if it never ran or was forgotten. */
@@ -122,8 +125,11 @@ export class Connection {
     if (known !== undefined) known.runMs = expectedMs(ranMs, known.runMs);
   }
 
-  #prepare({ sql }: StatementDefinition): Prepared {
-    const prepared = this.open().prepare<Physical[], Physical[]>(sql);
+  #prepare(known: KnownStatement): Prepared {
+    const { sql, indexed } = known.definition;
+    const db = this.open();
+    known.isIndexed = indexed !== undefined && isPlannedByIndex(db, indexed);
+    const prepared = db.prepare<Physical[], Physical[]>(known.isIndexed ? (indexed?.sql ?? sql) : sql);
     return prepared.reader ? prepared.raw() : prepared;
   }
 
@@ -160,6 +166,19 @@ export class Connection {
   get isInTransaction(): boolean {
     return this.#db?.inTransaction ?? false;
   }
+}
+
+/** A single step over an index, or over the table in the order of its row ids. */
+const INDEX_STEP = /^SEARCH \S+ USING (?:(?:COVERING )?INDEX \S+|INTEGER PRIMARY KEY) \((.+)\)$/;
+const WHOLE_STEP = /^SCAN \S+(?: USING (?:COVERING )?INDEX \S+)?$/;
+
+function isPlannedByIndex(db: Database, { sql, terms }: IndexedSql): boolean {
+  const places = sql.split('?').length - 1;
+  const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array(places).fill(1)) as { readonly detail: string }[];
+  const [{ detail } = { detail: '' }, ...others] = steps;
+  if (others.length > 0) return false;
+  const [, taken] = INDEX_STEP.exec(detail) ?? [];
+  return taken === undefined ? terms === 0 && WHOLE_STEP.test(detail) : taken.split('?').length - 1 === terms;
 }
 
 function prepareForWriting(db: Database): void {

@@ -20,7 +20,7 @@ import type { Transfer } from '../transfer.ts';
 import { compileAggregate } from './aggregate-sql.ts';
 import { createCalls, type WorkerCalls } from './calls.ts';
 import { type ApplyPort, applyQueue } from './queue/apply-call.ts';
-import { type CompiledRead, compileCount, compileFind } from './read-sql.ts';
+import { compileCount, compileFind } from './read-sql.ts';
 import { SpotReads } from './spot/spot-reads.ts';
 import { type BookedStatement, type CallBody, type PendingCall, StatementBook } from './worker/pending-call.ts';
 import { WorkerPool } from './worker/pool.ts';
@@ -100,15 +100,12 @@ export class SqliteEngine implements Engine {
 
   #findInReader(target: TableTarget, query: FindQuery, deadline: number): Promise<Page> {
     const { limit, maxBytes } = query;
-    return this.#runRead(target, compileFind(target, query), deadline, (statement, params) => ({
-      kind: 'find',
-      statement,
-      params,
-      limit,
-      maxBytes,
-      namespace: target.namespace,
-      revision: target.revision,
-    })) as Promise<Page>;
+    const { namespace, revision } = target;
+    const { sql, params, columns, indexed, stepRows } = compileFind(target, query);
+    const statement = this.#book.get(scopeOf(target), sql, columns, indexed);
+    const call = { statement: statement.number, params, limit, maxBytes, stepRows, namespace, revision };
+    const body: CallBody = { kind: 'find', ...call };
+    return this.#pool.read(pendingCall(body, deadline, [statement])) as Promise<Page>;
   }
 
   aggregate(target: TableTarget, query: AggregateQuery, { deadline }: CallBounds): Promise<Page> {
@@ -134,23 +131,11 @@ export class SqliteEngine implements Engine {
   }
 
   count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {
-    return this.#runRead(target, compileCount(target, filter), deadline, (statement, params) => ({
-      kind: 'count',
-      statement,
-      params,
-      namespace: target.namespace,
-      revision: target.revision,
-    })) as Promise<number>;
-  }
-
-  #runRead(
-    target: TableTarget,
-    { sql, params, columns }: CompiledRead,
-    deadline: number,
-    bodyOf: (statement: number, params: CompiledRead['params']) => CallBody,
-  ): Promise<unknown> {
+    const { namespace, revision } = target;
+    const { sql, params, columns } = compileCount(target, filter);
     const statement = this.#book.get(scopeOf(target), sql, columns);
-    return this.#pool.read(pendingCall(bodyOf(statement.number, params), deadline, [statement]));
+    const body: CallBody = { kind: 'count', statement: statement.number, params, namespace, revision };
+    return this.#pool.read(pendingCall(body, deadline, [statement])) as Promise<number>;
   }
 
   write(target: TableTarget, write: Write, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {

@@ -7,7 +7,8 @@ import { HIDDEN_ID } from '../model/physical-names.ts';
 import type { FindQuery, SortKey, TableTarget } from '../rows.ts';
 import { type FilterWriter, filterSql as writeFilter } from '../sql/filter.ts';
 import { type Physical, physicalOf, quoted, storageKind, toPhysical } from './dialect.ts';
-import type { OutputColumn, OutputKind } from './worker/messages.ts';
+import { comparisonsOf, hasLongColumns, isWholeKey } from './unique-filter.ts';
+import type { IndexedSql, OutputColumn, OutputKind } from './worker/messages.ts';
 
 export interface CompiledRead {
   readonly sql: string;
@@ -15,24 +16,46 @@ export interface CompiledRead {
   readonly columns: readonly OutputColumn[];
 }
 
-/** `guard()` comes first, so that every visited row calls it; SQLite still uses the indexes. */
-export function whereSql(filter: Filter | null, params: Physical[]): string {
-  return filter === null ? 'WHERE guard()' : `WHERE guard() AND ${filterSql(filter, params)}`;
+/**
+ * `guard()` comes first, so that every visited row calls it; SQLite still uses the indexes. A filter of a whole key visits
+ * one row and needs none.
+ */
+export function whereSql(table: Table, filter: Filter | null, params: Physical[]): string {
+  if (filter === null) return 'WHERE guard()';
+  const isOneRow = isWholeKey(table, comparisonsOf(filter) ?? []);
+  return `WHERE ${isOneRow ? '' : 'guard() AND '}${filterSql(filter, params)}`;
 }
 
-export function compileFind(target: TableTarget, query: FindQuery): CompiledRead {
-  const { list, columns } = selection(target.table, query.fields);
+/** A find, whose last two parameters are the number of rows and the offset. */
+export interface CompiledFind extends CompiledRead {
+  /** The statement if an index gives all rows in their order; null if it cannot, or the offset may take long. */
+  readonly indexed: IndexedSql | null;
+  /** Rows to read at once, so that long ones take no more memory than an answer. */
+  readonly stepRows: number;
+}
+
+/** Rows that are visited without a look at the deadline. */
+const MAX_UNGUARDED_OFFSET = 1000;
+const STEP_ROWS = 1024;
+const STEP_LONG_ROWS = 16;
+
+export function compileFind(target: TableTarget, query: FindQuery): CompiledFind {
+  const { table } = target;
+  const { list, columns } = selection(table, query.fields);
   const params: Physical[] = [];
-  const where = whereSql(query.filter, params);
+  const where = whereSql(table, query.filter, params);
   params.push(query.limit + 1, query.offset);
-  const table = quoted(physicalOf(target));
-  const sql = `SELECT ${list} FROM ${table} ${where} ORDER BY ${orderSql(target.table, query.sort)} LIMIT ? OFFSET ?`;
-  return { sql, params, columns };
+  const sqlOf = (condition: string) =>
+    `SELECT ${list} FROM ${quoted(physicalOf(target))} ${condition} ORDER BY ${orderSql(table, query.sort)} LIMIT ? OFFSET ?`;
+  const comparisons = query.offset <= MAX_UNGUARDED_OFFSET ? comparisonsOf(query.filter) : null;
+  const unguarded = query.filter === null ? '' : `WHERE ${filterSql(query.filter, [])}`;
+  const indexed = comparisons === null ? null : { sql: sqlOf(unguarded), terms: comparisons.length };
+  return { sql: sqlOf(where), params, columns, indexed, stepRows: hasLongColumns(table) ? STEP_LONG_ROWS : STEP_ROWS };
 }
 
 export function compileCount(target: TableTarget, filter: Filter | null): CompiledRead {
   const params: Physical[] = [];
-  const where = whereSql(filter, params);
+  const where = whereSql(target.table, filter, params);
   const table = quoted(physicalOf(target));
   return { sql: `SELECT count(*) FROM ${table} ${where}`, params, columns: [] };
 }

@@ -4,8 +4,8 @@ import { PageBuilder } from '../model/page.ts';
 import type { Page, RememberedResult } from '../rows.ts';
 import type { Session } from '../sql/session.ts';
 import { aggregateRanges } from './aggregate-ranges.ts';
-import type { Connection } from './connection.ts';
-import { physicalTable } from './dialect.ts';
+import type { Connection, Prepared } from './connection.ts';
+import { type Physical, physicalTable } from './dialect.ts';
 import type { CountCall, FindCall, JobCall, ReadCall, RecallCall } from './worker/messages.ts';
 
 const REMEMBERED =
@@ -27,7 +27,7 @@ export function runRead(connection: Connection, call: Exclude<ReadCall, JobCall>
   }
 }
 
-/** Rows are read one by one, so that a page of large values never takes more memory than its bytes. */
+/** Long rows are read few at a time, so that a page of large values does not take much more memory than its bytes. */
 function find(connection: Connection, call: FindCall): Page {
   connection.checkRevision(call.namespace, call.revision);
   try {
@@ -41,13 +41,39 @@ function find(connection: Connection, call: FindCall): Page {
 }
 
 function pageOf(connection: Connection, call: FindCall, statement: number): Page {
-  const { prepared, writer } = connection.statement(statement);
+  const { prepared, writer, isIndexed } = connection.statement(statement);
   const page = new PageBuilder(call.limit, call.maxBytes);
-  for (const row of prepared.iterate(...call.params)) {
-    connection.guard.tick();
-    if (!page.add(() => writer.write(row))) break;
+  const isRead = (row: Physical[]) => page.add(() => writer.write(row));
+  const { stepRows = 0 } = call;
+  if (isIndexed || call.limit < stepRows) readInSteps(connection, prepared, call, isRead);
+  else {
+    for (const row of prepared.iterate(...call.params)) {
+      connection.guard.tick();
+      if (!isRead(row)) break;
+    }
   }
   return page.page();
+}
+
+/**
+ * Rows of a step come in one call: each call into SQLite costs as much as a row. Only an indexed statement has more than one
+ * step, as each step visits the rows of those before it.
+ */
+function readInSteps(
+  { guard }: Connection,
+  prepared: Prepared,
+  { params, limit, stepRows = 1 }: FindCall,
+  isRead: (row: Physical[]) => boolean,
+): void {
+  const filter = params.slice(0, -2);
+  const offset = Number(params.at(-1));
+  for (let done = 0, rows = stepRows; done <= limit; rows *= 2) {
+    const asked = Math.min(rows, limit + 1 - done);
+    const step = prepared.all(...filter, asked, offset + done);
+    guard.check();
+    if (!step.every(isRead) || step.length < asked) return;
+    done += asked;
+  }
 }
 
 function count(connection: Connection, call: CountCall): number {

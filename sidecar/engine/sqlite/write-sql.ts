@@ -26,7 +26,7 @@ export function compileWrite(target: TableTarget, write: Write, numberOf: Number
       return compileUpsert(target, write, numberOf);
     case 'delete': {
       const params: Physical[] = [];
-      const sql = `DELETE FROM ${tableSql(target)} ${whereSql(write.filter, params)}`;
+      const sql = `DELETE FROM ${tableSql(target)} ${whereSql(target.table, write.filter, params)}`;
       return { do: 'change', statement: numberOf(sql), params, isSingleRow: false };
     }
     default:
@@ -88,7 +88,7 @@ function givenIds(table: Table, rows: readonly Row[]): string[] {
 function compileUpdate(target: TableTarget, write: Write & { op: 'update' }, numberOf: NumberOf): WriteWork {
   const params: Physical[] = [];
   const changes = changesSql(target.table, write, params);
-  const sql = `UPDATE ${tableSql(target)} SET ${changes} ${whereSql(write.filter, params)}`;
+  const sql = `UPDATE ${tableSql(target)} SET ${changes} ${whereSql(target.table, write.filter, params)}`;
   const isSingleRow = [...write.inc.keys()].some((name) => isUnique(target.table, name));
   return { do: 'change', statement: numberOf(sql), params, isSingleRow };
 }

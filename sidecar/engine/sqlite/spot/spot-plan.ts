@@ -1,18 +1,15 @@
 import type { Database } from 'better-sqlite3';
-import type { Filter } from '#protocol/filter.ts';
 import type { Table } from '#protocol/schema.ts';
 import type { RowWriter } from '../../model/page.ts';
-import { uniqueSets } from '../../model/physical-indexes.ts';
 import type { TableTarget } from '../../rows.ts';
 import type { Prepared } from '../connection.ts';
 import { physicalOf, quoted } from '../dialect.ts';
 import { selection } from '../read-sql.ts';
 import { rowWriter } from '../row-json.ts';
+import { type Comparison, isWholeKey, longColumns } from '../unique-filter.ts';
 
 /** Bytes of a row's values of types without a short length; longer rows are not read on the spot. */
 const MAX_LONG_BYTES = 65_536;
-
-export type Equality = Filter & { readonly kind: 'compare' };
 
 /** A find of at most one row. Parameters are the values of the filter, in its order. */
 export interface SpotPlan {
@@ -22,28 +19,16 @@ export interface SpotPlan {
   readonly writer: RowWriter;
 }
 
-/** The conditions of a filter that only joins equalities by "and"; else null. */
-export function equalitiesOf(filter: Filter | null): readonly Equality[] | null {
-  if (filter === null) return null;
-  const members = filter.kind === 'and' ? filter.filters : [filter];
-  return members.every(isEquality) ? members : null;
-}
-
-function isEquality(filter: Filter): filter is Equality {
-  return filter.kind === 'compare' && filter.op === 'eq';
-}
-
-/** Null if the columns may match more than one row. */
+/** Null for comparisons that may match more than one row. */
 export function prepareSpotPlan(
   db: Database,
   target: TableTarget,
-  equalities: readonly Equality[],
+  comparisons: readonly Comparison[],
   fields: readonly string[],
 ): SpotPlan | null {
-  const names = new Set(equalities.map(({ column }) => column.name));
-  if (names.size < equalities.length || !isUnique(target.table, names)) return null;
+  if (!isWholeKey(target.table, comparisons)) return null;
   const { list, columns } = selection(target.table, fields);
-  const from = `FROM ${quoted(physicalOf(target))} WHERE ${[...names].map((name) => `${quoted(name)} = ?`).join(' AND ')}`;
+  const from = `FROM ${quoted(physicalOf(target))} WHERE ${comparisons.map(({ column }) => `${quoted(column.name)} = ?`).join(' AND ')}`;
   const bytes = longBytesSql(target.table);
   const prepare = (sql: string) => db.prepare(sql).raw() as Prepared;
   return {
@@ -53,13 +38,9 @@ export function prepareSpotPlan(
   };
 }
 
-function isUnique(table: Table, names: ReadonlySet<string>): boolean {
-  return uniqueSets(table).some((set) => set.length === names.size && set.every((name) => names.has(name)));
-}
-
 /** SQLite knows the size of a value without reading the value. */
-function longBytesSql({ columns }: Table): string | null {
-  const long = columns.filter(({ type }) => type === 'text' || type === 'json' || type === 'bytes');
+function longBytesSql(table: Table): string | null {
+  const long = longColumns(table);
   if (long.length === 0) return null;
   return long.map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`).join(' + ');
 }

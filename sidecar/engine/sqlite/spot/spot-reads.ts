@@ -1,8 +1,9 @@
 import SQLite, { type Database, type Statement } from 'better-sqlite3';
 import type { FindQuery, Page, TableTarget } from '../../rows.ts';
 import { toPhysical } from '../dialect.ts';
+import { type Comparison, comparisonsOf } from '../unique-filter.ts';
 import { DiskPatience } from './disk-patience.ts';
-import { type Equality, equalitiesOf, prepareSpotPlan, type SpotPlan } from './spot-plan.ts';
+import { prepareSpotPlan, type SpotPlan } from './spot-plan.ts';
 import { ThreadReads } from './thread-reads.ts';
 
 const CACHE_KIB = 4000;
@@ -49,12 +50,12 @@ export class SpotReads {
 
   /** Null if a reader is to answer. */
   find(target: TableTarget, query: FindQuery, deadline: number): Page | null {
-    const equalities = query.offset === 0 && query.limit > 0 ? equalitiesOf(query.filter) : null;
-    if (equalities === null || this.#isClosed) return null;
+    const comparisons = query.offset === 0 && query.limit > 0 ? comparisonsOf(query.filter) : null;
+    if (comparisons === null || this.#isClosed) return null;
     const begunAtMs = performance.now();
     if (begunAtMs >= deadline || this.#patience.isResting(begunAtMs)) return null;
     try {
-      const rows = this.#rows(target, equalities, query.fields);
+      const rows = this.#rows(target, comparisons, query.fields);
       const endedAtMs = performance.now();
       this.#patience.note(endedAtMs - begunAtMs, endedAtMs);
       if (rows === null) return null;
@@ -81,12 +82,12 @@ export class SpotReads {
     this.#counted?.close();
   }
 
-  #rows(target: TableTarget, equalities: readonly Equality[], fields: readonly string[]): string | null {
+  #rows(target: TableTarget, comparisons: readonly Comparison[], fields: readonly string[]): string | null {
     this.#open ??= openFile(this.#file);
     if (!this.#isCurrent(this.#open, target)) return null;
-    const plan = this.#planOf(this.#open, target, equalities, fields);
+    const plan = this.#planOf(this.#open, target, comparisons, fields);
     if (plan === null) return null;
-    const params = equalities.map(({ column, value }) => toPhysical(column, value));
+    const params = comparisons.map(({ column, value }) => toPhysical(column, value));
     const row = plan.row.get(...params);
     if (row !== undefined) return `[${plan.writer.write(row)}]`;
     return plan.any?.get(...params) === undefined ? '[]' : null;
@@ -110,7 +111,7 @@ export class SpotReads {
   #planOf(
     { db }: OpenFile,
     target: TableTarget,
-    equalities: readonly Equality[],
+    comparisons: readonly Comparison[],
     fields: readonly string[],
   ): SpotPlan | null {
     let plans = this.#plans.get(target);
@@ -119,10 +120,10 @@ export class SpotReads {
       this.#plans.set(target, plans);
     }
     let key = fields.join();
-    for (const { column } of equalities) key += ` ${column.name}`;
+    for (const { column, op } of comparisons) key += ` ${column.name} ${op}`;
     let plan = plans.get(key);
     if (plan === undefined) {
-      plan = prepareSpotPlan(db, target, equalities, fields);
+      plan = prepareSpotPlan(db, target, comparisons, fields);
       if (this.#planCount++ >= MAX_PLANS) this.#forget();
       else plans.set(key, plan);
     }

@@ -102,7 +102,8 @@ export class WorkerLink {
   #define(statement: BookedStatement, definitions: StatementDefinition[], isAgain: boolean): void {
     if (statement.knownBy.has(this.#thread.number) && !isAgain) return;
     statement.knownBy.add(this.#thread.number);
-    definitions.push({ number: statement.number, sql: statement.sql, columns: statement.columns });
+    const { number, sql, columns, indexed } = statement;
+    definitions.push({ number, sql, columns, ...(indexed === undefined ? {} : { indexed }) });
   }
 
   #receive(message: FromWorker): void {

@@ -34,6 +34,15 @@ export interface StatementDefinition {
   readonly sql: string;
   /** Result columns of a find; empty for other statements. */
   readonly columns: readonly OutputColumn[];
+  /** To be run in place of `sql` if SQLite plans it so. */
+  readonly indexed?: IndexedSql;
+}
+
+/** A find without a look at the deadline in its rows: an index gives exactly the rows of the answer, in their order. */
+export interface IndexedSql {
+  readonly sql: string;
+  /** Number of conditions; the index must take each. */
+  readonly terms: number;
 }
 
 interface CallBase {
@@ -74,6 +83,8 @@ export interface FindCall extends CallBase, CompiledFor {
   readonly params: readonly Physical[];
   /** The statement selects one row more, to know whether there are more. */
   readonly limit: number;
+  /** Rows to read at once; absent for an aggregate. */
+  readonly stepRows?: number;
   readonly maxBytes: number;
 }
 

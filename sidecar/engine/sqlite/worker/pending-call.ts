@@ -1,4 +1,4 @@
-import type { BatchQuestion, BatchReply, Call, OutputColumn, StatementDefinition } from './messages.ts';
+import type { BatchQuestion, BatchReply, Call, IndexedSql, OutputColumn, StatementDefinition } from './messages.ts';
 
 /** A union without some of its members' properties. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
@@ -44,12 +44,18 @@ export class StatementBook {
   /**
    * @param scope what else the columns depend on beside the text: the namespace and revision of the schema
    */
-  get(scope: string, sql: string, columns: readonly OutputColumn[]): BookedStatement {
-    const key = `${scope}${sql}`;
+  get(
+    scope: string,
+    sql: string,
+    columns: readonly OutputColumn[],
+    indexed: IndexedSql | null = null,
+  ): BookedStatement {
+    const key = `${scope}${indexed === null ? '' : 'indexed:'}${sql}`;
     let statement = this.#statements.get(key);
     if (statement === undefined) {
       if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
-      statement = { number: this.#next++, sql, columns, knownBy: new Set(), costMs: null };
+      const definition = { number: this.#next++, sql, columns, ...(indexed === null ? {} : { indexed }) };
+      statement = { ...definition, knownBy: new Set(), costMs: null };
       this.#statements.set(key, statement);
     }
     return statement;
