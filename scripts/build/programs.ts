@@ -126,6 +126,7 @@ export async function bundlePrograms(root: string, target: string, version: stri
         sidecar: 'sidecar/main.ts',
         'sidecar-keeper': 'sidecar/keeper/main.ts',
         'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts',
+        'panel-worker': 'sidecar/panel/work/worker.ts',
       },
       // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
       { splitting: true, chunkNames: '[name]-[hash]' },

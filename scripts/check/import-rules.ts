@@ -41,6 +41,7 @@ const PANEL_PARTS = [
       'programs',
       'routes',
       'server',
+      'work',
     ],
     ...['settings', 'setup', 'sources', 'sources/git', 'trash'],
   ].map((name) => `sidecar/panel/${name}/`),
@@ -249,7 +250,15 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['zod'],
   },
-  { path: 'sidecar/panel/installs/', zones: PANEL, packages: [] },
+  { path: 'sidecar/panel/work/', zones: PANEL, packages: [] },
+  {
+    path: 'sidecar/panel/installs/',
+    zones: [
+      ...PANEL,
+      ...['bundles', 'console', 'http', 'jobs', 'server', 'settings', 'work'].map((name) => `sidecar/panel/${name}/`),
+    ],
+    packages: [],
+  },
   { path: 'sidecar/panel/network/', zones: PANEL, packages: ['ipaddr.js'] },
   { path: 'sidecar/panel/programs/', zones: [...PANEL, 'sidecar/panel/server/process/'], packages: [] },
   {

@@ -16,6 +16,7 @@ import { bundleRoutes } from './routes/bundles.ts';
 import { chartsRoutes } from './routes/charts.ts';
 import { databaseRoutes } from './routes/database.ts';
 import { eventsRoutes } from './routes/events.ts';
+import { installsRoutes } from './routes/installs.ts';
 import { logsRoutes } from './routes/logs.ts';
 import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/session.ts';
@@ -39,6 +40,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...trashRoutes(services),
     ...bundleToolsRoutes(services),
     ...sourceAccountRoutes(services),
+    ...installsRoutes(services),
     ...serverRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),

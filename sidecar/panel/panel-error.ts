@@ -1,4 +1,5 @@
 import { ERROR_STATUS, type ErrorKey, type FolderProblem } from './shapes/error-keys.ts';
+import type { EditedBundle } from './shapes/installs.ts';
 
 export interface ErrorDetails {
   /** Field of the document at fault. */
@@ -9,6 +10,10 @@ export interface ErrorDetails {
   readonly reason?: FolderProblem;
   /** The folder that the text of `reason` names. */
   readonly folder?: string;
+  /** Bundles that the refusal names, with their files. */
+  readonly bundles?: readonly EditedBundle[];
+  /** Entry of an archive, a tree or a folder at fault. */
+  readonly entry?: string;
   readonly retryAfterSeconds?: number;
   /** Methods that the path has. */
   readonly allow?: string;

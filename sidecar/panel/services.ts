@@ -24,6 +24,7 @@ import { createTrash } from './create-trash.ts';
 import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
 import { SessionReader } from './http/session-reader.ts';
+import { createInstalls } from './installs/create-installs.ts';
 import { createJobs } from './jobs/create-jobs.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
@@ -70,9 +71,28 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   bundles.onChange((list) => events.publish('bundles', list, 'bundles.read'));
   const jobs = createJobs({ store, trouble, settings, accounts: people.accounts, folder: toolsFolder(config), now });
   jobs.onChange((job, access) => events.publishJob(job, access));
+  const quarantined = async () => (await watchers.quarantineDesk.read()).objects;
+  const installing = { store, trouble, settings, bundles, jobs, quarantined, now };
+  const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
   return {
     ...people,
-    ...{ base, store, trouble, log, logs, settings, audit, events, bridge, server, bundles, bundleMarks, jobs },
+    ...{
+      base,
+      store,
+      trouble,
+      log,
+      logs,
+      settings,
+      audit,
+      events,
+      bridge,
+      server,
+      bundles,
+      bundleMarks,
+      jobs,
+      installs,
+      gates,
+    },
     ...{ serverConfig },
     ...createTrash({ ...watchers, store, trouble, settings, server: server.control, bundles, bundleMarks, jobs, now }),
     ...watchers,

@@ -92,6 +92,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   });
   const begin = async () => {
     await services.bridge.apply();
+    services.installs.recover((id) => services.jobs.hasEnded(id));
     services.jobs.open();
     await services.trash.begin();
     await services.server.control.open().catch((error) => {
@@ -118,6 +119,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
 function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: boolean): End[] {
   return [
     () => services.jobs.close(),
+    () => services.gates.close(),
     () => (keepsServer ? services.server.letGo() : services.server.close()),
     () => services.trash.close(),
     () => services.events.close(),

@@ -44,6 +44,12 @@ export async function readSmall(file: string, root: string): Promise<string | nu
   }
 }
 
+/** Manifest of a bundle of the standalone server in `folder`; null if it has no `bundle.json` that can be read. */
+export async function readJsonManifest(name: string, folder: string): Promise<BundleManifest | null> {
+  const text = await readSmall(join(folder, 'bundle.json'), folder);
+  return text === null ? null : ofJson(name, text);
+}
+
 export function bare(name: string): BundleManifest {
   return { name, version: '', description: '', dependencies: [], tags: [], autostart: false };
 }

@@ -98,6 +98,20 @@ export class Bundles {
   async act(name: string, action: BundleAction, actor: string): Promise<void> {
     const known = (await this.list()).find((bundle) => bundle.name === name);
     if (known === undefined) throw new PanelError('bundles.unknown', { field: 'name' });
+    this.tell(name, action, actor);
+  }
+
+  /** Whether there is a command for the action. */
+  canTell(action: BundleAction): boolean {
+    return lineOf(this.#settings.values, action) !== '';
+  }
+
+  /**
+   * As `act`, for a bundle that the caller has found: the server may not list a new one yet.
+   *
+   * @throws PanelError `bundles.unavailable`, and those of a command
+   */
+  tell(name: string, action: BundleAction, actor: string): void {
     const line = lineOf(this.#settings.values, action);
     // A name that the server would read as another command never reaches its console.
     if (line === '' || !/^[A-Za-z0-9_.[\]-]{1,100}$/.test(name)) throw new PanelError('bundles.unavailable');

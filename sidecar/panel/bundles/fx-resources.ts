@@ -33,11 +33,16 @@ async function collect(
       if (categories.length < MAX_DEPTH) await collect(join(folder, name), root, [...categories, category], found);
       continue;
     }
-    const text =
-      (await readSmall(join(folder, name, 'fxmanifest.lua'), root)) ??
-      (await readSmall(join(folder, name, '__resource.lua'), root));
-    if (text !== null) found.push({ ...ofLua(name, text), tags: categories });
+    const manifest = await readLuaManifest(name, join(folder, name), root);
+    if (manifest !== null) found.push({ ...manifest, tags: categories });
   }
+}
+
+/** Manifest of a resource in `folder`; null if it has none. */
+export async function readLuaManifest(name: string, folder: string, root = folder): Promise<BundleManifest | null> {
+  const text =
+    (await readSmall(join(folder, 'fxmanifest.lua'), root)) ?? (await readSmall(join(folder, '__resource.lua'), root));
+  return text === null ? null : ofLua(name, text);
 }
 
 /**

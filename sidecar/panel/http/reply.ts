@@ -45,7 +45,7 @@ export function jsonAnswer(value: unknown): RawAnswer {
 
 /** The only place where an error becomes an answer. */
 export function sendError(reply: FastifyReply, error: PanelError): void {
-  const { field, detail, reason, folder, retryAfterSeconds, allow } = error.details;
+  const { retryAfterSeconds, allow, ...shown } = error.details;
   if (reply.raw.headersSent) {
     reply.hijack();
     reply.raw.destroy();
@@ -54,7 +54,10 @@ export function sendError(reply: FastifyReply, error: PanelError): void {
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   if (allow !== undefined) reply.header('allow', allow);
   // A route may have set the type of a download before it failed.
-  reply.code(error.status).type(JSON_TYPE).send({ ok: false, error: error.key, field, detail, reason, folder });
+  reply
+    .code(error.status)
+    .type(JSON_TYPE)
+    .send({ ok: false, error: error.key, ...shown });
 }
 
 const STALLED_MS = 30_000;

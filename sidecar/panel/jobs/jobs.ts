@@ -124,6 +124,11 @@ export class Jobs {
       .map((record) => this.#viewOf(this.#live.get(record.id)?.record ?? record));
   }
 
+  /** False for a job that a crash has cut off, before `open`. */
+  hasEnded(id: string): boolean {
+    return this.#find(id)?.endedAt !== null;
+  }
+
   /** Whether the job can be read while the bundle tools are off. */
   isWithoutSwitch(id: string): boolean {
     const record = this.#find(id);

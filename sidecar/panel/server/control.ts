@@ -6,18 +6,20 @@ import type { ServerAction, ServerStatus } from '../shapes/server.ts';
 import { checkCommandText } from './command-text.ts';
 import type { CrashRecords } from './crashes.ts';
 import type { CrashFacts, Effect, Next } from './effects.ts';
-import { type KeptRun, readKeptRun } from './kept-run.ts';
+import { keptRunOf } from './keep-run.ts';
+import { readKeptRun } from './kept-run.ts';
 import { LiveRun, type LiveRunOptions, type RunOrigin } from './live-run.ts';
 import { next, type RunEvent } from './next.ts';
 import { type Health, LaunchError } from './process/backends/backend.ts';
 import { type RunRules, runRules } from './rules.ts';
+import type { StartWatch } from './start-watch.ts';
 import { type ControlState, dueAt, initialState, isActive } from './state.ts';
 import { serverStatus } from './status.ts';
 
 /** Beyond its waits, until a group that was killed is given up. */
 const MARGIN_MS = 10_000;
 
-export interface ServerControlOptions extends LiveRunOptions {
+export interface ServerControlOptions extends Omit<LiveRunOptions, 'hangLimitMs'> {
   readonly crashes: Pick<CrashRecords, 'add'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -36,6 +38,7 @@ export class ServerControl {
   /** State of the last status that the listeners have. */
   #shown: ControlState;
   #live: LiveRun | null = null;
+  #watch: StartWatch | null = null;
   #timer: NodeJS.Timeout | undefined;
   #timerAt: number | null = null;
   #hasLetGo = false;
@@ -82,6 +85,11 @@ export class ServerControl {
   /** Called at each change, at once. */
   onStatus(listener: (status: ServerStatus) => void): void {
     this.#listeners.add(listener);
+  }
+
+  /** Before `open`. */
+  watchStarts(watch: StartWatch): void {
+    this.#watch = watch;
   }
 
   /** null: nothing runs, or the server does not report them. */
@@ -213,6 +221,7 @@ export class ServerControl {
     this.#options.console.beginRun();
     this.#options.console.append('panel', why);
     this.#started = this.#options.settings.values;
+    this.#watch?.beforeLaunch();
     try {
       this.#live = this.#newRun({ kind: 'new' });
     } catch (error) {
@@ -225,7 +234,7 @@ export class ServerControl {
 
   #newRun(origin: RunOrigin): LiveRun {
     const live: LiveRun = new LiveRun(
-      this.#options,
+      { ...this.#options, hangLimitMs: () => this.#watch?.hangMs() ?? null },
       {
         isUp: () => isActive(this.#state.run) && this.#state.run.isUp,
         // News of a run that was given up come too late.
@@ -247,7 +256,7 @@ export class ServerControl {
 
   #recordCrash(crash: CrashFacts): void {
     try {
-      this.#options.crashes.add({ ...crash, bundles: this.bundles() });
+      this.#options.crashes.add({ ...crash, bundles: this.bundles(), note: this.#watch?.note() ?? null });
     } catch (error) {
       // A disk that is full must not keep the server down.
       const reason = error instanceof Error ? error.message : String(error);
@@ -281,12 +290,7 @@ export class ServerControl {
   /** For the next sidecar. */
   #keep(): void {
     const { processes, settings } = this.#options;
-    const { run } = this.#state;
-    const { backend, serverRoot } = this.#started ?? settings.values;
-    const active = isActive(run) ? run : { startedAt: null, isUp: false, isToStart: false };
-    const { startedAt, isUp, isToStart } = active;
-    const kept: KeptRun = { phase: run.phase, startedAt, isUp, isToStart, backend, serverRoot };
-    processes.keeping?.keep(JSON.stringify(kept));
+    processes.keeping?.keep(JSON.stringify(keptRunOf(this.#state.run, this.#started ?? settings.values)));
   }
 
   #showBundles(): void {

@@ -18,6 +18,8 @@ const STARTED_LINE = /^(?:\S+\s+)?Started resource ([\w.-]+)/;
 
 export interface Crash extends CrashFacts {
   readonly bundles: readonly BundleInfo[] | null;
+  /** As `StartWatch.note` returned it. */
+  readonly note: string | null;
 }
 
 export interface CrashSources {
@@ -52,6 +54,7 @@ export class CrashRecords {
       starting: startingOf(crash.bundles, lines),
       actions: latestActions(MAX_ACTIONS),
       changes: null,
+      note: crash.note,
     };
     const id = this.#insert(at, summary, details);
     this.#adding = changes()
@@ -137,11 +140,12 @@ function startingOf(bundles: readonly BundleInfo[] | null, lines: readonly Conso
 
 /** A record as text, for an owner to send to a developer. */
 export function describeCrash(crash: CrashRecord): string {
-  const { exit, failure, lines, actions, changes, starting } = crash;
+  const { exit, failure, lines, actions, changes, starting, note } = crash;
   return [
     `Crash ${crash.id} of the game server, ${crash.time}`,
     describeExit({ ...exit, failure, isAsked: false }),
     `Started: ${crash.startedAt ?? 'not known'}${crash.wasUp ? '' : '; it had not come up yet'}`,
+    ...(note === null || note === undefined ? [] : [`New versions: ${note}`]),
     `Bundles that were starting: ${starting.join(', ') || 'none'}`,
     ...section('Changed since the last good run', changes === null ? ['not known'] : changes),
     ...section(

@@ -21,6 +21,8 @@ export interface LiveRunOptions {
   /** Environment of the sidecar; `secretVariables` names the variables that hold secrets. */
   readonly environment: NodeJS.ProcessEnv;
   readonly secretVariables: ReadonlySet<string>;
+  /** A shorter limit of silence than the setting; null: the setting counts. */
+  readonly hangLimitMs: () => number | null;
 }
 
 /** Process of a run: a new one, one that an earlier sidecar left, or one that outlived the sidecar before this one. */
@@ -118,13 +120,18 @@ export class LiveRun {
     return new HealthWatch({
       ask,
       process: this.process,
-      hangMs: () => this.#options.settings.values.hangSeconds * 1000,
+      hangMs: () => this.#hangMs(),
       isStarting: () => !isUp(),
       longestStartMs: this.backend?.isUpAt === 'answer' ? LONGEST_START_MS : null,
       onUp: () => onEvent({ type: 'up' }),
       onHealth: (health) => this.#takeHealth(health),
       onHung: (silentMs) => onEvent(silentMs === null ? { type: 'well' } : { type: 'hung', silentMs }),
     });
+  }
+
+  #hangMs(): number {
+    const { settings, hangLimitMs } = this.#options;
+    return Math.min(settings.values.hangSeconds * 1000, hangLimitMs() ?? Number.POSITIVE_INFINITY);
   }
 
   #takeBundles(bundles: readonly BundleInfo[]): void {

@@ -32,4 +32,6 @@ export interface CrashRecord extends CrashSummary {
   readonly actions: readonly CrashAction[];
   /** Differences from the last good run, such as `bundle shop`; null if they are not known. */
   readonly changes: readonly string[] | null;
+  /** New versions of bundles that had not proven themselves, and go back; null for none. */
+  readonly note: string | null;
 }

@@ -65,6 +65,7 @@ export const ERROR_STATUS = {
   'bundleTools.data': 400,
   'bundleTools.source': 400,
   'disk.full': 409,
+  'bundles.name': 400,
 
   'jobs.full': 409,
   'jobs.committed': 409,
@@ -74,6 +75,7 @@ export const ERROR_STATUS = {
   'bundleTools.busy': 409,
   'bundleTools.unknown': 404,
   'bundleTools.field': 400,
+  'bundleTools.category': 400,
   'bundleTools.gateSeconds': 400,
   'bundleTools.keepVersions': 400,
   'bundleTools.trashDays': 400,

@@ -93,6 +93,16 @@ CREATE TABLE IF NOT EXISTS source_accounts (
   refused_since TEXT
 ) STRICT, WITHOUT ROWID;
 
+-- installs: bundles on their way, and those whose start has not proven them yet, as JSON; a row is the intent of its renames
+CREATE TABLE IF NOT EXISTS install_switches (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT NOT NULL UNIQUE, phase TEXT NOT NULL, record TEXT NOT NULL
+) STRICT;
+-- installs: versions of bundles, as JSON; the hashes of the files as they were put in place, packed
+CREATE TABLE IF NOT EXISTS bundle_versions (
+  bundle TEXT NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL, files BLOB,
+  PRIMARY KEY (bundle, number)
+) STRICT, WITHOUT ROWID;
+
 -- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
 CREATE TABLE IF NOT EXISTS chart_samples (
   step INTEGER NOT NULL,

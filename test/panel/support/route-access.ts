@@ -47,6 +47,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/bundles/:name/stop': all('bundles.read', 'bundles.stop'),
   'POST /api/bundles/:name/restart': all('bundles.read', 'bundles.restart'),
 
+  'GET /api/bundles/versions': any('bundles.upload', 'bundles.build'),
+  'POST /api/bundles/rollback': any('bundles.upload', 'bundles.build'),
+
   'GET /api/bundle-tools': any(...TOOLS),
   'POST /api/bundle-tools/settings': all('bundles.settings'),
   'GET /api/bundle-tools/jobs/:id': any(...TOOLS),
