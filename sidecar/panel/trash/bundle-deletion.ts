@@ -135,7 +135,7 @@ export class BundleDeletion {
     }
     bundles.refresh();
     const until = new Date(trash.untilOf(row.atEpochMs)).toISOString();
-    job.log(`${name} is in the trash until ${until}`);
+    job.log(`${name} is in the trash until ${until.slice(0, 10)}`);
     return { bundle: name, trash: row.id, until, quarantined: quarantined.length, source: project };
   }
 

@@ -8,7 +8,17 @@ const why = await whyNoBrowser();
 const PLACES = [
   ...['overview', 'console', 'bundles', 'logs', 'logs/diagnostics', 'logs/crashes'],
   ...['database', 'database/queue', 'database/quarantine', 'database/slow', 'database/keys'],
-  ...['settings', 'settings/config', 'settings/bridge', 'accounts', 'accounts/audit', 'no-such-page'],
+  ...[
+    'settings',
+    'settings/config',
+    'settings/bridge',
+    'tools',
+    'tools/trash',
+    'tools/settings',
+    'accounts',
+    'accounts/audit',
+    'no-such-page',
+  ],
 ];
 
 /** Whether a part of the active tab is cut by its row. */

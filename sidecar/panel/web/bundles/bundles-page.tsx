@@ -10,15 +10,27 @@ import { Empty, Notice, Ready } from '../components/states.tsx';
 import { tellDone } from '../components/toast.tsx';
 import { api } from '../core/api.ts';
 import { live, onEvent } from '../core/events.ts';
-import { t } from '../core/i18n.ts';
+import { t, useTexts } from '../core/i18n.ts';
+import { linkTo, usePlace } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
+import { Lazy } from '../shell/lazy.tsx';
 import { actionsFor, type BundleAction, dependentsOf, missingOf, searchedBundles } from './bundle-list.ts';
 
-/** Bundles of the game server, their states, and the actions on them. */
+async function loadBundlePage() {
+  await useTexts('tools');
+  return (await import('../tools/bundle-page.tsx')).BundlePage;
+}
+
+/** Bundles of the game server, their states, and the actions on them. `#/bundles/NAME` is one of them. */
 export function BundlesPage() {
+  const [name] = usePlace().rest;
+  return name === undefined ? <BundleList /> : <Lazy key={name} load={loadBundlePage} />;
+}
+
+function BundleList() {
   const loaded = useLoaded<{ bundles: readonly BundleInfo[] }>('/api/bundles');
   const [told, setTold] = useState<readonly BundleInfo[] | null>(null);
   useEffect(() => onEvent('bundles', setTold), []);
@@ -100,7 +112,7 @@ function BundleName({ bundle }: { bundle: BundleInfo }) {
   return (
     <div class="bundle-name">
       <span>
-        {bundle.name} <span class="soft small">{bundle.version}</span>
+        <a href={linkTo('bundles', [bundle.name])}>{bundle.name}</a> <span class="soft small">{bundle.version}</span>
       </span>
       {bundle.description !== '' && <span class="soft small">{bundle.description}</span>}
     </div>

@@ -3,6 +3,7 @@ const PATHS = {
   overview: 'M4 13a8 8 0 0 1 16 0M12 13l4-4M4 17h16',
   console: 'M4 5h16v14H4zM8 10l3 2.5L8 15M13 15h3',
   bundles: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9',
+  tools: 'M14 6a4 4 0 0 0 5 5l-8 8a2.5 2.5 0 0 1-4-4l8-8M14 6l2-2M19 11l2-2',
   logs: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7M15 3v4h4',
   database: 'M5 6c0-4 14-4 14 0v12c0 4-14 4-14 0zM5 6c0 4 14 4 14 0M5 12c0 4 14 4 14 0',
   settings: 'M4 8h9M17 8h3M4 16h3M11 16h9M15 6v4M9 14v4',

@@ -1,7 +1,8 @@
 import type { ComponentType } from 'preact';
+import { TOOL_PERMISSIONS } from '#panel/shapes/bundle-tools.ts';
 import type { Permission } from '#panel/shapes/permissions.ts';
 import type { IconName } from '../components/icon.tsx';
-import type { TextKey } from '../core/i18n.ts';
+import { type TextKey, useTexts } from '../core/i18n.ts';
 
 export interface PageEntry {
   /** First part of the address. */
@@ -36,6 +37,16 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'bundles',
     anyOf: ['bundles.read'],
     load: async () => (await import('../bundles/bundles-page.tsx')).BundlesPage,
+  },
+  {
+    name: 'tools',
+    label: 'common.tools',
+    icon: 'tools',
+    anyOf: TOOL_PERMISSIONS,
+    load: async () => {
+      await useTexts('tools');
+      return (await import('../tools/tools-page.tsx')).ToolsPage;
+    },
   },
   {
     name: 'logs',

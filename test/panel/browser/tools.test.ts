@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
+import { PASSWORD } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+
+describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' : ` (${why})`}`, () => {
+  let panel: LivedInPanel;
+  let browser: TestBrowser;
+  let page: Page;
+  let phone: Page;
+
+  const folderOf = (name: string) => join(panel.serverRoot, 'bundles', name);
+  const go = (path: string, on = page) => on.goto(`${panel.address}/#/${path}`);
+
+  beforeAll(async () => {
+    panel = await startLivedInPanel();
+    await panel.owner();
+    await panel.api.must('schema.extend', {
+      ...{ namespace: 'game', part: 'casino' },
+      schema: { tables: [{ name: 'bets', primaryKey: ['id'], columns: [{ name: 'id', type: 'int64' }] }] },
+    });
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address);
+    await signIn(page, 'owner', PASSWORD);
+    phone = await browser.visit(panel.address, { width: 390, theme: 'dark' });
+    await signIn(phone, 'owner', PASSWORD);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  it('say that the tools are off, and turn them on', async () => {
+    await go('tools');
+    await page.getByText('The bundle tools are off.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByText('No job has run yet').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('give a bundle tags and another autostart than its manifest', async () => {
+    await go('bundles');
+    await page.getByRole('link', { name: 'casino' }).click();
+    await page.getByRole('heading', { name: 'Tags and autostart' }).waitFor();
+    await page.getByLabel('Your tags').fill('night, luck');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByLabel('Start with the server').click();
+    await page.getByText('Your choice; the manifest says otherwise.').waitFor();
+    await page.getByRole('button', { name: 'As the manifest says' }).click();
+    await page.getByText('Holds from the next start of the server.', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await go('bundles/casino', phone);
+    await expect.poll(() => phone.getByLabel('Your tags').inputValue()).toBe('night, luck');
+    expect(await phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(phone);
+  });
+
+  it('delete a bundle after a preview, follow the job, and take it back', async () => {
+    await page.getByRole('button', { name: 'Delete bundle' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2 files').waitFor();
+    await dialog.getByText('game.bets').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Delete bundle' }).isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await dialog.getByLabel('Write casino to confirm').fill('casino');
+    await dialog.getByRole('button', { name: 'Delete bundle' }).click();
+    await page.getByRole('heading', { name: 'Delete a bundle · casino' }).waitFor();
+    await page.getByText('Done', { exact: true }).waitFor();
+    await page.getByRole('log', { name: 'Log' }).getByText('Moving casino to the trash').waitFor();
+    expect(existsSync(folderOf('casino'))).toBe(false);
+    await expectAccessible(page);
+    await go('tools/trash', phone);
+    await phone.getByRole('rowheader', { name: 'casino' }).waitFor();
+    await expectAccessible(phone);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('heading', { name: 'Restore a bundle · casino' }).waitFor();
+    await page.getByText('Done', { exact: true }).waitFor();
+    expect(existsSync(folderOf('casino'))).toBe(true);
+    await phone.getByText('The trash is empty').waitFor();
+  });
+
+  it('list the jobs, and keep settings in their bounds', async () => {
+    await go('tools');
+    await page.getByRole('link', { name: 'Restore a bundle · casino' }).waitFor();
+    await expectAccessible(page);
+    await go('tools/settings');
+    await page.getByLabel('Days in the trash').fill('400');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Enter a whole number from 0 to 365.').waitFor();
+    await page.getByLabel('Days in the trash').fill('30');
+    await page.getByLabel('Hosts of source projects').fill('git.example:8443\n\n');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(() => panel.services.settings.values.tools)
+      .toMatchObject({
+        ...{ trashDays: 30, gitHosts: ['git.example:8443'] },
+      });
+    await expectAccessible(page);
+  });
+
+  it('have made no page complain', () => expect(browser.complaints).toEqual([]));
+});
