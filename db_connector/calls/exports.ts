@@ -1,9 +1,11 @@
 import { MAX_TAKEN_CHARS } from '../protocol/limits.ts';
 import type { Connector } from './connector.ts';
-import { type ByteForm, MAX_RECORDS, readQuestion, readQuestions } from './records.ts';
+import { type ByteForm, MAX_RECORDS, type Questions, readQuestion, readQuestions } from './records.ts';
 import { refusedTicket, type TakenResult } from './ticket.ts';
 
 const CALL_FIELDS = ['Operation', 'Json'];
+/** A text as short as this costs less than bytes. */
+const MAX_SHORT_CHARS = 100;
 const NO_LIST = refusedTicket(`invalid_request: expected a list of at most ${MAX_RECORDS} records`);
 
 /** The exports that bundles call: records in, records out, in the form of the question. Synchronous; none throws. */
@@ -43,15 +45,34 @@ export class Exports {
     const { records, read, reply } = readQuestions(ids, this.#bytes);
     if (records === undefined) return reply([]);
     if (records === null) return reply(this.#takeReady(caller));
+    return reply(this.#takeAll(records, read, caller));
+  }
+
+  /**
+   * `TakeBytes`: as `TakeMany` for a list of ids, but `Json` of more than `MAX_SHORT_CHARS` is UTF-8 bytes: a host copies bytes as
+   * they are, and text character by character.
+   */
+  takeBytes(ids: unknown, caller?: string): unknown {
+    const { records, read, reply } = readQuestions(ids, this.#bytes);
+    const results = this.#takeAll(records ?? [], read, caller);
+    return reply(results.map((result) => this.#inBytes(result)));
+  }
+
+  #inBytes(result: TakenResult): Readonly<Record<string, unknown>> {
+    if (result.Json.length <= MAX_SHORT_CHARS) return result;
+    const { Id, State, Status, Code, Json } = result;
+    return { Id, State, Status, Code, Json: this.#bytes.write(Buffer.from(Json)) };
+  }
+
+  #takeAll(ids: readonly unknown[], read: Questions['read'], caller: string | undefined): TakenResult[] {
     let chars = 0;
-    const results = records.map((record) => {
-      const id = read([record], ['Id']).texts?.[0] ?? '';
+    return ids.map((given) => {
+      const id = read([given], ['Id']).texts?.[0] ?? '';
       if (chars >= MAX_TAKEN_CHARS) return pendingResult(id);
       const taken = this.#connector.take(id, caller);
       chars += taken.Json.length;
       return taken;
     });
-    return reply(results);
   }
 
   #takeReady(caller: string | undefined): TakenResult[] {

@@ -7,8 +7,8 @@ import type { Call } from './waiting-calls.ts';
 export const MAX_RECORDS = 512;
 
 /**
- * Exports of connectors, as one bundle calls them: lists of calls and of ids. A list of one goes by the export for one record, and
- * so do lists to a connector that has no exports for lists: a game server may run an older one until its bundle starts again.
+ * Exports of connectors, as one bundle calls them: lists of calls and of ids. A single call goes by the export for one record, and
+ * so does all of a connector that has no exports for lists: a game server may run an older one until its bundle starts again.
  */
 export class ConnectorLink {
   readonly #host: DatabaseHost;
@@ -55,15 +55,14 @@ export class ConnectorLink {
    * results before it were enough for one copy. Never throws.
    */
   take(connector: string, ids: readonly string[]): (DbResult | null | undefined)[] {
-    if (ids.length > 1 && !this.#withoutLists.has(connector)) {
-      try {
-        const taken = this.#host.exports.call(connector, 'TakeMany', ids);
-        return Array.isArray(taken) ? resultsIn(connector, ids, taken) : ids.map((id) => forgotten(connector, id));
-      } catch (error) {
-        if (!isMissing(error)) return ids.map((id) => stopped(connector, id, error));
-      }
+    if (this.#withoutLists.has(connector)) return this.#takeEach(connector, ids);
+    try {
+      const taken = this.#host.exports.call(connector, 'TakeBytes', ids);
+      // FXServer gives the only member of a list in place of the list.
+      return resultsIn(connector, ids, Array.isArray(taken) ? taken : [taken]);
+    } catch (error) {
+      return isMissing(error) ? this.#takeEach(connector, ids) : ids.map((id) => stopped(connector, id, error));
     }
-    return this.#takeEach(connector, ids);
   }
 
   #takeEach(connector: string, ids: readonly string[]): (DbResult | null)[] {
@@ -75,7 +74,7 @@ export class ConnectorLink {
         return [...results, ...ids.slice(results.length).map((lost) => stopped(connector, lost, error))];
       }
     }
-    if (ids.length > 1) this.#withoutLists.add(connector);
+    this.#withoutLists.add(connector);
     return results;
   }
 }
@@ -93,7 +92,7 @@ function resultsIn(connector: string, ids: readonly string[], taken: readonly un
 function resultIn(connector: string, id: string, taken: unknown): DbResult | null {
   const state = typeof taken === 'object' && taken !== null && 'State' in taken ? taken.State : undefined;
   if (state === 'pending') return null;
-  return isResult(taken) ? taken : forgotten(connector, id);
+  return isResult(taken) ? withText(taken) : forgotten(connector, id);
 }
 
 function ticketIn(given: unknown): DbTicket {
@@ -135,7 +134,9 @@ function isTicket(value: unknown): value is DbTicket {
   );
 }
 
-function isResult(value: unknown): value is DbResult {
+type Taken = Omit<DbResult, 'Json'> & { readonly Json: string | Bytes };
+
+function isResult(value: unknown): value is Taken {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -144,8 +145,25 @@ function isResult(value: unknown): value is DbResult {
     'Code' in value &&
     typeof value.Code === 'string' &&
     'Json' in value &&
-    typeof value.Json === 'string'
+    (typeof value.Json === 'string' || isBytes(value.Json))
   );
+}
+
+type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
+
+/** A `Uint8Array` on the standalone server, an `ArrayBuffer` on FXServer. */
+function isBytes(value: unknown): value is Bytes {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+}
+
+/** Long texts come as UTF-8 bytes. */
+function withText(taken: Taken): DbResult {
+  const { Json } = taken;
+  if (typeof Json === 'string') return taken as DbResult;
+  const bytes = ArrayBuffer.isView(Json)
+    ? Buffer.from(Json.buffer, Json.byteOffset, Json.byteLength)
+    : Buffer.from(Json);
+  return { ...taken, Json: bytes.toString() };
 }
 
 function messageOf(error: unknown): string {

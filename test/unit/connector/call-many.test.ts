@@ -113,3 +113,22 @@ describe('TakeMany', () => {
     expect(decode(rig.ask('TakeMany', encode(null)) as Uint8Array)).toEqual([]);
   });
 });
+
+describe('TakeBytes', () => {
+  it('gives long texts as UTF-8 bytes, and else what TakeMany gives', async () => {
+    const long = JSON.stringify({ rows: ['Zoë '.repeat(100)], hasMore: false });
+    api.script = [answers(long)];
+    const [first] = callMany([FIND]) as [Ticket];
+    await expect.poll(() => api.seen.length).toBe(1);
+    const [second] = callMany([FIND]) as [Ticket];
+    await expect.poll(async () => (await rig.status()).inFlight, { interval: 5 }).toBe(0);
+    const taken = rig.ask('TakeBytes', [first.Id, second.Id, 'x']) as Record<string, unknown>[];
+    expect(taken).toEqual([
+      { Id: first.Id, State: 'ok', Status: 200, Code: '', Json: expect.any(Uint8Array) },
+      { Id: second.Id, State: 'ok', Status: 200, Code: '', Json: '{"rows":[],"hasMore":false}' },
+      { Id: 'x', State: 'missing', Status: 0, Code: '', Json: '' },
+    ]);
+    expect(Buffer.from(taken[0]?.Json as Uint8Array).toString()).toBe(long);
+    for (const none of [null, 'x', Array(513).fill('x')]) expect(rig.ask('TakeBytes', none)).toEqual([]);
+  });
+});

@@ -59,7 +59,7 @@ export class FakeServer implements DatabaseHost {
     call: (bundle: string, name: string, ...args: readonly unknown[]): unknown => {
       if (!this.isRunning || bundle !== this.connector) throw new Error(`No such export ${name} in bundle ${bundle}`);
       if (name === 'ClockOffset') return this.clockOffset;
-      if (!this.hasLists && name.endsWith('Many')) throw new Error(`No such export ${name} in bundle ${bundle}`);
+      if (!this.hasLists && /Many|Bytes/.test(name)) throw new Error(`No such export ${name} in bundle ${bundle}`);
       this.exportsCalled.push(name);
       if (Array.isArray(args[0])) this.lists.push(args[0].length);
       // As a game server copies them.
@@ -108,8 +108,8 @@ export class FakeServer implements DatabaseHost {
         return this.#take(question as Record<string, string>);
       case 'CallMany':
         return (question as Record<string, string>[]).map((record) => this.#call(record));
-      case 'TakeMany':
-        return (question as string[]).map((Id) => this.#take({ Id }));
+      case 'TakeBytes':
+        return (question as string[]).map((Id) => inBytes(this.#take({ Id })));
       default:
         throw new Error(`No such export ${name}`);
     }
@@ -128,7 +128,7 @@ export class FakeServer implements DatabaseHost {
     return { Id: call.id, Accepted: true, Error: '' };
   }
 
-  #take({ Id = '' }: Record<string, string>): unknown {
+  #take({ Id = '' }: Record<string, string>): Answer & { readonly Id: string } {
     this.polls += 1;
     const answer = this.#answers.get(Id);
     if (answer === undefined) return { Id, State: 'missing', Status: 0, Code: '', Json: '' };
@@ -136,4 +136,9 @@ export class FakeServer implements DatabaseHost {
     this.#answers.delete(Id);
     return { Id, ...answer };
   }
+}
+
+/** Long texts as UTF-8 bytes, as the connector gives them. */
+function inBytes(result: Answer): object {
+  return result.Json.length > 100 ? { ...result, Json: new TextEncoder().encode(result.Json) } : result;
 }

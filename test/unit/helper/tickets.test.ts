@@ -256,7 +256,7 @@ describe('the calls of a turn', () => {
     await ticks(0);
     expect(server.exportsCalled).toEqual(['Call', 'CallMany']);
     await ticks(1);
-    expect(server.exportsCalled).toEqual(['Call', 'CallMany', 'TakeMany']);
+    expect(server.exportsCalled).toEqual(['Call', 'CallMany', 'TakeBytes']);
     expect(seen).toEqual(server.calls.map(({ payload }) => payload.table));
     expect(seen).toHaveLength(10);
   });
@@ -329,7 +329,7 @@ describe('a connector without lists', () => {
     server.hasLists = true;
     server.tell('db_connector', 'started');
     expect(await ask()).toEqual([1, 1, 1, 1, 1]);
-    expect(new Set(server.exportsCalled)).toContain('TakeMany');
+    expect(new Set(server.exportsCalled)).toContain('TakeBytes');
   });
 });
 
