@@ -38,12 +38,13 @@ const PANEL_PARTS = [
       'installs',
       'jobs',
       'network',
+      'packages',
       'programs',
       'routes',
       'server',
       'work',
     ],
-    ...['settings', 'setup', 'sources', 'sources/git', 'trash'],
+    ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -262,23 +263,39 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/network/', zones: PANEL, packages: ['ipaddr.js'] },
   { path: 'sidecar/panel/programs/', zones: [...PANEL, 'sidecar/panel/server/process/'], packages: [] },
   {
+    path: 'sidecar/panel/sources/git/',
+    zones: [...PANEL, ...['installs', 'jobs', 'network', 'programs'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
+  },
+  {
     path: 'sidecar/panel/sources/',
     zones: [
       ...PANEL,
-      ...['installs', 'jobs', 'network', 'programs', 'sources/git'].map((name) => `sidecar/panel/${name}/`),
+      ...['http', 'installs', 'jobs', 'network', 'programs', 'sources/git'].map((name) => `sidecar/panel/${name}/`),
       'sidecar/config/',
     ],
     packages: [],
   },
   {
+    path: 'sidecar/panel/packages/',
+    zones: [
+      ...PANEL,
+      ...['installs', 'jobs', 'programs', 'sources', 'sources/git', 'tools'].map((name) => `sidecar/panel/${name}/`),
+    ],
+    packages: ['zod', 'semver'],
+  },
+  {
+    path: 'sidecar/panel/tools/',
+    zones: [
+      ...PANEL,
+      ...['http', 'installs', 'jobs', 'network', 'sources/git'].map((name) => `sidecar/panel/${name}/`),
+    ],
+    packages: ['zod', 'semver', 'tar'],
+  },
+  {
     path: 'sidecar/panel/forges/',
     zones: [...PANEL, 'sidecar/panel/network/', 'sidecar/panel/sources/'],
     packages: ['zod'],
-  },
-  {
-    path: 'sidecar/panel/sources/git/',
-    zones: [...PANEL, ...['installs', 'jobs', 'network', 'programs'].map((name) => `sidecar/panel/${name}/`)],
-    packages: [],
   },
   {
     path: 'sidecar/panel/bridge/',

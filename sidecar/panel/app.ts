@@ -18,11 +18,14 @@ import { databaseRoutes } from './routes/database.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { installsRoutes } from './routes/installs.ts';
 import { logsRoutes } from './routes/logs.ts';
+import { packageRoutes } from './routes/packages.ts';
+import { projectRoutes } from './routes/projects.ts';
 import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
 import { sourceAccountRoutes } from './routes/source-accounts.ts';
+import { toolRoutes } from './routes/tools.ts';
 import { trashRoutes } from './routes/trash.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
@@ -40,6 +43,9 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...trashRoutes(services),
     ...bundleToolsRoutes(services),
     ...sourceAccountRoutes(services),
+    ...projectRoutes(services),
+    ...packageRoutes(services),
+    ...toolRoutes(services),
     ...installsRoutes(services),
     ...serverRoutes(services),
     ...eventsRoutes(services),

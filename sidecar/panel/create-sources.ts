@@ -1,28 +1,112 @@
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Forges } from './forges/forges.ts';
+import type { Installs } from './installs/installs.ts';
+import type { Jobs } from './jobs/jobs.ts';
 import { readAuthorities } from './network/authorities.ts';
 import { HostPolicy } from './network/host-policy.ts';
+import { Npm } from './packages/npm.ts';
+import { ScriptBuild } from './packages/script-build.ts';
 import type { PanelBase } from './panel-base.ts';
+import { PanelError } from './panel-error.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
+import type { BundleVersion } from './shapes/installs.ts';
+import type { InstalledProject } from './shapes/sources.ts';
+import { defineProjectJobs } from './sources/define-project-jobs.ts';
+import { Git } from './sources/git/git.ts';
+import { GitProgram } from './sources/git/git-program.ts';
+import { RemoteRepositories } from './sources/git/remote-repository.ts';
+import { ProjectBuilder } from './sources/project-builder.ts';
+import { ProjectStore } from './sources/project-store.ts';
+import { ProjectTrash } from './sources/project-trash.ts';
+import { ProjectWork } from './sources/project-work.ts';
+import { Projects } from './sources/projects.ts';
 import { SourceAccounts } from './sources/source-accounts.ts';
 import { TokenVault } from './sources/token-vault.ts';
 import type { PanelStore } from './store/panel-store.ts';
+import { NpmTool } from './tools/npm-tool.ts';
+import { ToolDesk } from './tools/tool-desk.ts';
 
 export interface SourcesBase {
   readonly base: Pick<PanelBase, 'config' | 'now' | 'monotonicNow'>;
   readonly store: PanelStore;
   readonly settings: PanelSettings;
+  readonly jobs: Jobs;
+  readonly installs: Installs;
+  /** `data/bundle-tools` */
+  readonly folder: string;
 }
 
-/** Services of the bundle tools for everything that comes from elsewhere: accounts, forges, projects. */
-export function createSources({ base, store, settings }: SourcesBase) {
+/** Services of the bundle tools for everything that comes from elsewhere: accounts, forges, projects, packages, tools. */
+export function createSources(parts: SourcesBase) {
+  const { base, store, settings, jobs, installs, folder } = parts;
   const { config, now, monotonicNow } = base;
   const hosts = new HostPolicy({ settings: () => settings.values.tools });
   const authorities = readAuthorities(config.panel.caFile);
+  const authoritiesFile = authorities === null ? null : writeAuthorities(join(folder, 'authorities.pem'), authorities);
+  const projectStore = new ProjectStore(store);
   const sourceAccounts = new SourceAccounts({
     ...{ store, hosts, now },
     vault: new TokenVault(join(config.folder, 'secrets/accounts.key')),
-    usersOf: () => [],
+    usersOf: (account) => projects.usersOf(account),
   });
-  return { sourceAccounts, forges: new Forges({ accounts: sourceAccounts, hosts, authorities, monotonicNow }) };
+  const gitProgram = new GitProgram(config.panel.git);
+  const remotes = new RemoteRepositories({ hosts, authoritiesFile });
+  const projects = new Projects({
+    ...{ store: projectStore, remotes, accounts: sourceAccounts, now },
+    git: new Git(gitProgram, folder),
+    folder: join(folder, 'sources'),
+    installedOf: (bundle) => installedOf(installs, bundle),
+  });
+  const npmTool = new NpmTool(folder);
+  const npmFolder = join(folder, 'npm');
+  const tools = () => settings.values.tools;
+  const npm = new Npm({ tool: npmTool, settings: tools, authoritiesFile, folder: npmFolder });
+  const scripts = new ScriptBuild({ projects, npm, settings: tools, folder: npmFolder });
+  const projectTrash = new ProjectTrash({
+    ...{ store, projects, now, folder: join(folder, 'sources') },
+    trashDays: () => tools().trashDays,
+  });
+  defineProjectJobs({
+    ...{ jobs, projects, trash: projectTrash },
+    work: new ProjectWork({ projects, remotes, installs, now, store: projectStore }),
+    builder: new ProjectBuilder({
+      ...{ projects, installs, switching: jobs.switching },
+      runScript: (job, project, target) => scripts.run(job, project, target),
+    }),
+  });
+  const registry = () => tools().registry;
+  const toolDesk = new ToolDesk({ git: gitProgram, npm: npmTool, hosts, registry, authorities, folder });
+  toolDesk.define(jobs);
+  const forges = new Forges({ accounts: sourceAccounts, hosts, authorities, monotonicNow });
+  const beginSources = () => {
+    projects.removeStrays();
+    projectTrash.sweep();
+  };
+  return { beginSources, sourceAccounts, forges, sourceHosts: hosts, projects, projectStore, projectTrash, toolDesk };
+}
+
+/** For git and npm, which take certificates from a file alone. */
+function writeAuthorities(file: string, authorities: string): string {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, authorities, { mode: 0o600 });
+  return file;
+}
+
+/** The bundle's version on the server, and the commit that its origin names. */
+function installedOf(installs: Installs, bundle: string): InstalledProject | null {
+  const current = versionsOf(installs, bundle).find(({ isCurrent }) => isCurrent);
+  if (current === undefined) return null;
+  const [, name, commit] = /^project (\S+) ([0-9a-f]{12})$/.exec(current.origin) ?? [];
+  return { version: current.version, commit: name === bundle ? (commit ?? null) : null };
+}
+
+/** None for a bundle that is not there, or if the panel has no bundles. */
+function versionsOf(installs: Installs, bundle: string): BundleVersion[] {
+  try {
+    return installs.versions(bundle);
+  } catch (error) {
+    if (error instanceof PanelError) return [];
+    throw error;
+  }
 }

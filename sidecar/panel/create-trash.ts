@@ -5,9 +5,11 @@ import type { QuarantineDesk } from './database/quarantine-desk.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { ServerControl } from './server/control.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
+import type { ProjectTrash } from './sources/project-trash.ts';
+import type { Projects } from './sources/projects.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import type { StoreTrouble } from './store-trouble.ts';
-import { BundleDeletion } from './trash/bundle-deletion.ts';
+import { BundleDeletion, type BundleSources } from './trash/bundle-deletion.ts';
 import { BundleReturn } from './trash/bundle-return.ts';
 import { Trash } from './trash/trash.ts';
 import { TrashStore } from './trash/trash-store.ts';
@@ -22,6 +24,8 @@ export interface TrashParts {
   readonly jobs: Jobs;
   readonly partTables: PartTables;
   readonly quarantineDesk: QuarantineDesk;
+  readonly projects: Projects;
+  readonly projectTrash: ProjectTrash;
   readonly now: () => number;
 }
 
@@ -33,7 +37,7 @@ export function createTrash(parts: TrashParts) {
     onTrouble: (error) => trouble.tell(error, 'a deleted bundle could not be removed for good'),
   });
   const shared = { bundles, marks, settings, server, trash };
-  const bundleDeletion = new BundleDeletion({ ...shared, now, data: parts.partTables, sources: null });
+  const bundleDeletion = new BundleDeletion({ ...shared, now, data: parts.partTables, sources: sourcesOf(parts) });
   const bundleReturn = new BundleReturn({
     ...shared,
     restoreData: async (ids) => (ids.length === 0 ? 0 : (await quarantineDesk.restore(ids)).done.length),
@@ -41,4 +45,15 @@ export function createTrash(parts: TrashParts) {
   jobs.define(bundleDeletion.job);
   jobs.define(bundleReturn.job);
   return { trash, bundleDeletion, bundleReturn };
+}
+
+/** A project has the name of its bundle. */
+function sourcesOf({ projects, projectTrash }: Pick<TrashParts, 'projects' | 'projectTrash'>): BundleSources {
+  return {
+    projectOf: (bundle) => (projects.has(bundle) ? bundle : null),
+    remove: async (project, by) => {
+      // The job may be repeated after a crash.
+      if (projects.has(project)) projectTrash.put(projects.find(project), by);
+    },
+  };
 }

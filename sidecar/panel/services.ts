@@ -74,6 +74,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const quarantined = async () => (await watchers.quarantineDesk.read()).objects;
   const installing = { store, trouble, settings, bundles, jobs, quarantined, now };
   const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
+  const sources = createSources({ base, store, settings, jobs, installs, folder: toolsFolder(config) });
   return {
     ...people,
     ...{
@@ -94,9 +95,20 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       gates,
     },
     ...{ serverConfig },
-    ...createTrash({ ...watchers, store, trouble, settings, server: server.control, bundles, bundleMarks, jobs, now }),
+    ...sources,
+    ...createTrash({
+      ...sources,
+      ...watchers,
+      store,
+      trouble,
+      settings,
+      server: server.control,
+      bundles,
+      bundleMarks,
+      jobs,
+      now,
+    }),
     ...watchers,
-    ...createSources({ base, store, settings }),
     ...createOwnerServices({ base, log, settings, accounts: people.accounts, status }),
     diagnostics: new Diagnostics([
       new ServerDiagnostics(logs.console),

@@ -93,6 +93,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   const begin = async () => {
     await services.bridge.apply();
     services.installs.recover((id) => services.jobs.hasEnded(id));
+    services.beginSources();
     services.jobs.open();
     await services.trash.begin();
     await services.server.control.open().catch((error) => {

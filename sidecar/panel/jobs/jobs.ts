@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { type Access, mayCall } from '../http/route.ts';
+import type { Access } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { JobAnswer, JobView } from '../shapes/jobs.ts';
 import type { Permission } from '../shapes/permissions.ts';
-import { type JobCaller, type JobKind, LANES, type Lane } from './job-kind.ts';
+import { type JobCaller, type JobKind, type JobOutcome, LANES, type Lane } from './job-kind.ts';
 import type { JobLogs } from './job-log.ts';
 import type { JobRecord, JobStore } from './job-store.ts';
+import { type AnyKind, isAllowed, mayRead } from './kind-rights.ts';
 import { LiveJob } from './live-job.ts';
+import { Turn } from './turn.ts';
 
 const MAX_QUEUED = 20;
 /** Changes of progress and message within this time are one report. */
@@ -24,11 +26,12 @@ export interface JobsOptions {
   readonly now: () => number;
 }
 
-type AnyKind = JobKind<unknown>;
 type Listener = (view: JobView, access: Access) => void;
 
 /** Long work of accounts, in two lanes with one running job each. A job is stored, and so is each of its steps. */
 export class Jobs {
+  /** Place of the running job of the lane `switch`; a job of the other lane takes it for its last step. */
+  readonly switching = new Turn();
   readonly #options: JobsOptions;
   readonly #kinds = new Map<string, AnyKind>();
   readonly #live = new Map<string, LiveJob>();
@@ -189,13 +192,21 @@ export class Jobs {
     if (job === undefined) return;
     const kind = this.#kinds.get(job.record.kind) as AnyKind;
     const work = job.record.isCommitted ? kind.resume?.bind(kind) : kind.run.bind(kind);
-    this.#running[lane] = job
-      .run(work ?? kind.run.bind(kind))
+    this.#running[lane] = this.#runIn(lane, job, work ?? kind.run.bind(kind))
       .catch((error) => this.#options.onTrouble(error))
       .finally(() => {
         this.#running[lane] = null;
         this.#pump(lane);
       });
+  }
+
+  async #runIn(lane: Lane, job: LiveJob, work: (job: LiveJob) => Promise<JobOutcome>): Promise<void> {
+    const release = lane === 'switch' ? await this.switching.take() : null;
+    try {
+      if (job.record.endedAt === null) await job.run(work);
+    } finally {
+      release?.();
+    }
   }
 
   #cancel(job: LiveJob, username: string): void {
@@ -271,15 +282,6 @@ export class Jobs {
       canCancel: job?.canCancel ?? false,
     };
   }
-}
-
-function isAllowed(kind: AnyKind, input: unknown, permissions: ReadonlySet<Permission>): boolean {
-  const extra = kind.needs?.(input) ?? [];
-  return mayCall(kind.access, permissions) && extra.every((name) => permissions.has(name));
-}
-
-function mayRead(kind: AnyKind | undefined, permissions: ReadonlySet<Permission>): boolean {
-  return kind !== undefined && mayCall(kind.access, permissions);
 }
 
 /** Folders whose names differ only by case, or by the form of their letters, are one on some disks. */

@@ -88,8 +88,9 @@ function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-function portOf({ port }: URL): number {
-  return port === '' ? 443 : Number(port);
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'http:' ? 80 : 443;
 }
 
 function placeOf(url: URL): string {

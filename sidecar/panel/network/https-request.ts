@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { request } from 'node:https';
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
 import { isIP } from 'node:net';
 import { PanelError } from '../panel-error.ts';
 import type { PinnedHost } from './host-policy.ts';
@@ -25,7 +26,8 @@ const LIMIT_MS = 10_000;
 const MOST_BYTES = 1024 ** 2;
 
 /**
- * GET over https to the pinned address, without redirects: a redirect is an answer like any other.
+ * GET over https to the pinned address, without redirects: a redirect is an answer like any other. Plain http is for a registry on
+ * this machine alone, which the settings hold.
  *
  * @throws PanelError `bundleTools.network`, whose detail holds nothing that the other side sent
  */
@@ -37,6 +39,7 @@ export function httpsGet(call: HttpsCall): Promise<HttpsAnswer> {
       const reason = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : (error.code ?? 'the connection failed');
       reject(new PanelError('bundleTools.network', { detail: `${url.host}: ${reason}` }));
     };
+    const request = url.protocol === 'http:' ? requestPlain : requestTls;
     const sent = request({
       ...{ method: 'GET', host: pinned.address, port: pinned.port, path: `${url.pathname}${url.search}` },
       // The certificate is judged by the name, or by the address if that is the name.

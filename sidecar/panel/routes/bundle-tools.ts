@@ -6,6 +6,7 @@ import type { PanelSettings } from '../settings/panel-settings.ts';
 import { readToolSettings } from '../settings/tool-settings.ts';
 import { type BundleToolsAnswer, TOOL_PERMISSIONS } from '../shapes/bundle-tools.ts';
 import type { SourceAccounts } from '../sources/source-accounts.ts';
+import type { ToolDesk } from '../tools/tool-desk.ts';
 import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
@@ -13,6 +14,7 @@ export interface BundleToolsServices {
   readonly settings: PanelSettings;
   readonly jobs: Jobs;
   readonly sourceAccounts: SourceAccounts;
+  readonly toolDesk: ToolDesk;
 }
 
 const BASE = '/api/bundle-tools';
@@ -22,15 +24,15 @@ const anySettings = z.record(z.string(), z.unknown());
 
 /** Overview and settings of the bundle tools, and their jobs. */
 export function bundleToolsRoutes(services: BundleToolsServices): PanelRoute[] {
-  const { settings, jobs, sourceAccounts } = services;
+  const { settings, jobs, sourceAccounts, toolDesk } = services;
   const gate = toolsSwitch(settings);
   return [
     route({
       ...{ method: 'GET', path: BASE, access: needsAny(...TOOL_PERMISSIONS), gate },
-      handle: (request) => {
+      handle: async (request) => {
         const caller = callerOf(request);
         const answer: BundleToolsAnswer = {
-          ...{ settings: settings.values.tools, jobs: jobs.list(caller) },
+          ...{ settings: settings.values.tools, jobs: jobs.list(caller), tools: await toolDesk.list() },
           ...(mayCall(SEES_ACCOUNTS, caller.permissions) ? { accounts: sourceAccounts.list() } : {}),
         };
         return { ...answer };

@@ -1,5 +1,6 @@
 import type { JobView } from './jobs.ts';
 import type { SourceAccountView } from './sources.ts';
+import type { ToolView } from './tools.ts';
 
 /** `settings` of `GET /api/bundle-tools`; `POST /api/bundle-tools/settings` takes any subset. */
 export interface ToolSettings {
@@ -42,6 +43,7 @@ export interface BundleToolsAnswer {
   readonly settings: ToolSettings;
   /** Jobs that the account may read, the newest first. */
   readonly jobs: readonly JobView[];
+  readonly tools: readonly ToolView[];
   /** Accounts at other servers; absent without the right to manage or to use them. */
   readonly accounts?: readonly SourceAccountView[];
 }

@@ -103,6 +103,12 @@ CREATE TABLE IF NOT EXISTS bundle_versions (
   PRIMARY KEY (bundle, number)
 ) STRICT, WITHOUT ROWID;
 
+-- sources: projects as JSON, and removed ones until they are removed for good
+CREATE TABLE IF NOT EXISTS source_projects (name TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS source_trash (
+  id TEXT PRIMARY KEY, at INTEGER NOT NULL, by TEXT NOT NULL, record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
 CREATE TABLE IF NOT EXISTS chart_samples (
   step INTEGER NOT NULL,

@@ -32,8 +32,7 @@ export interface BundleDeletionOptions {
   readonly server: { status(): { readonly state: string }; rereadBundles(): void };
   readonly trash: Trash;
   readonly data: BundleData;
-  /** null: there are no source projects. */
-  readonly sources: BundleSources | null;
+  readonly sources: BundleSources;
   readonly now: () => number;
 }
 
@@ -63,7 +62,7 @@ export class BundleDeletion {
         ...(data ? (['database.write'] as const) : []),
         ...(source ? (['bundles.sources.delete'] as const) : []),
       ],
-      subjects: ({ name }) => [`bundle:${name}`],
+      subjects: ({ name, source }) => [`bundle:${name}`, ...(source ? [`project:${name}`] : [])],
       run: (job) => this.#run(job),
       resume: (job) => this.#finish(job),
     };
@@ -78,7 +77,7 @@ export class BundleDeletion {
     const survey = await surveyFolder(folder);
     const tables = await data.read(bundle.name);
     const dependents = runningWith(bundle.name, await bundles.declared()).filter((other) => other !== bundle.name);
-    const source = sources?.projectOf(bundle.name) ?? null;
+    const source = sources.projectOf(bundle.name);
     const seen = [survey.hash, dependents.toSorted(), tables.map((table) => table.name), source];
     return {
       ...{ name: bundle.name, files: survey.files, bytes: survey.bytes, state: bundle.state, dependents, source },
@@ -127,10 +126,10 @@ export class BundleDeletion {
     server.rereadBundles();
     const quarantined = data ? await this.#quarantine(job, row) : [];
     const { sources } = this.#options;
-    const project = source ? (sources?.projectOf(name) ?? null) : null;
+    const project = source ? sources.projectOf(name) : null;
     if (project !== null) {
       job.step('source', { project });
-      await sources?.remove(project, job.by.username);
+      await sources.remove(project, job.by.username);
       job.log(`The source project ${project} is in the trash too`);
     }
     bundles.refresh();
