@@ -280,7 +280,10 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/packages/',
     zones: [
       ...PANEL,
-      ...['installs', 'jobs', 'programs', 'sources', 'sources/git', 'tools'].map((name) => `sidecar/panel/${name}/`),
+      ...['installs', 'jobs', 'network', 'programs', 'sources', 'sources/git', 'tools'].map(
+        (name) => `sidecar/panel/${name}/`,
+      ),
+      'sidecar/config/',
     ],
     packages: ['zod', 'semver'],
   },

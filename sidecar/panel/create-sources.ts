@@ -6,6 +6,7 @@ import type { Jobs } from './jobs/jobs.ts';
 import { readAuthorities } from './network/authorities.ts';
 import { HostPolicy } from './network/host-policy.ts';
 import { Npm } from './packages/npm.ts';
+import { ReleaseAges } from './packages/release-ages.ts';
 import { ScriptBuild } from './packages/script-build.ts';
 import type { PanelBase } from './panel-base.ts';
 import { PanelError } from './panel-error.ts';
@@ -62,7 +63,8 @@ export function createSources(parts: SourcesBase) {
   const npmFolder = join(folder, 'npm');
   const tools = () => settings.values.tools;
   const npm = new Npm({ tool: npmTool, settings: tools, authoritiesFile, folder: npmFolder });
-  const scripts = new ScriptBuild({ projects, npm, settings: tools, folder: npmFolder });
+  const ages = new ReleaseAges({ hosts, authorities, now, folder: npmFolder });
+  const scripts = new ScriptBuild({ projects, npm, ages, settings: tools, folder: npmFolder });
   const projectTrash = new ProjectTrash({
     ...{ store, projects, now, folder: join(folder, 'sources') },
     trashDays: () => tools().trashDays,

@@ -66,6 +66,13 @@ export class HostPolicy {
     return { host, port: portOf(url), address: addresses[0] as string };
   }
 
+  /** For an address that the owner has set himself, such as the registry. @throws PanelError `bundleTools.network` */
+  async pinChosen(url: URL): Promise<PinnedHost> {
+    const host = bareHost(url);
+    const [address = host] = isIP(host) === 0 ? await this.#resolve(host) : [host];
+    return { host, port: portOf(url), address };
+  }
+
   async #resolve(host: string): Promise<readonly string[]> {
     const addresses = await this.#lookup(host).catch(() => []);
     if (addresses.length === 0) {

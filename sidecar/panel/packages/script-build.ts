@@ -10,10 +10,12 @@ import type { Projects } from '../sources/projects.ts';
 import { checkPackages } from './lock-check.ts';
 import type { Npm, NpmSettings } from './npm.ts';
 import { packageFiles } from './project-packages.ts';
+import type { ReleaseAges } from './release-ages.ts';
 
 export interface ScriptBuildParts {
   readonly projects: Projects;
   readonly npm: Npm;
+  readonly ages: ReleaseAges;
   readonly settings: () => NpmSettings & { readonly buildMinutes: number };
   /** `data/bundle-tools/npm` */
   readonly folder: string;
@@ -63,9 +65,10 @@ export class ScriptBuild {
 
   /** Only package.json and package-lock.json are there: no configuration and no file of the project has a say. */
   async #install(job: RunningJob, project: Project, work: string): Promise<void> {
-    const { projects, npm, settings } = this.#parts;
+    const { projects, npm, ages, settings } = this.#parts;
     const { manifest, lock } = await packageFiles(projects, project, project.commit);
     const checked = checkPackages(manifest, lock, settings().registry);
+    await ages.check(checked.locked, settings(), job.signal);
     const modules = join(work, 'modules');
     mkdirSync(modules, { mode: 0o700 });
     writeFileSync(join(modules, 'package.json'), manifest);

@@ -137,7 +137,7 @@ export class ToolDesk {
 
   async #get(url: URL, signal: AbortSignal): Promise<Buffer> {
     const { hosts, authorities } = this.#parts;
-    const pinned = await hosts.pin(url);
+    const pinned = await hosts.pinChosen(url);
     const answer = await httpsGet({
       ...{ url, pinned, authorities, signal, headers: { accept: '*/*' } },
       ...{ mostBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_MS },

@@ -222,6 +222,18 @@ describe.skipIf(why !== null)(`builds by a script${why === null ? '' : ` (${why}
     expect(readFileSync(join(root, 'bundles/shop/main.js'), 'utf8')).toBe('hello');
   });
 
+  it('refuse a package that is younger than the owner allows', async () => {
+    const publishedAt = new Date(Date.now() - 86_400_000).toISOString();
+    await registry.publish({ name: 'word', version: '1.0.1', publishedAt });
+    await take({ 'package-lock.json': lock({ 'node_modules/word': registry.locked('word', '1.0.1') }) });
+    const { status } = await build();
+    expect(status).toMatchObject({
+      state: 'failed',
+      error: 'packages.lock',
+      message: expect.stringContaining('word 1.0.1'),
+    });
+  });
+
   it('refuse a package whose content has another hash', async () => {
     const other = {
       ...registry.locked('word', '1.0.0'),
