@@ -46,7 +46,9 @@ export function next(state: ControlState, event: RunEvent, turn: Turn): Next {
       return refusal === null ? act(state, event.type, event.actor, turn) : { ...to(state), refusal };
     }
     case 'opened':
-      return open({ ...state, panel: state.panel === 'closing' ? 'closing' : 'open' }, event, turn);
+      // The panel closed while it looked for a server that was left: the next start looks again.
+      if (state.panel === 'closing') return to(state);
+      return open({ ...state, panel: 'open' }, event, turn);
     case 'closing':
       return close({ ...state, panel: 'closing' }, turn);
     case 'given-up':
