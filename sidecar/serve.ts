@@ -25,7 +25,7 @@ export interface ServeOptions extends Pick<ApiOptions, 'now' | 'monotonicNow' | 
 }
 
 /** How this start differs for the panel. */
-export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 'serverPid' | 'keeper'> {
+export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 'serverPid' | 'keeper' | 'isEmbedded'> {
   /** If it cannot listen, the sidecar logs that and serves without it, as it always does if the panel's file cannot be used. */
   readonly isOptional?: boolean;
 }

@@ -45,6 +45,7 @@ const PANEL_PARTS = [
       'work',
     ],
     ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
+    ...['updates'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -299,6 +300,20 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/forges/',
     zones: [...PANEL, 'sidecar/panel/network/', 'sidecar/panel/sources/'],
     packages: ['zod'],
+  },
+  {
+    path: 'sidecar/panel/updates/',
+    zones: [
+      ...PANEL,
+      'sidecar/panel/http/',
+      'sidecar/panel/jobs/',
+      'sidecar/panel/settings/',
+      'sidecar/config/',
+      'sidecar/formats.ts',
+      'sidecar/keeper/channel/',
+      'sidecar/program-folder.ts',
+    ],
+    packages: ['better-sqlite3', 'semver', 'yauzl', 'zod'],
   },
   {
     path: 'sidecar/panel/bridge/',

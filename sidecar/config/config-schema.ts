@@ -99,7 +99,17 @@ const panel = z.strictObject({
   trustedProxies: ranges().default([]),
   caFile: text('null, or the path of a file').nullable().default(null),
   git: text('null, or the path of a program').nullable().default(null),
+  updates: z
+    .strictObject({
+      keys: listOf('keys of releases: base64 of 32 bytes', isReleaseKey).default([]),
+      allowUnsigned: flag().default(false),
+    })
+    .prefault({}),
 });
+
+function isReleaseKey(key: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(key);
+}
 
 /** `https://panel.example.org`, maybe with a port. */
 function isOrigin(value: unknown): boolean {

@@ -57,6 +57,9 @@ export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
   'panel.caFile': "certificates (PEM) that count beside the system's for git and for the panel's own requests",
   'panel.git': 'the program git, if it is not the first along `PATH`',
   'panel.trustedProxies': 'addresses of proxies whose `X-Forwarded-*` headers count',
+  'panel.updates.keys':
+    'keys that may sign releases of the sidecar, beside those of the running release ([operations.md](operations.md#releases-and-their-keys))',
+  'panel.updates.allowUnsigned': 'whether releases that no known key has signed can be put in place',
   'writeBehind.journal': 'folder of the queued writes; its disk must keep what it has confirmed',
   'writeBehind.flushIntervalMs': 'age of the oldest queued write that starts a batch',
   'writeBehind.flushAtPending': 'number of queued writes that starts a batch',

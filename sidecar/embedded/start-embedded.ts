@@ -59,7 +59,11 @@ async function serveFolder(handOver: HandOver, sink: LogSink): Promise<RunningSi
   const config = loadEmbeddedConfig(handOver, process.env);
   for (const warning of config.warnings) log.warn(warning);
   return withBackups(
-    await serve({ config, log: sink, panel: { preset: PANEL_PRESET, isOptional: true, serverPid: process.ppid } }),
+    await serve({
+      config,
+      log: sink,
+      panel: { preset: PANEL_PRESET, isOptional: true, isEmbedded: true, serverPid: process.ppid },
+    }),
     config,
     log,
   );

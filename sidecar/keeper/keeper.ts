@@ -95,9 +95,16 @@ export class Keeper {
     });
     this.#child = child;
     this.#startedAt = performance.now();
-    const { trial, last, previous } = choice.choice;
+    const { program, trial, last, previous } = choice.choice;
     child.send({
-      ...{ type: 'hello', channel: this.#options.channel, release: this.#release, trial: trial?.id ?? null, last },
+      ...{
+        type: 'hello',
+        channel: this.#options.channel,
+        program,
+        release: this.#release,
+        trial: trial?.id ?? null,
+        last,
+      },
       ...(previous === undefined ? {} : { previous }),
       ...{ isResumed: this.#wasReady, note: this.#note, serverPid: this.#server.pid },
     });
@@ -124,7 +131,8 @@ export class Keeper {
         this.#server.attach((news) => child.send(news));
         break;
       case 'ignore':
-        this.#server.ignore();
+        // A release on trial that cannot read them is taken back, and the one before it wants them.
+        if (this.#watch === null) this.#server.ignore();
         break;
       case 'taken':
         this.#server.take(message.last);
@@ -181,7 +189,7 @@ export class Keeper {
     this.#watch = null;
     this.#ends = [];
     this.#options.say('info', 'the release is committed', { release: to });
-    child.send({ type: 'committed' });
+    child.send({ type: 'committed', end: last });
   }
 
   #takeBack({ id, from, to }: Pick<Trial, 'id' | 'from' | 'to'>, reason: string, lines: readonly string[]): void {

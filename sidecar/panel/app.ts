@@ -27,6 +27,7 @@ import { setupRoutes } from './routes/setup.ts';
 import { sourceAccountRoutes } from './routes/source-accounts.ts';
 import { toolRoutes } from './routes/tools.ts';
 import { trashRoutes } from './routes/trash.ts';
+import { updatesRoutes } from './routes/updates.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
 
@@ -52,6 +53,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...logsRoutes(services),
     ...chartsRoutes(services),
     ...databaseRoutes(services),
+    ...updatesRoutes(services),
   ];
   return routes;
 }

@@ -25,6 +25,8 @@ export interface PanelBase {
   readonly apiAddress: () => string | null;
   /** The keeper that started this sidecar; null without one. */
   readonly keeper?: KeeperLink | null;
+  /** A game server has started this sidecar. */
+  readonly isEmbedded?: boolean;
   readonly log: LogSink;
   /** Log of the rest of the sidecar. */
   readonly apiLog?: LogTap;

@@ -37,6 +37,8 @@ import { Setup } from './setup/setup.ts';
 import type { ServerStatus } from './shapes/server.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import { StoreTrouble } from './store-trouble.ts';
+import { PanelUpdatesDesk, type PanelUpdatesOptions } from './updates/panel-updates.ts';
+import { defineUpdateJobs } from './updates/update-jobs.ts';
 
 const LOGIN_ATTEMPTS = 10;
 
@@ -71,6 +73,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   bundles.onChange((list) => events.publish('bundles', list, 'bundles.read'));
   const jobs = createJobs({ store, trouble, settings, accounts: people.accounts, folder: toolsFolder(config), now });
   jobs.onChange((job, access) => events.publishJob(job, access));
+  const updates = createUpdates({ base, store, settings, jobs, serverStatus: status });
   const quarantined = async () => (await watchers.quarantineDesk.read()).objects;
   const installing = { store, trouble, settings, bundles, jobs, quarantined, now };
   const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
@@ -115,6 +118,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       new SidecarDiagnostics(logs.sidecar),
       new BridgeDiagnostics(logs.bridge),
     ]),
+    updates,
     version: VERSION,
     isSecure: config.panel.publicUrl?.startsWith('https:') ?? false,
   };
@@ -123,6 +127,17 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
 /** Files of the bundle tools, beside `panel.sqlite`. */
 function toolsFolder({ panel }: PanelBase['config']): string {
   return join(dirname(panel.data), 'bundle-tools');
+}
+
+interface UpdateParts extends Pick<PanelUpdatesOptions, 'store' | 'settings' | 'jobs' | 'serverStatus'> {
+  readonly base: PanelBase;
+}
+
+function createUpdates({ base, ...parts }: UpdateParts): PanelUpdatesDesk {
+  const { config, now, keeper = null, isEmbedded = false } = base;
+  const desk = new PanelUpdatesDesk({ ...parts, config, now, keeper, isEmbedded });
+  defineUpdateJobs(parts.jobs, { desk, config, store: parts.store });
+  return desk;
 }
 
 export type PanelServices = ReturnType<typeof createServices>;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { listenOnPort, urlOf } from '../http/listen.ts';
 import { RequestLog } from '../http/request-log.ts';
@@ -14,6 +15,7 @@ import { createServices, type PanelServices } from './services.ts';
 import { PanelSettings, type SettingValues } from './settings/panel-settings.ts';
 import { claimStore, openPanelStore } from './store/panel-store.ts';
 import { StoreFault, storeFaultOf } from './store/store-fault.ts';
+import { putBackPanelCopy } from './updates/panel-copy.ts';
 
 export { StoreFault } from './store/store-fault.ts';
 
@@ -66,6 +68,8 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   const { panel } = base.config;
   const claim = await claimStore(panel.data);
   opened.push(() => claim.release());
+  const last = base.keeper?.hello.last ?? null;
+  const isPutBack = putBackPanelCopy(panel.data, join(base.config.dataFolder, 'updates'), last);
   const store = openPanelStore(panel.data);
   opened.push(() => store.close());
   const settings = new PanelSettings(store, preset);
@@ -88,6 +92,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
       audit: services.audit,
       requestLog: new RequestLog(services.log, () => performance.now(), PANEL_LINES),
       trouble: services.trouble,
+      isUpdating: () => services.updates.isApplying,
     }),
   });
   const begin = async () => {
@@ -96,6 +101,8 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
     services.beginSources();
     services.jobs.open();
     await services.trash.begin();
+    if (isPutBack) services.log.warn('the copy of panel.sqlite from before the update was put in its place');
+    await services.updates.open();
     await services.server.control.open().catch((error) => {
       throw storeFaultOf(error, panel.data) ?? error;
     });
@@ -119,6 +126,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
 /** Ends of the services in order: first the game server, so that its console and its events show its end. */
 function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: boolean): End[] {
   return [
+    () => services.updates.close(),
     () => services.jobs.close(),
     () => services.gates.close(),
     () => (keepsServer ? services.server.letGo() : services.server.close()),

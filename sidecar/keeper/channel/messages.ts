@@ -40,6 +40,8 @@ export interface UpdateEnd {
 export interface HelloMessage {
   readonly type: 'hello';
   readonly channel: number;
+  /** Version of the program's own folder. */
+  readonly program: string;
   /** Release that runs, below `data/releases`; null: the program's own folder. */
   readonly release: string | null;
   /** Release before the last commit; undefined if there is none to go back to. */
@@ -68,7 +70,8 @@ export type ToSidecar =
   | { readonly type: 'ask'; readonly id: number }
   | { readonly type: 'notApplied'; readonly reason: string }
   /** `go`: the update is written down; let the game server go, and end. */
-  | { readonly type: 'go' | 'committed' | 'stop' };
+  | { readonly type: 'go' | 'stop' }
+  | { readonly type: 'committed'; readonly end: UpdateEnd };
 
 export type ToKeeper =
   | {

@@ -23,6 +23,8 @@ export interface GuardsOptions {
   readonly audit: AuditLog;
   readonly requestLog: RequestLog;
   readonly trouble: Pick<StoreTrouble, 'tell'>;
+  /** A change of the panel's release is being made. */
+  readonly isUpdating: () => boolean;
 }
 
 interface Parts extends GuardsOptions {
@@ -40,7 +42,14 @@ const SITE_GUARDS: readonly SiteGuard[] = [checkHost, readClient, checkOrigin];
 const ACCESS_GUARDS: readonly Guard[] = [readSession, checkExpiry, checkCsrf, checkSignedIn, checkPermission];
 
 /** Every request to a route passes these after the site's. */
-const ROUTE_GUARDS: readonly Guard[] = [...ACCESS_GUARDS, checkFeature, readBody, checkAccessAgain, parseBody];
+const ROUTE_GUARDS: readonly Guard[] = [
+  ...ACCESS_GUARDS,
+  checkUpdate,
+  checkFeature,
+  readBody,
+  checkAccessAgain,
+  parseBody,
+];
 
 /** The guards as `onRequest` hooks, and the end of each request in log and audit. */
 export class Guards {
@@ -137,6 +146,11 @@ function checkPermission(course: Course, { access }: PanelRoute): void {
   if (mayCall(access, course.caller?.permissions ?? new Set())) return;
   course.isAudited = true;
   throw new PanelError('permission.missing');
+}
+
+/** Panel contract: no account may act between the acceptance of an update and its end. */
+function checkUpdate(_course: Course, { method, access }: PanelRoute, { isUpdating }: Parts): void {
+  if (method === 'POST' && access.kind !== 'public' && isUpdating()) throw new PanelError('update.busy');
 }
 
 function checkFeature(course: Course, { gate }: PanelRoute): void {

@@ -70,6 +70,11 @@ export class Jobs {
     return this.#live.size === 0;
   }
 
+  /** A job of this kind waits or runs. */
+  hasLive(kind: string): boolean {
+    return [...this.#live.values()].some(({ record }) => record.kind === kind);
+  }
+
   /** Called with each change of state at once, else four times a second at most. */
   onChange(listener: Listener): void {
     this.#listeners.add(listener);

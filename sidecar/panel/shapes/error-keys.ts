@@ -67,6 +67,13 @@ export const ERROR_STATUS = {
   'disk.full': 409,
   'bundles.name': 400,
 
+  'update.busy': 409,
+  'update.keeper': 409,
+  'update.embedded': 409,
+  'update.invalid': 409,
+  'update.unsigned': 409,
+  'update.target': 404,
+  'jobs.running': 409,
   'jobs.full': 409,
   'jobs.committed': 409,
 

@@ -1,5 +1,7 @@
 import type { Locale } from './locales.ts';
 
+export type UpdateChannel = 'stable' | 'beta';
+
 /** `settings` of `/api/settings`. */
 export interface SettingsDocument {
   readonly dashboardName: string;
@@ -11,7 +13,7 @@ export interface SettingsDocument {
   /** Command that tests whether a program of the backend `command` still answers; empty: the program never counts as hung. */
   readonly hangCommand: string;
   readonly autoUpdateChecks: boolean;
-  readonly updateChannel: 'stable' | 'beta';
+  readonly updateChannel: UpdateChannel;
   /** Whether bundles may be uploaded, built and put in place. */
   readonly bundleTools: boolean;
   /** Language of the account that asks. */

@@ -102,6 +102,11 @@ CREATE TABLE IF NOT EXISTS bundle_versions (
   bundle TEXT NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL, files BLOB,
   PRIMARY KEY (bundle, number)
 ) STRICT, WITHOUT ROWID;
+-- updates: ends of changes of the release, as the keeper has told them
+CREATE TABLE IF NOT EXISTS updates (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT NOT NULL, outcome TEXT NOT NULL, record TEXT NOT NULL,
+  UNIQUE (job_id, outcome)
+) STRICT;
 
 -- sources: projects as JSON, and removed ones until they are removed for good
 CREATE TABLE IF NOT EXISTS source_projects (name TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;

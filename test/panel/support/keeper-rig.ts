@@ -4,10 +4,16 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { AccountStore } from '#panel/accounts/account-store.ts';
+import { Accounts } from '#panel/accounts/accounts.ts';
+import { PasswordHasher } from '#panel/accounts/password-hasher.ts';
+import { Sessions } from '#panel/accounts/sessions.ts';
 import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
+import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { type ConfigChanges, writeConfig } from '#support/config-folder.ts';
 import { testFolder } from '#support/test-folder.ts';
+import { PASSWORD } from './panel.ts';
 import { isGone } from './server-rig.ts';
 
 const KEEPER = fileURLToPath(new URL('../../../sidecar/keeper/main.ts', import.meta.url));
@@ -25,6 +31,8 @@ export class KeeperRig {
   readonly config: string;
   readonly output: string[] = [];
   readonly errors: string[] = [];
+  /** Variables of the next start. */
+  environment: Readonly<Record<string, string>> = {};
   readonly #program: string;
   #keeper: ChildProcess | null = null;
 
@@ -54,8 +62,20 @@ export class KeeperRig {
     store.close();
   }
 
+  /** While no sidecar runs: an account with every permission. */
+  async makeOwner(): Promise<void> {
+    const store = openPanelStore(join(this.folder, 'data/panel.sqlite'));
+    const hasher = new PasswordHasher();
+    const sessions = new Sessions(store, Date.now, (work) => work());
+    const accounts = new Accounts({ store: new AccountStore(store), hasher, sessions });
+    await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
+    sessions.close();
+    store.close();
+  }
+
   start(...args: string[]): ChildProcess {
     const child = spawn(process.execPath, [this.#program, '--config', this.config, ...args], {
+      env: { ...process.env, ...this.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.stdout.on('data', (bytes) => this.output.push(String(bytes)));

@@ -123,6 +123,12 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /api/bundle-tools/tools/latest': all('bundles.tools'),
   'POST /api/bundle-tools/tools/install': all('bundles.tools'),
   'POST /api/bundle-tools/tools/remove': all('bundles.tools'),
+  'GET /api/updates': all('settings.write'),
+  'POST /api/updates/check': all('settings.write'),
+  'POST /api/updates/download': all('settings.write', 'users.manage'),
+  'POST /api/updates/cancel': all('settings.write'),
+  'POST /api/updates/apply': all('settings.write', 'users.manage'),
+  'POST /api/updates/rollback': all('settings.write', 'users.manage'),
 
   'POST /api/setup/validate': 'public',
   'POST /api/setup/install': 'public',

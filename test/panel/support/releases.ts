@@ -1,0 +1,60 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeReleaseFiles } from '#scripts/package/release-files.ts';
+import { zipFolder } from '#scripts/package/zip-folder.ts';
+import { testFolder } from '#support/test-folder.ts';
+
+const DIST = fileURLToPath(new URL('../../../dist/sidecar', import.meta.url));
+
+export interface ReleaseKey {
+  readonly file: string;
+  /** Base64 of the raw public key. */
+  readonly publicKey: string;
+}
+
+export function newReleaseKey(): ReleaseKey {
+  const folder = testFolder();
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const file = join(folder, 'release.pem');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  return { file, publicKey: rawKey(publicKey) };
+}
+
+function rawKey(key: KeyObject): string {
+  return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
+}
+
+export interface ReleaseOptions {
+  readonly version: string;
+  /** null: unsigned. */
+  readonly key: ReleaseKey | null;
+  /** Statements in place of the start of the service; `--preflight` works as it does. */
+  readonly start?: string;
+  /** Changes the folder before it is signed. */
+  readonly change?: (folder: string) => void;
+  /** Changes the folder after it was signed. */
+  readonly spoil?: (folder: string) => void;
+}
+
+/** Bytes of `sidecar-VERSION.zip`: the built sidecar under another version. */
+export function makeRelease({ version, key, start, change, spoil }: ReleaseOptions): Uint8Array {
+  if (!existsSync(join(DIST, 'main.js'))) throw new Error('dist/ is missing: npm run build');
+  const folder = join(testFolder(), 'sidecar');
+  cpSync(DIST, folder, { recursive: true });
+  const manifest = join(folder, 'package.json');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]*"/, `"version": "${version}"`));
+  if (start !== undefined) {
+    const main = `if (process.argv.includes('--preflight')) await import('./sidecar.js');\nelse {\n${start}\n}\n`;
+    writeFileSync(join(folder, 'main.js'), main);
+  }
+  change?.(folder);
+  const environment = key === null ? {} : { RELEASE_KEY_FILE: key.file };
+  writeReleaseFiles({ folder, root: folder, environment });
+  spoil?.(folder);
+  const bytes = zipFolder(folder, 'sidecar');
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
