@@ -26,6 +26,10 @@ const WORKER_TESTS = [
   'test/unit/connector/{call-and-take-result,call-many,commands,lying-api,stream}.test.ts',
   'test/unit/connector/connections.test.ts',
 ];
+/** Section 8 a second time: the connector with every call over a stream. */
+const STREAM_CONNECTOR_TESTS = [
+  'test/unit/connector/{call-and-take-result,call-many,circuit-breaker,fairness,lying-api,waiting-and-results}.test.ts',
+];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
 /** Tests that judge how long an answer takes. */
@@ -142,6 +146,15 @@ export default defineConfig({
           isolate: false,
           env: { TEST_TRANSPORT: 'stream' },
           provide: { engine: 'sqlite', differential },
+          globalSetup: [COMPILE_CACHE],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'stream:connector',
+          include: STREAM_CONNECTOR_TESTS,
+          env: { TEST_TRANSPORT: 'stream' },
           globalSetup: [COMPILE_CACHE],
         },
       },

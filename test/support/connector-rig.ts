@@ -73,6 +73,9 @@ export function impatientTimers(): Timers & { readonly pauses: number[] } {
   };
 }
 
+/** Every call goes over a stream in the project `stream:connector`. */
+const TRANSPORT = process.env.TEST_TRANSPORT === 'stream' ? { transport: 'stream' } : {};
+
 /** A connector on a fake standalone server, with its own `vfs` folder. */
 export class Rig {
   readonly server: FakeServer;
@@ -95,7 +98,7 @@ export class Rig {
 
   /** Writes database.json; `db-reload` reads it. */
   configure(database: Record<string, unknown> | string): void {
-    const text = typeof database === 'string' ? database : JSON.stringify({ ...DEFAULTS, ...database });
+    const text = typeof database === 'string' ? database : JSON.stringify({ ...DEFAULTS, ...TRANSPORT, ...database });
     writeFileSync(join(this.folder, 'database.json'), text);
   }
 

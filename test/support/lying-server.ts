@@ -92,6 +92,7 @@ export class LyingServer {
         server.#server.listen(where, '127.0.0.1', resolve);
       }
     });
+    if (process.env.TEST_TRANSPORT === 'stream') (await import('./lying-over-stream.ts')).answerOverStream(server);
     return server;
   }
 
@@ -148,7 +149,12 @@ export class LyingServer {
     }
     const body = Buffer.concat(chunks).toString('utf8');
     const envelope: Record<string, unknown> = JSON.parse(body);
-    const seen = { method, path, headers, body, envelope, nonce: String(envelope.nonce) };
+    this.answer({ method, path, headers, body, envelope, nonce: String(envelope.nonce) }, response);
+  }
+
+  /** A signed call, by POST or over a stream. */
+  answer(seen: SeenRequest, response: ServerResponse): void {
+    const { envelope } = seen;
     if (envelope.payload === TIME_PAYLOAD) {
       this.readings += 1;
       this.tellsTime(seen, response, this);

@@ -24,6 +24,9 @@ import {
 const FIND = { namespace: 'game', table: 'characters' };
 const INSERT = { ...FIND, rows: [{}] };
 
+/** In the project `stream:connector`. */
+const IS_OVER_STREAM = process.env.TEST_TRANSPORT === 'stream';
+
 let api: LyingServer;
 let timers: ReturnType<typeof impatientTimers>;
 let rig: Rig;
@@ -46,7 +49,7 @@ describe('what is sent', () => {
     const [request] = api.seen;
     const { v, kid, ts, nonce, payload: sent, sig } = request?.envelope ?? {};
     expect(request?.path).toBe('/v1/data/find');
-    expect(request?.headers['content-type']).toBe('application/json');
+    if (!IS_OVER_STREAM) expect(request?.headers['content-type']).toBe('application/json');
     expect({ v, kid, sent }).toEqual({ v: 1, kid: 'local', sent: payload });
     expect(sig).toBe(oracleSign(SECRET, ['v1', '/v1/data/find', 'local', Number(ts), String(nonce), payload]));
     expect(Math.abs(Number(ts) - Date.now() / 1000)).toBeLessThan(3);
@@ -67,7 +70,9 @@ describe('what is sent', () => {
   });
 });
 
-const LIES: [name: string, lie: Behaviour, code: string, attempts: number][] = [
+type Lie = [name: string, lie: Behaviour, code: string, attempts: number];
+
+const LIES: Lie[] = [
   ['a wrong signature', wrongSignature(), 'bad_signature', 1],
   ['a 401 with a wrong signature', wrongSignature(401), 'bad_signature', 1],
   ['a 503 with a wrong signature', wrongSignature(503), 'bad_signature', 1],
@@ -76,6 +81,12 @@ const LIES: [name: string, lie: Behaviour, code: string, attempts: number][] = [
   ['an unsigned 200', unsigned(200, ''), 'bad_signature', 1],
   ['an unsigned 404', unsigned(404, 'invalid_request'), 'bad_signature', 1],
   ['an unsigned 500', unsigned(500, 'internal_error'), 'bad_signature', 1],
+  ['an unsigned 429', unsigned(429, 'rate_limited', { 'retry-after': '1' }), 'rate_limited', 1],
+  ['an unsigned 504', unsigned(504, 'timeout'), 'network', 3],
+];
+
+/** No frame can hold them; lies of a stream itself are in stream.test.ts. */
+const LIES_OF_HTTP: Lie[] = [
   ['another HTTP status than the signed one', underStatus(200, 404), 'bad_response', 1],
   ['no envelope', says(200, '<html>'), 'bad_response', 1],
   ['a 401 without an envelope', says(401, 'no'), 'bad_response', 1],
@@ -89,25 +100,26 @@ const LIES: [name: string, lie: Behaviour, code: string, attempts: number][] = [
   ['an empty body', says(200, ''), 'bad_response', 1],
   ['an answer that never ends', endless, 'bad_response', 1],
   ['an answer that says it is too long', says(200, 'x'.repeat(100_001)), 'bad_response', 1],
-  ['an unsigned 429', unsigned(429, 'rate_limited', { 'retry-after': '1' }), 'rate_limited', 1],
   ['half an answer', halfAnswer, 'network', 3],
   ['a reset connection', resets, 'network', 3],
   ['a slow drip', drips, 'network', 3],
   ['silence', silent, 'network', 3],
   ['a 502 page of a proxy', says(502, '<html>'), 'network', 3],
-  ['an unsigned 504', unsigned(504, 'timeout'), 'network', 3],
 ];
 
 describe('a server that lies', () => {
-  it.each(LIES)('%s is never believed', async (_name, lie, code, attempts) => {
-    api.otherwise = lie;
-    const result = await rig.run('find', FIND);
-    expect(result).toMatchObject({ State: 'error', Status: 0, Code: code });
-    expect(JSON.parse(result.Json)).toEqual({ error: { code, message: expect.any(String) } });
-    expect(api.seen.length).toBe(attempts);
-  });
+  it.each(IS_OVER_STREAM ? LIES : [...LIES, ...LIES_OF_HTTP])(
+    '%s is never believed',
+    async (_name, lie, code, attempts) => {
+      api.otherwise = lie;
+      const result = await rig.run('find', FIND);
+      expect(result).toMatchObject({ State: 'error', Status: 0, Code: code });
+      expect(JSON.parse(result.Json)).toEqual({ error: { code, message: expect.any(String) } });
+      expect(api.seen.length).toBe(attempts);
+    },
+  );
 
-  it('that redirects is not followed', async () => {
+  it.skipIf(IS_OVER_STREAM)('that redirects is not followed', async () => {
     const elsewhere = await LyingServer.start(SECRET);
     api.otherwise = redirects(`${elsewhere.url}/v1/data/find`);
     expect((await rig.run('find', FIND)).Code).toBe('bad_response');
@@ -124,7 +136,7 @@ describe('a server that lies', () => {
     await expect.poll(() => api.openSockets).toBeLessThanOrEqual(1);
   });
 
-  it('is recovered from: the next call works', async () => {
+  it.skipIf(IS_OVER_STREAM)('is recovered from: the next call works', async () => {
     api.script = [endless, halfAnswer, resets];
     expect((await rig.run('insert', INSERT)).Code).toBe('bad_response');
     expect((await rig.run('insert', INSERT)).Code).toBe('network');
@@ -175,24 +187,24 @@ describe('repeating', () => {
     ['insert', { ...INSERT, idempotencyKey: 'x'.repeat(256) }, 1],
     ['insert', { ...INSERT, idempotencyKey: 'x'.repeat(255) }, 3],
   ])('%s %j has %i attempts', async (operation, payload, attempts) => {
-    api.otherwise = says(502, '');
+    api.otherwise = unsigned(502, 'internal_error');
     expect((await rig.run(operation, payload)).Code).toBe('network');
     expect(api.seen.length).toBe(attempts);
   });
 
   it('honours a longer Retry-After of up to 10 s', async () => {
-    api.script = [says(503, '', { 'retry-after': '2' }), says(503, '', { 'retry-after': '0' })];
+    api.script = ['2', '0'].map((seconds) => unsigned(503, 'internal_error', { 'retry-after': seconds }));
     expect((await rig.run('find', FIND)).State).toBe('ok');
     expect(timers.pauses).toEqual([2000, 600]);
   });
 
   it('ends the call where Retry-After is longer', async () => {
-    api.script = [says(503, '', { 'retry-after': '11' })];
+    api.script = [unsigned(503, 'internal_error', { 'retry-after': '11' })];
     expect((await rig.run('find', FIND)).Code).toBe('network');
     expect(api.seen.length).toBe(1);
   });
 
-  it('reads Retry-After as a date', async () => {
+  it.skipIf(IS_OVER_STREAM)('reads Retry-After as a date', async () => {
     api.script = [says(502, '', { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() })];
     expect((await rig.run('find', FIND)).Code).toBe('network');
     expect(api.seen.length).toBe(1);
