@@ -1,5 +1,5 @@
 // `npm run bench`: all parts in one run on one machine, one after another; writes docs/performance.md and its picture, and ends with
-// a table of the targets. BENCH_SECONDS (default 5) is the time of a load, BENCH_ENGINE_SECONDS (default 3) that of the many loads on
+// a table of the targets. BENCH_SECONDS (default 4) is the time of a load, BENCH_ENGINE_SECONDS (default 2) that of the many loads on
 // engines, BENCH_LEDGER_ROWS and BENCH_COLD_GB make data smaller. BENCH_BEFORE=FOLDER adds the POST of an earlier build.
 // BENCH_PARTS=pocketbase,transfers makes some parts alone, and writes nothing.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
