@@ -58,7 +58,13 @@ async function main(): Promise<void> {
   const settings = settingsText(quietness);
   if (wanted === undefined) {
     const before = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
-    const page = performancePage({ settings, measured: [...measured.values()], targets, before });
+    const page = performancePage({
+      settings,
+      isQuiet: quietness.isQuiet,
+      measured: [...measured.values()],
+      targets,
+      before,
+    });
     writeFileSync(PAGE, page.text);
     for (const { name, svg } of page.pictures) writeFileSync(join(PAGE, '../pictures', name), svg);
   }

@@ -38,6 +38,11 @@ export class Quietness {
     return share <= QUIET_SHARE;
   }
 
+  /** Whether the machine was quiet before each part. */
+  get isQuiet(): boolean {
+    return this.#shares.every((share) => share <= QUIET_SHARE);
+  }
+
   get worstPercent(): number | null {
     return this.#shares.length === 0 ? null : 100 * Math.max(...this.#shares);
   }
