@@ -16,6 +16,7 @@ import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { useSwitch } from './use-switch.ts';
+import { VersionsSection } from './versions-section.tsx';
 
 /** `#/bundles/NAME`: one bundle, and all that can be done to it. */
 export function BundlePage() {
@@ -60,6 +61,7 @@ function Bundle({ bundle }: { bundle: BundleInfo }) {
           </p>
         )}
       </header>
+      {(can('bundles.upload') || can('bundles.build')) && <VersionsSection name={name} />}
       {isOn === false && <Notice>{t('tools.off')}</Notice>}
       {isOn === true && <Marks bundle={bundle} />}
       {isOn === true && can('bundles.delete', 'bundles.stop') && <Deletion name={name} />}
