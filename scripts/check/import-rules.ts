@@ -46,6 +46,7 @@ const PANEL_PARTS = [
     ],
     ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
     ...['updates'],
+    ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash', 'merging'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -232,6 +233,11 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/bundles/',
     zones: [...PANEL, 'sidecar/panel/server/', 'sidecar/panel/settings/', 'sidecar/log.ts', 'sidecar/log-event.ts'],
     packages: ['zod'],
+  },
+  {
+    path: 'sidecar/panel/merging/',
+    zones: [...PANEL, ...['http', 'jobs', 'sources', 'sources/git'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
   },
   {
     path: 'sidecar/panel/trash/',

@@ -20,6 +20,7 @@ import { installsRoutes } from './routes/installs.ts';
 import { logsRoutes } from './routes/logs.ts';
 import { packageRoutes } from './routes/packages.ts';
 import { projectRoutes } from './routes/projects.ts';
+import { mergingRoutes } from './routes/merging.ts';
 import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
@@ -43,6 +44,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...bundleRoutes(services),
     ...trashRoutes(services),
     ...bundleToolsRoutes(services),
+    ...mergingRoutes(services),
     ...sourceAccountRoutes(services),
     ...projectRoutes(services),
     ...packageRoutes(services),

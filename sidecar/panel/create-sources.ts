@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createMerging } from './create-merging.ts';
 import { Forges } from './forges/forges.ts';
 import type { Installs } from './installs/installs.ts';
 import type { Jobs } from './jobs/jobs.ts';
+import { ReviewStore } from './merging/review-store.ts';
 import { readAuthorities } from './network/authorities.ts';
 import { HostPolicy } from './network/host-policy.ts';
 import { Npm } from './packages/npm.ts';
@@ -46,6 +48,7 @@ export function createSources(parts: SourcesBase) {
   const authorities = readAuthorities(config.panel.caFile);
   const authoritiesFile = authorities === null ? null : writeAuthorities(join(folder, 'authorities.pem'), authorities);
   const projectStore = new ProjectStore(store);
+  const reviewStore = new ReviewStore(store);
   const sourceAccounts = new SourceAccounts({
     ...{ store, hosts, now },
     vault: new TokenVault(join(config.folder, 'secrets/accounts.key')),
@@ -58,6 +61,7 @@ export function createSources(parts: SourcesBase) {
     git: new Git(gitProgram, folder),
     folder: join(folder, 'sources'),
     installedOf: (bundle) => installedOf(installs, bundle),
+    openReviews: (project) => reviewStore.openCount(project),
   });
   const npmTool = new NpmTool(folder);
   const npmFolder = join(folder, 'npm');
@@ -85,7 +89,18 @@ export function createSources(parts: SourcesBase) {
     projects.removeStrays();
     projectTrash.sweep();
   };
-  return { beginSources, sourceAccounts, forges, sourceHosts: hosts, projects, projectStore, projectTrash, toolDesk };
+  const merging = createMerging({ jobs, projects, projectStore, remotes, reviewStore, installs, now });
+  return {
+    beginSources,
+    sourceAccounts,
+    forges,
+    sourceHosts: hosts,
+    projects,
+    projectStore,
+    projectTrash,
+    toolDesk,
+    ...merging,
+  };
 }
 
 /** For git and npm, which take certificates from a file alone. */

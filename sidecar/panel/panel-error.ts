@@ -14,6 +14,8 @@ export interface ErrorDetails {
   readonly bundles?: readonly EditedBundle[];
   /** Entry of an archive, a tree or a folder at fault. */
   readonly entry?: string;
+  /** Files of a project that the refusal names. */
+  readonly paths?: readonly string[];
   readonly retryAfterSeconds?: number;
   /** Methods that the path has. */
   readonly allow?: string;

@@ -68,6 +68,11 @@ CREATE TABLE IF NOT EXISTS bundle_tags (name TEXT PRIMARY KEY, tags TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS trash (
   id TEXT PRIMARY KEY, at INTEGER NOT NULL, state TEXT NOT NULL, record TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- sources: reviews of changes, as JSON
+CREATE TABLE IF NOT EXISTS reviews (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, project TEXT NOT NULL, is_open INTEGER NOT NULL, record TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS reviews_of_project ON reviews (project, id);
 -- keys of the API: when and from where each was used last
 CREATE TABLE IF NOT EXISTS key_use (kid TEXT PRIMARY KEY, used_at INTEGER NOT NULL, address TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

@@ -38,6 +38,15 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /api/bundles/metadata': all('bundles.read'),
   'POST /api/bundles/tags': all('bundles.read', 'bundles.tags'),
   'POST /api/bundles/autostart': all('bundles.read', 'bundles.autostart'),
+  'POST /api/bundle-tools/projects/compare': all('bundles.build', 'bundles.accounts.use'),
+  'GET /api/bundle-tools/projects/reviews': all('bundles.build'),
+  'POST /api/bundle-tools/projects/workflow': all('bundles.settings'),
+  'POST /api/bundle-tools/projects/merge': all(
+    ...(['bundles.build', 'bundles.git-write', 'bundles.accounts.use', 'bundles.merge'] as const),
+  ),
+  'POST /api/bundle-tools/projects/review': all(
+    ...(['bundles.build', 'bundles.git-write', 'bundles.accounts.use', 'bundles.review'] as const),
+  ),
   'POST /api/bundles/delete-info': all('bundles.read', 'bundles.delete'),
   'POST /api/bundles/delete': all('bundles.read', 'bundles.delete', 'bundles.stop'),
   'GET /api/bundles/trash': all('bundles.delete'),
