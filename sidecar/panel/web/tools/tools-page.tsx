@@ -9,19 +9,23 @@ import { t } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
+import { ComparePage } from './compare-page.tsx';
 import { JobPage } from './job-page.tsx';
 import { JobsView } from './jobs-view.tsx';
+import { ProjectPage } from './project-page.tsx';
+import { SourcesView } from './sources-view.tsx';
 import { ToolSettingsView } from './tool-settings-view.tsx';
 import { TrashView } from './trash-view.tsx';
 import { useSwitch } from './use-switch.ts';
 
 /** `#/tools/jobs/ID` is one job; the parts beside it are tabs. */
 export function ToolsPage() {
-  const [part = 'jobs', id] = usePlace().rest;
+  const [part = 'jobs', id, step] = usePlace().rest;
   const can = useCan();
   const { isOn, loaded } = useSwitch();
   const parts = [
     'jobs' as const,
+    ...(can('bundles.build') ? (['sources'] as const) : []),
     ...(can('bundles.delete') ? (['trash'] as const) : []),
     ...(can('bundles.settings') || can('settings.write') ? (['settings'] as const) : []),
   ];
@@ -36,12 +40,19 @@ export function ToolsPage() {
       <Ready of={loaded}>
         {() => <Switch isOn={isOn === true} onChange={loaded.reload} isShown={part === 'settings'} />}
       </Ready>
+      {part === 'sources' && isOn === true && can('bundles.build') && <Sources name={id} step={step} />}
       {part === 'trash' && <TrashView />}
       {part === 'settings' && isOn === true && can('bundles.settings') && <ToolSettingsView />}
       {part === 'jobs' && id !== undefined && <JobPage key={id} id={id} />}
       {part === 'jobs' && id === undefined && isOn === true && <JobsView />}
     </PageFrame>
   );
+}
+
+/** `#/tools/sources/NAME/compare` compares branches of one project. */
+function Sources({ name, step }: { name: string | undefined; step: string | undefined }) {
+  if (name === undefined) return <SourcesView />;
+  return step === 'compare' ? <ComparePage key={name} project={name} /> : <ProjectPage key={name} name={name} />;
 }
 
 interface SwitchProps {

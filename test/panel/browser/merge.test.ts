@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Repository } from '#panel/sources/git/repository.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { commit, newRepository, setBranch } from '../merging/repository.ts';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+const LINES = Array.from({ length: 30 }, (_, index) => `local line_${index + 1} = ${index + 1}`);
+const text = (changes: Readonly<Record<number, string>>) =>
+  `${LINES.map((line, index) => changes[index + 1] ?? line).join('\n')}\n`;
+
+describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' : ` (${why})`}`, () => {
+  let panel: TestPanel;
+  let browser: TestBrowser;
+  let repository: Repository;
+  let page: Page;
+
+  beforeAll(async () => {
+    panel = await startTestPanel({ settings: { backend: 'standalone', serverRoot: testFolder(), bundleTools: true } });
+    await panel.owner();
+    repository = await newRepository(join(panel.folder, 'data/bundle-tools/sources'), 'shop');
+    const root = await commit(repository, { 'prices.lua': text({}), 'server.lua': text({}) }, null);
+    const base = await commit(
+      repository,
+      { 'prices.lua': text({ 3: 'local bread = 4' }), 'server.lua': text({}) },
+      root,
+    );
+    const head = await commit(
+      repository,
+      {
+        'prices.lua': text({ 3: 'local bread = 5' }),
+        'server.lua': text({ 20: `local long = "${'many words '.repeat(20)}"`, 2: 'local hidden = "\u202e"' }),
+      },
+      root,
+      'carol',
+    );
+    await setBranch(repository, 'main', base);
+    await setBranch(repository, 'work', head);
+    panel.services.projectStore.save({
+      ...{ name: 'shop', origin: null, account: null, branch: 'main', commit: base, root: '', build: null },
+      ...{ workflow: { workflow: 'direct', branch: 'main', approvals: 1 }, fetchedAt: null },
+    });
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address, { width: 390 });
+    await signIn(page, 'owner', PASSWORD);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  it('list projects and lead to one', async () => {
+    await page.goto(`${panel.address}/#/tools/sources`);
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'shop' }).click();
+    await page.getByRole('heading', { name: 'shop' }).waitFor();
+    await page.getByRole('link', { name: 'Compare' }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('show a difference that reads on a phone, and merge it with a side for each conflict', async () => {
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByRole('heading', { name: 'work → main' }).waitFor();
+    await page.getByText('local hidden = "\\u{202e}"').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+    const merge = page.getByRole('button', { name: 'Merge' });
+    expect(await merge.isDisabled()).toBe(true);
+    await page.getByText('1 conflict left').waitFor();
+    await page.getByLabel('Take the new file').check();
+    await merge.click();
+    await page.getByRole('heading', { name: 'Merge branches · shop' }).waitFor();
+    await page.getByText('Done', { exact: true }).waitFor();
+    const merged = (await repository.commitOf('refs/heads/main')) ?? '';
+    const prices = await repository.file(merged, 'prices.lua', 100_000);
+    expect(prices?.toString()).toBe(text({ 3: 'local bread = 5' }));
+  });
+
+  it('have made no page complain', () => expect(browser.complaints).toEqual([]));
+});
