@@ -17,6 +17,10 @@ export function runName({ load, variant }: Pick<Run, 'load' | 'variant'>): strin
   return variant === '' ? load : `${load}, ${variant}`;
 }
 
+/** Settings of `worker` in `database.json`: the transport in the game's thread, or in one of its own. */
+const IN_THREAD = { worker: 'off' };
+const WORKER = { worker: 'auto' };
+
 const run = (load: LoadName, variant = '', settings: Run['settings'] = {}): Run => ({
   load,
   variant,
@@ -28,9 +32,15 @@ const run = (load: LoadName, variant = '', settings: Run['settings'] = {}): Run 
 export function runsOf(): readonly Run[] {
   return [
     run('idle'),
-    ...KINDS.flatMap((kind) => [run(`${kind}:helper`), run(`${kind}:raw`)]),
-    run('heavy'),
-    run('lua'),
+    ...KINDS.flatMap((kind) => [
+      run(`${kind}:helper`, '', IN_THREAD),
+      run(`${kind}:helper`, 'worker', WORKER),
+      run(`${kind}:raw`, '', IN_THREAD),
+      run(`${kind}:raw`, 'worker', WORKER),
+    ]),
+    run('heavy', '', IN_THREAD),
+    run('heavy', 'worker', WORKER),
+    run('lua', '', WORKER),
     ...KINDS.map((kind) => run(`${kind}:mysql2AndCodec`)),
     run('mixed:helper'),
     run('mixed:mysql2'),

@@ -1,5 +1,5 @@
 // The ways through the connector.
-import type { Database, DbResult, Host } from '#connector/helper/helper.ts';
+import type { Database, DbResult, DbTicket, Host } from '#connector/helper/helper.ts';
 import { Q } from '#connector/helper/helper.ts';
 import { changeOf, type Item, isList, isPoint, isText, LIST, NAMESPACE, type TextRow, type Way } from './ways.ts';
 
@@ -41,8 +41,12 @@ export function byLists(host: Host): Way {
       const calls = gathered;
       gathered = [];
       const records = calls.map(({ record }) => record);
-      const tickets = host.exports.call('db_connector', 'CallMany', records) as { Id: string }[];
-      calls.forEach(({ read }, index) => void pending.set(tickets[index]?.Id ?? '', read));
+      const tickets = host.exports.call('db_connector', 'CallMany', records) as DbTicket[];
+      for (const [index, { read }] of calls.entries()) {
+        const ticket = tickets[index];
+        if (ticket?.Accepted) pending.set(ticket.Id, read);
+        else read({ rows: [] });
+      }
     },
     collect: () => {
       if (pending.size === 0) return;
