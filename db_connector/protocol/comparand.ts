@@ -32,8 +32,10 @@ export function parseComparand(column: Column, json: Json, path: string): Compar
   if (json instanceof JsonNumber && json.overflows) throw filterFault(path, 'a number that no double holds');
   switch (column.type) {
     case 'int32':
+      if (isWithin(json, INT32_MIN, INT32_MAX)) return { at: 'value', value: json === 0 ? 0 : json };
       return onGrid(number(json, false, path), 0, BigInt(INT32_MIN), BigInt(INT32_MAX), Number);
     case 'int64':
+      if (isWithin(json, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)) return { at: 'value', value: BigInt(json) };
       return onGrid(number(json, false, path), 0, INT64_MIN, INT64_MAX, (scaled) => scaled);
     case 'decimal':
       return decimalComparand(column, json, path);
@@ -51,6 +53,11 @@ export function parseComparand(column: Column, json: Json, path: string): Compar
     default:
       return { at: 'value', value: held(column, json, path) };
   }
+}
+
+/** Most numbers of filters, which need no digits to be compared. */
+function isWithin(json: Json, min: number, max: number): json is number {
+  return typeof json === 'number' && Number.isInteger(json) && json >= min && json <= max;
 }
 
 export function filterFault(path: string, reason: string): ApiError {

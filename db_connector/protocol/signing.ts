@@ -43,17 +43,20 @@ export function signResponse(key: SigningKey, nonce: string, status: number, pay
  * character has two bits to spare. Anything of another length is another signature.
  */
 export function isSameSignature(a: string, b: string): boolean {
-  const [left, right] = [signatureBytes(a), signatureBytes(b)];
-  return timingSafeEqual(left ?? NO_SIGNATURE, right ?? NO_SIGNATURE) && left !== null && right !== null;
+  const areSignatures = isSignature(a, LEFT) && isSignature(b, RIGHT);
+  return timingSafeEqual(LEFT, RIGHT) && areSignatures;
 }
 
-const NO_SIGNATURE = Buffer.alloc(SIGNATURE_LENGTH);
+const LEFT = Buffer.alloc(SIGNATURE_LENGTH);
+const RIGHT = Buffer.alloc(SIGNATURE_LENGTH);
 
-/** Bytes of 43 ASCII characters, else null; more bytes mean that a character is not ASCII. */
-function signatureBytes(signature: string): Buffer | null {
-  if (signature.length !== SIGNATURE_LENGTH) return null;
-  const bytes = Buffer.from(signature, 'utf8');
-  return bytes.length === SIGNATURE_LENGTH ? bytes : null;
+/** Writes 43 ASCII characters; more bytes mean that a character is not ASCII. */
+function isSignature(signature: string, into: Buffer): boolean {
+  return (
+    signature.length === SIGNATURE_LENGTH &&
+    Buffer.byteLength(signature) === SIGNATURE_LENGTH &&
+    into.write(signature, 0, 'latin1') === SIGNATURE_LENGTH
+  );
 }
 
 const BLOCK_BYTES = 64;

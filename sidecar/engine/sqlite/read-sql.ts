@@ -43,14 +43,19 @@ export function compileFind(target: TableTarget, query: FindQuery): CompiledFind
   const { table } = target;
   const { list, columns } = selection(table, query.fields);
   const params: Physical[] = [];
-  const where = whereSql(table, query.filter, params);
+  const condition = query.filter === null ? '' : filterSql(query.filter, params);
   params.push(query.limit + 1, query.offset);
-  const sqlOf = (condition: string) =>
-    `SELECT ${list} FROM ${quoted(physicalOf(target))} ${condition} ORDER BY ${orderSql(table, query.sort)} LIMIT ? OFFSET ?`;
+  const from = `SELECT ${list} FROM ${quoted(physicalOf(target))} `;
+  const order = ` ORDER BY ${orderSql(table, query.sort)} LIMIT ? OFFSET ?`;
   const comparisons = query.offset <= MAX_UNGUARDED_OFFSET ? comparisonsOf(query.filter) : null;
-  const unguarded = query.filter === null ? '' : `WHERE ${filterSql(query.filter, [])}`;
-  const indexed = comparisons === null ? null : { sql: sqlOf(unguarded), terms: comparisons.length };
-  return { sql: sqlOf(where), params, columns, indexed, stepRows: hasLongColumns(table) ? STEP_LONG_ROWS : STEP_ROWS };
+  const unguarded = `${from}${condition === '' ? '' : `WHERE ${condition}`}${order}`;
+  return {
+    sql: `${from}WHERE guard()${condition === '' ? '' : ` AND ${condition}`}${order}`,
+    params,
+    columns,
+    indexed: comparisons === null ? null : { sql: unguarded, terms: comparisons.length },
+    stepRows: hasLongColumns(table) ? STEP_LONG_ROWS : STEP_ROWS,
+  };
 }
 
 export function compileCount(target: TableTarget, filter: Filter | null): CompiledRead {

@@ -10,6 +10,22 @@ const CACHE_KIB = 4000;
 /** Full, it begins again from empty: callers choose the shapes of their finds. */
 const MAX_PLANS = 400;
 
+interface TablePlans {
+  /** Null for a find that is no spot read. */
+  readonly byKey: Map<string, SpotPlan | null>;
+  /** List of fields of the last find, and its text: most finds of a table share one list. */
+  fields: readonly string[];
+  fieldsText: string;
+}
+
+/** A find, with the plans of its table and its own key among them. */
+interface SpotQuery {
+  readonly comparisons: readonly Comparison[];
+  readonly fields: readonly string[];
+  readonly byKey: TablePlans['byKey'];
+  readonly key: string;
+}
+
 interface OpenFile {
   readonly db: Database;
   readonly begin: Statement;
@@ -28,8 +44,7 @@ export class SpotReads {
   readonly #counted: ThreadReads | null;
   #open: OpenFile | null = null;
   #isClosed = false;
-  /** Plans by filter columns and fields; null for a find that is no spot read. */
-  #plans = new WeakMap<TableTarget, Map<string, SpotPlan | null>>();
+  #plans = new WeakMap<TableTarget, TablePlans>();
   #planCount = 0;
   /** Stored revisions of namespaces in the transaction under way; null outside of one. */
   #revisions: Map<string, number | undefined> | null = null;
@@ -52,10 +67,15 @@ export class SpotReads {
   find(target: TableTarget, query: FindQuery, deadline: number): Page | null {
     const comparisons = query.offset === 0 && query.limit > 0 ? comparisonsOf(query.filter) : null;
     if (comparisons === null || this.#isClosed) return null;
-    const begunAtMs = performance.now();
-    if (begunAtMs >= deadline || this.#patience.isResting(begunAtMs)) return null;
+    const nowMs = performance.now();
+    if (nowMs >= deadline || this.#patience.isResting(nowMs)) return null;
+    const plans = this.#plansOf(target);
+    const key = keyOf(plans, comparisons, query.fields);
+    if (plans.byKey.get(key) === null) return null;
     try {
-      const rows = this.#rows(target, comparisons, query.fields);
+      const open = this.#opened();
+      const begunAtMs = performance.now();
+      const rows = this.#rows(open, target, { comparisons, fields: query.fields, byKey: plans.byKey, key });
       const endedAtMs = performance.now();
       this.#patience.note(endedAtMs - begunAtMs, endedAtMs);
       if (rows === null) return null;
@@ -65,7 +85,7 @@ export class SpotReads {
       if (isBusy(error)) return null;
       // A reader meets the same failure and reports it.
       this.#drop();
-      this.#patience.restLong(begunAtMs);
+      this.#patience.restLong(nowMs);
       return null;
     }
   }
@@ -82,15 +102,33 @@ export class SpotReads {
     this.#counted?.close();
   }
 
-  #rows(target: TableTarget, comparisons: readonly Comparison[], fields: readonly string[]): string | null {
-    this.#open ??= openFile(this.#file);
-    if (!this.#isCurrent(this.#open, target)) return null;
-    const plan = this.#planOf(this.#open, target, comparisons, fields);
+  #opened(): OpenFile {
+    if (this.#open === null) {
+      this.#open = openFile(this.#file);
+      // Reads of the disk until now were not for a find.
+      this.#counted?.hasMore();
+    }
+    return this.#open;
+  }
+
+  #rows(open: OpenFile, target: TableTarget, query: SpotQuery): string | null {
+    if (!this.#isCurrent(open, target)) return null;
+    const plan = this.#planOf(open, target, query);
     if (plan === null) return null;
-    const params = comparisons.map(({ column, value }) => toPhysical(column, value));
+    const params = query.comparisons.map(({ column, value }) => toPhysical(column, value));
     const row = plan.row.get(...params);
     if (row !== undefined) return `[${plan.writer.write(row)}]`;
     return plan.any?.get(...params) === undefined ? '[]' : null;
+  }
+
+  #planOf({ db }: OpenFile, target: TableTarget, { comparisons, fields, byKey, key }: SpotQuery): SpotPlan | null {
+    let plan = byKey.get(key);
+    if (plan === undefined) {
+      plan = prepareSpotPlan(db, target, comparisons, fields);
+      if (this.#planCount++ >= MAX_PLANS) this.#forget();
+      byKey.set(key, plan);
+    }
+    return plan;
   }
 
   /** Begins the transaction of this step of the event loop. False for a target of another revision. */
@@ -108,26 +146,13 @@ export class SpotReads {
     return stored === revision;
   }
 
-  #planOf(
-    { db }: OpenFile,
-    target: TableTarget,
-    comparisons: readonly Comparison[],
-    fields: readonly string[],
-  ): SpotPlan | null {
+  #plansOf(target: TableTarget): TablePlans {
     let plans = this.#plans.get(target);
     if (plans === undefined) {
-      plans = new Map();
+      plans = { byKey: new Map(), fields: [], fieldsText: '' };
       this.#plans.set(target, plans);
     }
-    let key = fields.join();
-    for (const { column, op } of comparisons) key += ` ${column.name} ${op}`;
-    let plan = plans.get(key);
-    if (plan === undefined) {
-      plan = prepareSpotPlan(db, target, comparisons, fields);
-      if (this.#planCount++ >= MAX_PLANS) this.#forget();
-      else plans.set(key, plan);
-    }
-    return plan;
+    return plans;
   }
 
   #end(): void {
@@ -157,6 +182,17 @@ export class SpotReads {
       // A file that is broken: a reader tells.
     }
   }
+}
+
+/** Filter columns and fields, which no name can confuse: names have no spaces. */
+function keyOf(plans: TablePlans, comparisons: readonly Comparison[], fields: readonly string[]): string {
+  if (plans.fields !== fields) {
+    plans.fields = fields;
+    plans.fieldsText = fields.join();
+  }
+  let key = plans.fieldsText;
+  for (const { column, op } of comparisons) key += ` ${column.name} ${op}`;
+  return key;
 }
 
 /** Another process holds the file for a moment. */
