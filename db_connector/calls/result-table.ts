@@ -16,8 +16,8 @@ interface Entry {
 export class ResultTable {
   readonly #timers: Timers;
   readonly #entries = new Map<string, Entry>();
-  /** Ids of results that wait to be collected, the oldest first. */
-  readonly #ready = new Set<string>();
+  /** Ids of results that wait to be collected, by caller, the oldest first. */
+  readonly #ready = new Map<string | undefined, Set<string>>();
   readonly #uncollected = new Uncollected();
   #stop: Cancel | null = null;
 
@@ -41,7 +41,7 @@ export class ResultTable {
     const refusal = isRead ? this.refusalFor(entry.caller) : null;
     entry.result = refusal === null ? result : errorResult('busy', refusal);
     entry.expiresAt = this.#timers.elapsed() + lifetimeMs;
-    this.#ready.add(id);
+    this.#readyOf(entry.caller).add(id);
     this.#uncollected.add(entry.caller, entry.result.json.length);
     this.#stop ??= this.#timers.every(SWEEP_MS, () => this.#sweep());
   }
@@ -61,12 +61,8 @@ export class ResultTable {
 
   /** Ids of results that `caller` can collect now, the oldest first. */
   ready(caller: string | undefined, max: number): string[] {
-    const ids: string[] = [];
-    for (const id of this.#ready) {
-      if (ids.length === max) break;
-      if (this.#entries.get(id)?.caller === caller) ids.push(id);
-    }
-    return ids;
+    const ids = [...(this.#ready.get(caller) ?? [])];
+    return ids.length > max ? ids.slice(0, max) : ids;
   }
 
   get size(): number {
@@ -95,19 +91,30 @@ export class ResultTable {
 
   #remove(id: string): void {
     const entry = this.#entries.get(id);
-    if (entry?.result) this.#uncollected.remove(entry.caller, entry.result.json.length);
     this.#entries.delete(id);
-    this.#ready.delete(id);
+    if (!entry?.result) return;
+    this.#uncollected.remove(entry.caller, entry.result.json.length);
+    this.#ready.get(entry.caller)?.delete(id);
   }
 
-  /** Lifetimes differ only across a `db-reload`, so the first that is not over ends the sweep. */
+  #readyOf(caller: string | undefined): Set<string> {
+    let ids = this.#ready.get(caller);
+    if (ids === undefined) {
+      ids = new Set();
+      this.#ready.set(caller, ids);
+    }
+    return ids;
+  }
+
+  /** Lifetimes differ only across a `db-reload`, so the first of a caller that is not over ends its sweep. */
   #sweep(): void {
     const now = this.#timers.elapsed();
-    for (const id of this.#ready) {
-      if ((this.#entries.get(id)?.expiresAt ?? 0) > now) {
-        break;
+    for (const [caller, ids] of this.#ready) {
+      for (const id of ids) {
+        if ((this.#entries.get(id)?.expiresAt ?? 0) > now) break;
+        this.#remove(id);
       }
-      this.#remove(id);
+      if (ids.size === 0) this.#ready.delete(caller);
     }
     if (this.#ready.size === 0) {
       this.#stop?.();
