@@ -132,7 +132,7 @@ export class Connector {
     this.#reason = '';
     this.#queue.setConcurrency(configuration.config.maxConcurrent);
     this.#wait.release();
-    return client.clock.start();
+    return client.start();
   }
 
   /**

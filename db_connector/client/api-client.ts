@@ -55,6 +55,12 @@ export class ApiClient {
     });
   }
 
+  /** Resolves once the clock is set: by readings that do not include the start of a worker. */
+  async start(): Promise<void> {
+    if (this.#options.link.ready !== null) await this.#options.link.ready;
+    if (!this.#isStopped && this.#onIdle === null) await this.clock.start();
+  }
+
   /** Ends the call with `settle`, or with `fault`. */
   call(call: ApiCall): void {
     this.#running += 1;

@@ -10,6 +10,8 @@ export interface ApiLink {
   readonly transport: Transport['name'];
   /** Whether attempts are made in a thread of their own. */
   readonly worker: WorkerState;
+  /** Resolves when attempts go out at once; null if they do from the beginning. */
+  readonly ready: Promise<void> | null;
   /** Ends the attempt exactly once, with `ended` or `failed`. `ts` of the attempt is set. Never throws. */
   attempt(attempt: Attempt): void;
   /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */

@@ -16,6 +16,7 @@ export class SignedLink implements ApiLink {
   readonly #timers: Timers;
   readonly #transport: Transport;
   readonly worker: WorkerState;
+  readonly ready = null;
   #underWay = 0;
 
   /** @param worker why it is this thread */

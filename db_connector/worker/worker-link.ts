@@ -37,6 +37,8 @@ interface Probe {
  */
 export class WorkerLink implements ApiLink {
   readonly #options: WorkerLinkOptions;
+  readonly ready: Promise<void>;
+  readonly #readiness = Promise.withResolvers<void>();
   readonly #attempts = new Map<number, Attempt>();
   readonly #probes = new Map<number, Probe>();
   /** Fields of the calls of this tick. */
@@ -59,6 +61,7 @@ export class WorkerLink implements ApiLink {
   /** @throws what the host throws if it allows no threads */
   constructor(options: WorkerLinkOptions) {
     this.#options = options;
+    this.ready = this.#readiness.promise;
     this.#start();
     // The first attempts wait for the first worker; later ones need not.
     this.#isUp = true;
@@ -104,6 +107,7 @@ export class WorkerLink implements ApiLink {
     const ended = this.#worker?.terminate();
     this.#worker = null;
     this.#isUp = false;
+    this.#readiness.resolve();
     this.#endAll('the connector has stopped');
     await Promise.all([ended, this.#inThread?.destroy()]);
   }
@@ -143,6 +147,7 @@ export class WorkerLink implements ApiLink {
   #hear(report: Report): void {
     this.#silentLooks = 0;
     this.#isUp = true;
+    this.#readiness.resolve();
     switch (report.kind) {
       case 'ends':
         for (let at = 0; at < report.fields.length; at += END_FIELDS) this.#end(endAt(report.fields, at));
@@ -212,6 +217,7 @@ export class WorkerLink implements ApiLink {
       `the connector's worker has ended (${reason}): calls go out from the game's thread until it is started again in ${this.#pauseMs / 1000} s`,
       'warning',
     );
+    this.#readiness.resolve();
     this.#cancelStart = timers.after(this.#pauseMs, () => this.#restart());
     this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
     this.#endAll("the connector's worker has ended");

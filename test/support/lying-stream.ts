@@ -1,5 +1,5 @@
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type LyingServer, oracleSign } from './lying-server.ts';
+import { type LyingServer, oracleSign, TIME_PAYLOAD } from './lying-server.ts';
 
 /** A call as its frame has it. */
 export interface StreamedCall {
@@ -58,7 +58,7 @@ export function streamsUnsigned(status: number, code: string): StreamBehaviour {
 /** Takes the call and never answers. */
 export const streamsNothing: StreamBehaviour = () => undefined;
 
-/** The streams of a lying server: calls seen, sockets open, and how they are answered. */
+/** The streams of a lying server: calls seen, sockets open, and how they are answered. The time is told truthfully. */
 export class LyingStreams {
   readonly seen: StreamedCall[] = [];
   readonly sockets = new Set<WebSocket>();
@@ -76,6 +76,11 @@ export class LyingStreams {
         opened.on('close', () => this.sockets.delete(opened));
         opened.on('message', (message: Buffer) => {
           for (const call of readCalls(message)) {
+            if (call.payload === TIME_PAYLOAD) {
+              const time = Math.floor(server.now / 1000);
+              streams(JSON.stringify({ status: 'ok', time }))(call, opened, server);
+              continue;
+            }
             this.seen.push(call);
             (this.script.shift() ?? this.otherwise)(call, opened, server);
           }

@@ -74,8 +74,7 @@ describe('a connector', () => {
     streaming.script = [streams('{"count":7}')];
     expect(await rig.run('count', FIND)).toMatchObject({ State: 'ok', Status: 200, Json: '{"count":7}' });
     expect(api.seen).toEqual([]);
-    const counts = streaming.seen.filter(({ path }) => path !== '/v1/health');
-    expect(counts).toMatchObject([{ path: '/v1/data/count', kid: 'local', payload: JSON.stringify(FIND) }]);
+    expect(streaming.seen).toMatchObject([{ path: '/v1/data/count', kid: 'local', payload: JSON.stringify(FIND) }]);
     expect((await rig.command('db-status')).find((line) => line.startsWith('transport'))).toMatch(/stream$/);
     expect((await rig.command('db-health')).join('\n')).toContain('over the stream');
   });
@@ -87,8 +86,7 @@ describe('a connector', () => {
     socket?.on('message', (message: Buffer) => messages.push(readCallFrames(message).length));
     const tickets = Array.from({ length: 10 }, () => rig.call('find', FIND));
     for (const ticket of tickets) expect((await rig.result(ticket)).State).toBe('ok');
-    // The clock may be read once more meanwhile.
-    expect(messages.filter((frames) => frames > 1)).toEqual([10]);
+    expect(messages).toContain(10);
   });
 
   it('uses POST for long operations and long payloads', async () => {
@@ -172,7 +170,7 @@ describe('a connector', () => {
     api.otherwise = silent;
     for (let count = 0; count < 100; count += 1) rig.call('find', FIND);
     await api.untilSeen(36);
-    expect(streaming.seen.filter(({ path }) => path === '/v1/data/find')).toHaveLength(64);
+    expect(streaming.seen).toHaveLength(64);
   });
 
   it.skipIf(process.platform === 'win32')('opens it over a Unix socket too, whatever its path is', async () => {
