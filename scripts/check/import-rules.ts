@@ -287,7 +287,7 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/packages/',
     zones: [
       ...PANEL,
-      ...['installs', 'jobs', 'network', 'programs', 'sources', 'sources/git', 'tools'].map(
+      ...['http', 'installs', 'jobs', 'network', 'programs', 'sources', 'sources/git', 'tools'].map(
         (name) => `sidecar/panel/${name}/`,
       ),
       'sidecar/config/',

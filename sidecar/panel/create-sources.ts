@@ -8,6 +8,7 @@ import { ReviewStore } from './merging/review-store.ts';
 import { readAuthorities } from './network/authorities.ts';
 import { HostPolicy } from './network/host-policy.ts';
 import { Npm } from './packages/npm.ts';
+import { PackageReview } from './packages/package-review.ts';
 import { ReleaseAges } from './packages/release-ages.ts';
 import { ScriptBuild } from './packages/script-build.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -90,6 +91,10 @@ export function createSources(parts: SourcesBase) {
     projectTrash.sweep();
   };
   const merging = createMerging({ jobs, projects, projectStore, remotes, reviewStore, installs, now });
+  new PackageReview({
+    ...{ projects, npm, ages, settings: tools, folder: npmFolder, now },
+    openReview: (project, review, by) => merging.reviews.open(project, review, by),
+  }).define(jobs);
   return {
     beginSources,
     sourceAccounts,

@@ -23,7 +23,7 @@ export interface CheckedPackages {
 const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'] as const;
 export type PackageSection = (typeof SECTIONS)[number];
 
-const NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+const NAME = /^(?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/;
 /** Versions, ranges and tags: no `:` and no `/`, so neither an address, a file, an alias nor a repository. */
 const RANGE = /^[A-Za-z0-9.^~<>=|*+\- ]{0,200}$/;
 const VERSION = /^\d{1,10}\.\d{1,10}\.\d{1,10}(?:[-+][A-Za-z0-9.+-]{1,100})?$/;

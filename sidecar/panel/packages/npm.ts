@@ -36,13 +36,13 @@ export class Npm {
   }
 
   /** @throws PanelError `bundleTools.tool`, `packages.failed` */
-  async run(command: readonly string[], run: NpmRun): Promise<ProgramEnd> {
+  async run([name, ...rest]: readonly [string, ...string[]], run: NpmRun): Promise<ProgramEnd> {
     const { tool, authoritiesFile, folder } = this.#parts;
     const { script } = tool.need();
     const home = join(folder, 'home');
     mkdirSync(home, { recursive: true, mode: 0o700 });
     const end = await runProgram({
-      ...{ program: process.execPath, args: [script, ...command, ...this.#flags()] },
+      ...{ program: process.execPath, args: [script, name, ...this.#flags(), ...rest] },
       ...{ home, isLogged: true, path: [dirname(process.execPath), PROGRAM_PATH].join(delimiter), ...run },
       variables: {
         ...{ NO_UPDATE_NOTIFIER: '1', npm_config_update_notifier: 'false', LC_ALL: 'C' },
@@ -50,8 +50,8 @@ export class Npm {
       },
     });
     run.signal.throwIfAborted();
-    if (end.stopped !== null) throw new PanelError('packages.failed', { detail: `npm ${command[0]} ${end.stopped}` });
-    if (end.code !== 0) throw new PanelError('packages.failed', { detail: complaintOf(end.stderr, command[0] ?? '') });
+    if (end.stopped !== null) throw new PanelError('packages.failed', { detail: `npm ${name} ${end.stopped}` });
+    if (end.code !== 0) throw new PanelError('packages.failed', { detail: complaintOf(end.stderr, name) });
     return end;
   }
 

@@ -130,6 +130,7 @@ export const ERROR_STATUS = {
   'bundleTools.version': 400,
   'upload.archive': 400,
   'upload.manifest': 400,
+  'bundleTools.changes': 400,
   'packages.lock': 409,
   'packages.failed': 409,
   'tools.system': 409,

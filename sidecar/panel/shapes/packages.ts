@@ -14,3 +14,19 @@ export interface PackageView {
   readonly scripts: boolean;
   readonly advisories: readonly string[] | null;
 }
+
+/** Package of the outcome of `packages/review`. */
+export interface PackageChange {
+  readonly name: string;
+  /** null: it was not there, or is not any more. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** The new version has install scripts, which are never run. */
+  readonly scripts: boolean;
+}
+
+/** Wish of `packages/review`. `version` null: remove it. */
+export interface PackageWish {
+  readonly name: string;
+  readonly version: string | null;
+}

@@ -65,6 +65,7 @@ describe('the check of a lock', () => {
     'node_modules/a/../../x',
     'node_modules/.bin',
     'node_modules/A',
+    'node_modules/--registry',
   ])('refuses the place %s', (place) => {
     expect(() => check({ [place]: entry('a') })).toThrow('the place');
   });

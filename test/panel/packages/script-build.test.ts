@@ -189,6 +189,60 @@ describe.skipIf(why !== null)(`builds by a script${why === null ? '' : ` (${why}
     expect(await owner.post(`${BASE}/packages/info`, { project: 'nobody' })).toMatchObject({ status: 404 });
   });
 
+  const propose = (changes: object[], title = 'newer words') =>
+    owner.post<{ status: JobView; error: string }>(`${BASE}/packages/review`, { project: 'shop', changes, title });
+
+  it('are proposed as a branch with a review, with what others bring', async () => {
+    await registry.publish({ name: 'word', version: '1.1.0', manifest: { dependencies: { letter: '^1.0.0' } } });
+    await registry.publish({ name: 'letter', version: '1.0.0', manifest: { scripts: { postinstall: 'exit 1' } } });
+    const { outcome } = (
+      await ended('packages/review', {
+        project: 'shop',
+        changes: [{ name: 'word', version: '1.1.0' }],
+        title: 'newer words',
+      })
+    ).status;
+    expect(outcome).toMatchObject({
+      added: [{ name: 'letter', from: null, to: '1.0.0', scripts: true }],
+      changed: [{ name: 'word', from: '1.0.0', to: '1.1.0', scripts: false }],
+      removed: [],
+      scripts: ['letter'],
+    });
+    const { branch, commit, review } = outcome as { branch: string; commit: string; review: number };
+    expect(branch).toMatch(/^panel\/packages-/);
+    const refs = await owner.post<{ refs: object[] }>(`${BASE}/projects/refs`, { name: 'shop' });
+    expect(refs.body.refs).toContainEqual({ name: branch, kind: 'branch', commit });
+    expect((await owner.get<{ projects: object[] }>(`${BASE}/projects`)).body.projects).toMatchObject([
+      { reviews: 1, branch: 'main' },
+    ]);
+    expect(review).toBeGreaterThan(0);
+  });
+
+  it('are not proposed if they are too young, unknown, or no packages', async () => {
+    await registry.publish({ name: 'fresh', version: '1.0.0', publishedAt: new Date().toISOString() });
+    for (const name of ['fresh', 'nobody-has-this']) {
+      const { status } = await ended('packages/review', {
+        project: 'shop',
+        changes: [{ name, version: '1.0.0' }],
+        title: 'x',
+      });
+      expect(status).toMatchObject({ state: 'failed', error: 'packages.failed' });
+    }
+    for (const change of [
+      { name: 'word', version: '^1.0.0' },
+      { name: 'word', version: 'npm:evil@1.0.0' },
+      { name: '../x', version: '1.0.0' },
+      { name: '--registry', version: '1.0.0' },
+    ]) {
+      expect(await propose([change])).toMatchObject({ status: 400, body: { error: 'bundleTools.changes' } });
+    }
+    expect(await propose([])).toMatchObject({ status: 400, body: { error: 'bundleTools.changes' } });
+    expect(await propose([{ name: 'word', version: null }], '')).toMatchObject({
+      status: 400,
+      body: { error: 'bundleTools.title' },
+    });
+  });
+
   it('give a .npmrc of the project no say', async () => {
     const proof = join(testFolder(), 'proof');
     await take({

@@ -129,6 +129,13 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/bundle-tools/projects/remove': all('bundles.build', 'bundles.sources.delete'),
   'POST /api/bundle-tools/projects/restore': all('bundles.build', 'bundles.sources.delete'),
   'POST /api/bundle-tools/packages/info': all('bundles.build'),
+  'POST /api/bundle-tools/packages/review': all(
+    'bundles.build',
+    'bundles.git-write',
+    'bundles.accounts.use',
+    'bundles.packages',
+    'bundles.review',
+  ),
   'GET /api/bundle-tools/tools/latest': all('bundles.tools'),
   'POST /api/bundle-tools/tools/install': all('bundles.tools'),
   'POST /api/bundle-tools/tools/remove': all('bundles.tools'),
