@@ -32,7 +32,7 @@ const build = z.strictObject({ script: z.string(), output: z.string() }).nullabl
 const root = z.string();
 const BODIES = {
   named: z.strictObject({ name }),
-  create: z.strictObject({ name, bundle: z.string().optional(), root: root.optional() }),
+  create: z.strictObject({ name, bundle: z.string().optional(), root: root.optional(), build: build.optional() }),
   import: z.strictObject({
     ...{ name, url: z.string(), account: z.string().optional(), branch: z.string().optional() },
     ...{ root: root.optional(), build: build.optional() },
@@ -96,6 +96,7 @@ function sourceRoutes(services: ProjectServices): PanelRoute[] {
           ...body,
           name: readProjectName(body.name),
           ...(body.root === undefined ? {} : { root: readRoot(body.root) }),
+          ...(body.build === undefined ? {} : { build: readBuild(body.build) }),
         };
         if (!projects.has(input.name)) projects.checkFree(input.name);
         return { status: jobs.start('projects.create', input, callerOf(request)) };

@@ -11,7 +11,9 @@ export interface NameInput {
 
 export interface CreateInput extends NameInput {
   readonly bundle?: string;
+  /** Counts for a new project alone. */
   readonly root?: string;
+  readonly build?: ProjectBuild | null;
 }
 
 export interface ImportInput extends NameInput {

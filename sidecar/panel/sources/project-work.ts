@@ -105,7 +105,7 @@ export class ProjectWork {
     const workflow = { workflow: 'direct', branch, approvals: 1 } as const;
     const fresh: Project = {
       ...{ name, origin: null, account: null, branch, commit, root },
-      build: null,
+      build: job.input.build ?? null,
       workflow,
       fetchedAt: null,
     };
