@@ -17,6 +17,7 @@ const PLACES = [
     'tools/settings',
     'accounts',
     'accounts/audit',
+    'updates',
     'no-such-page',
   ],
 ];

@@ -76,6 +76,16 @@ export const PAGES: readonly PageEntry[] = [
     anyOf: ['users.manage'],
     load: async () => (await import('../accounts/accounts-page.tsx')).AccountsPage,
   },
+  {
+    name: 'updates',
+    label: 'common.updates',
+    icon: 'download',
+    anyOf: ['settings.write'],
+    load: async () => {
+      await useTexts('tools');
+      return (await import('../updates/updates-page.tsx')).UpdatesPage;
+    },
+  },
 ];
 
 export function isOpenTo(page: PageEntry, permissions: ReadonlySet<string>): boolean {
