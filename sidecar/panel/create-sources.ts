@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createMerging } from './create-merging.ts';
 import { Forges } from './forges/forges.ts';
@@ -88,6 +88,9 @@ export function createSources(parts: SourcesBase) {
   const forges = new Forges({ accounts: sourceAccounts, hosts, authorities, monotonicNow });
   const beginSources = () => {
     projects.removeStrays();
+    // Folders of jobs that a crash has cut off.
+    for (const name of ['build', 'review']) rmSync(join(npmFolder, name), { recursive: true, force: true });
+    npmTool.removeLeftovers();
     projectTrash.sweep();
   };
   const merging = createMerging({ jobs, projects, projectStore, remotes, reviewStore, installs, now });

@@ -145,8 +145,11 @@ function installRoutes({ settings, jobs, projects, projectStore, installs }: Pro
         const { name: given, build: chosen, install: _always, ...rest } = request.body;
         request.subject(given.slice(0, 100));
         const project = projects.find(given);
-        if (chosen !== undefined) projectStore.change(project.name, { build: readBuild(chosen) });
-        return { status: jobs.start('projects.build', { name: project.name, ...rest }, callerOf(request)) };
+        const build = readBuild(chosen ?? null);
+        const status = jobs.start('projects.build', { name: project.name, ...rest }, callerOf(request));
+        // The job begins after this answer, and reads it.
+        if (chosen !== undefined) projectStore.change(project.name, { build });
+        return { status };
       },
     }),
     route({

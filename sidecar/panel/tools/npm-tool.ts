@@ -102,6 +102,13 @@ export class NpmTool {
     for (const { version } of installed) rmSync(join(this.#tools, `npm-${version}`), { recursive: true, force: true });
   }
 
+  /** Removes archives and folders that a crash has left half-made. */
+  removeLeftovers(): void {
+    if (!existsSync(this.#tools)) return;
+    const names = readdirSync(this.#tools).filter((name) => /^(making|download)-/.test(name));
+    for (const name of names) rmSync(join(this.#tools, name), { recursive: true, force: true });
+  }
+
   #installed(): FoundNpm[] {
     return versionsIn(this.#tools, '').flatMap(
       (version) => readNpm(join(this.#tools, `npm-${version}`, 'package'), 'tools') ?? [],

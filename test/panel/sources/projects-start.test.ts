@@ -30,9 +30,12 @@ describe('source projects at the start', () => {
   it('remove repositories that a crash has left without a project', async () => {
     const folder = testFolder();
     const stray = join(folder, 'data/bundle-tools/sources/shop.git');
+    const left = ['npm/build/0a/source', 'npm/review/0b', 'tools/making-11.19.1'];
+    const tools = join(folder, 'data/bundle-tools');
     mkdirSync(join(stray, 'objects'), { recursive: true });
+    for (const path of left) mkdirSync(join(tools, path), { recursive: true });
     await start(folder);
-    expect(existsSync(stray)).toBe(false);
+    expect([stray, ...left.map((path) => join(tools, path))].filter((path) => existsSync(path))).toEqual([]);
     expect((await owner.get(`${BASE}/projects`)).body).toMatchObject({ projects: [], removed: [] });
   });
 
