@@ -330,6 +330,25 @@ describe('the end', () => {
     expect(host.lines().join('\n')).not.toContain('internal');
   });
 
+  it('of a script sends its last calls, however many', async () => {
+    const api = await startApi();
+    const host = start({ url: api.url, secret: SECRET, maxConcurrent: 64 });
+    await host.bundle(
+      'shop',
+      `on('onResourceStop', (name) => {
+         if (name === GetCurrentResourceName()) for (let i = 0; i < 20; i++) db.Find('game', 'last' + i);
+       });
+       for (let i = 0; i < 6; i++) db.Find('game', 'first' + i);
+       say('called');`,
+    );
+    await host.line(/^called/);
+    host.type('stop shop');
+    await api.untilSeen(26);
+    const tables = api.seen.map(({ envelope }) => JSON.parse(String(envelope.payload)).table);
+    const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}${at}`);
+    expect(tables.toSorted()).toEqual([...named('first', 6), ...named('last', 20)].toSorted());
+  });
+
   it('that txAdmin announces lets others save for half of the time, and what is accepted go out', async () => {
     const api = await startApi();
     const held: (() => void)[] = [];
