@@ -41,7 +41,7 @@ export interface Questions {
   /** @param record one of `records`; its texts stay bytes if the list came as bytes */
   read(record: unknown, fields: readonly string[]): Omit<Question, 'reply'>;
   /** @param replies a record for each of `records`, in the order of its fields */
-  reply(replies: readonly Readonly<Record<string, unknown>>[]): unknown;
+  reply(replies: readonly object[]): unknown;
 }
 
 /** Reads a list of records, or nil, as MessagePack bytes or plain. Never throws. */

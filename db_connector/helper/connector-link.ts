@@ -26,10 +26,11 @@ export class ConnectorLink {
   /** A ticket for each call, in order; at most `MAX_RECORDS`. Never throws. */
   send(connector: string, calls: readonly Call[]): DbTicket[] {
     if (calls.length > 1 && !this.#withoutLists.has(connector)) {
-      const records = calls.map(({ operation, json }) => ({ Operation: operation, Json: json }));
+      // Lists of fields in their order, as names cost time in the codec.
+      const records = calls.map(({ operation, json }) => [operation, json]);
       try {
         const tickets = this.#host.exports.call(connector, 'CallMany', records);
-        return calls.map((_, index) => ticketIn(Array.isArray(tickets) ? tickets[index] : tickets));
+        return calls.map((_, index) => ticketIn(Array.isArray(tickets) ? namedTicket(tickets[index]) : tickets));
       } catch (error) {
         if (!isMissing(error)) return calls.map(() => unavailable(connector, error));
       }
@@ -58,8 +59,7 @@ export class ConnectorLink {
     if (this.#withoutLists.has(connector)) return this.#takeEach(connector, ids);
     try {
       const taken = this.#host.exports.call(connector, 'TakeBytes', ids);
-      // FXServer gives the only member of a list in place of the list.
-      return resultsIn(connector, ids, Array.isArray(taken) ? taken : [taken]);
+      return resultsIn(connector, ids, listIn(taken));
     } catch (error) {
       return isMissing(error) ? this.#takeEach(connector, ids) : ids.map((id) => stopped(connector, id, error));
     }
@@ -79,10 +79,28 @@ export class ConnectorLink {
   }
 }
 
+/** FXServer gives the only member of a list in place of the list. */
+function listIn(taken: unknown): readonly unknown[] {
+  return Array.isArray(taken) && (taken.length === 0 || Array.isArray(taken[0])) ? taken : [taken];
+}
+
+function namedTicket(ticket: unknown): unknown {
+  if (!Array.isArray(ticket)) return ticket;
+  const [Id, Accepted, reason] = ticket as unknown[];
+  return { Id, Accepted, Error: reason };
+}
+
+/** A result from its fields. A long text comes as UTF-8 bytes. */
+function namedResult(result: unknown): unknown {
+  if (!Array.isArray(result)) return result;
+  const [Id, State, Status, Code, Json] = result as unknown[];
+  return { Id, State, Status, Code, Json: isBytes(Json) ? textOf(Json) : Json };
+}
+
 function resultsIn(connector: string, ids: readonly string[], taken: readonly unknown[]) {
   let chars = 0;
   return ids.map((id, index) => {
-    const result = resultIn(connector, id, taken[index]);
+    const result = resultIn(connector, id, namedResult(taken[index]));
     if (result === null) return chars >= MAX_TAKEN_CHARS ? undefined : null;
     chars += result.Json.length;
     return result;
@@ -92,7 +110,7 @@ function resultsIn(connector: string, ids: readonly string[], taken: readonly un
 function resultIn(connector: string, id: string, taken: unknown): DbResult | null {
   const state = typeof taken === 'object' && taken !== null && 'State' in taken ? taken.State : undefined;
   if (state === 'pending') return null;
-  return isResult(taken) ? withText(taken) : forgotten(connector, id);
+  return isResult(taken) ? taken : forgotten(connector, id);
 }
 
 function ticketIn(given: unknown): DbTicket {
@@ -134,9 +152,7 @@ function isTicket(value: unknown): value is DbTicket {
   );
 }
 
-type Taken = Omit<DbResult, 'Json'> & { readonly Json: string | Bytes };
-
-function isResult(value: unknown): value is Taken {
+function isResult(value: unknown): value is DbResult {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -145,7 +161,7 @@ function isResult(value: unknown): value is Taken {
     'Code' in value &&
     typeof value.Code === 'string' &&
     'Json' in value &&
-    (typeof value.Json === 'string' || isBytes(value.Json))
+    typeof value.Json === 'string'
   );
 }
 
@@ -156,14 +172,11 @@ function isBytes(value: unknown): value is Bytes {
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 }
 
-/** Long texts come as UTF-8 bytes. */
-function withText(taken: Taken): DbResult {
-  const { Json } = taken;
-  if (typeof Json === 'string') return taken as DbResult;
-  const bytes = ArrayBuffer.isView(Json)
-    ? Buffer.from(Json.buffer, Json.byteOffset, Json.byteLength)
-    : Buffer.from(Json);
-  return { ...taken, Json: bytes.toString() };
+function textOf(bytes: Bytes): string {
+  const buffer = ArrayBuffer.isView(bytes)
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : Buffer.from(bytes);
+  return buffer.toString();
 }
 
 function messageOf(error: unknown): string {

@@ -107,7 +107,9 @@ export class FakeServer implements DatabaseHost {
       case 'TakeResult':
         return this.#take(question as Record<string, string>);
       case 'CallMany':
-        return (question as Record<string, string>[]).map((record) => this.#call(record));
+        return (question as [string, string][]).map(([Operation, Json]) =>
+          Object.values(this.#call({ Operation, Json })),
+        );
       case 'TakeBytes':
         return (question as string[]).map((Id) => inBytes(this.#take({ Id })));
       default:
@@ -115,7 +117,7 @@ export class FakeServer implements DatabaseHost {
     }
   }
 
-  #call(record: Record<string, string>): unknown {
+  #call(record: Record<string, string>): object {
     const { Operation = '', Json = '' } = record;
     const refusal = this.#answers.size >= this.places ? 'busy: no place' : this.refusal || this.refuses(record);
     if (refusal !== '') {
@@ -138,7 +140,7 @@ export class FakeServer implements DatabaseHost {
   }
 }
 
-/** Long texts as UTF-8 bytes, as the connector gives them. */
-function inBytes(result: Answer): object {
-  return result.Json.length > 100 ? { ...result, Json: new TextEncoder().encode(result.Json) } : result;
+/** A list of the fields, long texts as UTF-8 bytes, as the connector gives them. */
+function inBytes({ Id, State, Status, Code, Json }: Answer & { readonly Id: string }): unknown[] {
+  return [Id, State, Status, Code, Json.length > 100 ? new TextEncoder().encode(Json) : Json];
 }
