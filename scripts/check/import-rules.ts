@@ -42,6 +42,7 @@ const PANEL_PARTS = [
       'programs',
       'routes',
       'server',
+      'uploads',
       'work',
     ],
     ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
@@ -258,7 +259,13 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['zod'],
   },
-  { path: 'sidecar/panel/work/', zones: PANEL, packages: [] },
+  // Uploads, trees and folders have one judge of paths.
+  { path: 'sidecar/panel/work/', zones: [...PANEL, 'sidecar/panel/installs/'], packages: ['yauzl'] },
+  {
+    path: 'sidecar/panel/uploads/',
+    zones: [...PANEL, ...['bundles', 'http', 'installs', 'jobs', 'work'].map((name) => `sidecar/panel/${name}/`)],
+    packages: ['@fastify/busboy'],
+  },
   {
     path: 'sidecar/panel/installs/',
     zones: [

@@ -29,6 +29,7 @@ import { sourceAccountRoutes } from './routes/source-accounts.ts';
 import { toolRoutes } from './routes/tools.ts';
 import { trashRoutes } from './routes/trash.ts';
 import { updatesRoutes } from './routes/updates.ts';
+import { uploadsRoutes } from './routes/uploads.ts';
 import { usersRoutes } from './routes/users.ts';
 import type { PanelServices } from './services.ts';
 
@@ -50,6 +51,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...packageRoutes(services),
     ...toolRoutes(services),
     ...installsRoutes(services),
+    ...uploadsRoutes(services),
     ...serverRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),
@@ -68,8 +70,8 @@ export interface AppOptions {
 }
 
 const ACCESS_KINDS = ['public', 'authenticated', 'all', 'any'];
-/** Head and body of a request; answers may take as long as they like. */
-const REQUEST_MS = 30_000;
+/** Head and body of an upload; the guards end any other body after 30 s. Answers may take as long as they like. */
+const REQUEST_MS = 3_600_000;
 /** Closes a connection without progress: a client that does not read must not keep a file open or block an archive. */
 const STALLED_MS = 300_000;
 const LONGEST_PARAMETER = 255;

@@ -39,6 +39,7 @@ import type { PanelStore } from './store/panel-store.ts';
 import { StoreTrouble } from './store-trouble.ts';
 import { PanelUpdatesDesk, type PanelUpdatesOptions } from './updates/panel-updates.ts';
 import { defineUpdateJobs } from './updates/update-jobs.ts';
+import { createUploads } from './uploads/create-uploads.ts';
 
 const LOGIN_ATTEMPTS = 10;
 
@@ -78,6 +79,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const installing = { store, trouble, settings, bundles, jobs, quarantined, now };
   const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
   const sources = createSources({ base, store, settings, jobs, installs, folder: toolsFolder(config) });
+  const uploads = createUploads({ store, installs, bundles, jobs, now, folder: toolsFolder(config) });
   return {
     ...people,
     ...{
@@ -96,6 +98,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       jobs,
       installs,
       gates,
+      uploads,
     },
     ...{ serverConfig },
     ...sources,

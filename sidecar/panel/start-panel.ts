@@ -99,6 +99,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
     await services.bridge.apply();
     services.installs.recover((id) => services.jobs.hasEnded(id));
     services.beginSources();
+    services.uploads.open();
     services.jobs.open();
     await services.trash.begin();
     if (isPutBack) services.log.warn('the copy of panel.sqlite from before the update was put in its place');

@@ -49,7 +49,7 @@ export async function readLuaManifest(name: string, folder: string, root = folde
  * Reads the few declarations that are shown. A manifest is a Lua program; it is never run, only plain declarations are read. It
  * may be hostile: no expression below can begin in more than one way, so that none is slow on any text.
  */
-function ofLua(name: string, lua: string): BundleManifest {
+export function ofLua(name: string, lua: string): BundleManifest {
   const text = withoutRemarks(withPlainLines(lua));
   const one = (key: string) =>
     textOf(new RegExp(`^[^\\S\\n]*${key}\\s*(?:\\(\\s*)?(['"])(.*?)\\1`, 'm').exec(text)?.[2]);

@@ -26,6 +26,10 @@ export class Course implements PanelRequest {
   bodyText = '';
   /** The call was admitted, or refused for a missing permission: the audit log has it. */
   isAudited = false;
+  /** The route admits a body that takes an hour. */
+  isBodyLong = false;
+  /** Set by the guards of an upload route. */
+  judgeAgain: () => Promise<void> = async () => {};
   /** For the audit log. */
   noted = { subject: '', isPreview: false, changes: [] as readonly AuditChange[] };
   // Arrow functions, as handlers destructure the request.

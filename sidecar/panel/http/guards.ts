@@ -14,6 +14,8 @@ import { mayCall, type PanelRoute } from './route.ts';
 import { hasCsrfToken, type SessionReader } from './session-reader.ts';
 
 const MAX_JSON_BYTES = 1024 * 1024;
+/** For a body of JSON. */
+const BODY_MS = 30_000;
 const NO_BODY = z.strictObject({});
 
 export interface GuardsOptions {
@@ -65,6 +67,7 @@ export class Guards {
       setHeaders(reply.raw);
       const course = new Course(request.raw, reply.raw, request.params);
       request.course = course;
+      limitBody(course);
       for (const guard of SITE_GUARDS) guard(course, this.#parts);
     };
   }
@@ -108,6 +111,13 @@ export class Guards {
     const ms = Math.round(performance.now() - startedMs);
     requestLog.write({ method, route: route?.path ?? '', username, address, status, error, ms });
   }
+}
+
+/** Closes the connection of a body that takes too long. That of an upload has a limit of its own. */
+function limitBody(course: Course): void {
+  const { raw } = course;
+  const late = setTimeout(() => course.isBodyLong || raw.complete || raw.socket.destroy(), BODY_MS).unref();
+  raw.once('close', () => clearTimeout(late));
 }
 
 function checkHost(course: Course, { hosts }: Parts): void {
@@ -157,8 +167,17 @@ function checkFeature(course: Course, { gate }: PanelRoute): void {
   gate?.(course);
 }
 
-async function readBody(course: Course, { method, body: shape }: PanelRoute, { bodies }: Parts): Promise<void> {
+async function readBody(course: Course, route: PanelRoute, parts: Parts): Promise<void> {
+  const { method, body: shape, isUpload } = route;
+  const { bodies } = parts;
   if (method === 'GET') return;
+  if (isUpload === true) {
+    course.isBodyLong = true;
+    course.judgeAgain = async () => {
+      for (const guard of ACCESS_GUARDS) await guard(course, route, parts);
+    };
+    return;
+  }
   const { raw, client, caller } = course;
   checkType(raw.headers, shape === undefined);
   const body = await bodies.read(raw, { address: client.address, isStranger: caller === null });
@@ -189,9 +208,9 @@ async function checkAccessAgain(course: Course, route: PanelRoute, parts: Parts)
   for (const guard of ACCESS_GUARDS) await guard(course, route, parts);
 }
 
-function parseBody(course: Course, { method, body: shape = NO_BODY }: PanelRoute): void {
+function parseBody(course: Course, { method, body: shape = NO_BODY, isUpload }: PanelRoute): void {
   const text = course.bodyText;
-  if (method === 'POST') {
+  if (method === 'POST' && isUpload !== true) {
     const read = shape.safeParse(text === '' ? {} : parse(text));
     if (!read.success) throw shapeFault(read.error.issues[0]);
     course.body = read.data;

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Client } from '#sidecar/security/client.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
@@ -47,6 +47,10 @@ export interface PanelRequest<Body = unknown> {
   readonly body: Body;
   /** As it was sent, for routes that need every digit. */
   readonly bodyText: string;
+  /** Body of an upload route, which is not read yet. */
+  readonly raw: IncomingMessage;
+  /** The guards of the session, the token and the permission once more, after a long body. @throws PanelError */
+  readonly judgeAgain: () => Promise<void>;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
   /** Sets the subject of the action in the audit log: a bundle, an account, a table. Never a secret. */
@@ -79,6 +83,8 @@ export interface PanelRoute<Schema extends z.ZodType = z.ZodType> {
   readonly access: Access;
   /** Shape of a POST's JSON body; without it the body must be an empty object, or nothing. */
   readonly body?: Schema;
+  /** The handler reads the body itself, which may take an hour. */
+  readonly isUpload?: true;
   /** Action in the audit log, such as `server.start`; each call is written down with its result. Every POST that changes has one. */
   readonly audit?: string;
   /** Refuses a call before the body is read: a feature that is off (409), a setup that is done (404). */

@@ -9,7 +9,7 @@ import type { ServerStatus } from '../shapes/server.ts';
 import { runWork } from '../work/run-work.ts';
 import type { BundleDesk } from './bundle-desk.ts';
 import type { BundlePlaces } from './bundle-places.ts';
-import { type PlannedBundle, type PutBundle, planInstall } from './install-plan.ts';
+import { editedFiles, type PlannedBundle, type PutBundle, planInstall } from './install-plan.ts';
 import type { InstallStore } from './install-store.ts';
 import { LiveSwitch } from './live-switch.ts';
 import type { StartGates } from './start-gates.ts';
@@ -125,6 +125,14 @@ export class Installs {
   /** @throws PanelError `bundleTools.unknown` */
   checkRollback(name: string, number: number | undefined): void {
     versionToRestore(this.#options.store, name, number);
+  }
+
+  /** Files of an installed bundle that were edited by hand; nothing is known of one that the panel did not put there. */
+  async edited(name: string): Promise<{ readonly edited: readonly string[]; readonly isManaged: boolean }> {
+    const { store, places } = this.#options;
+    const current = store.current(name);
+    const isManaged = current !== null && store.files(name, current.number) !== null;
+    return { isManaged, edited: await editedFiles(places.root(), { name }, { places, store }) };
   }
 
   /** The newest first. @throws PanelError `bundles.unknown` if no version and no folder of the bundle is known */

@@ -98,6 +98,11 @@ CREATE TABLE IF NOT EXISTS source_accounts (
   refused_since TEXT
 ) STRICT, WITHOUT ROWID;
 
+-- uploads: inspected archives, as JSON; their files are in data/bundle-tools/uploads
+CREATE TABLE IF NOT EXISTS uploads (
+  id TEXT PRIMARY KEY, account_id INTEGER NOT NULL, at INTEGER NOT NULL, bytes INTEGER NOT NULL, inspected TEXT NOT NULL
+) STRICT;
+
 -- installs: bundles on their way, and those whose start has not proven them yet, as JSON; a row is the intent of its renames
 CREATE TABLE IF NOT EXISTS install_switches (
   number INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT NOT NULL UNIQUE, phase TEXT NOT NULL, record TEXT NOT NULL

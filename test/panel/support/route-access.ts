@@ -56,6 +56,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/bundles/:name/stop': all('bundles.read', 'bundles.stop'),
   'POST /api/bundles/:name/restart': all('bundles.read', 'bundles.restart'),
 
+  'POST /api/bundle-tools/upload': all('bundles.upload'),
+  'POST /api/bundle-tools/upload/exists': all('bundles.upload'),
+  'POST /api/bundle-tools/upload/install': all('bundles.upload'),
   'GET /api/bundles/versions': any('bundles.upload', 'bundles.build'),
   'POST /api/bundles/rollback': any('bundles.upload', 'bundles.build'),
 

@@ -1,0 +1,122 @@
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy';
+import { PanelError } from '../panel-error.ts';
+
+/** Panel contract, "Order of checks". */
+export const MAX_UPLOAD_BYTES = 256 * 2 ** 20;
+/** Beside the file: boundary and head of its part. */
+const MAX_FORM_BYTES = 16_384;
+const MAX_HEADER_PAIRS = 20;
+/** A slower sender would hold one of a few places for hours. */
+const MIN_BYTES_PER_SECOND = 16 * 1024;
+const GRACE_MS = 30_000;
+const LOOK_MS = 5000;
+
+export interface Received {
+  /** As the sender named the file, without folders. */
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/**
+ * Writes the one part `file` of a multipart body to `target`, as it arrives.
+ *
+ * @throws PanelError `body.type`, `body.large`, `upload.form`, `body.malformed` if the body ends too early or comes too slowly
+ */
+export async function receiveUpload(request: IncomingMessage, target: string): Promise<Received> {
+  const type = request.headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*;/i.test(type)) throw new PanelError('body.type');
+  if (Number(request.headers['content-length'] ?? 0) > MAX_UPLOAD_BYTES + MAX_FORM_BYTES)
+    throw new PanelError('body.large');
+  const parser = newParser({ ...request.headers, 'content-type': type });
+  const form = new UploadForm(parser, target);
+  const pace = watchPace(request);
+  try {
+    await Promise.all([pipeline(request, parser, { end: true }), form.finished]);
+  } catch (error) {
+    throw error instanceof PanelError ? error : (form.fault ?? faultOf(error));
+  } finally {
+    clearInterval(pace);
+  }
+  return form.received();
+}
+
+function newParser(headers: BusboyConfig['headers']): BusboyInstance {
+  const limits = { fileSize: MAX_UPLOAD_BYTES, files: 1, fields: 0, parts: 1, headerPairs: MAX_HEADER_PAIRS };
+  try {
+    return new Busboy({ headers, limits });
+  } catch {
+    throw new PanelError('upload.form', { detail: 'expected a boundary' });
+  }
+}
+
+/** The one part of the form; anything else ends the parser. */
+class UploadForm {
+  readonly #parser: BusboyInstance;
+  readonly #finished = Promise.withResolvers<void>();
+  readonly finished = this.#finished.promise;
+  fault: PanelError | null = null;
+  #received: Received | null = null;
+  #writing: Promise<void> | null = null;
+
+  constructor(parser: BusboyInstance, target: string) {
+    this.#parser = parser;
+    this.finished.catch(() => {});
+    parser.on('file', (field, stream, name) => {
+      if (field !== 'file' || this.#writing !== null) {
+        stream.resume();
+        this.#fail(new PanelError('upload.form', { detail: 'expected one part with the name file' }));
+        return;
+      }
+      stream.once('limit', () => this.#fail(new PanelError('body.large')));
+      const out = createWriteStream(target, { flags: 'wx', mode: 0o600, flush: true });
+      this.#writing = pipeline(stream, out).then(() => {
+        this.#received = { name: String(name ?? '').slice(-200), bytes: out.bytesWritten };
+      });
+      this.#writing.catch((error) => this.#fail(error));
+    });
+    const tooMany = () => this.#fail(new PanelError('upload.form', { detail: 'expected one part, a file' }));
+    parser.on('field', tooMany).on('partsLimit', tooMany).on('filesLimit', tooMany).on('fieldsLimit', tooMany);
+    parser.once('finish', () => void this.#end());
+    parser.once('error', (error: Error) => this.#fail(error));
+  }
+
+  received(): Received {
+    if (this.#received === null) throw new PanelError('upload.form', { detail: 'expected a part with the name file' });
+    return this.#received;
+  }
+
+  async #end(): Promise<void> {
+    await this.#writing?.catch(() => {});
+    if (this.fault !== null) this.#finished.reject(this.fault);
+    else this.#finished.resolve();
+  }
+
+  #fail(error: unknown): void {
+    this.fault ??= error instanceof PanelError ? error : faultOf(error);
+    this.#finished.reject(this.fault);
+    this.#parser.destroy(this.fault);
+  }
+}
+
+/** Ends a body that comes too slowly. */
+function watchPace(request: IncomingMessage): NodeJS.Timeout {
+  const startedAt = performance.now();
+  const before = request.socket.bytesRead;
+  return setInterval(() => {
+    const ms = performance.now() - startedAt;
+    const bytes = request.socket.bytesRead - before;
+    if (ms > GRACE_MS && bytes < (ms / 1000) * MIN_BYTES_PER_SECOND) request.destroy(new Error('too slow'));
+  }, LOOK_MS).unref();
+}
+
+function faultOf(error: unknown): PanelError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new PanelError('disk.full');
+  const isCutOff = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  return new PanelError('body.malformed', {
+    detail: isCutOff ? 'the body ended too early' : String(message).slice(0, 200),
+  });
+}

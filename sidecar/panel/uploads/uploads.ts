@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import type { Bundles } from '../bundles/bundles.ts';
+import { ofLua } from '../bundles/fx-resources.ts';
+import { checkDiskSpace } from '../disk-space.ts';
+import { type BundlePlaces, isBundleName } from '../installs/bundle-places.ts';
+import type { Installs } from '../installs/installs.ts';
+import type { JobCaller, RunningJob } from '../jobs/job-kind.ts';
+import { PanelError } from '../panel-error.ts';
+import type { InstallOutcome } from '../shapes/installs.ts';
+import type { Upload, UploadedBundle } from '../shapes/uploads.ts';
+import type { InspectedBundle } from '../work/inspect-zip.ts';
+import { runWork } from '../work/run-work.ts';
+import { MAX_UPLOAD_BYTES, receiveUpload } from './receive-upload.ts';
+import type { StoredUpload, UploadStore } from './upload-store.ts';
+
+const KEPT_MS = 24 * 3_600_000;
+const MAX_OF_AN_ACCOUNT = 10;
+const MAX_BYTES = 2 * 2 ** 30;
+/** Bodies that arrive, or are inspected, at the same time. */
+const MAX_AT_ONCE = 4;
+const ARCHIVE = 'upload.zip';
+
+export interface UploadsOptions {
+  readonly store: UploadStore;
+  /** `data/bundle-tools/uploads` */
+  readonly folder: string;
+  readonly installs: Installs;
+  readonly places: BundlePlaces;
+  readonly bundles: Pick<Bundles, 'list'>;
+  readonly now: () => number;
+}
+
+/** Body of `POST /api/bundle-tools/upload/install`. */
+export interface UploadInstall {
+  readonly upload: string;
+  readonly bundles: readonly {
+    readonly from: string;
+    readonly name: string;
+    readonly category?: string | null | undefined;
+    readonly keep?: readonly string[] | undefined;
+  }[];
+  readonly apply: 'now' | 'later';
+  readonly overwrite?: boolean | undefined;
+}
+
+/** Archives of bundles: received, inspected without touching the server's folder, then installed or forgotten. */
+export class Uploads {
+  readonly #options: UploadsOptions;
+  #underWay = 0;
+
+  constructor(options: UploadsOptions) {
+    this.#options = options;
+  }
+
+  /** Removes files of uploads that a crash has cut off, and expired ones. */
+  open(): void {
+    this.#expire();
+    const { folder, store } = this.#options;
+    if (!existsSync(folder)) return;
+    const known = new Set(store.all().map(({ id }) => id));
+    for (const name of readdirSync(folder))
+      if (!known.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+
+  /**
+   * Receives a body and inspects it.
+   *
+   * @param judgeAgain called when the body has arrived: the account may have lost the right
+   * @throws PanelError `upload.full`, `disk.full`, those of `receiveUpload` and of the inspection
+   */
+  async receive(request: IncomingMessage, caller: JobCaller, judgeAgain: () => Promise<void>): Promise<Upload> {
+    this.#expire();
+    const { folder, store } = this.#options;
+    const kept = store.all().reduce((sum, { bytes }) => sum + bytes, 0);
+    const announced = Math.min(MAX_UPLOAD_BYTES, Number(request.headers['content-length'] ?? MAX_UPLOAD_BYTES));
+    if (this.#underWay >= MAX_AT_ONCE || kept + announced > MAX_BYTES) throw new PanelError('upload.full');
+    const id = randomBytes(12).toString('hex');
+    const own = join(folder, id);
+    this.#underWay += 1;
+    try {
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      await checkDiskSpace(own, announced);
+      const { name, bytes } = await receiveUpload(request, join(own, ARCHIVE));
+      await judgeAgain();
+      const at = this.#options.now();
+      const upload = await this.#inspect(id, name, at);
+      store.add({ ...{ id, at, bytes, upload }, accountId: caller.accountId });
+      this.#dropOldest(caller.accountId);
+      return upload;
+    } catch (error) {
+      rmSync(own, { recursive: true, force: true });
+      throw error;
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  /** Whether a name is taken, by any spelling. @throws PanelError `bundles.name` */
+  async find(name: string): Promise<{ readonly name: string; readonly version: string } | null> {
+    if (!isBundleName(name)) throw new PanelError('bundles.name', { field: 'name' });
+    const { places, bundles } = this.#options;
+    const taken = places.list(places.root()).find((found) => found.name.toLowerCase() === name.toLowerCase());
+    if (taken === undefined) return null;
+    const version = (await bundles.list()).find((bundle) => bundle.name === taken.name)?.version ?? '';
+    return { name: taken.name, version };
+  }
+
+  /** @throws PanelError `bundleTools.unknown` for an upload of another account, or a folder that it does not have; `bundles.name` */
+  check({ upload, bundles }: UploadInstall, { accountId }: Pick<JobCaller, 'accountId'>): void {
+    this.#expire();
+    const stored = this.#own(upload, accountId);
+    const names = new Set<string>();
+    for (const { from, name } of bundles) {
+      if (!stored.upload.bundles.some((bundle) => bundle.from === from)) {
+        throw new PanelError('bundleTools.unknown', { field: 'from' });
+      }
+      if (!isBundleName(name) || names.has(name.toLowerCase())) throw new PanelError('bundles.name', { field: 'name' });
+      names.add(name.toLowerCase());
+    }
+  }
+
+  /** Unpacks the chosen bundles beside the server's, and puts them in place. The upload is used up. */
+  async install(job: RunningJob<UploadInstall>): Promise<InstallOutcome> {
+    const { installs, folder } = this.#options;
+    const { upload: id, bundles, apply, overwrite = false } = job.input;
+    this.check(job.input, job.by);
+    const { upload } = this.#own(id, job.by.accountId);
+    const chosen = upload.bundles.filter(({ from }) => bundles.some((bundle) => bundle.from === from));
+    await installs.checkSpace(chosen.reduce((sum, { bytes }) => sum + bytes, 0));
+    const staging = installs.stageFolder(job.id);
+    const staged = bundles.map((bundle, index) => ({
+      ...bundle,
+      origin: 'upload',
+      stagedFolder: join(staging, String(index)),
+    }));
+    try {
+      job.log(`unpacking ${bundles.map(({ name }) => name).join(', ')}`);
+      const targets = new Map(staged.map(({ from, stagedFolder }) => [from, stagedFolder]));
+      const onProgress = (progress: number) => job.progress(progress / 2);
+      await runWork('unpack-zip', { file: join(folder, id, ARCHIVE), targets }, { signal: job.signal, onProgress });
+      const outcome = await installs.put(job, { bundles: staged, apply, overwrite });
+      this.#remove(id);
+      return outcome;
+    } catch (error) {
+      // Refused before anything was changed, such as for edited files: it can be sent again.
+      if (error instanceof PanelError) await installs.discard(job.id).catch(() => {});
+      else if (!job.signal.aborted) this.#remove(id);
+      throw error;
+    }
+  }
+
+  async #inspect(id: string, archiveName: string, at: number): Promise<Upload> {
+    const { folder, places, bundles } = this.#options;
+    const root = places.root();
+    const installed = new Map(places.list(root).map(({ name, path }) => [name, path]));
+    const input = { file: join(folder, id, ARCHIVE), archiveName, installed };
+    const { bundles: found, ignored } = await runWork('inspect-zip', input);
+    const listed = await bundles.list();
+    const known = new Set([...installed.keys(), ...found.map(({ name }) => name)]);
+    const judged: UploadedBundle[] = [];
+    for (const bundle of found) {
+      const version = listed.find(({ name }) => name === bundle.name)?.version ?? '';
+      judged.push(await this.#describe(bundle, known, installed.has(bundle.name) ? version : null));
+    }
+    return { id, expiresAt: new Date(at + KEPT_MS).toISOString(), bundles: judged, ignored };
+  }
+
+  async #describe(
+    bundle: InspectedBundle,
+    known: ReadonlySet<string>,
+    installed: string | null,
+  ): Promise<UploadedBundle> {
+    const { lua, ...rest } = bundle;
+    const { version, dependencies } = lua === null ? bundle : ofLua(bundle.name, lua);
+    const missing = dependencies.filter((name) => !known.has(name));
+    const { edited, isManaged } = installed === null ? NOTHING : await this.#options.installs.edited(bundle.name);
+    const warnings = installed !== null && !isManaged ? ['unmanaged'] : [];
+    return { ...rest, ...{ version, dependencies, missing, installed, edited, warnings } };
+  }
+
+  #own(id: string, accountId: number): StoredUpload {
+    const found = this.#options.store.all().find((stored) => stored.id === id && stored.accountId === accountId);
+    if (found === undefined) throw new PanelError('bundleTools.unknown', { field: 'upload' });
+    return found;
+  }
+
+  #dropOldest(accountId: number): void {
+    const own = this.#options.store.all().filter((stored) => stored.accountId === accountId);
+    for (const { id } of own.slice(0, -MAX_OF_AN_ACCOUNT)) this.#remove(id);
+  }
+
+  #expire(): void {
+    const oldest = this.#options.now() - KEPT_MS;
+    for (const { id, at } of this.#options.store.all()) if (at <= oldest) this.#remove(id);
+  }
+
+  #remove(id: string): void {
+    this.#options.store.remove(id);
+    rmSync(join(this.#options.folder, id), { recursive: true, force: true });
+  }
+}
+
+const NOTHING = { edited: [], isManaged: true };
