@@ -231,7 +231,8 @@ export class Installs {
   async #removeLeftovers(): Promise<void> {
     const staging = join(this.places.root().panel, 'staging');
     if (!existsSync(staging)) return;
-    const needed = new Set(this.#options.store.switches().map(({ jobId }) => jobId));
+    const open = this.#options.store.switches().filter(({ phase }) => phase === 'pending' || phase === 'renaming');
+    const needed = new Set(open.map(({ jobId }) => jobId));
     for (const name of readdirSync(staging)) {
       if (!needed.has(name)) await this.#remove(join(staging, name));
     }
