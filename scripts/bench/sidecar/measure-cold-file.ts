@@ -100,7 +100,7 @@ export function coldSection({ aloneMs, besideMs, besideP99Ms, findP50Ms, findsPe
   return `
 ## A cold file
 
-A SQLite file of ${SIZE} of which the caches hold nothing, ${findsPerSecond.toFixed(0)} finds by random keys a second (p50 ${findP50Ms.toFixed(2)} ms), and a
+A SQLite file of ${SIZE}, none of it in the caches; ${findsPerSecond.toFixed(0)} finds by random keys a second (p50 ${findP50Ms.toFixed(2)} ms), and a
 caller that asks for \`health\` again and again: p50 ${besideMs.toFixed(3)} ms (p99 ${besideP99Ms.toFixed(1)} ms), without the finds ${aloneMs.toFixed(3)} ms.
 `;
 }

@@ -136,7 +136,12 @@ export function transferTargets({ stream, rpc, kill }: TransferFigures, isQuiet:
       return speedTarget(what, own / peer, LEAST_TIMES, `${count(own)} of ${count(peer)}/s`, isQuiet);
     }),
     {
-      ...factTarget('loss of the rate at Zipf 1.5', loss <= MOST_LOSS, `${(100 * loss).toFixed(0)} %`, '20 % at most'),
+      ...factTarget(
+        'loss of the rate at Zipf 1.5',
+        loss <= MOST_LOSS,
+        loss <= 0 ? 'none' : `${(100 * loss).toFixed(0)} %`,
+        '20 % at most',
+      ),
       ...(isQuiet ? {} : { verdict: 'not judged' as const }),
     },
     factTarget(
