@@ -46,8 +46,7 @@ const PANEL_PARTS = [
       'work',
     ],
     ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
-    ...['updates'],
-    ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash', 'merging'],
+    ...['merging', 'server-updates', 'updates'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -260,7 +259,11 @@ export const ZONES: readonly Zone[] = [
     packages: ['zod'],
   },
   // Uploads, trees and folders have one judge of paths.
-  { path: 'sidecar/panel/work/', zones: [...PANEL, 'sidecar/panel/installs/'], packages: ['yauzl'] },
+  {
+    path: 'sidecar/panel/work/',
+    zones: [...PANEL, 'sidecar/panel/installs/'],
+    packages: ['tar', 'xz-decompress', 'yauzl'],
+  },
   {
     path: 'sidecar/panel/uploads/',
     zones: [...PANEL, ...['bundles', 'http', 'installs', 'jobs', 'work'].map((name) => `sidecar/panel/${name}/`)],
@@ -313,6 +316,11 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/forges/',
     zones: [...PANEL, 'sidecar/panel/network/', 'sidecar/panel/sources/'],
     packages: ['zod'],
+  },
+  {
+    path: 'sidecar/panel/server-updates/',
+    zones: [...PANEL, ...['http', 'jobs', 'settings', 'work'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
   },
   {
     path: 'sidecar/panel/updates/',

@@ -22,6 +22,7 @@ import { mergingRoutes } from './routes/merging.ts';
 import { packageRoutes } from './routes/packages.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { serverRoutes } from './routes/server.ts';
+import { serverUpdatesRoutes } from './routes/server-updates.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
@@ -58,6 +59,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...chartsRoutes(services),
     ...databaseRoutes(services),
     ...updatesRoutes(services),
+    ...serverUpdatesRoutes(services),
   ];
   return routes;
 }

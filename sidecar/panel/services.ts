@@ -29,6 +29,8 @@ import { createJobs } from './jobs/create-jobs.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
 import type { GameServer } from './server/game-server.ts';
+import { ServerUpdatesDesk, type ServerUpdatesOptions } from './server-updates/server-updates.ts';
+import { ServerVersions } from './server-updates/server-versions.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import { ServerConfig } from './settings/server-config.ts';
 import { ServerPath } from './settings/server-path.ts';
@@ -122,6 +124,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       new BridgeDiagnostics(logs.bridge),
     ]),
     updates,
+    ...createServerUpdates({ settings, jobs, server: server.control, now }),
     version: VERSION,
     isSecure: config.panel.publicUrl?.startsWith('https:') ?? false,
   };
@@ -130,6 +133,18 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
 /** Files of the bundle tools, beside `panel.sqlite`. */
 function toolsFolder({ panel }: PanelBase['config']): string {
   return join(dirname(panel.data), 'bundle-tools');
+}
+
+function createServerUpdates({ now, ...parts }: ServerUpdateParts) {
+  const versions = new ServerVersions({ ...parts, now });
+  parts.server.onStart(() => versions.beforeStart());
+  parts.server.onStatus((status) => versions.follow(status));
+  return { serverVersions: versions, serverUpdates: new ServerUpdatesDesk({ ...parts, versions }) };
+}
+
+interface ServerUpdateParts extends Omit<ServerUpdatesOptions, 'versions' | 'server'> {
+  readonly server: GameServer['control'];
+  readonly now: () => number;
 }
 
 interface UpdateParts extends Pick<PanelUpdatesOptions, 'store' | 'settings' | 'jobs' | 'serverStatus'> {

@@ -128,6 +128,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
 function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: boolean): End[] {
   return [
     () => services.updates.close(),
+    () => services.serverVersions.close(),
     () => services.jobs.close(),
     () => services.gates.close(),
     () => (keepsServer ? services.server.letGo() : services.server.close()),

@@ -35,10 +35,10 @@ export class ServerControl {
   readonly #listeners = new Set<(status: ServerStatus) => void>();
   readonly #bundleListeners = new Set<() => void>();
   #state: ControlState;
-  /** State of the last status that the listeners have. */
   #shown: ControlState;
   #live: LiveRun | null = null;
   #watch: StartWatch | null = null;
+  #beforeStart: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #timerAt: number | null = null;
   #hasLetGo = false;
@@ -90,6 +90,11 @@ export class ServerControl {
   /** Before `open`. */
   watchStarts(watch: StartWatch): void {
     this.#watch = watch;
+  }
+
+  /** Called right before each start; it may change settings. */
+  onStart(listener: () => void): void {
+    this.#beforeStart = listener;
   }
 
   /** null: nothing runs, or the server does not report them. */
@@ -220,8 +225,9 @@ export class ServerControl {
   #launch(why: string): void {
     this.#options.console.beginRun();
     this.#options.console.append('panel', why);
-    this.#started = this.#options.settings.values;
     this.#watch?.beforeLaunch();
+    this.#beforeStart();
+    this.#started = this.#options.settings.values;
     try {
       this.#live = this.#newRun({ kind: 'new' });
     } catch (error) {
@@ -282,15 +288,10 @@ export class ServerControl {
 
   #show(): void {
     this.#shown = this.#state;
-    this.#keep();
-    const status = this.status();
-    for (const listener of this.#listeners) listener(status);
-  }
-
-  /** For the next sidecar. */
-  #keep(): void {
     const { processes, settings } = this.#options;
     processes.keeping?.keep(JSON.stringify(keptRunOf(this.#state.run, this.#started ?? settings.values)));
+    const status = this.status();
+    for (const listener of this.#listeners) listener(status);
   }
 
   #showBundles(): void {

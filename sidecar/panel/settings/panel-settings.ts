@@ -1,6 +1,7 @@
 import type { ToolSettings } from '../shapes/bundle-tools.ts';
 import type { Locale } from '../shapes/locales.ts';
 import type { Backend } from '../shapes/server.ts';
+import type { ServerChange } from '../shapes/server-updates.ts';
 import type { ConfigValues, SettingsDocument } from '../shapes/settings.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
@@ -12,6 +13,14 @@ export interface SettingValues extends ConfigValues, Omit<SettingsDocument, 'loc
   /** Working folder of the server, absolute; empty if not set. */
   readonly serverRoot: string;
   readonly tools: ToolSettings;
+  /** Version of the game server below `server-updates/versions`, for `{server}` in the start line. */
+  readonly serverVersion: {
+    readonly current: string | null;
+    readonly pending: string | null;
+    readonly previous: string | null;
+    readonly isOnTrial: boolean;
+    readonly last: ServerChange | null;
+  };
   readonly bridge: {
     readonly enabled: boolean;
     readonly port: number;
@@ -45,6 +54,7 @@ export const DEFAULT_SETTINGS: SettingValues = {
     ...{ gateSeconds: 30, keepVersions: 3, trashDays: 14, buildMinutes: 10, minReleaseAgeDays: 3 },
     ...{ registry: '', gitHosts: ['github.com', 'gitlab.com', 'codeberg.org'], privateHosts: [] },
   },
+  serverVersion: { current: null, pending: null, previous: null, isOnTrial: false, last: null },
   bridge: { enabled: false, port: 20773, retentionDays: 14, maxMegabytes: 256 },
 };
 

@@ -67,6 +67,10 @@ export const ERROR_STATUS = {
   'disk.full': 409,
   'bundles.name': 400,
 
+  'serverUpdates.shipped': 409,
+  'serverUpdates.line': 409,
+  'serverUpdates.target': 404,
+  'serverUpdates.archive': 409,
   'update.busy': 409,
   'update.keeper': 409,
   'update.embedded': 409,

@@ -2,6 +2,7 @@ import { compareFolder } from './compare-folder.ts';
 import { inspectZip } from './inspect-zip.ts';
 import { removeFolder } from './remove-folder.ts';
 import { sealFolder } from './seal-folder.ts';
+import { unpackServer } from './unpack-server.ts';
 import { unpackZip } from './unpack-zip.ts';
 
 /** Tasks by name: `runWork('seal-folder', …)`. */
@@ -11,4 +12,5 @@ export const TASKS = {
   'remove-folder': removeFolder,
   'inspect-zip': inspectZip,
   'unpack-zip': unpackZip,
+  'unpack-server': unpackServer,
 };

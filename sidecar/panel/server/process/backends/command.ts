@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgsStringToArgv } from 'string-argv';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
 import { LaunchError, type ServerBackend } from './backend.ts';
@@ -7,7 +8,7 @@ import { LaunchError, type ServerBackend } from './backend.ts';
 export function commandBackend(settings: SettingValues): ServerBackend {
   return {
     launch() {
-      const [command, ...args] = splitLine(settings.startLine);
+      const [command, ...args] = startWords(settings.startLine, settings);
       if (command === undefined) throw new LaunchError('the settings have no start command');
       return { command, args, folder: existingFolder(settings.serverRoot), hasChannel: false };
     },
@@ -37,6 +38,17 @@ function askByCommand(line: string): NonNullable<ServerBackend['ask']> {
 /** Splits a line into words by the rules of a shell; no shell ever runs it. */
 export function splitLine(line: string): string[] {
   return parseArgsStringToArgv(line);
+}
+
+const SERVER_PLACE = '{server}';
+
+/** Words of a start line; `{server}` in them is the folder of the chosen version. @throws LaunchError if none is chosen */
+export function startWords(line: string, { serverRoot, serverVersion }: SettingValues): string[] {
+  const words = splitLine(line);
+  if (!words.some((word) => word.includes(SERVER_PLACE))) return words;
+  if (serverVersion.current === null) throw new LaunchError('the start command has {server}, and no version is chosen');
+  const folder = join(serverRoot, 'server-updates/versions', serverVersion.current);
+  return words.map((word) => word.replaceAll(SERVER_PLACE, existingFolder(folder)));
 }
 
 /** Checked first: for a missing folder the system's message names the program. */

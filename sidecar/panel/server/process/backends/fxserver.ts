@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isRecord } from '#panel/is-record.ts';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
 import { type Health, LaunchError, type ServerBackend } from './backend.ts';
-import { existingFolder, splitLine } from './command.ts';
+import { existingFolder, startWords } from './command.ts';
 
 const CONFIG_FILE = 'server.cfg';
 const DEFAULT_PORT = 30120;
@@ -17,7 +17,7 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
   return {
     launch() {
       const folder = existingFolder(settings.serverRoot);
-      const [command, ...args] = splitLine(settings.startLine || usualStartLine(folder));
+      const [command, ...args] = startWords(settings.startLine || usualStartLine(folder), settings);
       if (command === undefined) throw new LaunchError('the settings have no start command');
       return { command, args, folder, hasChannel: false };
     },
