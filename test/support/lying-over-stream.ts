@@ -1,16 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { LyingServer } from './lying-server.ts';
-import { answerFrame, LyingStreams, type StreamedCall } from './lying-stream.ts';
+import { answerFrame, LyingStreams, type StreamBehaviour, type StreamedCall } from './lying-stream.ts';
 
 /** Answers the calls of streams by the behaviours that a test wrote for POST, so that one suite judges both ways. */
 export function answerOverStream(server: LyingServer): void {
-  new LyingStreams(server).otherwise = (call, socket) => {
+  const streams = new LyingStreams(server);
+  const answer: StreamBehaviour = (call, socket) => {
     const { path, kid, ts, nonce, sig, payload } = call;
     const envelope = { v: 1, kid, ts, nonce, payload, sig };
     const seen = { method: 'POST', path, headers: {}, body: JSON.stringify(envelope), envelope, nonce };
     server.answer(seen, new StreamedResponse(call, socket) as unknown as ServerResponse);
   };
+  streams.otherwise = answer;
+  streams.tellsTime = answer;
 }
 
 /** The part of a response of HTTP that behaviours use; ends as a frame. */

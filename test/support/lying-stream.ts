@@ -58,13 +58,16 @@ export function streamsUnsigned(status: number, code: string): StreamBehaviour {
 /** Takes the call and never answers. */
 export const streamsNothing: StreamBehaviour = () => undefined;
 
-/** The streams of a lying server: calls seen, sockets open, and how they are answered. The time is told truthfully. */
+/** The streams of a lying server: calls seen, sockets open, and how they are answered. */
 export class LyingStreams {
   readonly seen: StreamedCall[] = [];
   readonly sockets = new Set<WebSocket>();
   upgrades = 0;
   script: StreamBehaviour[] = [];
   otherwise: StreamBehaviour = streams('{"rows":[],"hasMore":false}');
+  /** Answer to requests for the time, which are not among `seen`. */
+  tellsTime: StreamBehaviour = (call, socket, server) =>
+    streams(JSON.stringify({ status: 'ok', time: Math.floor(server.now / 1000) }))(call, socket, server);
   readonly #server = new WebSocketServer({ noServer: true });
 
   /** Takes upgrades of `server` over. */
@@ -77,8 +80,7 @@ export class LyingStreams {
         opened.on('message', (message: Buffer) => {
           for (const call of readCalls(message)) {
             if (call.payload === TIME_PAYLOAD) {
-              const time = Math.floor(server.now / 1000);
-              streams(JSON.stringify({ status: 'ok', time }))(call, opened, server);
+              this.tellsTime(call, opened, server);
               continue;
             }
             this.seen.push(call);

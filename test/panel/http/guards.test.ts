@@ -304,7 +304,7 @@ describe('what is not there', () => {
     ['GET', '/api/%2e%2e/users', 404, 'route.unknown'],
     ['GET', '/api/users/%ff/access', 404, 'route.unknown'],
     ['POST', `/api/bundles/${'a'.repeat(300)}/start`, 404, 'route.unknown'],
-    ['POST', '/api/updates/check', 404, 'route.unknown'],
+    ['POST', '/api/updates/undo', 404, 'route.unknown'],
     ['POST', '/v1/find', 404, 'route.unknown'],
     ['GET', '/metrics', 404, 'route.unknown'],
     ['PUT', '/api/users/save', 405, 'method.unknown'],
