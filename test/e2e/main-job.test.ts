@@ -71,11 +71,11 @@ async function isAnswering(port: number): Promise<boolean> {
   );
 }
 
-/** Below the runner is start.ts, below that the sidecar, and below that the game server. */
-function sidecarPid(terminal: Terminal, vfs: string): number {
+/** Below the runner is start.ts, below that the keeper, and below that the sidecar and the game server. */
+function keeperPid(terminal: Terminal, vfs: string): number {
   const start = Number(childrenOf(terminal.process.pid as number)[0]);
   const pid = childrenOf(start).find((child) => commandLine(child).includes(join(vfs, 'sidecar.json')));
-  if (pid === undefined) throw new Error('there is no sidecar');
+  if (pid === undefined) throw new Error('there is no keeper');
   return pid;
 }
 
@@ -176,11 +176,11 @@ describe('npm start', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'starts a sidecar that died again, with a game server anew, and says so',
+    'starts a keeper that died again, with the sidecar and another game server, and says so',
     async () => {
-      const [server] = childrenOf(sidecarPid(terminal, vfs)) as [number];
+      const [server] = childrenOf(keeperPid(terminal, vfs)) as [number];
       const from = terminal.lines.length;
-      process.kill(sidecarPid(terminal, vfs), 'SIGKILL');
+      process.kill(keeperPid(terminal, vfs), 'SIGKILL');
       await terminal.until(/\[sidecar\] ended with signal SIGKILL; starting it again/, from);
       await terminal.until(/\[sidecar\] its api listens again/, from);
       await terminal.until(/40 characters; try/, from);
@@ -253,9 +253,10 @@ describe('npm start', () => {
     await startUp();
     const outer = terminal.process.pid as number;
     const [start] = childrenOf(outer) as [number];
-    const sidecar = sidecarPid(terminal, vfs);
-    const programs = [sidecar, ...childrenOf(sidecar)];
-    expect(programs).toHaveLength(2);
+    const keeper = keeperPid(terminal, vfs);
+    // The keeper, the sidecar and the game server.
+    const programs = [keeper, ...childrenOf(keeper)];
+    expect(programs).toHaveLength(3);
     process.kill(start, 'SIGKILL');
     await terminal.ended;
     await expect.poll(() => programs.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);

@@ -10,6 +10,8 @@ export class KeeperLink {
   readonly #channel: MessageChannel<ToSidecar, ToKeeper>;
   readonly #listeners = new Map<Kind, Listener>();
   readonly #hello = Promise.withResolvers<HelloMessage>();
+  /** Orders that came before their listener: a stop may follow the greeting at once. */
+  readonly #early = new Map<Kind, ToSidecar>();
   #isLeaving = false;
   #known: HelloMessage | null = null;
 
@@ -47,9 +49,12 @@ export class KeeperLink {
     this.#channel.send(message);
   }
 
-  /** Sets the listener of a kind; a message without a listener is dropped. */
+  /** Sets the listener of a kind. A `stop` or `go` before it waits for it; any other message without a listener is dropped. */
   on<Type extends Kind>(type: Type, listener: (message: Extract<ToSidecar, { type: Type }>) => void): void {
     this.#listeners.set(type, listener as Listener);
+    const early = this.#early.get(type);
+    this.#early.delete(type);
+    if (early !== undefined) this.#take(early);
   }
 
   /** The end of the keeper, or of this process, is no fault any more. Resolves when the last message has left. */
@@ -60,6 +65,8 @@ export class KeeperLink {
 
   #take(message: ToSidecar): void {
     if (message.type === 'hello') this.#hello.resolve(message);
-    this.#listeners.get(message.type)?.(message as never);
+    const listener = this.#listeners.get(message.type);
+    if (listener !== undefined) listener(message as never);
+    else if (message.type === 'stop' || message.type === 'go') this.#early.set(message.type, message);
   }
 }
