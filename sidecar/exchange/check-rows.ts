@@ -3,12 +3,13 @@ import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { JsonObject } from '#protocol/json.ts';
 import { type Column, columnOf, type Table } from '#protocol/schema.ts';
-import { writeValue } from '#protocol/values.ts';
 import { completeRow } from '../data/rows.ts';
 import { columnsOf } from '../data/table-columns.ts';
 import type { Engine } from '../engine/engine.ts';
 import { rowsOfText } from '../engine/model/key-order.ts';
+import { uniqueSets } from '../engine/model/physical-indexes.ts';
 import type { Row, TableTarget } from '../engine/rows.ts';
+import { rowText } from '../moving/checksum.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 
 /** A row of a file with the line on which it begins or ends. */
@@ -59,7 +60,10 @@ export class UniqueCheck {
   constructor(engine: Engine, target: TableTarget) {
     this.#engine = engine;
     this.#target = target;
-    this.#keys = uniqueKeysOf(target.table).map((columns) => ({ columns, seen: new Map() }));
+    this.#keys = uniqueSets(target.table).map((names) => ({
+      columns: names.map((name) => columnOf(target.table, name, 'key')),
+      seen: new Map(),
+    }));
   }
 
   /** @param isWritten rows that an earlier run may have put into the table: these are only remembered */
@@ -84,9 +88,9 @@ export class UniqueCheck {
     const query = { fields, sort: [], limit: rows.length, offset: 0, maxBytes: ANSWER_BYTES };
     const filter = anyOf(columns, rows);
     const page = await patiently(async () => this.#engine.find(this.#target, { ...query, filter }, statementBounds()));
-    const there = new Set(rowsOfText(columns, page.rows).map((row) => textOf(columns, row)));
+    const there = new Set(rowsOfText(columns, page.rows).map((row) => rowText(columns, row)));
     return rows
-      .filter(({ row }) => there.has(textOf(columns, row)))
+      .filter(({ row }) => there.has(rowText(columns, row)))
       .map(({ line }) => ({ line, reason: `${fields.join(', ')}: the table has this row already` }));
   }
 }
@@ -97,19 +101,10 @@ interface UniqueKey {
   readonly seen: Map<bigint, number>;
 }
 
-function uniqueKeysOf(table: Table): (readonly Column[])[] {
-  const names = [
-    ...(table.primaryKey === undefined ? [] : [table.primaryKey]),
-    ...table.columns.filter(({ unique }) => unique).map(({ name }) => [name]),
-    ...table.indexes.filter(({ unique }) => unique).map(({ columns }) => columns),
-  ];
-  return names.map((list) => list.map((name) => columnOf(table, name, 'key')));
-}
-
 /** The line that has the key already, or null. */
 function remember(key: UniqueKey, row: Row, line: number): number | null {
   if (!isWhole(key, row)) return null;
-  const digest = createHash('sha256').update(textOf(key.columns, row)).digest().readBigUInt64LE();
+  const digest = createHash('sha256').update(rowText(key.columns, row)).digest().readBigUInt64LE();
   const first = key.seen.get(digest);
   if (first !== undefined) return first;
   key.seen.set(digest, line);
@@ -123,10 +118,6 @@ function isWhole({ columns }: UniqueKey, row: Row): boolean {
 
 function namesOf({ columns }: UniqueKey): string {
   return columns.map(({ name }) => name).join(', ');
-}
-
-function textOf(columns: readonly Column[], row: Row): string {
-  return columns.map((column) => writeValue(column, row.get(column.name) ?? null)).join(',');
 }
 
 function anyOf(columns: readonly Column[], rows: readonly NumberedRow[]): Filter {
