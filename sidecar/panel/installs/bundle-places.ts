@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
+import { BUNDLES_FOLDER } from '../settings/bundles-folder.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { Backend } from '../shapes/server.ts';
 import { EntryRules, foldPath } from './entry-rules.ts';
@@ -46,7 +47,7 @@ export class BundlePlaces {
   root(): BundleRoot {
     const { backend, serverRoot } = this.#settings.values;
     if (backend === 'none' || serverRoot === '' || !isFolder(serverRoot)) throw new PanelError('bundles.unavailable');
-    const given = join(serverRoot, backend === 'fxserver' ? 'resources' : 'bundles');
+    const given = join(serverRoot, BUNDLES_FOLDER[backend]);
     if (lstatSync(given, { throwIfNoEntry: false }) === undefined) mkdirSync(given, { mode: 0o755 });
     const path = realpathSync(given);
     if (!statSync(path).isDirectory()) throw linked(`${given} is no folder`);

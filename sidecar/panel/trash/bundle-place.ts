@@ -1,11 +1,9 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
+import { BUNDLES_FOLDER } from '../settings/bundles-folder.ts';
 import type { SettingValues } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
-
-/** Folder of the bundles, by the kind of server. */
-const FOLDERS = { standalone: 'bundles', fxserver: 'resources', command: 'bundles', none: null } as const;
 
 export interface BundlePlace {
   /** Folder of all bundles, links resolved: `bundles/` itself may be a link or a mount. */
@@ -16,7 +14,7 @@ export interface BundlePlace {
 
 /** @throws PanelError `bundles.unavailable` if this kind of server has no folder of bundles */
 export async function bundlePlace({ backend, serverRoot }: SettingValues): Promise<BundlePlace> {
-  const name = FOLDERS[backend];
+  const name = BUNDLES_FOLDER[backend];
   if (name === null || serverRoot === '') throw unavailable('this kind of server has no folder of bundles');
   const folder = join(serverRoot, name);
   const bundles = await realpath(folder).catch(() => {
