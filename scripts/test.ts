@@ -19,6 +19,7 @@ import {
   repeatedCases,
   unequalCases,
 } from './check/counts.ts';
+import { minutesTable } from './check/minutes.ts';
 import { binOf, check, type Outcome, run, runChecks } from './check/run-checks.ts';
 import { chosenEngines, isServerEngine, urlVariableOf } from './servers/chosen-engines.ts';
 import { provideChromium } from './servers/chromium-program.ts';
@@ -129,6 +130,7 @@ async function testAll(): Promise<Counts[]> {
     const onGameServerNode = await testOnGameServerNode(untested);
     showEngines(report, untested);
     showRepeated(report);
+    console.log(minutesTable(report).join('\n'));
     return [...counts, tested, onGameServerNode, engineFailures(report, missing.length, Boolean(process.env.CI))];
   } finally {
     await servers.stop();

@@ -12,6 +12,7 @@ export default class CountReporter implements Reporter {
         project: module.project.name,
         file: module.relativeModuleId,
         isBroken: module.state() === 'failed',
+        ms: module.diagnostic().duration,
         cases: [...module.children.allTests()].map((test) => ({
           name: test.fullName,
           state: test.result().state,

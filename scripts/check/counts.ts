@@ -18,6 +18,8 @@ export interface ModuleReport {
   readonly file: string;
   /** It failed: in a test, or outside its tests. */
   readonly isBroken: boolean;
+  /** Milliseconds that its tests and hooks took. */
+  readonly ms: number;
   readonly cases: readonly CaseReport[];
 }
 

@@ -14,6 +14,7 @@ import {
   repeatedCases,
   unequalCases,
 } from '#scripts/check/counts.ts';
+import { minutesTable } from '#scripts/check/minutes.ts';
 import { chosenEngines } from '#scripts/servers/chosen-engines.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -24,6 +25,7 @@ const moduleOf = (states: string[], isBroken = states.includes('failed'), projec
   project,
   file,
   isBroken,
+  ms: 30_000,
   cases: states.map((state, i) => ({ name: `case ${i}`, state, attempts: 1 })),
 });
 
@@ -125,5 +127,18 @@ describe('ENGINES', () => {
     expect(() => chosenEngines({ ENGINES: 'postgres,oracle' })).toThrow(
       'ENGINES: expected some of sqlite, postgres, mysql, mongodb, got oracle',
     );
+  });
+});
+
+describe('the minutes of a run', () => {
+  it('are of each project and of the slowest files, longest first', () => {
+    const slow = { ...moduleOf(['passed'], false, 'waiting', 'b.test.ts'), ms: 90_000 };
+    expect(minutesTable(reportOf(moduleOf(['passed']), slow)).slice(1)).toEqual([
+      '   1.5  waiting',
+      '   0.5  sidecar',
+      '   1.5  waiting b.test.ts',
+      '   0.5  sidecar a.test.ts',
+    ]);
+    expect(minutesTable(null)).toEqual([]);
   });
 });
