@@ -1,3 +1,6 @@
+/** Panel contract, "Order of checks". */
+export const MAX_UPLOAD_BYTES = 256 * 2 ** 20;
+
 /** Bundle of an inspected archive: the dry run of its install. */
 export interface UploadedBundle {
   /** Folder of the archive; empty for its top. */

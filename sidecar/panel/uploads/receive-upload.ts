@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy';
 import { PanelError } from '../panel-error.ts';
+import { MAX_UPLOAD_BYTES } from '../shapes/uploads.ts';
 
-/** Panel contract, "Order of checks". */
-export const MAX_UPLOAD_BYTES = 256 * 2 ** 20;
 /** Beside the file: boundary and head of its part. */
 const MAX_FORM_BYTES = 16_384;
 const MAX_HEADER_PAIRS = 20;

@@ -10,10 +10,10 @@ import type { Installs } from '../installs/installs.ts';
 import type { JobCaller, RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import type { InstallOutcome } from '../shapes/installs.ts';
-import type { Upload, UploadedBundle } from '../shapes/uploads.ts';
+import { MAX_UPLOAD_BYTES, type Upload, type UploadedBundle } from '../shapes/uploads.ts';
 import type { InspectedBundle } from '../work/inspect-zip.ts';
 import { runWork } from '../work/run-work.ts';
-import { MAX_UPLOAD_BYTES, receiveUpload } from './receive-upload.ts';
+import { receiveUpload } from './receive-upload.ts';
 import type { StoredUpload, UploadStore } from './upload-store.ts';
 
 const KEPT_MS = 24 * 3_600_000;

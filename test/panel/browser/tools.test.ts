@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
@@ -84,6 +85,51 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     await page.getByText('Done', { exact: true }).waitFor();
     expect(existsSync(folderOf('casino'))).toBe(true);
     await phone.getByText('The trash is empty').waitFor();
+  });
+
+  it('name the entry of an archive at fault, show what an install would change, and do it', async () => {
+    await go('bundles');
+    await page.getByRole('link', { name: 'Upload bundles' }).click();
+    const archive = (files: Readonly<Record<string, string>>) => ({
+      ...{ name: 'shops.zip', mimeType: 'application/zip' },
+      buffer: Buffer.from(
+        zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)]))),
+      ),
+    });
+    const manifest = (version: string, more: object = {}) => JSON.stringify({ version, server: 'server.js', ...more });
+    await expectAccessible(page);
+    await page.getByLabel('ZIP archive').setInputFiles(archive({ 'shop/bundle.json': '{}', 'shop/../../x.js': '' }));
+    await page.getByRole('alert').getByText('shop/../../x.js').waitFor();
+    const bundles = {
+      ...{ 'all/casino/bundle.json': manifest('2.0.0'), 'all/casino/server.js': 'export default () => {};' },
+      'all/very_long_name_of_a_shop_that_sells_everything_one_could_ever_need_and_more_of_it/bundle.json': manifest(
+        '1.0.0',
+        { dependencies: ['no_such_bundle'] },
+      ),
+      'all/very_long_name_of_a_shop_that_sells_everything_one_could_ever_need_and_more_of_it/server.js': '',
+      'all/readme.txt': 'hello',
+    };
+    await page.getByLabel('ZIP archive').setInputFiles(archive(bundles));
+    await page.getByText('Installed by hand: edits cannot be told apart.').waitFor();
+    await page.getByText('It needs bundles that are neither installed nor in the archive: no_such_bundle').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Install 2 bundles' }).click();
+    await page.getByText('Done', { exact: true }).waitFor();
+    expect(readFileSync(join(folderOf('casino'), 'bundle.json'), 'utf8')).toBe(manifest('2.0.0'));
+
+    writeFileSync(join(folderOf('casino'), 'server.js'), 'edited by hand');
+    writeFileSync(join(folderOf('casino'), 'bundle.json'), `${manifest('2.0.0')} `);
+    await go('tools/upload', phone);
+    const next = { ...bundles, 'all/casino/bundle.json': manifest('3.0.0') };
+    await phone.getByLabel('ZIP archive').setInputFiles(archive(next));
+    await phone.getByText('2 files were edited on the server').waitFor();
+    await phone.getByLabel('bundle.json').selectOption('Overwrite it');
+    expect(await phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(phone);
+    await phone.getByRole('button', { name: 'Install 1 bundle' }).click();
+    await phone.getByText('Done', { exact: true }).waitFor();
+    expect(readFileSync(join(folderOf('casino'), 'bundle.json'), 'utf8')).toBe(manifest('3.0.0'));
+    expect(readFileSync(join(folderOf('casino'), 'server.js'), 'utf8')).toBe('edited by hand');
   });
 
   it('list the jobs, and keep settings in their bounds', async () => {

@@ -38,7 +38,7 @@ function BundleList() {
   useEffect(() => setTold(null), [loaded.data]);
   const [search, setSearch] = useState('');
   return (
-    <PageFrame title={t('bundles.title')}>
+    <PageFrame title={t('bundles.title')} actions={<UploadLink />}>
       <ServerNotice />
       <Ready of={loaded}>
         {({ bundles }) => {
@@ -58,6 +58,16 @@ function BundleList() {
         }}
       </Ready>
     </PageFrame>
+  );
+}
+
+function UploadLink() {
+  const can = useCan();
+  if (!can('bundles.upload')) return null;
+  return (
+    <a class="button" href={linkTo('tools', ['upload'])}>
+      {t('bundles.upload')}
+    </a>
   );
 }
 

@@ -67,25 +67,29 @@ export async function fetchSession(): Promise<SessionReply> {
   return reply;
 }
 
-function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  return ask(path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-CSRF': token },
-    body: JSON.stringify(body),
-    ...(signal === undefined ? {} : { signal }),
-  });
+/** Sends a POST with the token of the session. */
+type Send = (token: string) => Promise<Response>;
+
+function sendJson(path: string, body: unknown, signal?: AbortSignal): Send {
+  return (csrf) =>
+    ask(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-CSRF': csrf },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
 }
 
 /** Sent once more after `csrf.invalid`, but only where the session is still that of the account the page shows. */
-async function postOnceMore(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const response = await post(path, body, signal);
+async function sendOnceMore(send: Send): Promise<Response> {
+  const response = await send(token);
   if (response.status !== 400) return response;
   const { error } = (await response
     .clone()
     .json()
     .catch(() => ({}))) as { error?: string };
   if (error !== 'csrf.invalid') return response;
-  return listener.renewed(await fetchSession()) ? post(path, body, signal) : response;
+  return listener.renewed(await fetchSession()) ? send(token) : response;
 }
 
 async function answered<T>(work: Promise<Response>, take: (response: Response) => Promise<T>): Promise<T> {
@@ -113,6 +117,10 @@ export const api = {
     return answered(ask(withQuery(path, query), signal === undefined ? {} : { signal }), textOf);
   },
   post<T = unknown>(path: string, body: unknown = {}, signal?: AbortSignal): Promise<T> {
-    return answered(postOnceMore(path, body, signal), read<T>);
+    return answered(sendOnceMore(sendJson(path, body, signal)), read<T>);
+  },
+  /** A POST that `send` makes in its own way, such as with a report of its progress. */
+  postBy<T>(send: Send): Promise<T> {
+    return answered(sendOnceMore(send), read<T>);
   },
 };

@@ -13,5 +13,6 @@ export function faultText(error: unknown): string {
   const until = wait === null ? '' : ` ${t('common.tryAgainIn', { wait: duration(wait * 1000) })}`;
   // The reason of a refused value names its column and says what to write.
   if (error.key === 'database.request' && error.detail !== '') return error.detail;
-  return error.detail === '' ? `${text}${until}` : `${text}${until} (${error.detail})`;
+  const reasons = [error.entry, error.detail].filter((part) => part !== '');
+  return reasons.length === 0 ? `${text}${until}` : `${text}${until} (${reasons.join(': ')})`;
 }

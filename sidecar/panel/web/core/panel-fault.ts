@@ -9,6 +9,8 @@ export class PanelFault extends Error {
   readonly reason: string | null;
   /** The folder that this text names. */
   readonly folder: string;
+  /** Entry of an archive at fault; empty if the refusal names none. */
+  readonly entry: string;
   readonly retryAfterSeconds: number | null;
 
   constructor(key: string, status: number, reply: Readonly<Record<string, unknown>> = {}, retryAfter?: number | null) {
@@ -19,6 +21,7 @@ export class PanelFault extends Error {
     this.detail = typeof reply.detail === 'string' ? reply.detail : '';
     this.reason = typeof reply.reason === 'string' ? reply.reason : null;
     this.folder = typeof reply.folder === 'string' ? reply.folder : '';
+    this.entry = typeof reply.entry === 'string' ? reply.entry : '';
     this.retryAfterSeconds = retryAfter ?? null;
   }
 }

@@ -16,6 +16,7 @@ import { ProjectPage } from './project-page.tsx';
 import { SourcesView } from './sources-view.tsx';
 import { ToolSettingsView } from './tool-settings-view.tsx';
 import { TrashView } from './trash-view.tsx';
+import { UploadView } from './upload-view.tsx';
 import { useSwitch } from './use-switch.ts';
 
 /** `#/tools/jobs/ID` is one job; the parts beside it are tabs. */
@@ -25,6 +26,7 @@ export function ToolsPage() {
   const { isOn, loaded } = useSwitch();
   const parts = [
     'jobs' as const,
+    ...(can('bundles.upload') ? (['upload'] as const) : []),
     ...(can('bundles.build') ? (['sources'] as const) : []),
     ...(can('bundles.delete') ? (['trash'] as const) : []),
     ...(can('bundles.settings') || can('settings.write') ? (['settings'] as const) : []),
@@ -40,6 +42,7 @@ export function ToolsPage() {
       <Ready of={loaded}>
         {() => <Switch isOn={isOn === true} onChange={loaded.reload} isShown={part === 'settings'} />}
       </Ready>
+      {part === 'upload' && isOn === true && can('bundles.upload') && <UploadView />}
       {part === 'sources' && isOn === true && can('bundles.build') && <Sources name={id} step={step} />}
       {part === 'trash' && <TrashView />}
       {part === 'settings' && isOn === true && can('bundles.settings') && <ToolSettingsView />}
