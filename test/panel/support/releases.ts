@@ -43,7 +43,7 @@ export interface ReleaseOptions {
 export function makeRelease({ version, key, start, change, spoil }: ReleaseOptions): Uint8Array {
   if (!existsSync(join(DIST, 'main.js'))) throw new Error('dist/ is missing: npm run build');
   const folder = join(testFolder(), 'sidecar');
-  cpSync(DIST, folder, { recursive: true });
+  cpSync(DIST, folder, { recursive: true, filter: isForThisMachine });
   const manifest = join(folder, 'package.json');
   writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]*"/, `"version": "${version}"`));
   if (start !== undefined) {
@@ -57,4 +57,9 @@ export function makeRelease({ version, key, start, change, spoil }: ReleaseOptio
   const bytes = zipFolder(folder, 'sidecar');
   rmSync(folder, { recursive: true });
   return bytes;
+}
+
+/** Programs of other machines are most of a release's bytes, and would be packed and unpacked in each case. */
+function isForThisMachine(path: string): boolean {
+  return !path.endsWith('.node') || (path.includes(process.platform) && path.includes(process.arch));
 }
