@@ -8,7 +8,8 @@ import type { RunningSidecar } from './serve.ts';
 export function withBackups(running: RunningSidecar, config: SidecarConfig, log: Log): RunningSidecar {
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
   const program = process.argv[1] as string;
-  const backups = ScheduledBackups.start({ backup: config.backup, configFile: config.file, program, log: engineLog });
+  const { backup, dataFolder, file: configFile } = config;
+  const backups = ScheduledBackups.start({ backup, dataFolder, configFile, program, log: engineLog });
   return {
     ...running,
     stop: async (keepsServer) => {

@@ -64,6 +64,7 @@ const SIDECAR_PARTS = [
   'sidecar/importing/',
   'sidecar/exchange/',
   'sidecar/backup/',
+  'sidecar/backup/remote/',
   'sidecar/commands/',
   'sidecar/embedded/',
   'sidecar/panel/',
@@ -118,9 +119,16 @@ export const ZONES: readonly Zone[] = [
     zones: ['sidecar/moving/', 'sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
     packages: ['mysql2'],
   },
+  // Places off the machine, and what goes there.
+  {
+    path: 'sidecar/backup/remote/',
+    zones: ['sidecar/backup/', 'sidecar/moving/', 'sidecar/write-behind/journal/', 'sidecar/config/'],
+    packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'age-encryption', 'better-sqlite3', 'tar', 'zod'],
+  },
   {
     path: 'sidecar/backup/',
     zones: [
+      'sidecar/backup/remote/',
       'sidecar/moving/',
       'sidecar/write-behind/',
       'sidecar/write-behind/journal/',
@@ -130,7 +138,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/engine/',
       PROTOCOL,
     ],
-    packages: ['zod'],
+    packages: ['better-sqlite3', 'zod'],
   },
   {
     path: 'sidecar/data/',

@@ -68,6 +68,16 @@ export function provideLua(say: (line: string) => void): Promise<readonly string
   return provideRunning({ name: 'lua5.4', path: 'usr/bin/lua5.4', packages: ['lua5.4', 'libreadline8'] }, say);
 }
 
+/** `age`, which must open what we encrypt: how it is called. Throws an Error with the reason why there is none here. */
+export function provideAge(say: (line: string) => void): Promise<readonly string[]> {
+  return provideDebianProgram({ name: 'age', path: 'usr/bin/age', packages: ['age'] }, say);
+}
+
+/** `zstd`, which must open what we compress. Throws an Error with the reason why there is none here. */
+export function provideZstd(say: (line: string) => void): Promise<readonly string[]> {
+  return provideDebianProgram({ name: 'zstd', path: 'usr/bin/zstd', packages: ['zstd', 'liblz4-1'] }, say);
+}
+
 async function provideRunning(program: DebianProgram, say: (line: string) => void): Promise<readonly string[]> {
   const argv = await provideDebianProgram(program, say);
   const { status, stderr } = spawnSync(`${argv[0]}`, [...argv.slice(1), '-v'], { encoding: 'utf8' });

@@ -42,10 +42,7 @@ function manifestOf(path: string): Manifest | null {
  * that looks like a backup. One at a time in a folder; what earlier ones have left is removed. Returns the path.
  */
 export async function inNewBackup(folder: string, now: number, fill: (path: string) => Promise<void>): Promise<string> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const lock = await NODE_DISK.lock(folder);
-  if (lock === null) throw new MoveRefused(`another backup into ${folder} is running`);
-  try {
+  return withBackupFolder(folder, async () => {
     removePartial(folder);
     const path = freeName(folder, now);
     const partial = `${path}${PARTIAL}`;
@@ -59,6 +56,16 @@ export async function inNewBackup(folder: string, now: number, fill: (path: stri
       rmSync(partial, { recursive: true, force: true });
     }
     return path;
+  });
+}
+
+/** Runs `work` while no other process writes, sends or deletes backups of the folder. @throws MoveRefused if one does */
+export async function withBackupFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = await NODE_DISK.lock(folder);
+  if (lock === null) throw new MoveRefused(`another backup into ${folder} is running`);
+  try {
+    return await work();
   } finally {
     lock.release();
   }

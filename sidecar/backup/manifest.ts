@@ -5,14 +5,21 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { MoveRefused } from '../moving/report.ts';
 
-/** Grows when a program of before could not restore what a newer one writes. */
-const FORMAT = 1;
+/** Grows when a program of before could not restore what a newer one writes. Format 1 has the first two files alone. */
+const FORMAT = 2;
 
 export const MANIFEST = 'manifest.json';
 /** All rows, in the form in which `copy` brings them to SQLite. */
 export const CONTAINER = 'database.sqlite';
 /** Acknowledged writes that wait for the database: a line of JSON each. */
 export const WAITING = 'waiting.jsonl';
+/** The panel's own file: accounts, settings, audit log. */
+export const PANEL = 'panel.sqlite';
+/** The configuration without its secrets. */
+export const CONFIGURATION = 'sidecar.json';
+
+const FILES = [CONTAINER, WAITING, PANEL, CONFIGURATION] as const;
+export type BackupFile = (typeof FILES)[number];
 
 const count = z.number().int().min(0);
 const place = z.object({ label: z.string(), rows: count, checksum: z.string() });
@@ -23,10 +30,10 @@ const namespace = z.object({
   /** In `waiting.jsonl`; the rows may have some of them, as the place of the queue tells. */
   waitingWrites: count,
 });
-const file = z.object({ name: z.enum([CONTAINER, WAITING]), bytes: count, sha256: z.string() });
+const file = z.object({ name: z.enum(FILES), bytes: count, sha256: z.string() });
 
 const manifest = z.object({
-  format: z.literal(FORMAT),
+  format: z.int().min(1).max(FORMAT),
   /** The moment whose state it is, ISO 8601 UTC. */
   time: z.iso.datetime(),
   /** Place of the source, without account and password. */
@@ -34,8 +41,12 @@ const manifest = z.object({
   /** Id of the journal that the waiting writes come from; null if there was none. */
   journal: z.string().nullable(),
   namespaces: z.array(namespace),
-  files: z.array(file).length(2),
+  files: z.array(file).check(z.refine((files) => [CONTAINER, WAITING].every((name) => isOnce(files, name)))),
 });
+
+function isOnce(files: readonly { readonly name: string }[], wanted: string): boolean {
+  return files.filter(({ name }) => name === wanted).length === 1;
+}
 
 /** Description of a complete backup, written last. */
 export type Manifest = z.output<typeof manifest>;
@@ -47,22 +58,37 @@ export function newManifest(facts: Omit<Manifest, 'format'>): Manifest {
 
 /** Without reading the other files. @throws MoveRefused for what is no complete backup of this program */
 export function readManifest(folder: string): Manifest {
-  let json: unknown;
   try {
-    json = JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8'));
+    return parseManifest(readFileSync(join(folder, MANIFEST), 'utf8'), folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new MoveRefused(
-      `${folder} is no complete backup: its ${MANIFEST} ${code === undefined ? 'is damaged' : `cannot be read (${code})`}`,
-    );
+    if (code === undefined) throw error;
+    throw new MoveRefused(`${folder} is no complete backup: its ${MANIFEST} cannot be read (${code})`);
   }
-  const format = (json as { format?: unknown } | null)?.format;
-  if (typeof format === 'number' && format > FORMAT) {
-    throw new MoveRefused(`the backup ${folder} was written by a newer version of this program`);
+}
+
+/** @param backup its name, for errors. @throws MoveRefused */
+export function parseManifest(text: string, backup: string): Manifest {
+  const json = jsonOrNull(text) as { format?: unknown } | null;
+  if (typeof json?.format === 'number' && json.format > FORMAT) {
+    throw new MoveRefused(`the backup ${backup} was written by a newer version of this program`);
   }
   const read = manifest.safeParse(json);
-  if (!read.success) throw new MoveRefused(`${folder} is no complete backup: its ${MANIFEST} is damaged`);
+  if (!read.success) throw new MoveRefused(`${backup} is no complete backup: its ${MANIFEST} is damaged`);
   return read.data;
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Rows of all tables, those in quarantine too. */
+export function rowsOf({ namespaces }: Pick<Manifest, 'namespaces'>): number {
+  return namespaces.flatMap(({ places }) => places).reduce((sum, { rows }) => sum + rows, 0);
 }
 
 /** @throws MoveRefused if a file is not, byte for byte, as the manifest says */
@@ -80,6 +106,6 @@ export async function checkFiles(folder: string, { files }: Manifest): Promise<v
 export async function describeFile(path: string): Promise<Manifest['files'][number]> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
-  const name = basename(path) === CONTAINER ? CONTAINER : WAITING;
+  const name = basename(path) as BackupFile;
   return { name, bytes: statSync(path).size, sha256: hash.digest('hex') };
 }

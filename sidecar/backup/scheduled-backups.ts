@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import type { BackupConfig, BackupSchedule } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { listBackups } from './backup-folder.ts';
+import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
+import type { MadeAndSent, SentResult } from './make-backup.ts';
+import { isNewestUnsent } from './remote/sent-index.ts';
 
 export interface ScheduledBackupsOptions {
   readonly backup: BackupConfig;
+  /** Folder of what the sidecar must remember. */
+  readonly dataFolder: string;
   /** sidecar.json, absolute. */
   readonly configFile: string;
   /** `main.js`. */
@@ -16,24 +19,23 @@ export interface ScheduledBackupsOptions {
 /** The clock may be set meanwhile, and a timer cannot wait for weeks. */
 const LOOK_EVERY_MS = 30_000;
 const RETRY_MS = 900_000;
-const STOP_MS = 5000;
 
-/**
- * Makes backups when they are due, each in a process of its own, so that requests do not wait for it and a fault in it
- * ends nothing else.
- */
+/** Makes backups when they are due, and sends again what could not be sent. */
 export class ScheduledBackups {
   readonly #options: ScheduledBackupsOptions;
   readonly #schedule: BackupSchedule;
+  readonly #program: BackupProgram;
   #timer: NodeJS.Timeout | null = null;
-  #child: ChildProcess | null = null;
   #running: Promise<void> = Promise.resolve();
   #failedAt: number | null = null;
+  /** When the newest local backup could not be sent; 0 after a start. */
+  #unsentAt: number | null = null;
   #isStopped = false;
 
   private constructor(options: ScheduledBackupsOptions, schedule: BackupSchedule) {
     this.#options = options;
     this.#schedule = schedule;
+    this.#program = new BackupProgram(options.program);
   }
 
   /** Null if the configuration has no schedule. */
@@ -41,6 +43,7 @@ export class ScheduledBackups {
     const { schedule } = options.backup;
     if (schedule === null) return null;
     const backups = new ScheduledBackups(options, schedule);
+    if (isNewestUnsent(options)) backups.#unsentAt = 0;
     backups.#look();
     return backups;
   }
@@ -49,23 +52,31 @@ export class ScheduledBackups {
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#child?.kill('SIGTERM');
-    const killer = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_MS);
+    this.#program.stop();
     await this.#running;
-    clearTimeout(killer);
   }
 
   #look(): void {
     if (this.#isStopped) return;
-    if (this.#dueAt() <= Date.now()) {
-      this.#running = this.#make()
-        .catch((error: unknown) => this.#failed((error as Error).message))
-        .finally(() => this.#lookLater());
-    } else this.#lookLater();
+    const work = this.#dueWork();
+    if (work === null) {
+      this.#lookLater();
+      return;
+    }
+    this.#running = work()
+      .catch((error: unknown) => this.#failed((error as Error).message))
+      .finally(() => this.#lookLater());
   }
 
   #lookLater(): void {
     if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  #dueWork(): (() => Promise<void>) | null {
+    const now = Date.now();
+    if (this.#dueAt() <= now) return () => this.#make();
+    if (this.#unsentAt !== null && this.#unsentAt + RETRY_MS <= now) return () => this.#send();
+    return null;
   }
 
   #dueAt(): number {
@@ -80,16 +91,42 @@ export class ScheduledBackups {
   }
 
   async #make(): Promise<void> {
-    const { backup, configFile, program, log } = this.#options;
-    const ended = await this.#run([program, 'backup', '--config', configFile, '--json', '--keep', String(backup.keep)]);
+    const { backup, configFile, log } = this.#options;
+    const ended = await this.#run(['backup', '--config', configFile, '--json', '--keep', String(backup.keep)]);
+    if (ended.output === '') throw new Error(causeOf(ended));
+    const { path, rows, bytes, removed, remote } = JSON.parse(ended.output) as MadeAndSent;
+    log('info', 'backup made', { path, rows, bytes, deleted: removed.join(', ') });
+    this.#failedAt = null;
+    this.#tellSent(remote);
+  }
+
+  async #send(): Promise<void> {
+    const ended = await this.#run(['backup', 'send', '--config', this.#options.configFile, '--json']);
+    if (ended.output === '') this.#tellSent({ error: causeOf(ended) });
+    else this.#tellSent((JSON.parse(ended.output) as { readonly remote: SentResult }).remote);
+  }
+
+  async #run(args: readonly string[]): Promise<Ended> {
+    const ended = await this.#program.run(args);
     for (const line of ended.errors.filter((each) => each.startsWith('warning: '))) {
-      log('warn', 'a backup was made with a warning', { cause: line });
+      this.#options.log('warn', 'a backup was made with a warning', { cause: line });
     }
-    if (ended.code === 0) {
-      const { path, rows, bytes, removed } = JSON.parse(ended.output) as MadeByCommand;
-      log('info', 'backup made', { path, rows, bytes, deleted: removed.join(', ') });
-      this.#failedAt = null;
-    } else this.#failed(ended.errors.at(-1) ?? `its process ended with ${ended.code}`);
+    return ended;
+  }
+
+  #tellSent(remote: SentResult | null): void {
+    if (remote === null || this.#isStopped) return;
+    const { log } = this.#options;
+    if ('error' in remote) {
+      this.#unsentAt = Date.now();
+      log('error', 'the backup is on this machine only: it could not be sent; it is tried again every 15 minutes', {
+        cause: remote.error,
+      });
+      return;
+    }
+    this.#unsentAt = null;
+    const { object, bytes, deleted } = remote;
+    log('info', 'backup sent', { object, bytes, deleted: deleted.join(', ') });
   }
 
   #failed(cause: string): void {
@@ -99,36 +136,6 @@ export class ScheduledBackups {
       cause,
     });
   }
-
-  async #run(args: readonly string[]): Promise<Ended> {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    this.#child = child;
-    try {
-      const { promise, resolve } = Promise.withResolvers<number | string>();
-      child.once('error', (error) => resolve(error.message));
-      child.once('close', (code, signal) => resolve(code ?? `${signal}`));
-      const [code, output, errors] = await Promise.all([promise, text(child.stdout), text(child.stderr)]);
-      return { code, output, errors: errors.split('\n').filter((line) => line !== '') };
-    } catch (error) {
-      return { code: (error as Error).message, output: '', errors: [] };
-    } finally {
-      this.#child = null;
-    }
-  }
-}
-
-interface MadeByCommand {
-  readonly path: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly removed: readonly string[];
-}
-
-interface Ended {
-  /** Exit code, or the reason why there was none. */
-  readonly code: number | string;
-  readonly output: string;
-  readonly errors: readonly string[];
 }
 
 const HOUR_MS = 3_600_000;

@@ -17,7 +17,8 @@ import { storedSchema } from '../moving/revision.ts';
 import { openTarget, prepareTarget } from '../moving/target.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 import { inNewBackup } from './backup-folder.ts';
-import { type BackedUpNamespace, CONTAINER, describeFile, MANIFEST, newManifest, WAITING } from './manifest.ts';
+import { type BackedUpNamespace, CONTAINER, describeFile, MANIFEST, newManifest, rowsOf, WAITING } from './manifest.ts';
+import { copyOwnFiles, type OwnFiles } from './own-files.ts';
 import { readSource } from './source-view.ts';
 import { copyWaiting, type WaitingWrites } from './waiting-writes.ts';
 
@@ -29,6 +30,7 @@ export interface BackupOptions {
   readonly journal: string;
   /** Where backups are kept. */
   readonly folder: string;
+  readonly own: OwnFiles;
   readonly log: EngineLog;
   readonly report: MoveReport;
   readonly signal: AbortSignal;
@@ -78,14 +80,14 @@ async function fill(
   );
   rmSync(scratch, { recursive: true });
   await inContainer(folder, log, (engine) => checkAgain(engine, namespaces));
+  const own = copyOwnFiles(options.own, folder);
   const files = [];
-  for (const name of [CONTAINER, WAITING]) files.push(await describeFile(flushed(join(folder, name))));
+  for (const name of [CONTAINER, WAITING, ...own]) files.push(await describeFile(flushed(join(folder, name))));
   const journal = await findJournalId(journalFolder);
   const text = JSON.stringify(newManifest({ time, source, journal, namespaces, files }), null, 2);
   writeFileSync(join(folder, MANIFEST), `${text}\n`, { mode: 0o600, flag: 'wx' });
   flushed(join(folder, MANIFEST));
-  const rows = namespaces.flatMap(({ places }) => places).reduce((sum, place) => sum + place.rows, 0);
-  return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+  return { rows: rowsOf({ namespaces }), bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
 async function inContainer<T>(folder: string, log: EngineLog, work: (engine: Engine) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { listBackups, removeOld } from '../backup/backup-folder.ts';
-import { type MadeBackup, writeBackup } from '../backup/write-backup.ts';
+import { type MadeAndSent, makeBackup, type SentResult, sendNewest } from '../backup/make-backup.ts';
+import { newIdentity } from '../backup/remote/identity.ts';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
 import { grouped } from '../moving/report.ts';
 import {
@@ -12,8 +12,8 @@ import {
   readingArguments,
   UsageError,
 } from './arguments.ts';
+import { listAll, sizeOf } from './backup-list.ts';
 import type { MoveIo } from './command-process.ts';
-import { alignedLines } from './lines.ts';
 import { checkThere, databaseName, logOf } from './with-engine.ts';
 
 export const BACKUP_OPTIONS = {
@@ -24,33 +24,58 @@ export const BACKUP_OPTIONS = {
   ...CONFIG_OPTION,
 } as const satisfies CommandOptions;
 
+interface BackupCall {
+  readonly config: SidecarConfig;
+  readonly folder: string;
+  readonly keep: number | null;
+  readonly isJson: boolean;
+  readonly io: MoveIo;
+}
+
 /** `backup` (docs/backup.md), beside a running sidecar. @throws with one line; then no backup was made */
 export async function runBackup(args: readonly string[], io: MoveIo): Promise<boolean> {
-  const { values } = readingArguments(() => parseArgs({ args: [...args], options: BACKUP_OPTIONS }));
+  const { values, positionals } = readingArguments(() =>
+    parseArgs({ args: [...args], options: BACKUP_OPTIONS, allowPositionals: true }),
+  );
   const { to, keep, json = false, list = false } = values;
   if (keep !== undefined && !/^[1-9]\d{0,4}$/.test(keep))
     throw new UsageError(`--keep: expected a number from 1, got ${keep}`);
+  const [word = 'make', ...more] = positionals;
+  if (more.length > 0) throw new UsageError(`expected one word after backup, got ${positionals.join(' ')}`);
+  if (word === 'keygen') return keygen(json, io);
   const config = loadConfig(values.config ?? DEFAULT_CONFIG, io.environment, true);
   const folder = to === undefined ? config.backup.folder : resolve(to);
-  if (list) return listAll(folder, json, io);
-  const made = await make(config, folder, json ? quiet(io) : io);
-  const removed = keep === undefined ? [] : removeOld(folder, Number(keep));
-  if (json) io.report.say(JSON.stringify({ ...made, removed }));
-  else tell(made, removed, io);
-  return true;
+  const call = { config, folder, keep: keep === undefined ? null : Number(keep), isJson: json, io };
+  if (list) return listAll(call);
+  if (word === 'make') return make(call);
+  if (word === 'send') return send(call);
+  throw new UsageError(`unknown word ${word} after backup; --help shows them all`);
 }
 
-function make(config: SidecarConfig, folder: string, io: MoveIo): Promise<MadeBackup> {
-  const { database, writeBehind } = config;
-  checkThere(database);
-  io.report.say(`backs up ${databaseName(database)} → ${folder}`);
-  // Pages of a cold disk may take their time.
-  const limits = { poolSize: 2, statementTimeoutMs: 60_000 };
-  return writeBackup({
-    ...{ folder, source: databaseName(database), journal: writeBehind.journal, now: Date.now },
-    ...{ log: logOf(io), report: io.report, signal: io.signal },
-    database: { ...database, ...limits },
-  });
+async function make({ config, folder, keep, isJson, io }: BackupCall): Promise<boolean> {
+  const { report, environment, signal } = isJson ? quiet(io) : io;
+  checkThere(config.database);
+  const source = databaseName(config.database);
+  report.say(`backs up ${source} → ${folder}`);
+  const made = await makeBackup({ config, environment, source, folder, keep, log: logOf(io), report, signal });
+  if (isJson) io.report.say(JSON.stringify(made));
+  else tell(made, io);
+  return isSent(made.remote, io);
+}
+
+/** Sends the newest local backup, after a failure of the second place. */
+async function send({ config, folder, isJson, io }: BackupCall): Promise<boolean> {
+  const { report, environment, signal } = isJson ? quiet(io) : io;
+  const remote = await sendNewest({ config, environment, folder, log: logOf(io), report, signal });
+  if (isJson) io.report.say(JSON.stringify({ remote }));
+  else tellSent(remote, io);
+  return isSent(remote, io);
+}
+
+function isSent(remote: SentResult | null, io: MoveIo): boolean {
+  if (remote === null || !('error' in remote)) return true;
+  io.printError(`the backup is on this machine only: ${remote.error}`);
+  return false;
 }
 
 /** Lines for people become errors there, as only warnings matter. */
@@ -62,27 +87,34 @@ function quiet(io: MoveIo): MoveIo {
   return { ...io, report: { say, begin: nothing, advance: nothing, table: nothing, end: nothing } };
 }
 
-function tell({ path, rows, bytes }: MadeBackup, removed: readonly string[], { report }: MoveIo): void {
-  report.end();
-  report.say(`made ${path}: ${grouped(rows)} rows, ${sizeOf(bytes)}, read back and equal`);
-  for (const name of removed) report.say(`deleted ${name}`);
+function tell({ path, rows, bytes, removed, remote }: MadeAndSent, io: MoveIo): void {
+  io.report.end();
+  io.report.say(`made ${path}: ${grouped(rows)} rows, ${sizeOf(bytes)}, read back and equal`);
+  for (const name of removed) io.report.say(`deleted ${name}`);
+  if (remote !== null) tellSent(remote, io);
 }
 
-function listAll(folder: string, isJson: boolean, { report }: MoveIo): boolean {
-  const backups = listBackups(folder);
-  const shown = backups.map(({ path, manifest: { time, source, namespaces, files } }) => ({
-    ...{ path, time, source, namespaces: namespaces.map(({ name }) => name) },
-    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-  }));
-  if (isJson) for (const one of shown) report.say(JSON.stringify(one));
-  else if (shown.length === 0) report.say(`there is no backup in ${folder}`);
-  else {
-    const cells = shown.map(({ path, time, bytes, namespaces }) => [time, sizeOf(bytes), namespaces.join(','), path]);
-    for (const line of alignedLines(['TIME', 'SIZE', 'NAMESPACES', 'BACKUP'], cells, ['SIZE'])) report.say(line);
+function tellSent(remote: SentResult, { report }: MoveIo): void {
+  if ('error' in remote) return;
+  report.say(`sent ${remote.object}: ${sizeOf(remote.bytes)}, SHA-256 ${remote.sha256}`);
+  for (const name of remote.deleted) report.say(`deleted ${name} there`);
+}
+
+/** The identity is shown this once, and written nowhere. */
+async function keygen(isJson: boolean, io: MoveIo): Promise<boolean> {
+  const { identity, recipient } = await newIdentity();
+  if (isJson) {
+    io.report.say(JSON.stringify({ identity, recipient }));
+    return true;
   }
+  for (const line of [`# public key: ${recipient}`, identity]) io.report.say(line);
+  io.printError('');
+  io.printError(
+    'Keep both lines above in a file on another machine, and on paper: without them no backup can be opened,',
+  );
+  io.printError(
+    'and with them every backup can. They are shown this once. On this machine belongs only, in sidecar.json:',
+  );
+  io.printError(`  "backup": { "encryptTo": ["${recipient}"] }`);
   return true;
-}
-
-function sizeOf(bytes: number): string {
-  return bytes < 1_000_000 ? `${grouped(Math.ceil(bytes / 1000))} kB` : `${grouped(Math.round(bytes / 1_000_000))} MB`;
 }

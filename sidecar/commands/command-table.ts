@@ -59,17 +59,31 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: runDoctor,
   },
   backup: {
-    about: 'writes the database and the waiting queued writes into a folder, and reads it back',
-    usage: ['[--to DIR] [--keep N] [--json] [--config FILE]', '--list [--to DIR] [--json] [--config FILE]'],
+    about: 'writes the database and the waiting queued writes into a folder, and to a second place off this machine',
+    usage: [
+      '[--to DIR] [--keep N] [--json] [--config FILE]',
+      'send [--to DIR] [--json] [--config FILE]',
+      'keygen [--json]',
+      '--list [--to DIR] [--json] [--config FILE]',
+    ],
     options: BACKUP_OPTIONS,
-    notes: ['Beside a running sidecar. A schedule stands under "backup" of the configuration: docs/backup.md.'],
+    notes: [
+      'Beside a running sidecar. Schedule, second place and encryption stand under "backup" of the configuration: docs/backup.md.',
+      'send: only sends the newest local backup, if it is not there yet. keygen: makes the keys for encrypted backups.',
+    ],
     run: (args, { moveIo }) => runBackup(args, moveIo('there is no backup')),
   },
   restore: {
     about: 'brings a backup into a database that is empty in its namespaces, whichever engine that is',
-    usage: ['BACKUP [--namespace N]… [--replace] [--config FILE]'],
+    usage: [
+      'BACKUP [--namespace N]… [--replace] [--config FILE]',
+      '--from s3|folder --latest|--at TIME [--identity FILE] [--installation ID] [--namespace N]… [--replace] --config FILE',
+      '--from s3|folder --list --config FILE',
+    ],
     options: RESTORE_OPTIONS,
-    notes: ['Stop the sidecar first.'],
+    notes: [
+      'Stop the sidecar first. With --from the configuration needs nothing but backup.remote: the backup fills in the rest.',
+    ],
     run: (args, { moveIo }) => runRestore(args, moveIo('the same command goes on where this one stopped')),
   },
   quarantine: listingCommand(

@@ -5,9 +5,16 @@ import { restoreBackup } from '../backup/restore-backup.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, readingArguments, UsageError } from './arguments.ts';
 import type { MoveIo } from './command-process.ts';
+import { type RemoteRestore, runRemoteRestore } from './restore-remote.ts';
 import { databaseName, logOf, withEngine } from './with-engine.ts';
 
 export const RESTORE_OPTIONS = {
+  from: { type: 'string', value: 's3|folder', about: 'a backup off this machine, of backup.remote' },
+  latest: { type: 'boolean', about: 'with --from: the newest backup' },
+  at: { type: 'string', value: 'TIME', about: 'with --from: the newest backup that is not after it' },
+  list: { type: 'boolean', about: 'with --from: only lists the backups that are there' },
+  identity: { type: 'string', value: 'FILE', about: 'with --from: the file that opens encrypted backups' },
+  installation: { type: 'string', value: 'ID', about: 'with --from: the installation, if the place has several' },
   namespace: {
     type: 'string',
     value: 'N',
@@ -18,27 +25,58 @@ export const RESTORE_OPTIONS = {
   ...CONFIG_OPTION,
 } as const satisfies CommandOptions;
 
-/** `restore BACKUP` (docs/backup.md). @throws with one line; the namespaces then stay as they were, or closed */
+/** `restore` (docs/backup.md). @throws with one line; the namespaces then stay as they were, or closed */
 export async function runRestore(args: readonly string[], io: MoveIo): Promise<boolean> {
   const { values, positionals } = readingArguments(() =>
     parseArgs({ args: [...args], options: RESTORE_OPTIONS, allowPositionals: true }),
   );
+  const { config = DEFAULT_CONFIG, replace = false, from, ...remote } = values;
+  const namespaces = [...new Set(values.namespace)];
+  if (from !== undefined)
+    return runRemoteRestore(remoteRestore({ ...remote, from, config, namespaces, replace }, positionals), io);
+  const foreign = (['latest', 'at', 'list', 'identity', 'installation'] as const).find(
+    (name) => remote[name] !== undefined,
+  );
+  if (foreign !== undefined) throw new UsageError(`--${foreign}: expected --from beside it`);
   const [backup, ...more] = positionals;
   if (backup === undefined || more.length > 0)
     throw new UsageError('expected: restore BACKUP; backup --list shows them');
-  const config = loadConfig(values.config ?? DEFAULT_CONFIG, io.environment, true);
+  return restoreLocal({ backup: resolve(backup), namespaces, replace }, config, io);
+}
+
+interface GivenOptions {
+  readonly from: string;
+  readonly config: string;
+  readonly namespaces: readonly string[];
+  readonly replace: boolean;
+  readonly latest?: boolean | undefined;
+  readonly list?: boolean | undefined;
+  readonly at?: string | undefined;
+  readonly identity?: string | undefined;
+  readonly installation?: string | undefined;
+}
+
+function remoteRestore(given: GivenOptions, positionals: readonly string[]): RemoteRestore {
+  const { latest = false, list = false, at = null, identity = null, installation = null } = given;
+  if (positionals.length > 0) throw new UsageError('expected no name of a backup beside --from; --at chooses one');
+  const ways = [latest, list, at !== null].filter(Boolean).length;
+  if (ways !== 1) throw new UsageError('expected exactly one of --latest, --at TIME and --list beside --from');
+  return { ...given, latest, list, at, identity, installation };
+}
+
+interface LocalRestore {
+  readonly backup: string;
+  readonly namespaces: readonly string[];
+  readonly replace: boolean;
+}
+
+async function restoreLocal(restore: LocalRestore, file: string, io: MoveIo): Promise<boolean> {
+  const config = loadConfig(file, io.environment, true);
   const { database } = config;
-  const path = resolve(backup);
-  const options = {
-    backup: path,
-    config,
-    namespaces: [...new Set(values.namespace)],
-    replace: values.replace ?? false,
-  };
-  io.report.say(`restores ${path} → ${databaseName(database)}`);
+  io.report.say(`restores ${restore.backup} → ${databaseName(database)}`);
   if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
   await withEngine(database, io, (engine) =>
-    restoreBackup({ ...options, log: logOf(io), report: io.report, signal: io.signal }, engine),
+    restoreBackup({ ...restore, config, log: logOf(io), report: io.report, signal: io.signal }, engine),
   );
   io.report.end();
   io.report.say('restored; start the sidecar');

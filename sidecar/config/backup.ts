@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { type RemoteConfig, readRemote, remoteSection } from './backup-remote.ts';
 import { ConfigError } from './config-error.ts';
-import { integer, rule, text } from './rules.ts';
+import { flag, integer, listOf, rule, text } from './rules.ts';
 
 /** `backup` of sidecar.json (docs/backup.md). */
 export const backupSection = z.strictObject({
@@ -13,6 +14,10 @@ export const backupSection = z.strictObject({
     (value) => typeof value === 'string' && /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
   ).optional(),
   keep: integer(1, 10_000).default(7),
+  remote: remoteSection.nullable().default(null),
+  encryptTo: listOf('age recipients such as "age1…"', isRecipient).default([]),
+  identityFile: text('the path of a file').nullable().default(null),
+  secrets: flag().default(false),
 });
 
 /** When a running sidecar makes backups by itself. */
@@ -29,18 +34,42 @@ export interface BackupConfig {
   readonly schedule: BackupSchedule | null;
   /** Number of scheduled backups that are kept. */
   readonly keep: number;
+  /** Second place of the backups, off this machine; null for none. */
+  readonly remote: RemoteConfig | null;
+  /** Public keys of age; with any, nothing leaves the machine in the clear. */
+  readonly encryptTo: readonly string[];
+  /** Absolute path of the key that opens encrypted backups; null if it is kept elsewhere. */
+  readonly identityFile: string | null;
+  /** Whether encrypted backups off the machine also hold the secrets. */
+  readonly secrets: boolean;
 }
 
+type BackupSection = z.output<typeof backupSection>;
+
 /** @throws ConfigError */
-export function readBackup(
-  { folder, everyHours, at, keep }: z.output<typeof backupSection>,
-  base: string,
-): BackupConfig {
+export function readBackup(section: BackupSection, base: string): BackupConfig {
+  const { folder, keep, encryptTo, identityFile, secrets } = section;
+  if (secrets && encryptTo.length === 0) {
+    throw new ConfigError('backup.secrets: expected backup.encryptTo beside it, as secrets never leave in the clear');
+  }
+  return {
+    ...{ folder: resolve(base, folder), schedule: scheduleOf(section), keep, encryptTo, secrets },
+    remote: section.remote === null ? null : readRemote(section.remote, base),
+    identityFile: identityFile === null ? null : resolve(base, identityFile),
+  };
+}
+
+function scheduleOf({ everyHours, at }: BackupSection): BackupSchedule | null {
   if (everyHours !== undefined && at !== undefined) {
     throw new ConfigError('backup: expected everyHours or at, got both');
   }
-  const [hour = 0, minute = 0] = (at ?? '').split(':').map(Number);
-  const daily = at === undefined ? null : ({ kind: 'daily', hour, minute } as const);
-  const schedule = everyHours === undefined ? daily : ({ kind: 'every', hours: everyHours } as const);
-  return { folder: resolve(base, folder), schedule, keep };
+  if (everyHours !== undefined) return { kind: 'every', hours: everyHours };
+  if (at === undefined) return null;
+  const [hour = 0, minute = 0] = at.split(':').map(Number);
+  return { kind: 'daily', hour, minute };
+}
+
+/** The form alone: its checksum is read by the library, with the first use. */
+function isRecipient(value: string): boolean {
+  return /^age1[a-z0-9]{10,4000}$/.test(value);
 }

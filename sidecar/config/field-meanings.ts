@@ -73,4 +73,24 @@ export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
   'backup.everyHours': 'hours between two scheduled backups; not with `at`',
   'backup.at': 'time of day of the daily backup; not with `everyHours`',
   'backup.keep': 'number of scheduled backups to keep',
+  'backup.remote.type': 'second place of the backups, off this machine; without `backup.remote` (null) there is none',
+  'backup.remote.path': 'folder: a folder on another disk, such as a mounted one',
+  'backup.remote.endpoint': 's3: address of the server; if omitted, that of AWS for the region',
+  'backup.remote.region': 's3: region of the bucket; if omitted, `us-east-1`',
+  'backup.remote.bucket': 's3: the bucket',
+  'backup.remote.prefix': 's3: beginning of the names of the objects',
+  'backup.remote.pathStyle':
+    "s3: whether the bucket stands in the path, as most servers besides AWS need it; if omitted, it is part of the host's name",
+  'backup.remote.accessKeyFile': 's3: a file of mode 0600 that holds the access key. Exactly one of both',
+  'backup.remote.accessKeyEnv': 's3: the environment variable that holds the access key',
+  'backup.remote.secretKeyFile': 's3: a file of mode 0600 that holds the secret key. Exactly one of both',
+  'backup.remote.secretKeyEnv': 's3: the environment variable that holds the secret key',
+  'backup.remote.keep.daily': 'number of days (UTC) whose newest backup is kept there; the newest of all always is',
+  'backup.remote.keep.weekly': 'number of ISO weeks whose newest backup is kept there',
+  'backup.remote.keep.monthly': 'number of months whose newest backup is kept there',
+  'backup.encryptTo':
+    'public keys of `main.js backup keygen`; with any, backups leave the machine encrypted, and only the other half of a key opens them',
+  'backup.identityFile':
+    'file of the other half, for drills that open backups; it opens every backup, so keep it elsewhere if drills may compare bytes only',
+  'backup.secrets': 'whether encrypted backups off the machine hold the secrets too; needs `backup.encryptTo`',
 };

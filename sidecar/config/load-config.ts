@@ -37,6 +37,12 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck
   return namingVariables(parsed.variables, () => configOf(parsed, file, environment, isCheck));
 }
 
+/** `text` as the content of FILE, with its secrets. @throws ConfigError */
+export function loadConfigText(text: string, file: string, environment: NodeJS.ProcessEnv): SidecarConfig {
+  const parsed = parseConfig(text, file, environment);
+  return namingVariables(parsed.variables, () => configOf(parsed, file, environment, true));
+}
+
 function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessEnv, isCheck: boolean): SidecarConfig {
   const { keys, ...rest } = parsed.config;
   const { folder, warnings } = parsed;
@@ -63,9 +69,14 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
     folder,
     dataFolder: at('data'),
     keys: keys.map((key, index) => readKey(key, `keys[${index}]`, place)),
-    secretVariables: new Set([rest.database.urlEnv, ...keys.map(({ secretEnv }) => secretEnv)].filter(isNamed)),
+    secretVariables: new Set(secretVariablesOf(parsed.config).filter(isNamed)),
     warnings: [...warnings, ...adviceOn(parsed.config)],
   });
+}
+
+function secretVariablesOf({ database, keys, backup: { remote } }: ConfigFile): (string | undefined)[] {
+  const ofKeys = keys.map(({ secretEnv }) => secretEnv);
+  return [database.urlEnv, remote?.accessKeyEnv, remote?.secretKeyEnv, ...ofKeys];
 }
 
 /** null stays null. */
@@ -102,7 +113,7 @@ export function parseConfig(text: string, file: string, environment: NodeJS.Proc
   const { unknown, fields: variables } = applyEnvironment(root, environment);
   const checked = configSchema.safeParse(root);
   if (!checked.success) throw new ConfigError(describeProblems(checked.error, root, variables));
-  for (const key of checked.data.keys) ownVariables.add(key.secretEnv);
+  for (const name of secretVariablesOf(checked.data)) ownVariables.add(name);
   for (const name of unknown) {
     if (!ownVariables.has(name)) warnings.push(`${name} is set, and names no setting of sidecar.json`);
   }

@@ -78,7 +78,7 @@ it('is made of the files that its page names, and of no others', async () => {
   await insert(sidecar, 'game', 'somebody');
   const backup = await backUp(here);
   await sidecar.stop();
-  expect(readdirSync(backup).toSorted()).toEqual(['database.sqlite', 'manifest.json', 'waiting.jsonl']);
+  expect(readdirSync(backup).toSorted()).toEqual(['database.sqlite', 'manifest.json', 'sidecar.json', 'waiting.jsonl']);
 });
 
 describe('queued writes', () => {

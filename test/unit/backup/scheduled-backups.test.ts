@@ -15,7 +15,11 @@ it('a program that answers something else, as one of another version may, ends n
   writeFileSync(program, 'console.log("done");');
   const lines: object[] = [];
   const backups = ScheduledBackups.start({
-    backup: { folder: join(folder, 'backups'), schedule: { kind: 'every', hours: 1 }, keep: 1 },
+    backup: {
+      ...{ folder: join(folder, 'backups'), schedule: { kind: 'every', hours: 1 }, keep: 1 },
+      ...{ remote: null, encryptTo: [], identityFile: null, secrets: false },
+    },
+    dataFolder: folder,
     configFile: join(folder, 'sidecar.json'),
     program,
     log: (level, message, fields) => lines.push({ level, message, ...fields }),

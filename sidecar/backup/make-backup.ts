@@ -1,0 +1,90 @@
+import type { SidecarConfig } from '../config/load-config.ts';
+import { readConfigText } from '../config/load-config.ts';
+import type { RawConfig } from '../config/portable-config.ts';
+import { collectSecrets } from '../config/portable-secrets.ts';
+import type { EngineLog } from '../engine/log.ts';
+import { MoveRefused, type MoveReport } from '../moving/report.ts';
+import { type KeptBackup, listBackups, removeOld, withBackupFolder } from './backup-folder.ts';
+import { RemoteBackups } from './remote/remote-backups.ts';
+import { type MadeBackup, writeBackup } from './write-backup.ts';
+
+export interface MakeOptions {
+  readonly config: SidecarConfig;
+  readonly environment: NodeJS.ProcessEnv;
+  /** The database for the owner's eyes. */
+  readonly source: string;
+  readonly folder: string;
+  /** Number of local backups that stay; null for all. */
+  readonly keep: number | null;
+  readonly log: EngineLog;
+  readonly report: MoveReport;
+  readonly signal: AbortSignal;
+}
+
+/** A backup off the machine, as `backup --json` tells of it. */
+export type SentResult =
+  | { readonly object: string; readonly bytes: number; readonly sha256: string; readonly deleted: readonly string[] }
+  /** A single line: it is on this machine only. */
+  | { readonly error: string };
+
+export interface MadeAndSent extends MadeBackup {
+  /** Names of the local backups that were deleted. */
+  readonly removed: readonly string[];
+  /** Null without `backup.remote`. */
+  readonly remote: SentResult | null;
+}
+
+/** Pages of a cold disk may take their time. */
+const LIMITS = { poolSize: 2, statementTimeoutMs: 60_000 };
+
+/** Makes a backup and, with `backup.remote`, sends it. A failure of the second place leaves the local backup. */
+export async function makeBackup(options: MakeOptions): Promise<MadeAndSent> {
+  const { config, keep, folder } = options;
+  const { database, writeBehind, panel } = config;
+  const made = await writeBackup({
+    ...{ ...options, journal: writeBehind.journal, now: Date.now },
+    database: { ...database, ...LIMITS },
+    own: { config: config.file, panel: panel.data },
+  });
+  const removed = keep === null ? [] : removeOld(folder, keep);
+  const remote = config.backup.remote === null ? null : await sendNewest(options);
+  return { ...made, removed, remote };
+}
+
+/** Sends the newest local backup, unless it is there. Never throws but for the folder itself. */
+export async function sendNewest(options: Omit<MakeOptions, 'source' | 'keep'>): Promise<SentResult> {
+  const { folder, signal } = options;
+  const newest = listBackups(folder).at(-1);
+  if (newest === undefined) throw new MoveRefused(`there is no backup in ${folder} to send`);
+  try {
+    return await withBackupFolder(folder, () => send(newest, options));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { error: (error as Error).message };
+  }
+}
+
+async function send(newest: KeptBackup, options: Omit<MakeOptions, 'source' | 'keep'>): Promise<SentResult> {
+  const { config, environment, report, signal } = options;
+  const remote = await RemoteBackups.open(config, environment);
+  try {
+    const isOurs = (one: { installation: string }) => one.installation === remote.installation;
+    const there = (await remote.list(signal)).find((one) => one.backup === newest.name && isOurs(one));
+    const known = there?.known ?? null;
+    if (known !== null && known.bytes === there?.bytes) return { ...known, deleted: [] };
+    report.say(`sends ${newest.name} → ${remote.store.place}`);
+    const { object, bytes, sha256 } = await remote.send(newest, secretsOf(config), signal);
+    const deleted = await remote.prune(signal).catch((error: unknown) => {
+      report.say(`warning: old backups off this machine were not deleted: ${(error as Error).message}`);
+      return [];
+    });
+    return { object, bytes, sha256, deleted };
+  } finally {
+    remote.close();
+  }
+}
+
+function secretsOf({ backup, file, folder }: SidecarConfig): string | null {
+  if (!backup.secrets) return null;
+  return JSON.stringify(collectSecrets(JSON.parse(readConfigText(file)) as RawConfig, folder));
+}

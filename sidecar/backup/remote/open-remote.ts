@@ -1,0 +1,30 @@
+import type { RemoteConfig, SecretPlaceOf } from '../../config/backup-remote.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { readSmallFile } from '../../config/secrets.ts';
+import { FolderStore } from './folder-store.ts';
+import type { RemoteStore } from './remote-store.ts';
+
+/** The client of S3 is read only if it is configured. Keys are read for each opening. @throws ConfigError */
+export async function openRemote(remote: RemoteConfig, environment: NodeJS.ProcessEnv): Promise<RemoteStore> {
+  if (remote.type === 'folder') return new FolderStore(remote);
+  const keys = {
+    accessKeyId: readKey(remote.accessKey, 'accessKey', environment),
+    secretAccessKey: readKey(remote.secretKey, 'secretKey', environment),
+  };
+  const { S3Store } = await import('./s3-store.ts');
+  return new S3Store(remote, keys);
+}
+
+function readKey(place: SecretPlaceOf, name: string, environment: NodeJS.ProcessEnv): string {
+  const [field, text] =
+    'file' in place
+      ? [`backup.remote.${name}File`, readSmallFile(place.file, `backup.remote.${name}File`, inPlace(environment))]
+      : [`backup.remote.${name}Env`, environment[place.variable] ?? ''];
+  const key = text.trim();
+  if (key === '') throw new ConfigError(`${field}: expected a key, got nothing`);
+  return key;
+}
+
+function inPlace(environment: NodeJS.ProcessEnv) {
+  return { folder: '/', environment, warnings: [], isMadeLater: false };
+}

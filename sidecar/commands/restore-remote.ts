@@ -1,0 +1,138 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { chooseBackup } from '../backup/remote/choose-backup.ts';
+import { readIdentities } from '../backup/remote/identity.ts';
+import { placePanel } from '../backup/remote/place-panel.ts';
+import { configurationIn, RecoveryFolder, secretsIn } from '../backup/remote/recovery-folder.ts';
+import { RemoteBackups } from '../backup/remote/remote-backups.ts';
+import { restoreBackup } from '../backup/restore-backup.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { createMissing } from '../config/first-start.ts';
+import { replaceFile, writeNew } from '../config/new-file.ts';
+import {
+  type RecoveredConfig,
+  type RecoveryStart,
+  readRecoveryStart,
+  recoverConfig,
+} from '../config/recovery-config.ts';
+import { REPLACED_FOLDER } from '../program-folder.ts';
+import { UsageError } from './arguments.ts';
+import { listRemote } from './backup-list.ts';
+import type { MoveIo } from './command-process.ts';
+import { connectorLines } from './init.ts';
+import { databaseName, logOf, withEngine } from './with-engine.ts';
+
+export interface RemoteRestore {
+  readonly config: string;
+  readonly from: string;
+  readonly latest: boolean;
+  readonly at: string | null;
+  readonly list: boolean;
+  readonly identity: string | null;
+  readonly installation: string | null;
+  readonly namespaces: readonly string[];
+  readonly replace: boolean;
+}
+
+/** `restore --from …`: a machine out of one object and one identity. A restore that was cut goes on with the same words. */
+export async function runRemoteRestore(options: RemoteRestore, io: MoveIo): Promise<boolean> {
+  const start = readRecoveryStart(options.config, io.environment);
+  const { remote } = start.backup;
+  if (remote === null) throw new ConfigError(`${options.config}: expected backup.remote, got none`);
+  if (remote.type !== options.from) throw new UsageError(`--from: backup.remote is of type ${remote.type}`);
+  const backups = await RemoteBackups.open(start, io.environment);
+  try {
+    if (options.list) {
+      listRemote(await backups.list(io.signal), false, io);
+      return true;
+    }
+    const folder = await openBackup(backups, options, start, io);
+    await recover(folder, options, start, io);
+  } finally {
+    backups.close();
+  }
+  return true;
+}
+
+/** Returns the folder of the opened backup. */
+async function openBackup(
+  backups: RemoteBackups,
+  options: RemoteRestore,
+  start: RecoveryStart,
+  io: MoveIo,
+): Promise<string> {
+  const recovery = new RecoveryFolder(start.dataFolder);
+  const begun = options.latest && options.installation === null ? recovery.begun() : null;
+  if (begun !== null) {
+    io.report.say(`goes on with ${begun.object}, which an earlier restore has opened`);
+    return recovery.pathOf(begun);
+  }
+  const at = options.at === null ? null : timeOf(options.at);
+  const chosen = chooseBackup(
+    await backups.list(io.signal),
+    { at, installation: options.installation },
+    backups.installation,
+  );
+  const folder = recovery.pathOf(chosen);
+  if (recovery.isOpen(chosen)) return folder;
+  recovery.clear();
+  const identityFile = options.identity ?? start.backup.identityFile;
+  const identities = identityFile === null ? [] : await readIdentities(identityFile, '--identity');
+  io.report.say(`opens    ${chosen.object} of ${backups.store.place}`);
+  await backups.fetch(chosen, { folder, identities, signal: io.signal });
+  return folder;
+}
+
+function timeOf(text: string): number {
+  const time = /^\d{4}-\d{2}-\d{2}(T\d{2}[:-]\d{2}([:-]\d{2}(\.\d+)?)?Z)?$/.test(text)
+    ? Date.parse(text.replace(/T(\d{2})-(\d{2})(?:-(\d{2}))?Z$/, (_, h, m, s = '00') => `T${h}:${m}:${s}Z`))
+    : Number.NaN;
+  if (Number.isNaN(time)) throw new UsageError(`--at: expected a time such as 2026-11-22T04:30:00Z, got ${text}`);
+  // A day alone means all of it.
+  return text.length === 10 ? time + 86_399_999 : time;
+}
+
+/** The configuration is written last, so that until then the same command finds the same start. */
+async function recover(folder: string, options: RemoteRestore, start: RecoveryStart, io: MoveIo): Promise<void> {
+  const recovered = recoverConfig(start, configurationIn(folder), secretsIn(folder), io.environment);
+  const { config } = recovered;
+  const { database } = config;
+  io.report.say(`restores ${folder} → ${databaseName(database)}`);
+  if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
+  const { namespaces, replace } = options;
+  const restore = { backup: folder, config, namespaces, replace, log: logOf(io), report: io.report, signal: io.signal };
+  await withEngine(database, io, (engine) => restoreBackup(restore, engine));
+  io.report.end();
+  if (await placePanel(folder, config.panel.data)) io.report.say('the panel has its accounts and settings again');
+  for (const [path, content] of recovered.files) writeNew(path, content);
+  tell(recovered, start, io);
+  replaceFile(start.file, recovered.text, 0o600);
+  createMissing(start.file, io.environment, REPLACED_FOLDER);
+  new RecoveryFolder(start.dataFolder).clear();
+  io.report.say(`restored; start the sidecar with node main.js --config ${start.file}`);
+}
+
+/** Before the file that ends the recovery is written: if it is cut here, the same command says it again. */
+function tell(
+  { config, files, newSecrets, missing }: RecoveredConfig,
+  { file }: RecoveryStart,
+  { report }: MoveIo,
+): void {
+  if (files.size > 0) report.say(`${files.size} files of secrets are there again; game servers need no change`);
+  for (const { kid, file: path } of newSecrets) report.say(`the secret of the key ${kid} is new: ${path}`);
+  if (newSecrets.length > 0) report.say('each game server that signs with such a key needs the new one:');
+  for (const { kid } of newSecrets) {
+    const key = config.keys.find((one) => one.kid === kid);
+    if (key === undefined) continue;
+    const { operations, namespaces, allowUnfilteredWrites, addresses } = key;
+    const ofFile = { kid, secretFile: `secrets/${kid}.secret`, ...{ allowUnfilteredWrites } };
+    for (const line of connectorLines(
+      config.api,
+      { ...ofFile, operations: [...operations], namespaces: [...namespaces], addresses: [...addresses] },
+      null,
+    ))
+      report.say(line);
+  }
+  for (const line of missing) report.say(`missing: ${line}`);
+  report.say(`${file} now holds what the backup's configuration adds`);
+}

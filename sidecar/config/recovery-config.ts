@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { isJsonObject, parseJson } from '#protocol/json.ts';
+import { type BackupConfig, backupSection, readBackup } from './backup.ts';
+import { ConfigError } from './config-error.ts';
+import { describeProblems } from './describe-problems.ts';
+import { applyEnvironment } from './environment.ts';
+import { pretty } from './first-start.ts';
+import { loadConfigText, readConfigText, type SidecarConfig } from './load-config.ts';
+import { mergedConfig, type RawConfig, sectionOf } from './portable-config.ts';
+import { keysOf, type PortableSecrets, pathInside, secretFilesOf } from './portable-secrets.ts';
+
+/** A configuration that says only where the backups are: the start of a recovery on an empty machine. */
+export interface RecoveryStart {
+  /** sidecar.json, absolute. */
+  readonly file: string;
+  readonly folder: string;
+  readonly dataFolder: string;
+  readonly backup: BackupConfig;
+  /** As it stands in the file. */
+  readonly given: RawConfig;
+}
+
+/** @throws ConfigError */
+export function readRecoveryStart(path: string, environment: NodeJS.ProcessEnv): RecoveryStart {
+  const text = readConfigText(path);
+  const withVariables = parseObject(text, path);
+  const { fields } = applyEnvironment(withVariables, environment);
+  const read = backupSection.safeParse(withVariables.backup ?? {});
+  if (!read.success) throw new ConfigError(`backup: ${describeProblems(read.error, withVariables.backup, fields)}`);
+  const file = resolve(path);
+  const folder = dirname(file);
+  const backup = readBackup(read.data, folder);
+  return { file, folder, dataFolder: join(folder, 'data'), backup, given: JSON.parse(text) as RawConfig };
+}
+
+function parseObject(text: string, file: string): RawConfig {
+  try {
+    const root = parseJson(text);
+    if (isJsonObject(root)) return root as RawConfig;
+  } catch (error) {
+    throw new ConfigError(`${file}: ${(error as Error).message}`);
+  }
+  throw new ConfigError(`${file}: expected a JSON object, got another value`);
+}
+
+/** Configuration of a machine that is to be made of a backup. */
+export interface RecoveredConfig {
+  readonly config: SidecarConfig;
+  /** Text of the new sidecar.json. */
+  readonly text: string;
+  /** Files of secrets to write, by absolute path: those that the backup holds and this machine lacks. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Kids whose secret is made new, with its file. */
+  readonly newSecrets: readonly { readonly kid: string; readonly file: string }[];
+  /** Lines about things that only the owner has. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * The given configuration with what it leaves out taken from the backup's. Files are only ever made below the folder of
+ * the configuration, and never in place of another one. @throws ConfigError for what the owner must set first
+ */
+export function recoverConfig(
+  { given, file, folder }: RecoveryStart,
+  backup: RawConfig,
+  secrets: PortableSecrets,
+  environment: NodeJS.ProcessEnv,
+): RecoveredConfig {
+  const merged = mergedConfig(given, backup);
+  putBackInline(merged, secrets);
+  const text = pretty(merged);
+  const config = loadConfigText(text, file, environment);
+  const files = new Map<string, string>();
+  for (const path of secretFilesOf(merged)) {
+    const inside = pathInside(path, folder);
+    const content = inside === null ? undefined : secrets.files[inside];
+    if (content !== undefined && !existsSync(join(folder, `${inside}`))) files.set(join(folder, `${inside}`), content);
+  }
+  const isThere = (path: string) => files.has(resolve(folder, path)) || existsSync(resolve(folder, path));
+  const newSecrets = keysOf(merged).flatMap(({ kid, secretFile }) =>
+    typeof secretFile === 'string' && !isThere(secretFile)
+      ? [{ kid: String(kid), file: resolve(folder, secretFile) }]
+      : [],
+  );
+  return { config, text, files, newSecrets, missing: missingOf(merged, isThere, environment) };
+}
+
+/** Secrets that stood in sidecar.json itself; a key without one gets a file. */
+function putBackInline(merged: RawConfig, { keys, databaseUrl }: PortableSecrets): void {
+  for (const key of keysOf(merged)) {
+    const isPlaced = ['secret', 'secretFile', 'secretEnv'].some((name) => key[name] !== undefined);
+    if (isPlaced) continue;
+    const secret = keys[String(key.kid)];
+    if (secret === undefined) key.secretFile = `secrets/${String(key.kid)}.secret`;
+    else key.secret = secret;
+  }
+  const database = sectionOf(merged, 'database');
+  const isServer = (database.provider ?? 'sqlite') !== 'sqlite';
+  if (!isServer || ['url', 'urlFile', 'urlEnv'].some((name) => database[name] !== undefined)) return;
+  if (databaseUrl === null) {
+    throw new ConfigError(
+      `database: the backup has no URL of the ${String(database.provider)} server, as it held a password; set url, urlFile or urlEnv, or another provider`,
+    );
+  }
+  merged.database = { ...database, url: databaseUrl };
+}
+
+function missingOf(merged: RawConfig, isThere: (path: string) => boolean, environment: NodeJS.ProcessEnv): string[] {
+  const lines: string[] = [];
+  for (const { kid, secretEnv } of keysOf(merged)) {
+    if (typeof secretEnv === 'string' && environment[secretEnv] === undefined)
+      lines.push(`the secret of the key ${String(kid)} is expected in the variable ${secretEnv}`);
+  }
+  const { urlEnv } = sectionOf(merged, 'database');
+  if (typeof urlEnv === 'string' && environment[urlEnv] === undefined)
+    lines.push(`the URL of the database is expected in the variable ${urlEnv}`);
+  const tls = sectionOf(sectionOf(merged, 'api'), 'tls');
+  for (const name of ['certFile', 'keyFile']) {
+    const path = tls[name];
+    if (typeof path === 'string' && !isThere(path)) lines.push(`api.tls.${name} is expected as ${path}`);
+  }
+  if (!isThere('secrets/accounts.key'))
+    lines.push('stored tokens of git accounts cannot be read: enter them in the panel again (if there were any)');
+  return lines;
+}

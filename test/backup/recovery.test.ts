@@ -1,0 +1,201 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { provideAge, provideZstd } from '#scripts/servers/debian-program.ts';
+import { runBackup } from '#sidecar/commands/backup.ts';
+import { runRestore } from '#sidecar/commands/restore.ts';
+import { copyIo } from '../support/copy-io.ts';
+import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { testFolder } from '../support/test-folder.ts';
+
+/** From a machine that plays to an empty one, by way of a folder on another disk. */
+
+const LATER = () => Date.now() + 61_000;
+const TABLE = {
+  name: 'kills',
+  primaryKey: ['id'],
+  columns: [
+    { name: 'id', type: 'int64', autoIncrement: true },
+    { name: 'who', type: 'string', nullable: true },
+  ],
+};
+
+let age: readonly string[];
+let zstd: readonly string[];
+let [here, there, disk] = ['', '', ''];
+
+beforeAll(async () => {
+  const say = () => undefined;
+  [age, zstd] = [await provideAge(say), await provideZstd(say)];
+});
+
+beforeEach(() => {
+  [here, there, disk] = [testFolder(), testFolder(), join(testFolder(), 'disk')];
+  mkdirSync(disk);
+});
+
+async function play(names: readonly string[], backup: object): Promise<TestSidecar> {
+  const sidecar = await startSidecar({
+    folder: here,
+    config: { backup: { remote: { type: 'folder', path: disk }, ...backup } },
+  });
+  await sidecar.client.must('schema.sync', { namespace: 'game', schema: { tables: [TABLE] } });
+  await sidecar.client.must('insert', { namespace: 'game', table: 'kills', rows: names.map((who) => ({ who })) });
+  return sidecar;
+}
+
+async function namesOf({ client }: TestSidecar): Promise<string[]> {
+  const { rows } = await client.must<{ rows: { who: string }[] }>('find', { namespace: 'game', table: 'kills' });
+  return rows.map(({ who }) => who);
+}
+
+/** Result of `backup --json`, and its lines of errors. */
+async function backUp(...args: string[]) {
+  const { io, lines, errors } = copyIo();
+  const isDone = await runBackup([...args, '--config', join(here, 'sidecar.json'), '--json'], io);
+  return {
+    isDone,
+    errors,
+    ...(JSON.parse(lines.join('')) as {
+      path: string;
+      remote: { object: string; sha256: string; error: string; deleted: string[] };
+    }),
+  };
+}
+
+async function keygen(): Promise<{ identity: string; recipient: string }> {
+  const { io, lines } = copyIo();
+  await runBackup(['keygen', '--json'], io);
+  return JSON.parse(lines.join('')) as { identity: string; recipient: string };
+}
+
+function configFor(more: object = {}): string {
+  const file = join(there, 'sidecar.json');
+  writeFileSync(file, JSON.stringify({ backup: { remote: { type: 'folder', path: disk } }, ...more }), { mode: 0o600 });
+  return file;
+}
+
+async function restore(...args: string[]): Promise<string> {
+  const { io, lines } = copyIo();
+  expect(await runRestore(['--from', 'folder', ...args, '--config', join(there, 'sidecar.json')], io)).toBe(true);
+  return lines.join('\n');
+}
+
+function pipe(input: Buffer, [program, ...args]: readonly string[]): Buffer {
+  const { status, stdout, stderr } = spawnSync(`${program}`, args, { input, maxBuffer: 2 ** 28 });
+  expect({ status, stderr: stderr.toString() }).toMatchObject({ status: 0 });
+  return stdout;
+}
+
+it('an empty machine plays again, from one object and one identity', async () => {
+  const { identity, recipient } = await keygen();
+  const sidecar = await play(['ann', 'bob'], { encryptTo: [recipient], secrets: true });
+  const panel = new Sqlite(join(here, 'data/panel.sqlite'));
+  panel.exec(
+    "CREATE TABLE sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE TABLE accounts (name TEXT); INSERT INTO accounts VALUES ('boss')",
+  );
+  panel.close();
+  const { remote } = await backUp();
+  await sidecar.stop();
+  const sent = readFileSync(join(disk, remote.object));
+  expect(createHash('sha256').update(sent).digest('hex')).toBe(remote.sha256);
+  expect(remote.object).toMatch(/^backup-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[a-z2-7]{8}\.tar\.zst\.age$/);
+  expect(sent.includes('bob') || sent.includes('secret-of-local')).toBe(false);
+  rmSync(here, { recursive: true });
+
+  configFor({ api: { port: 0 }, panel: { enabled: false } });
+  writeFileSync(join(there, 'identity.txt'), `# kept elsewhere\n${identity}\n`);
+  await expect(restore('--latest')).rejects.toThrow('--identity');
+  const told = await restore('--latest', '--identity', join(there, 'identity.txt'));
+  expect(told).toContain('restored; start the sidecar');
+  expect(told).not.toContain('is new');
+  const written = JSON.parse(readFileSync(join(there, 'sidecar.json'), 'utf8'));
+  expect(written).toMatchObject({
+    backup: { encryptTo: [recipient] },
+    keys: [{ kid: 'local', secret: sidecar.secret }],
+  });
+  expect(existsSync(join(there, 'data/recovery'))).toBe(false);
+  const restored = new Sqlite(join(there, 'data/panel.sqlite'), { readonly: true });
+  expect(restored.prepare('SELECT name FROM accounts').all()).toEqual([{ name: 'boss' }]);
+  expect(restored.prepare('SELECT id FROM sessions').all()).toEqual([]);
+  restored.close();
+  const again = await startSidecar({ folder: there, now: LATER });
+  expect(await namesOf(again)).toEqual(['ann', 'bob']);
+  await again.stop();
+});
+
+it('secrets that the backup lacks are made new and named', async () => {
+  await (await play(['ann'], {})).stop();
+  const { remote } = await backUp();
+  expect(remote.object).toMatch(/\.tar\.zst$/);
+  const tar = pipe(readFileSync(join(disk, remote.object)), [...zstd, '-dc']);
+  expect(tar.includes('secret-of-local')).toBe(false);
+  configFor();
+  const told = await restore('--latest');
+  expect(told).toMatch(/the secret of the key local is new: .*secrets\/local\.secret/);
+  expect(told).toContain('"keyId": "local"');
+  expect(statSync(join(there, 'secrets/local.secret')).mode & 0o777).toBe(0o600);
+});
+
+it('age, zstd and tar of Debian open what was sent, and restore takes what they unpack', async () => {
+  const { identity, recipient } = await keygen();
+  await (await play(['ann', 'ü😀'], { encryptTo: [recipient] })).stop();
+  const { remote, path } = await backUp();
+  writeFileSync(join(there, 'identity.txt'), identity);
+  const plain = pipe(readFileSync(join(disk, remote.object)), [...age, '-d', '-i', join(there, 'identity.txt')]);
+  pipe(pipe(plain, [...zstd, '-dc']), ['tar', '-x', '-C', there]);
+  const [name = ''] = readdirSync(there).filter((one) => one.startsWith('backup-'));
+  expect(readdirSync(join(there, name)).toSorted()).toEqual(readdirSync(path).toSorted());
+  rmSync(join(here, 'data'), { recursive: true });
+  const { io } = copyIo();
+  expect(await runRestore([join(there, name), '--config', join(here, 'sidecar.json')], io)).toBe(true);
+  const again = await startSidecar({ folder: here, now: LATER });
+  expect(await namesOf(again)).toEqual(['ann', 'ü😀']);
+  await again.stop();
+});
+
+it('a second place that is away leaves the local backup, and gets it later', async () => {
+  const sidecar = await play(['ann'], {});
+  rmSync(disk, { recursive: true });
+  const failed = await backUp();
+  expect(failed.isDone).toBe(false);
+  expect(failed.remote.error).toMatch(/^backup.remote: the folder .* cannot be used \(ENOENT\); mount its disk/);
+  expect(failed.errors.at(-1)).toContain('the backup is on this machine only');
+  expect(readdirSync(failed.path)).toContain('manifest.json');
+  mkdirSync(disk);
+  const sent = await backUp('send');
+  expect([sent.isDone, readdirSync(disk)]).toEqual([true, [sent.remote.object]]);
+  writeFileSync(join(disk, `${sent.remote.object}.partial`), 'left by a kill');
+  writeFileSync(join(disk, 'backup-2026-01-01T00-00-00Z-zzzzzzzz.tar.zst.partial'), 'of another installation');
+  await backUp('send');
+  await backUp();
+  await sidecar.stop();
+  expect(readdirSync(disk).filter((name) => name.endsWith('.partial'))).toEqual([
+    'backup-2026-01-01T00-00-00Z-zzzzzzzz.tar.zst.partial',
+  ]);
+});
+
+it('the right backup is taken: by time, and by installation', async () => {
+  await (await play(['ann'], {})).stop();
+  const { remote } = await backUp();
+  const other = join(disk, remote.object.replace(/-[a-z2-7]{8}\.tar/, '-zzzzzzzz.tar'));
+  writeFileSync(other, readFileSync(join(disk, remote.object)));
+  configFor();
+  await expect(restore('--latest')).rejects.toThrow(/several installations .*--installation/);
+  const [, id = ''] = /-([a-z2-7]{8})\.tar/.exec(remote.object) ?? [];
+  await expect(restore('--at', '2020-01-01', '--installation', id)).rejects.toThrow('the oldest backup is of');
+  expect(await restore('--list')).toContain('unknown until opened');
+  expect(await restore('--at', '2200-01-01', '--installation', id)).toContain('restored');
+});
+
+it('another object of the same name is not taken for the one that was sent', async () => {
+  await (await play(['ann'], {})).stop();
+  const first = readFileSync(join(disk, (await backUp()).remote.object));
+  await (await play(['bob'], {})).stop();
+  writeFileSync(join(disk, (await backUp()).remote.object), first);
+  there = here;
+  await expect(restore('--latest', '--replace')).rejects.toThrow('is not what this installation has sent');
+});
