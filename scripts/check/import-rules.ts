@@ -18,7 +18,14 @@ const CONNECTOR = [
   'db_connector/commands/',
 ];
 /** Zones that every engine may import. */
-const ENGINE = ['sidecar/engine/', 'sidecar/columns/', 'sidecar/deadline.ts', 'sidecar/log-event.ts', PROTOCOL];
+const ENGINE = [
+  'sidecar/engine/',
+  'sidecar/columns/',
+  'sidecar/deadline.ts',
+  'sidecar/log-event.ts',
+  'sidecar/server-url.ts',
+  PROTOCOL,
+];
 /** Zones that every part of the panel may import. */
 const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/'];
 const PANEL_PARTS = [
@@ -412,10 +419,11 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['fastify'],
   },
-  { path: 'sidecar/config/', zones: ['sidecar/security/', PROTOCOL], packages: ['zod'] },
+  { path: 'sidecar/config/', zones: ['sidecar/security/', 'sidecar/server-url.ts', PROTOCOL], packages: ['zod'] },
   { path: 'sidecar/deadline.ts', zones: [], packages: [] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
+  { path: 'sidecar/server-url.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
   { path: 'sidecar/owner-only.ts', zones: [], packages: [] },
   // The contract between keeper and sidecar: messages, and the sidecar's end.

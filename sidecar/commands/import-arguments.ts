@@ -88,7 +88,7 @@ function readUrlFile(file: string): string {
 }
 
 function checkedUrl(url: string): string {
-  const isUrl = /^(mysql|mariadb):\/\//.test(url) && isReadableUrl(url);
+  const isUrl = /^(mysql|mariadb):\/\//.test(url) && isReadableUrl(url) && URL.canParse(url);
   if (isUrl && new URL(url).pathname.length > 1) return url;
   throw new Error(
     'the URL to import from is expected as mysql://USER:PASSWORD@HOST:PORT/DATABASE, with %2F for / in a password, %23 for #, %25 for %',

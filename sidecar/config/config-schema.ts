@@ -49,6 +49,7 @@ const database = z.strictObject({
   /** Connections; of SQLite threads: one writes, the others read. */
   poolSize: integer(1, 64).default(DEFAULT_POOL_SIZE),
   statementTimeoutMs: integer(10, 120_000).default(DEFAULT_STATEMENT_TIMEOUT_MS),
+  causalReads: flag().default(true),
 });
 
 const kid = rule<string>(

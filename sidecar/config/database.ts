@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { faultOfServerUrl, urlsOfHosts } from '../server-url.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './config-schema.ts';
 import { readSmallFile, type SecretPlace } from './secrets.ts';
@@ -17,10 +18,12 @@ export type DatabaseConfig =
     }
   | {
       readonly provider: ServerProvider;
-      /** With account and password: never shown. */
+      /** With account and password, and maybe several hosts: never shown. */
       readonly url: string;
       readonly poolSize: number;
       readonly statementTimeoutMs: number;
+      /** On a cluster a read waits for the writes that were answered before it. */
+      readonly causalReads: boolean;
     };
 
 const URL_PLACES = ['url', 'urlFile', 'urlEnv'] as const;
@@ -34,14 +37,14 @@ const SCHEMES: Readonly<Record<ServerProvider, readonly string[]>> = {
 
 /** Settings of another provider may stay in the file, so that a change of the provider is one line; a warning names them. */
 export function readDatabase(database: DatabaseOfFile, place: SecretPlace): DatabaseConfig {
-  const { provider, file, poolSize, statementTimeoutMs } = database;
+  const { provider, file, poolSize, statementTimeoutMs, causalReads } = database;
   const unused = provider === 'sqlite' ? URL_PLACES.filter((name) => database[name] !== undefined) : ['file' as const];
   for (const name of unused) {
     if (database[name] !== undefined) place.warnings.push(`database.${name} is not used by provider ${provider}`);
   }
   const limits = { poolSize, statementTimeoutMs };
   if (provider === 'sqlite') return { provider, file: resolve(place.folder, file ?? DEFAULT_FILE), ...limits };
-  return { provider, url: readUrl(database, provider, place), ...limits };
+  return { provider, url: readUrl(database, provider, place), ...limits, causalReads };
 }
 
 function readUrl(database: DatabaseOfFile, provider: ServerProvider, place: SecretPlace): string {
@@ -60,16 +63,22 @@ function readUrl(database: DatabaseOfFile, provider: ServerProvider, place: Secr
       `database.${name}: must begin with ${SCHEMES[provider][0]}// (this begins ${beginningOf(url)})`,
     );
   }
-  // The driver of MongoDB reads lists of hosts, which no URL may have.
   if (provider !== 'mongodb' && !isReadableUrl(url)) {
     throw new ConfigError(
       `database.${name}: expected a URL such as ${scheme}//USER:PASSWORD@HOST:PORT/DATABASE, got one that cannot be read; in a password %2F stands for /, %23 for #, %3F for ?, %40 for @ and %25 for %`,
     );
   }
-  if (provider === 'mysql' && new URL(url).pathname.length < 2) {
+  if (provider !== 'mongodb') checkUrl(url, provider, name);
+  return url;
+}
+
+/** @throws ConfigError for a readable URL that says too little, or something that has no effect */
+function checkUrl(url: string, provider: 'postgres' | 'mysql', name: string): void {
+  if (provider === 'mysql' && urlsOfHosts(url).some((each) => new URL(each).pathname.length < 2)) {
     throw new ConfigError(`database.${name}: expected the name of a database after the host, got none`);
   }
-  return url;
+  const fault = faultOfServerUrl(provider, url);
+  if (fault !== null) throw new ConfigError(`database.${name}: ${fault}`);
 }
 
 /** Only a scheme is shown: anything else may be a password. */
@@ -78,11 +87,13 @@ function beginningOf(url: string): string {
   return scheme === undefined ? 'with another text' : `with ${scheme}`;
 }
 
-/** Drivers take the parts of the URL without their `%` escapes. */
+/** Whether a URL can be read, once for each of its hosts. Drivers take its parts without their `%` escapes. */
 export function isReadableUrl(url: string): boolean {
   try {
-    const { username, password, pathname } = new URL(url);
-    decodeURIComponent(`${username}${password}${pathname}`);
+    for (const each of urlsOfHosts(url)) {
+      const { username, password, pathname } = new URL(each);
+      decodeURIComponent(`${username}${password}${pathname}`);
+    }
     return true;
   } catch {
     return false;

@@ -18,12 +18,14 @@ export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
   'database.provider': 'the database; `mysql` is MySQL and MariaDB ([databases.md](databases.md))',
   'database.file': 'SQLite: the database file; if omitted, `data/database.sqlite`',
   'database.url':
-    'a server: its URL. Exactly one of `url`, `urlFile` and `urlEnv`; keep a URL with a password in a file or variable',
+    'a server: its URL, for PostgreSQL and MySQL with one host or [several](databases.md#several-hosts). Exactly one of `url`, `urlFile` and `urlEnv`; keep a URL with a password in a file or variable',
   'database.urlFile': 'a server: a file of mode 0600 that holds the URL',
   'database.urlEnv': 'a server: the environment variable that holds the URL',
   'database.poolSize': 'connections; with SQLite threads (one writes, the others read)',
   'database.statementTimeoutMs':
     'limit for a statement; a longer one ends with 504 `database_timeout`. Keep it below `api.requestTimeoutMs`',
+  'database.causalReads':
+    'on a Galera cluster, a read waits until its node has every write that was answered before; `false` reads what the node has',
   'keys[].kid': "id of the key, equal to the connector's `keyId`",
   'keys[].secretFile':
     'file of the secret, at least 32 bytes; a missing file is created. Exactly one of `secretFile`, `secretEnv` and `secret`',

@@ -11,11 +11,13 @@ export interface SqliteSettings {
 
 export interface ServerSettings {
   readonly provider: 'postgres' | 'mysql' | 'mongodb';
-  /** With account and password: never in a log or an error. */
+  /** With account and password, and maybe several hosts: never in a log or an error. */
   readonly url: string;
   /** Connections. */
   readonly poolSize: number;
   readonly statementTimeoutMs: number;
+  /** On a cluster a read waits for the writes that were answered before it. Default true. */
+  readonly causalReads?: boolean;
 }
 
 /** Options of the driver. */

@@ -1,19 +1,11 @@
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import { ApiError } from '#protocol/errors.ts';
-
-import { mysqlPlace, type ServerSettings } from '../settings.ts';
 import { UnsentError } from '../sql/pool/deadline-session.ts';
-import type { SqlConnection, SqlDriver } from '../sql/pool/driver.ts';
+import type { SqlConnection } from '../sql/pool/driver.ts';
 import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
-import { classify, describe } from './failures.ts';
-import type { Flavour } from './schema/types.ts';
-import { checkServer, isSendable, SERVER_FACTS, type ServerFacts, setUpSql } from './session-setup.ts';
-import { prepareSystemTables } from './system-tables.ts';
+import { classify } from './failures.ts';
+import { CAUSAL_READS, checkServer, isSendable, SERVER_FACTS, type ServerFacts } from './session-setup.ts';
 
-/** Statements that each connection keeps prepared. The server counts them over all programs (max_prepared_stmt_count). */
-const MAX_PREPARED = 128;
-/** Reaching the server and being let in; setting the session up. */
-const CONNECT_TIMEOUT_MS = 5000;
 const CANCEL_TIMEOUT_MS = 1000;
 /** A statement with more parameters would fill the server's memory if it were kept prepared. */
 export const MAX_KEPT_PARAMS = 4000;
@@ -42,84 +34,48 @@ interface Statement {
   execute(params: readonly unknown[]): Command;
 }
 
-/** Nothing is converted on its way: large integers, decimals and times are text. */
-const EXACT = {
-  charset: 'utf8mb4_bin',
-  rowsAsArray: true,
-  supportBigNumbers: true,
-  bigNumberStrings: true,
-  dateStrings: true,
-  jsonStrings: true,
-  timezone: 'Z',
-} as const satisfies ConnectionOptions;
-
-/** The server of all connections of a driver. */
-interface Server {
+/** A server of the URL. */
+export interface Server {
   readonly options: ConnectionOptions;
   readonly setUpSql: string;
-  /** Null before the first connection. */
-  facts: ServerFacts | null;
-}
-
-export interface MysqlDriver extends SqlDriver {
-  /** Known inside a session. */
-  flavour(): Flavour;
-}
-
-/**
- * The driver `mysql2` below the pool, for MySQL and MariaDB.
- * @throws Error with one clear line, without the URL, for a URL that says too little
- */
-export function mysqlDriver({ url, statementTimeoutMs }: ServerSettings): MysqlDriver {
-  const place = mysqlPlace(url, 'database.url');
-  const limits = { connectTimeout: CONNECT_TIMEOUT_MS, maxPreparedStatements: MAX_PREPARED, trace: false };
-  const server: Server = {
-    options: { ...place, ...EXACT, ...limits },
-    setUpSql: setUpSql(Math.ceil(statementTimeoutMs / 1000) + 1),
-    facts: null,
-  };
-  return {
-    newConnection: () => new MysqlConnection(server),
-    async prepare(session) {
-      const facts = checkServer((await session.query(SERVER_FACTS)).rows);
-      await prepareSystemTables(session, facts.flavour);
-      server.facts = facts;
-    },
-    preparesAfterLoss: false,
-    flavour: () => server.facts?.flavour ?? 'mariadb',
-    classify,
-    describe,
-  };
+  readonly connectTimeoutMs: number;
+  readonly hasCausalReads: boolean;
 }
 
 /**
  * A connection of the driver. Statements run one after another. If the end of the last one is unknown (its rows were left,
  * the connection broke), the connection is unusable.
  */
-class MysqlConnection implements SqlConnection {
+export class MysqlConnection implements SqlConnection {
   /** The driver itself closes prepared statements. */
   readonly isWornOut = false;
   readonly #server: Server;
   readonly #driver: DriverConnection;
+  readonly #learn: (facts: ServerFacts) => void;
   #isUsable = true;
-  #idStep = 1n;
+  /** Null until the session is set up. */
+  #facts: ServerFacts | null = null;
   /** Ends the statement that runs, when the connection breaks. */
   #fail: ((error: Error) => void) | null = null;
 
-  constructor(server: Server) {
+  constructor(server: Server, learn: (facts: ServerFacts) => void) {
     this.#server = server;
+    this.#learn = learn;
     this.#driver = mysql.createConnection(server.options) as DriverConnection;
     this.#driver.on('error', (error: Error) => this.#broken(error));
     this.#driver.on('end', () => this.#broken(new ClosedError()));
   }
 
+  /** @throws UnusableDatabaseError for a server that cannot serve */
   async connect(): Promise<void> {
     await this.#logIn();
-    const timer = setTimeout(() => this.destroy(), CONNECT_TIMEOUT_MS);
+    const timer = setTimeout(() => this.destroy(), this.#server.connectTimeoutMs);
     try {
       await this.query(this.#server.setUpSql);
-      const { rows } = await this.query('SELECT @@SESSION.auto_increment_increment');
-      this.#idStep = BigInt(String(rows[0]?.[0] ?? 1));
+      const facts = checkServer((await this.query(SERVER_FACTS)).rows);
+      if (facts.isGalera && this.#server.hasCausalReads) await this.query(CAUSAL_READS);
+      this.#facts = facts;
+      this.#learn(facts);
     } finally {
       clearTimeout(timer);
     }
@@ -145,7 +101,7 @@ class MysqlConnection implements SqlConnection {
     { isPrepared = false, take = null }: { readonly isPrepared?: boolean; readonly take?: TakeRow | null } = {},
   ): Promise<SqlResult> {
     if (params === undefined) return this.#collected(() => this.#driver.query(text) as unknown as Command, take);
-    const { facts } = this.#server;
+    const facts = this.#facts;
     if (facts !== null && !isSendable(text, params, facts)) {
       const message = 'a row, or what is to be changed, is longer than the server takes at once (max_allowed_packet)';
       throw new ApiError('value_too_long', message);
@@ -171,7 +127,7 @@ class MysqlConnection implements SqlConnection {
   }
 
   async cancel(): Promise<void> {
-    const side = new MysqlConnection(this.#server);
+    const side = new MysqlConnection(this.#server, this.#learn);
     const timer = setTimeout(() => side.destroy(), CANCEL_TIMEOUT_MS);
     try {
       await side.#logIn();
@@ -213,7 +169,7 @@ class MysqlConnection implements SqlConnection {
     let isTaking = true;
     let leftAt = 0;
     return this.#running<SqlResult>((resolve, reject) => {
-      const finish = (): void => resolve({ ...resultOf(rows, header), idStep: this.#idStep });
+      const finish = (): void => resolve({ ...resultOf(rows, header), idStep: this.#facts?.idStep ?? 1n });
       send()
         .on('result', (result) => {
           if (!Array.isArray(result)) header = result ?? null;

@@ -111,6 +111,8 @@ export function errnoOf(error: unknown): number | null {
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES']);
 /** Room becomes free by itself. */
 const PASSING: ReadonlySet<number> = new Set([1040, 1203]);
+/** This server takes no writes, or nothing at all, and another one may. */
+const OF_SERVER: ReadonlySet<number> = new Set([1047, 1290, 1792, 1836]);
 
 /** Two nodes of a cluster drew the same id at once: the next one is free. */
 export class GeneratedTwiceError extends Error {
@@ -134,7 +136,8 @@ export function classify(error: unknown): SqlFailure {
   if (LOST.has(errno)) return { kind: 'lost' };
   const trouble = TROUBLES.get(errno);
   if (trouble === undefined) return UNEXPECTED;
-  return { kind: 'failed', trouble: trouble[0], advice: trouble[1], isPassing: PASSING.has(errno) };
+  const [name, advice] = trouble;
+  return { kind: 'failed', trouble: name, advice, isPassing: PASSING.has(errno), isOfServer: OF_SERVER.has(errno) };
 }
 
 function classifyOther(error: unknown): SqlFailure {

@@ -1,5 +1,6 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
-import type { SqlParam } from '../sql/session.ts';
+import type { Standing } from '../sql/pool/host-choice.ts';
+import type { SqlParam, SqlResult } from '../sql/session.ts';
 import type { Flavour } from './schema/types.ts';
 
 /** Enough for an insert or a row of the largest request (`limits.maxBodyBytes` and `limits.maxAnswerBytes`). */
@@ -55,7 +56,12 @@ export function setUpSql(lockWaitSeconds: number): string {
     auto_increment_increment: 1,
     auto_increment_offset: 1,
   });
-  const mysql = list({ transaction_isolation: "'READ-COMMITTED'", max_execution_time: 0 });
+  const mysql = list({
+    transaction_isolation: "'READ-COMMITTED'",
+    max_execution_time: 0,
+    // Figures of tables are those of now.
+    information_schema_stats_expiry: 0,
+  });
   return `SET ${list(both)} /*M!100500 , ${mariadb} */ /*!50720 , ${mysql} */`;
 }
 
@@ -64,11 +70,18 @@ export interface ServerFacts {
   readonly flavour: Flavour;
   /** A statement with its parameters must not be longer: the server hangs up. */
   readonly maxPacketBytes: number;
+  /** Distance between ids that one statement generates in this session. */
+  readonly idStep: bigint;
+  /** A node of Galera. */
+  readonly isGalera: boolean;
 }
 
-/** For `checkServer`. Not selected by name, since some servers lack some variables. */
-export const SERVER_FACTS =
-  "SHOW SESSION VARIABLES WHERE variable_name IN ('version', 'max_allowed_packet', 'log_bin', 'binlog_format')";
+/** For `checkServer`. Not selected by name, since some servers lack some variables. A node that lost its cluster answers it. */
+export const SERVER_FACTS = `SHOW SESSION VARIABLES WHERE variable_name IN (
+  'version', 'max_allowed_packet', 'log_bin', 'binlog_format', 'auto_increment_increment', 'wsrep_on')`;
+
+/** A read waits until this node has every write that was answered anywhere in the cluster before. */
+export const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 1';
 
 /**
  * Facts about a server that can be used, from the rows of `SERVER_FACTS` in a session that is set up.
@@ -87,7 +100,25 @@ export function checkServer(rows: readonly (readonly unknown[])[]): ServerFacts 
   if (facts.get('log_bin') === 'ON' && format === 'STATEMENT') {
     refuse('binlog_format', format, 'MIXED or ROW', 'InnoDB refuses READ COMMITTED transactions');
   }
-  return { flavour, maxPacketBytes };
+  return {
+    flavour,
+    maxPacketBytes,
+    idStep: BigInt(facts.get('auto_increment_increment') ?? 1),
+    isGalera: facts.get('wsrep_on') === 'ON',
+  };
+}
+
+/** For `standingOf`: also a node that lost its cluster answers it. */
+const OBSTACLES = "SHOW GLOBAL VARIABLES WHERE variable_name IN ('read_only', 'wsrep_on')";
+const READINESS = "SHOW GLOBAL STATUS LIKE 'wsrep_ready'";
+
+/** State of the server behind a connection. */
+export async function standingOf(query: (text: string) => Promise<SqlResult>): Promise<Standing> {
+  const values = new Map((await query(OBSTACLES)).rows.map(([name, value]) => [String(name), String(value)]));
+  const isNode = values.get('wsrep_on') === 'ON';
+  const isReady = !isNode || (await query(READINESS)).rows[0]?.[1] !== 'OFF';
+  if (!isReady) return { obstacle: 'notReady', epoch: 0 };
+  return { obstacle: values.get('read_only') === 'OFF' ? null : 'readOnly', epoch: 0 };
 }
 
 function refuse(setting: string, value: string | number, needed: string, why: string): never {

@@ -1,43 +1,15 @@
 import pg from 'pg';
 import { UnusableDatabaseError } from '../model/failures.ts';
-import type { ServerSettings } from '../settings.ts';
 import { UnconfirmedError } from '../sql/pool/deadline-session.ts';
-import type { SqlConnection, SqlDriver } from '../sql/pool/driver.ts';
+import type { SqlConnection } from '../sql/pool/driver.ts';
 import type { SqlParam, SqlResult } from '../sql/session.ts';
-import { classify, describe, isUnprepared } from './failures.ts';
-import { prepareSystemTables } from './system-tables.ts';
+import { isUnprepared } from './failures.ts';
 
 /** Contract section 2. */
 const OLDEST_VERSION = 13;
-const CONNECT_TIMEOUT_MS = 5000;
+const CANCEL_TIMEOUT_MS = 5000;
 /** A connection that has prepared more is replaced, since no statement is dropped without a round trip. */
 const MAX_PREPARED = 1000;
-
-/**
- * Settings that a session must not inherit from the server, the database or the account. Statements end by our own
- * deadlines; the limits here only clean up after a sidecar that is gone or hangs.
- */
-const SESSION_SETTINGS = {
-  statement_timeout: '150000',
-  lock_timeout: '0',
-  idle_in_transaction_session_timeout: '60000',
-  default_transaction_isolation: 'read\\ committed',
-  default_transaction_deferrable: 'off',
-  // An answered write is on the disk.
-  synchronous_commit: 'on',
-  TimeZone: 'UTC',
-  DateStyle: 'ISO',
-  IntervalStyle: 'postgres',
-  extra_float_digits: '1',
-  bytea_output: 'hex',
-  standard_conforming_strings: 'on',
-  transform_null_equals: 'off',
-  array_nulls: 'on',
-  quote_all_identifiers: 'off',
-  plan_cache_mode: 'auto',
-  // Compiling takes longer than statements of games run.
-  jit: 'off',
-} as const;
 
 /** Properties of pg that its declarations leave out. */
 interface ClientInternals {
@@ -64,21 +36,7 @@ interface CancelConnection {
   on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
 }
 
-const AS_TEXT = { getTypeParser: () => (text: string) => text };
-
-/** The driver `pg` below the pool. */
-export function postgresDriver(settings: ServerSettings): SqlDriver {
-  const names = new StatementNames();
-  return {
-    newConnection: () => new PostgresConnection(settings, names),
-    prepare: prepareSystemTables,
-    preparesAfterLoss: true,
-    classify,
-    describe,
-  };
-}
-
-class PostgresConnection implements SqlConnection {
+export class PostgresConnection implements SqlConnection {
   readonly #client: pg.Client & ClientInternals;
   readonly #names: StatementNames;
   readonly #prepared = new Set<string>();
@@ -87,8 +45,7 @@ class PostgresConnection implements SqlConnection {
   /** A commit did not wait for its replicas to the end: our cancel, or the server's stop, ended the wait. */
   #isUnconfirmed = false;
 
-  constructor(settings: ServerSettings, names: StatementNames) {
-    const config = clientConfig(settings);
+  constructor(config: pg.ClientConfig, names: StatementNames) {
     this.#client = new pg.Client(config) as pg.Client & ClientInternals;
     this.#names = names;
     this.#client.on('error', () => {
@@ -157,7 +114,7 @@ class PostgresConnection implements SqlConnection {
     const Connection = pg.Connection as unknown as new (config: { readonly ssl: unknown }) => CancelConnection;
     const connection = new Connection({ ssl });
     return new Promise((resolve) => {
-      const timer = setTimeout(() => connection.stream.destroy(), CONNECT_TIMEOUT_MS);
+      const timer = setTimeout(() => connection.stream.destroy(), CANCEL_TIMEOUT_MS);
       const send = (): void => connection.cancel(processID, secretKey);
       connection.on('connect', () => (ssl ? connection.requestSsl() : send()));
       connection.on('sslconnect', send);
@@ -182,22 +139,6 @@ class PostgresConnection implements SqlConnection {
     this.#isGone = true;
     this.#client.connection.stream.destroy();
   }
-}
-
-function clientConfig({ url }: ServerSettings): pg.ClientConfig {
-  const place = new URL(url);
-  const own = Object.entries(SESSION_SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
-  // Options of the URL come first, so that ours win; left in the URL, they would replace ours.
-  const options = [...place.searchParams.getAll('options'), ...own].join(' ');
-  place.searchParams.delete('options');
-  return {
-    connectionString: place.href,
-    options,
-    application_name: 'game-server-database sidecar',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    types: AS_TEXT as unknown as pg.CustomTypesConfig,
-  };
 }
 
 function checkServer(reported: ReadonlyMap<string, string>): void {

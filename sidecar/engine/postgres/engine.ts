@@ -4,8 +4,8 @@ import { SqlEngine, type SqlProvider } from '../sql/engine.ts';
 import { createSchemaCalls } from '../sql/schema/calls.ts';
 import { createTransactionalTransfer } from '../sql/transfer.ts';
 import { POSTGRES_BATCH, POSTGRES_QUEUES } from './batch.ts';
-import { postgresDriver } from './connection.ts';
 import { arrayLiteral } from './dialect.ts';
+import { postgresDriver } from './driver.ts';
 import { POSTGRES_SCHEMA } from './schema/dialect.ts';
 import { purgeExpired } from './system-tables.ts';
 import { runWrite } from './write.ts';
@@ -31,11 +31,6 @@ const POSTGRES: Omit<SqlProvider, 'driver'> = {
     'SELECT 1 FROM _meta LIMIT 1',
   ],
   factsSql: `SELECT 'PostgreSQL ' || current_setting('server_version'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint`,
-  obstacle: async (session) => {
-    const { rows } = await session.query("SELECT pg_is_in_recovery(), current_setting('transaction_read_only')");
-    if (rows[0]?.[0] === 't') return 'standby';
-    return rows[0]?.[1] === 'on' ? 'readOnly' : null;
-  },
   // `reltuples` is -1 if the table was never analysed.
   sizes: (names) => ({
     sql: `SELECT relname, NULLIF(reltuples::bigint, -1), pg_total_relation_size(oid) FROM pg_class

@@ -34,6 +34,8 @@ const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '57P05', '
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES']);
 /** Room and readiness come back by themselves. */
 const PASSING: ReadonlySet<string> = new Set(['53300', '57P03']);
+/** A standby, or a server that is set read-only. */
+const READ_ONLY = '25006';
 
 const CHECK_LOG = 'see the log of the database server';
 
@@ -44,7 +46,7 @@ const ADVICE: ReadonlyMap<string, readonly [trouble: string, advice: string]> = 
   ['3D000', ['missing', 'there is no database of that name: create it, or check database.url in sidecar.json']],
   ['53300', ['connections', 'the server takes no more connections: raise max_connections or lower database.poolSize']],
   ['57P03', ['starting', 'the server is starting or stopping; the sidecar tries again']],
-  ['25006', ['readOnly', 'the server takes no writes: it is read-only or a standby']],
+  [READ_ONLY, ['readOnly', 'the server takes no writes: it is read-only or a standby']],
   ['53100', ['disk', 'the disk of the server is full: free some space; writes go on by themselves then']],
   ['53200', ['memory', `the server is out of memory: ${CHECK_LOG}`]],
   ['42501', ['permission', 'the account lacks a right: make it the owner of the database']],
@@ -70,7 +72,8 @@ export function classify(error: unknown): SqlFailure {
   if (state === CANCELLED) return { kind: 'cancelled' };
   if (LOST.has(state) || state.startsWith('08')) return { kind: 'lost' };
   const [trouble, advice] = ADVICE.get(state) ?? ['unexpected', `unexpected; if it goes on, ${CHECK_LOG}`];
-  return REFUSED.get(state) ?? { kind: 'failed', trouble, advice, isPassing: PASSING.has(state) };
+  const isOfServer = state === READ_ONLY;
+  return REFUSED.get(state) ?? { kind: 'failed', trouble, advice, isPassing: PASSING.has(state), isOfServer };
 }
 
 function classifyOther(error: unknown): SqlFailure {

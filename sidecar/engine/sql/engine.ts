@@ -61,8 +61,6 @@ export interface SqlProvider {
   readonly queues: ApplyDialect;
   /** Statements that begin the transaction of a snapshot. */
   readonly beginSnapshot: readonly string[];
-  /** Reason why this server takes no writes, or null. */
-  obstacle(session: Session): Promise<WriteObstacle | null>;
   /** Selects the version in words, and the server's clock in epoch milliseconds. */
   readonly factsSql: string;
   /** Selects name, estimated rows and bytes of physical tables; null if unknown. */
@@ -116,7 +114,7 @@ export class SqlEngine implements Engine {
    */
   static async open(provider: SqlProvider, poolSize: number, options: EngineOptions): Promise<SqlEngine> {
     const { snapshot, log } = options;
-    const pool = new ConnectionPool(provider.driver, snapshot === undefined ? poolSize : 1);
+    const pool = new ConnectionPool(provider.driver, snapshot === undefined ? poolSize : 1, log);
     const source = snapshot === undefined ? pool : new SnapshotSource(pool, provider.beginSnapshot);
     const sessions = new PooledSessions(source, new TroubleLog(log));
     try {
@@ -129,7 +127,11 @@ export class SqlEngine implements Engine {
   }
 
   ping(bounds: CallBounds): Promise<WriteObstacle | null> {
-    return this.#sessions.read(bounds, (session) => this.#provider.obstacle(session));
+    const { driver } = this.#provider;
+    return this.#sessions.read(
+      bounds,
+      async (session) => (await driver.standing((text) => session.query(text))).obstacle,
+    );
   }
 
   async inspect(bounds: CallBounds): Promise<DatabaseFacts> {

@@ -59,6 +59,7 @@ export interface SqlBounds extends CallBounds {
  * | server cannot be reached, or refuses | database_error | database_error | database_error |
  * | lost before a statement was sent | again | again | again |
  * | lost later | again | 504, outcome unknown | again; at COMMIT 504, outcome unknown |
+ * | refused by a server that takes no writes | as `failed`; with several hosts again, at the next one | same | same; at COMMIT as lost |
  * | deadlock, serialization failure | again until the deadline, then conflict_retry | same | same |
  * | deadline | database_timeout | database_timeout; 504, outcome unknown if the end is not confirmed | same, at COMMIT |
  *
@@ -94,6 +95,13 @@ export type SqlFailure =
   | { readonly kind: 'lost' }
   /**
    * The server cannot do it. `trouble` names the kind for the log, `advice` tells the owner what to do. If no connection
-   * can be made for a reason that is `isPassing`, the attempt is repeated for a moment.
+   * can be made for a reason that is `isPassing`, the attempt is repeated for a moment. `isOfServer`: this server did not do it
+   * and changed nothing, but another host of the URL may do it.
    */
-  | { readonly kind: 'failed'; readonly trouble: string; readonly advice: string; readonly isPassing?: boolean };
+  | {
+      readonly kind: 'failed';
+      readonly trouble: string;
+      readonly advice: string;
+      readonly isPassing?: boolean;
+      readonly isOfServer?: boolean;
+    };

@@ -17,7 +17,8 @@ function load(database: object, environment: NodeJS.ProcessEnv = {}): SidecarCon
 }
 
 describe('the URL of a server', () => {
-  const expected = { provider: 'postgres', url: URL_WITH_PASSWORD, poolSize: 4, statementTimeoutMs: 4000 };
+  const limits = { poolSize: 4, statementTimeoutMs: 4000, causalReads: true };
+  const expected = { provider: 'postgres', url: URL_WITH_PASSWORD, ...limits };
 
   it('stands in sidecar.json, in a file beside it or in the environment', () => {
     writeFileSync(join(folder, 'url'), `${URL_WITH_PASSWORD}\n`, { mode: 0o600 });
@@ -33,6 +34,8 @@ describe('the URL of a server', () => {
     ['postgres', 'postgresql://h/d'],
     ['mysql', 'mysql://u@h:3306/d'],
     ['mysql', 'mariadb://u@h/d'],
+    ['mysql', 'mysql://u:p,q@own:3306,second,[::1]:3307/d?ssl=true'],
+    ['postgres', 'postgres://u:p@h1,h2:5433/d?sslmode=verify-full&options=-c%20work_mem%3D8MB'],
     ['mongodb', 'mongodb://a:1,b:2/d?replicaSet=r'],
     ['mongodb', 'mongodb+srv://h/d'],
   ];
@@ -52,6 +55,22 @@ describe('the URL of a server', () => {
     ['a # in a password', { provider: 'postgres', url: 'postgres://u:hunter2#x@h/d' }, /%23 for #/],
     ['a % in a password', { provider: 'mysql', url: 'mysql://u:hunter2%x@h/d' }, /%25 for %$/],
     ['no database', { provider: 'mysql', url: 'mysql://u:hunter2@h:3306/' }, /name of a database after the host/],
+    ['no host between two', { provider: 'mysql', url: 'mysql://a,,b/d' }, /^database\.url: expected a host/],
+    [
+      'a bad second host',
+      { provider: 'postgres', url: 'postgres://u:hunter2@a,b:x/d' },
+      /^database\.url: expected a URL/,
+    ],
+    ...[
+      ['postgres', 'target_session_attrs=read-write', /got target_session_attrs, which has no effect .*: remove it$/],
+      ['postgres', 'connect_timeout=2', /^database\.url: .* got connect_timeout, which has no effect: remove it$/],
+      ['mysql', 'charset=latin1', /^database\.url: expected no parameters but ssl, socketPath, got charset/],
+      ['mysql', 'socketPath=/run/x.sock', /^database\.url: expected no parameter socketPath beside several hosts$/],
+    ].map(([provider, parameter, message]): [string, object, RegExp] => [
+      `${parameter}`,
+      { provider, url: `${provider}://u:hunter2@a,b/d?${parameter}` },
+      message as RegExp,
+    ]),
     ['a variable not set', { provider: 'mongodb', urlEnv: 'NOT_SET' }, /^database\.urlEnv: .*set, got none$/],
     ['no file', { provider: 'mongodb', urlFile: 'nowhere' }, /^database\.urlFile: the file .*nowhere does not exist$/],
   ];

@@ -1,4 +1,5 @@
 import type { Session, SqlFailure, SqlParam, SqlResult, TakeRow } from '../session.ts';
+import type { Standing } from './host-choice.ts';
 
 /** A connection to a server. No method waits longer than it must: the caller keeps the deadline and stops waiting. */
 export interface SqlConnection {
@@ -40,7 +41,14 @@ export interface SqlFailures {
 
 /** A driver of servers, below `ConnectionPool`. */
 export interface SqlDriver extends SqlFailures {
-  newConnection(): SqlConnection;
+  /** Hosts of the URL in the order of preference, for the log: without account and password. */
+  readonly hosts: readonly string[];
+  /** A server that was replaced by another one can be told from it (`Standing.epoch`). */
+  readonly hasEpochs: boolean;
+  /** `host`: index in `hosts`. */
+  newConnection(host: number): SqlConnection;
+  /** State of the server behind a connection. */
+  standing(query: (text: string) => Promise<SqlResult>): Promise<Standing>;
   /** Prepares the database on the first connection to it; several connections may do so at once. */
   prepare(session: Session): Promise<void>;
   /**
@@ -58,6 +66,8 @@ export interface ConnectionSource extends SqlFailures {
   release(connection: SqlConnection): void;
   /** Closes the connection at once. Never throws. */
   discard(connection: SqlConnection): void;
+  /** The server of the connection refused work that another host may take. False if the URL names no other host. */
+  leaveHost(connection: SqlConnection): boolean;
   /** Ends every connection, also those being made; resolves in any case within a second. */
   close(): Promise<void>;
   /**

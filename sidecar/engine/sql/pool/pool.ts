@@ -1,8 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
+import type { EngineLog } from '#engine/log.ts';
 import { orLate } from '#sidecar/deadline.ts';
 import type { SqlFailure } from '../session.ts';
 import { DeadlineSession } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection, SqlDriver } from './driver.ts';
+import { HostWatch } from './host-watch.ts';
 
 /** An idle server is left alone. A server that is back is used at once. */
 const IDLE_TIMEOUT_MS = 300_000;
@@ -12,6 +15,8 @@ const NEVER_MS = 600_000;
 const REAP_INTERVAL_MS = 10_000;
 /** Making the system tables may wait for the disk of the server. */
 const PREPARE_TIMEOUT_MS = 15_000;
+const MAX_PREPARATIONS = 10;
+const PREPARE_RETRY_MS = 200;
 const END_TIMEOUT_MS = 1000;
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -20,6 +25,8 @@ const SILENT = { warn: () => {}, error: () => {}, debug: () => {}, deprecate: ()
 
 interface PoolEvents {
   connect(): Promise<SqlConnection>;
+  /** False: the connection is replaced. */
+  isWanted(connection: SqlConnection): boolean;
   /** Also for a connection that is gone. */
   end(connection: SqlConnection): Promise<void>;
 }
@@ -59,7 +66,7 @@ class PoolClient extends knex.Client {
   }
 
   override async validateConnection(connection: SqlConnection): Promise<boolean> {
-    return connection.isUsable;
+    return this.#events.isWanted(connection);
   }
 }
 
@@ -68,13 +75,20 @@ export class ConnectionPool implements ConnectionSource {
   readonly isSnapshot = false;
   readonly #driver: SqlDriver;
   readonly #client: PoolClient;
+  readonly #hosts: HostWatch;
   /** Connections that are open or being made. */
   readonly #open = new Set<SqlConnection>();
   #isPrepared = false;
 
-  constructor(driver: SqlDriver, size: number) {
+  constructor(driver: SqlDriver, size: number, log: EngineLog) {
     this.#driver = driver;
-    this.#client = new PoolClient({ connect: () => this.#connect(), end: (connection) => this.#end(connection) }, size);
+    this.#hosts = new HostWatch(driver, log);
+    const events: PoolEvents = {
+      connect: () => this.#connect(),
+      isWanted: (connection) => connection.isUsable && this.#hosts.isAtCurrent(connection),
+      end: (connection) => this.#end(connection),
+    };
+    this.#client = new PoolClient(events, size);
   }
 
   acquire(deadline: number): Promise<SqlConnection | null> {
@@ -113,6 +127,11 @@ export class ConnectionPool implements ConnectionSource {
     this.#pool.release(connection);
   }
 
+  leaveHost(connection: SqlConnection): boolean {
+    this.#hosts.failed(connection);
+    return this.#hosts.hasSeveral;
+  }
+
   classify(error: unknown): SqlFailure {
     return this.#driver.classify(error);
   }
@@ -123,6 +142,7 @@ export class ConnectionPool implements ConnectionSource {
 
   /** Resolves within a second, whatever the server does. */
   async close(): Promise<void> {
+    this.#hosts.close();
     for (const connection of this.#open) void this.#end(connection);
     const destroyed = this.#client.destroy(undefined).catch(() => {});
     await orLate(destroyed, CLOSE_TIMEOUT_MS, undefined);
@@ -134,26 +154,42 @@ export class ConnectionPool implements ConnectionSource {
   }
 
   async #connect(): Promise<SqlConnection> {
-    const connection = this.#driver.newConnection();
+    const connection = await this.#hosts.connect(
+      (made) => this.#orDestroyed(made, () => made.connect()),
+      (spare) => this.#destroy(spare),
+    );
+    if (!this.#isPrepared) {
+      await this.#orDestroyed(connection, () => inTime(connection, PREPARE_TIMEOUT_MS, this.#prepare(connection)));
+    }
+    return connection;
+  }
+
+  async #orDestroyed(connection: SqlConnection, step: () => Promise<void>): Promise<void> {
     this.#open.add(connection);
     try {
-      await connection.connect();
-      if (!this.#isPrepared) await inTime(connection, PREPARE_TIMEOUT_MS, this.#prepare(connection));
-      return connection;
+      await step();
     } catch (error) {
       this.#destroy(connection);
       throw error;
     }
   }
 
+  /** Repeated after a conflict: several sidecars may prepare a database at once, on different nodes of a cluster. */
   async #prepare(connection: SqlConnection): Promise<void> {
     const session = new DeadlineSession(this, connection, performance.now() + PREPARE_TIMEOUT_MS);
     try {
-      await this.#driver.prepare(session);
+      for (let attempt = 1; !this.#isPrepared; attempt += 1) {
+        try {
+          await this.#driver.prepare(session);
+          this.#isPrepared = true;
+        } catch (error) {
+          if (this.#driver.classify(error).kind !== 'conflict' || attempt === MAX_PREPARATIONS) throw error;
+          await wait(Math.random() * PREPARE_RETRY_MS);
+        }
+      }
     } finally {
       session.end();
     }
-    this.#isPrepared = true;
   }
 
   async #end(connection: SqlConnection): Promise<void> {

@@ -5,9 +5,10 @@ import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.t
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { writeConflict } from '../change.ts';
-import type { Session, Sessions, SqlBounds, SqlFailure } from '../session.ts';
+import type { Sessions, SqlBounds, SqlFailure } from '../session.ts';
+import { AttemptError, inAutocommit, inTransaction, isConnectionAtFault, rolledBack, type Work } from './attempt.ts';
 import { AbandonedError, DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
-import type { ConnectionSource, SqlConnection, SqlFailures } from './driver.ts';
+import type { ConnectionSource, SqlConnection } from './driver.ts';
 
 /** A pool may hold several connections that are gone and not yet known to be. */
 const MAX_RECONNECTS = 5;
@@ -19,18 +20,7 @@ const FIRST_LOOK_MS = 5000;
 const NO_ANSWER = Object.assign(new Error('the server does not answer'), { code: 'ETIMEDOUT' });
 
 type Kind = 'read' | 'write' | 'transaction';
-type Work<T> = (session: Session) => Promise<T>;
-/** How far an attempt came before it failed. */
-type Stage = 'unsent' | 'sent' | 'committing';
-
-class AttemptError extends Error {
-  readonly stage: Stage;
-
-  constructor(stage: Stage, cause: unknown) {
-    super('an attempt failed', { cause });
-    this.stage = stage;
-  }
-}
+type Verdict = 'conflict' | 'reconnect' | Error;
 
 /** See `Sessions`. */
 export class PooledSessions implements Sessions {
@@ -98,11 +88,11 @@ export class PooledSessions implements Sessions {
       } catch (error) {
         if (!(error instanceof AttemptError)) throw conflicts > 0 && isTimeout(error) ? writeConflict() : error;
         const verdict = this.#judge(kind, bounds, error);
-        // Conflicting transactions must not retry at the same moment again.
-        const pauseMs = verdict === 'conflict' ? jitterMs(conflicts) : 0;
+        // Conflicting transactions must not retry at the same moment again, and a fail-over takes its time.
+        const pauseMs = verdict === 'conflict' || error.hasNextHost ? jitterMs(conflicts + reconnects) : 0;
         const isInTime = performance.now() + pauseMs < bounds.deadline;
         if (verdict === 'conflict' && isInTime) conflicts += 1;
-        else if (verdict === 'reconnect' && reconnects < MAX_RECONNECTS) reconnects += 1;
+        else if (verdict === 'reconnect' && isInTime && reconnects < MAX_RECONNECTS) reconnects += 1;
         else throw this.#outcome(verdict, error);
         if (pauseMs > 0) await wait(pauseMs);
       }
@@ -125,7 +115,8 @@ export class PooledSessions implements Sessions {
       }
       return result;
     } catch (error) {
-      isClean = !isConnectionAtFault(error, this.#source) && (kind !== 'transaction' || (await rolledBack(session)));
+      const isAtFault = isConnectionAtFault(error, this.#source) || this.#leavesHost(error, connection);
+      isClean = !isAtFault && (kind !== 'transaction' || (await rolledBack(session)));
       throw error;
     } finally {
       if (running !== null) this.#counts[running] -= 1;
@@ -134,6 +125,17 @@ export class PooledSessions implements Sessions {
       else if (session.cancelled === null) this.#source.release(connection);
       else session.cancelled.then(() => this.#source.release(connection));
     }
+  }
+
+  /** Whether the work belongs to another host of the URL: this one refused it, or hangs. */
+  #leavesHost(error: unknown, connection: SqlConnection): boolean {
+    if (!(error instanceof AttemptError) || error.cause instanceof ApiError) return false;
+    if (error.cause instanceof AbandonedError) return this.#source.leaveHost(connection);
+    const failure = this.#source.classify(error.cause);
+    if (failure.kind !== 'failed' || failure.isOfServer !== true) return false;
+    const isLeft = this.#source.leaveHost(connection);
+    error.hasNextHost = isLeft && error.stage !== 'committing';
+    return isLeft;
   }
 
   async #acquire(kind: Kind, deadline: number): Promise<SqlConnection> {
@@ -193,7 +195,8 @@ export class PooledSessions implements Sessions {
   }
 
   /** The consequence of a failed attempt: another attempt, or the error for the caller. */
-  #judge(kind: Kind, { namespace }: SqlBounds, { stage, cause }: AttemptError): 'conflict' | 'reconnect' | Error {
+  #judge(kind: Kind, { namespace }: SqlBounds, { stage, cause, hasNextHost }: AttemptError): Verdict {
+    if (hasNextHost) return 'reconnect';
     if (cause instanceof ApiError || cause instanceof StaleSchemaError) return cause;
     if (cause instanceof UnsentError) return 'reconnect';
     if (cause instanceof UnconfirmedError) return this.#timeout(true);
@@ -214,6 +217,8 @@ export class PooledSessions implements Sessions {
       case 'lost':
         return isUnknown ? this.#timeout(true) : 'reconnect';
       case 'failed':
+        // A node that lost its cluster in the middle of a commit does not know whether the others have it.
+        if (stage === 'committing' && failure.isOfServer === true) return this.#timeout(true);
         return this.#failed(kind, cause, failure);
       default:
         return failure satisfies never;
@@ -233,7 +238,7 @@ export class PooledSessions implements Sessions {
     return new ApiError('database_error', `the database failed${DETAILS_IN_LOG}`);
   }
 
-  #outcome(verdict: 'conflict' | 'reconnect' | Error, { cause }: AttemptError): Error {
+  #outcome(verdict: Verdict, { cause }: AttemptError): Error {
     if (verdict === 'conflict') return writeConflict();
     return verdict === 'reconnect' ? this.#unreachable(cause) : verdict;
   }
@@ -253,48 +258,3 @@ const UNDEFINED = {
   trouble: 'undefined',
   advice: 'a table or column of the sidecar is missing: was something dropped or renamed by hand?',
 } as const;
-
-async function inAutocommit<T>(session: DeadlineSession, work: Work<T>): Promise<T> {
-  try {
-    return await work(session);
-  } catch (error) {
-    throw new AttemptError(session.hasSent ? 'sent' : 'unsent', error);
-  }
-}
-
-async function inTransaction<T>(session: DeadlineSession, work: Work<T>): Promise<T> {
-  let result: T;
-  try {
-    await session.begin();
-    result = await work(session);
-  } catch (error) {
-    throw new AttemptError('sent', error);
-  }
-  try {
-    await session.commit();
-  } catch (error) {
-    // Refused before it was sent: the deadline had passed, or the connection was known to be gone.
-    const isUnsent = error instanceof ApiError || error instanceof UnsentError;
-    throw new AttemptError(isUnsent ? 'sent' : 'committing', error);
-  }
-  return result;
-}
-
-/** The server has not answered, or has said that it closes the connection. */
-function isConnectionAtFault(error: unknown, failures: SqlFailures): boolean {
-  const cause = error instanceof AttemptError ? error.cause : error;
-  if (cause instanceof ApiError || cause instanceof StaleSchemaError) return false;
-  if (cause instanceof AbandonedError || cause instanceof UnconfirmedError || cause instanceof UnsentError) return true;
-  return failures.classify(cause).kind === 'lost';
-}
-
-/** False if the connection must not be used again; the server rolls back when it closes. */
-async function rolledBack(session: DeadlineSession): Promise<boolean> {
-  if (!session.isReusable) return false;
-  try {
-    await session.rollback();
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -62,6 +62,11 @@ export class SnapshotSource implements ConnectionSource {
     this.#next();
   }
 
+  /** The view exists on one server only. */
+  leaveHost(): boolean {
+    return false;
+  }
+
   classify(error: unknown): SqlFailure {
     return this.#pool.classify(error);
   }

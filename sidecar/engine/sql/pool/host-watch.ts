@@ -1,0 +1,169 @@
+import type { EngineLog } from '#engine/log.ts';
+import type { SqlConnection, SqlDriver } from './driver.ts';
+import { HostChoice, type Standing } from './host-choice.ts';
+
+const LOOK_INTERVAL_MS = 2000;
+/** A server that hangs must not hold up the search for another one. */
+const LOOK_TIMEOUT_MS = 1500;
+
+const REPLACED = Object.assign(new Error('the server was replaced by another one of database.url'), {
+  code: 'ECONNREFUSED',
+});
+
+/**
+ * The hosts of a URL behind one pool: opens connections at a good one, looks at the others every two seconds, and says when
+ * connections belong elsewhere. With one host it does nothing beside opening.
+ */
+export class HostWatch {
+  readonly #driver: SqlDriver;
+  readonly #log: EngineLog;
+  readonly #choice: HostChoice;
+  readonly #hostOf = new WeakMap<SqlConnection, number>();
+  /** Connections that only look; each host has one at most. */
+  readonly #looking = new Map<number, SqlConnection>();
+  #firstLook: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #told = 0;
+  #isClosed = false;
+
+  constructor(driver: SqlDriver, log: EngineLog) {
+    this.#driver = driver;
+    this.#log = log;
+    this.#choice = new HostChoice(driver.hosts.length);
+  }
+
+  get hasSeveral(): boolean {
+    return this.#driver.hosts.length > 1;
+  }
+
+  /** Whether the connection is at the host that is used now. */
+  isAtCurrent(connection: SqlConnection): boolean {
+    return !this.hasSeveral || this.#hostOf.get(connection) === this.#choice.current;
+  }
+
+  /** The host of the connection refused work, or did not answer: the next one is tried. */
+  failed(connection: SqlConnection): void {
+    const host = this.#hostOf.get(connection);
+    if (!this.hasSeveral || host === undefined) return;
+    this.#choice.failed(host, performance.now());
+    this.#tell();
+  }
+
+  /**
+   * A connection to the current host, or to the next one that takes writes. If none does, to the first that answers at all.
+   * `open` connects, and discards a connection that fails. Rejects with the error of the first host.
+   */
+  async connect(
+    open: (connection: SqlConnection) => Promise<void>,
+    drop: (connection: SqlConnection) => void,
+  ): Promise<SqlConnection> {
+    if (!this.hasSeveral) return this.#opened(0, open);
+    this.#firstLook ??= this.#lookFirst();
+    await this.#firstLook;
+    let spare: SqlConnection | null = null;
+    const errors: unknown[] = [];
+    for (const host of this.#choice.order()) {
+      try {
+        const connection = await this.#opened(host, open);
+        if (await this.#isGood(host, connection, drop)) {
+          if (spare !== null) drop(spare);
+          this.#tell();
+          return connection;
+        }
+        if (spare === null && !this.#choice.isReplaced(host)) spare = connection;
+        else drop(connection);
+      } catch (error) {
+        errors.push(error);
+        this.#choice.failed(host, performance.now());
+      }
+    }
+    if (spare === null) throw errors[0] ?? REPLACED;
+    this.#choice.makeDo(this.#hostOf.get(spare) ?? 0);
+    this.#tell();
+    return spare;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const connection of this.#looking.values()) connection.destroy();
+    this.#looking.clear();
+  }
+
+  async #opened(host: number, open: (connection: SqlConnection) => Promise<void>): Promise<SqlConnection> {
+    const connection = this.#driver.newConnection(host);
+    this.#hostOf.set(connection, host);
+    await open(connection);
+    return connection;
+  }
+
+  async #isGood(host: number, connection: SqlConnection, drop: (connection: SqlConnection) => void): Promise<boolean> {
+    try {
+      this.#choice.saw(host, await standingOf(this.#driver, connection), performance.now());
+    } catch (error) {
+      drop(connection);
+      throw error;
+    }
+    return this.#choice.isGood(host);
+  }
+
+  /** Before the first connection: a primary that comes back after it was replaced may be the first in the URL. */
+  async #lookFirst(): Promise<void> {
+    await Promise.all(this.#driver.hosts.map((_, host) => this.#look(host)));
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#lookAround(), LOOK_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  async #lookAround(): Promise<void> {
+    const wanted = this.#choice.toWatch(this.#driver.hasEpochs);
+    for (const [host, connection] of this.#looking) {
+      if (wanted.includes(host)) continue;
+      this.#looking.delete(host);
+      connection.destroy();
+    }
+    await Promise.all(wanted.map((host) => this.#look(host)));
+    this.#tell();
+    this.#schedule();
+  }
+
+  /** Never rejects. */
+  async #look(host: number): Promise<void> {
+    const known = this.#looking.get(host);
+    const connection = known ?? this.#driver.newConnection(host);
+    const timer = setTimeout(() => connection.destroy(), LOOK_TIMEOUT_MS);
+    try {
+      if (known === undefined) await connection.connect();
+      this.#choice.saw(host, await standingOf(this.#driver, connection), performance.now());
+      if (this.#isClosed) connection.destroy();
+      else this.#looking.set(host, connection);
+    } catch {
+      this.#looking.delete(host);
+      connection.destroy();
+      this.#choice.failed(host, performance.now());
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #tell(): void {
+    const { current } = this.#choice;
+    if (current === this.#told) return;
+    const fields = { host: `${this.#driver.hosts[current]}`, before: `${this.#driver.hosts[this.#told]}` };
+    this.#told = current;
+    this.#log('warn', 'the database is used at another host of database.url', fields);
+  }
+}
+
+async function standingOf(driver: SqlDriver, connection: SqlConnection): Promise<Standing> {
+  const timer = setTimeout(() => connection.destroy(), LOOK_TIMEOUT_MS);
+  try {
+    return await driver.standing((text) => connection.query(text));
+  } finally {
+    clearTimeout(timer);
+  }
+}
