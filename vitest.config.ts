@@ -29,6 +29,8 @@ const STREAM_CONNECTOR_TESTS = [
 ];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
+/** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. One after another. */
+const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 /** Tests that judge how long an answer takes. */
 const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
 /** Tests that replace modules, or change the process or modules that others share. */
@@ -47,6 +49,7 @@ const excludedTests = excludedEngines(process.env).flatMap((engine) => [
   `test/engine/${engine === 'mongodb' ? 'mongo' : engine}/*.test.ts`,
   `test/faults/{,write-behind-}${engine}*.test.ts`,
   `test/moving/${engine}*.test.ts`,
+  `test/cluster/${engine === 'mysql' ? 'galera' : engine}*.test.ts`,
 ]);
 
 /** The same programs on every engine. A failure is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
@@ -99,7 +102,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [
             ...[...CONTRACT_TESTS, ...ENGINE_TESTS, ...WAITING_TESTS, ...WAITING_ENGINE_TESTS],
-            ...[...TIMED_TESTS, ...ISOLATED_TESTS, ...excludedTests],
+            ...[...TIMED_TESTS, ...ISOLATED_TESTS, ...CLUSTER_TESTS, ...excludedTests],
           ],
           isolate: false,
           globalSetup: [COMPILE_CACHE],
@@ -178,10 +181,23 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'cluster',
+          include: CLUSTER_TESTS,
+          exclude: excludedTests,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          isolate: false,
+          testTimeout: 90_000,
+          globalSetup: [COMPILE_CACHE],
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'timed',
           include: TIMED_TESTS,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           globalSetup: [COMPILE_CACHE],
         },
       },

@@ -23,14 +23,22 @@ function versionFolders(root: string): string[] {
 export function installationIn(root: string): Installation {
   const bin = versionFolders(root)[0];
   if (bin === undefined) throw new Error('its packages hold no server');
-  return { root, programs: { postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') } };
+  const programs = {
+    postgres: join(bin, 'postgres'),
+    initdb: join(bin, 'initdb'),
+    basebackup: join(bin, 'pg_basebackup'),
+  };
+  return { root, programs };
 }
 
 export async function provide(say: (line: string) => void): Promise<Installation> {
   const postgres = findProgram('postgres', versionFolders('/'));
   // `postgres` may be a link of its own; `initdb` need not lie beside the link.
   const initdb = findProgram('initdb', [...(postgres === null ? [] : [dirname(postgres)]), ...versionFolders('/')]);
-  if (postgres !== null && initdb !== null) return { root: '/', programs: { postgres, initdb } };
+  const basebackup = findProgram('pg_basebackup', versionFolders('/'));
+  if (postgres !== null && initdb !== null) {
+    return { root: '/', programs: { postgres, initdb, ...(basebackup === null ? {} : { basebackup }) } };
+  }
   const root = await provideDebianRoot({ name, suite: null, packages: ['postgresql'] }, say);
   return installationIn(root);
 }

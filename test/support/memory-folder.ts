@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
 import { removeTestFolders } from './test-folder.ts';
 
-const IN_MEMORY = /\/test\/(contract|api|engine)\//;
+const IN_MEMORY = /\/test\/(contract|api|engine|cluster)\//;
 /** Tests that judge what a kill or a fault leaves on a disk. */
 const ON_DISK = /kill|crash|breakage|fault|away|restart|process|storage/;
 const MEMORY = '/dev/shm';

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GaleraCluster, type GaleraNode, startGalera } from '#support/cluster/galera.ts';
+import { startSidecar, type TestSidecar } from '#support/sidecar.ts';
+import { Ledger, NOTHING_WRONG, TABLES } from './acknowledged.ts';
+
+let cluster: GaleraCluster;
+/** A sidecar for each node, which prefers its own. */
+let sidecars: TestSidecar[];
+
+const sidecarAt = (url: string): Promise<TestSidecar> =>
+  startSidecar({ database: { settings: { provider: 'mysql', url }, drop: async () => {} } });
+const sidecar = (position: number): TestSidecar => sidecars[position % sidecars.length] as TestSidecar;
+const node = (position: number): GaleraNode => cluster.nodes[position] as GaleraNode;
+const at = (table: string, more: object) => ({ namespace: 'game', table, ...more });
+
+beforeAll(async () => {
+  cluster = await startGalera();
+  sidecars = await Promise.all([0, 1, 2].map((first) => sidecarAt(cluster.urlOf('sidecar', first))));
+  await sidecar(0).client.must('schema.sync', { namespace: 'game', schema: { tables: TABLES } });
+}, 180_000);
+
+afterAll(async () => {
+  await Promise.all((sidecars ?? []).map((each) => each.stop()));
+  await cluster?.stop();
+});
+
+describe('a cluster with its own defaults', () => {
+  it('serves three sidecars, and each answers with the ids that its rows have', async () => {
+    expect(sidecars.flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
+    const insertion = async (position: number) => {
+      const rows = [0, 1, 2].map((part) => ({ tag: `ids-${position}-${part}` }));
+      const { ids } = await sidecar(position).client.must('insert', at('entries', { rows }));
+      return rows.map(({ tag }, part) => ({ id: (ids as number[])[part], tag }));
+    };
+    const answered = (await Promise.all(Array.from({ length: 60 }, (_, position) => insertion(position)))).flat();
+    const filter = { field: 'tag', op: 'startsWith', value: 'ids-' };
+    const { rows } = await sidecar(1).client.must('find', at('entries', { filter, limit: 1000 }));
+    const byId = (all: readonly { id?: number | undefined }[]) => all.toSorted((a, b) => Number(a.id) - Number(b.id));
+    expect(byId(rows as { id: number }[])).toEqual(byId(answered));
+  });
+
+  it('repeats conflicts of sidecars until none is left', async () => {
+    await sidecar(0).client.must('insert', at('counters', { rows: [{ id: 1, n: 0 }] }));
+    const calls = Array.from({ length: 300 }, (_, position) =>
+      sidecar(position).client.call(
+        'update',
+        at('counters', { filter: { field: 'id', op: 'eq', value: 1 }, inc: { n: 1 } }),
+      ),
+    );
+    const answers = new Set((await Promise.all(calls)).map(({ status, code }) => `${status} ${code}`));
+    expect([...answers]).toEqual(['200 ']);
+    const { rows } = await sidecar(2).client.must('find', at('counters', {}));
+    expect(rows).toEqual([{ id: 1, n: 300 }]);
+  });
+
+  it('reads at one sidecar what another one has answered', async () => {
+    let stale = 0;
+    const writeAndRead = async (lane: number): Promise<void> => {
+      for (let round = 1; round <= 200; round += 1) {
+        const row = { id: 100 + lane, n: round };
+        await sidecar(lane).client.must('upsert', at('counters', { row, keys: ['id'] }));
+        const filter = { field: 'id', op: 'eq', value: row.id };
+        const { rows } = await sidecar(lane + round).client.must('find', at('counters', { filter }));
+        if ((rows as { n: number }[])[0]?.n !== round) stale += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, lane) => writeAndRead(lane)));
+    expect(stale).toBe(0);
+  });
+});
+
+describe('a node that has lost its cluster', () => {
+  const readiness = (of: TestSidecar) => of.client.get('/readyz');
+
+  it('is told by /readyz and health, and left for another host within the same call', async () => {
+    const single = await sidecarAt(node(2).url);
+    try {
+      expect((await readiness(single)).status).toBe(200);
+      await node(2).admin("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'");
+      await expect.poll(async () => (await readiness(single)).status).toBe(503);
+      const started = performance.now();
+      expect(JSON.parse((await readiness(single)).body)).toMatchObject({ database: true, takesNoWrites: 'notReady' });
+      expect(performance.now() - started).toBeLessThan(2000);
+      const health = await single.client.must('health', {});
+      expect(health).toMatchObject({ status: 'degraded', takesNoWrites: 'notReady' });
+      const answer = await sidecar(2).client.call('insert', at('entries', { rows: [{ tag: 'moved' }] }));
+      expect([answer.status, answer.message]).toEqual([200, '']);
+      expect((await readiness(sidecar(2))).status).toBe(200);
+    } finally {
+      await node(2).admin("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'");
+      await cluster.isWhole();
+      await single.stop();
+    }
+  });
+});
+
+describe('a node that is killed under load', () => {
+  it('loses no acknowledged write and doubles none', async () => {
+    const ledger = new Ledger();
+    const callers = Array.from({ length: 6 }, (_, position) => ledger.load(sidecar(position), `kill-${position}`));
+    await ledger.more(100);
+    await node(1).server.kill();
+    await ledger.more(300);
+    await node(1).server.start();
+    await ledger.more(100);
+    ledger.end();
+    await Promise.all(callers);
+    await cluster.isWhole();
+    for (const each of sidecars) expect(await ledger.judge(each)).toEqual(NOTHING_WRONG);
+  });
+});
