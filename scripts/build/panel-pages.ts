@@ -22,7 +22,16 @@ type Texts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Areas of the texts by the time at which a page reads them; all others are read at sign-in (`web/core/i18n.ts`). */
 const FIRST_AREAS: readonly string[] = ['common', 'sign-in', 'setup'];
-const TOOL_AREAS: readonly string[] = ['tools', 'install', 'jobs', 'sources', 'merge', 'packages', 'updates'];
+const TOOL_AREAS: readonly string[] = [
+  'tools',
+  'install',
+  'jobs',
+  'sources',
+  'source-accounts',
+  'merge',
+  'packages',
+  'updates',
+];
 /** Errors that somebody who is not signed in can meet. */
 const FIRST_ERRORS =
   /^(body|csrf|folder-|host|internal|login|method|origin|permission|rate|route|session|settings\.dash|setup|users)/;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Repository } from '#panel/sources/git/repository.ts';
+import { type FakeForge, FORGE_TOKEN, startFakeForge } from '#support/fake-forge.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { commit, newRepository, setBranch } from '../merging/repository.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -13,13 +14,20 @@ const text = (changes: Readonly<Record<number, string>>) =>
 
 describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' : ` (${why})`}`, () => {
   let panel: TestPanel;
+  let forge: FakeForge;
   let browser: TestBrowser;
   let repository: Repository;
   let page: Page;
 
   beforeAll(async () => {
-    panel = await startTestPanel({ settings: { backend: 'standalone', serverRoot: testFolder(), bundleTools: true } });
+    forge = await startFakeForge(testFolder());
+    panel = await startTestPanel({
+      config: { panel: { caFile: forge.caFile } },
+      settings: { backend: 'standalone', serverRoot: testFolder(), bundleTools: true },
+    });
     await panel.owner();
+    const { tools } = panel.services.settings.values;
+    panel.services.settings.update({ tools: { ...tools, gitHosts: [forge.host], privateHosts: [forge.host] } });
     repository = await newRepository(join(panel.folder, 'data/bundle-tools/sources'), 'shop');
     const root = await commit(repository, { 'prices.lua': text({}), 'server.lua': text({}) }, null);
     const base = await commit(
@@ -50,6 +58,7 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
   afterAll(async () => {
     await browser?.close();
     await panel?.stop();
+    await forge?.stop();
   });
 
   it('list projects and lead to one', async () => {
@@ -77,6 +86,51 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     const merged = (await repository.commitOf('refs/heads/main')) ?? '';
     const prices = await repository.file(merged, 'prices.lua', 100_000);
     expect(prices?.toString()).toBe(text({ 3: 'local bread = 5' }));
+  });
+
+  it('save and try an account, and choose one of its repositories', async () => {
+    await page.goto(`${panel.address}/#/tools/accounts`);
+    await page.getByRole('button', { name: 'Add an account' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('main');
+    await dialog.getByLabel('Address').fill('https://elsewhere.example');
+    await dialog.getByLabel('Token', { exact: true }).fill(FORGE_TOKEN);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel('Address').fill(forge.origin);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Test' }).click();
+    await page.getByText('main: the token is of ann.').waitFor();
+    panel.services.sourceAccounts.note('main', true);
+    await page.reload();
+    await page.getByText(/^The token of main is refused since \d\d:\d\d; what is installed runs on\.$/).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+    await page.goto(`${panel.address}/#/tools/sources`);
+    await page.getByLabel('Account', { exact: true }).selectOption('main');
+    await page.getByRole('button', { name: 'Choose a repository' }).click();
+    await page.getByRole('list', { name: 'Repositories' }).getByRole('button', { name: 'ann/tools' }).click();
+    expect(await page.getByLabel('Project').inputValue()).toBe('tools');
+    expect(new URL(await page.getByLabel('Address of the repository').inputValue()).origin).toBe(forge.origin);
+    await expectAccessible(page);
+  });
+
+  it('take a branch for the next build, remove a project and bring it back', async () => {
+    await page.goto(`${panel.address}/#/tools/sources/shop`);
+    await page.getByLabel('Branch or tag').selectOption('work');
+    await page.getByRole('button', { name: 'Use for the next build' }).click();
+    await page.getByText('The next build takes work.').waitFor();
+    expect(panel.services.projectStore.find('shop')?.branch).toBe('work');
+    await page.getByRole('button', { name: 'Delete the project' }).click();
+    await page.getByLabel('Write shop to confirm').fill('shop');
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the project' }).click();
+    await page.getByText('Done', { exact: true }).waitFor();
+    await page.goto(`${panel.address}/#/tools/sources`);
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('The project shop is back.').waitFor();
+    await page.getByRole('link', { name: 'shop' }).waitFor();
   });
 
   it('have made no page complain', () => expect(browser.complaints).toEqual([]));

@@ -16,12 +16,12 @@ export const HOSTILE = '<img src=x onerror="document.title=\'hacked\'">';
 /** No double holds it. */
 export const BIG_ID = '9007199254740993';
 
-/** A panel with a standalone server, bundles, tables with rows, failed writes and something in quarantine. */
-export async function startLivedInPanel(): Promise<LivedInPanel> {
+/** A panel with a standalone server, bundles, tables with rows, failed writes and something in quarantine. `section`: of sidecar.json. */
+export async function startLivedInPanel(section: Readonly<Record<string, unknown>> = {}): Promise<LivedInPanel> {
   const serverRoot = testFolder();
   writeBundles(serverRoot);
   const panel = await startTestPanel({
-    config: { writeBehind: { namespaces: { stats: { consistentReads: true } }, flushIntervalMs: 50 } },
+    config: { panel: section, writeBehind: { namespaces: { stats: { consistentReads: true } }, flushIntervalMs: 50 } },
     settings: { backend: 'standalone', serverRoot, dashboardName: 'Harbour RP', killWaitSeconds: 1 },
   });
   const api = new SignedClient({ address: panel.apiAddress, kid: 'local', secret: secretOf('local') });

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { BundleToolsAnswer } from '#panel/shapes/bundle-tools.ts';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
 import type { Review } from '#panel/shapes/merging.ts';
 import type { ProjectRef, ProjectView } from '#panel/shapes/sources.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
-import { Checkbox, SelectField } from '../components/field.tsx';
+import { Checkbox } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Empty, Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
@@ -17,6 +18,11 @@ import { linkTo } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
+import { RefusedTokens } from './accounts-view.tsx';
+import { BuildForm } from './build-form.tsx';
+import { CheckoutForm } from './checkout-form.tsx';
+import { CompareForm } from './compare-form.tsx';
+import { ProjectRemoval } from './project-removal.tsx';
 import { Distance } from './sources-view.tsx';
 
 /** `#/tools/sources/NAME`: one source project. */
@@ -45,6 +51,7 @@ export function ProjectPage({ name }: { name: string }) {
 function Project({ project, onChange }: { project: ProjectView; onChange: () => void }) {
   const can = useCan();
   const { name, origin, branch, commit, installed, fetchedAt } = project;
+  const refs = useRefs(name, `${branch} ${commit} ${fetchedAt}`);
   return (
     <>
       <h2 class="project-name">{name}</h2>
@@ -58,17 +65,41 @@ function Project({ project, onChange }: { project: ProjectView; onChange: () => 
         </Fact>
         <Fact title={t('sources.fetched')}>{fetchedAt === null ? '–' : <Time iso={fetchedAt} />}</Fact>
       </dl>
+      <RefusedAccount account={project.account} />
       <p class="row project-actions">
         {origin !== null && <Distance project={project} />}
         {origin !== null && <Start action="check" body={{ name }} label={t('sources.check')} />}
         {origin !== null && <Start action="pull" body={{ name }} label={t('sources.pull')} />}
-        <Start action="build" body={{ name, apply: 'now', install: true }} label={t('sources.build')} isPrimary />
+        {installed !== null && <Start action="create" body={{ name }} label={t('sources.commitInstalled')} />}
       </p>
-      {can('bundles.accounts.use') && <CompareForm project={project} />}
+      {refs.length > 0 && <CheckoutForm key={branch} project={project} refs={refs} onChange={onChange} />}
+      <BuildForm project={project} />
+      {can('bundles.accounts.use') && <CompareForm project={project} refs={refs} />}
       <Reviews name={name} />
       {can('bundles.settings') && <Workflow project={project} onChange={onChange} />}
+      {can('bundles.sources.delete') && <ProjectRemoval name={name} />}
     </>
   );
+}
+
+/** Read again when the project has moved. */
+function useRefs(name: string, state: string): readonly ProjectRef[] {
+  const [refs, setRefs] = useState<readonly ProjectRef[]>([]);
+  useEffect(() => {
+    api.post<{ refs: readonly ProjectRef[] }>('/api/bundle-tools/projects/refs', { name }).then(
+      (answer) => setRefs(answer.refs),
+      () => setRefs([]),
+    );
+  }, [name, state]);
+  return refs;
+}
+
+/** At night the question is why nothing new arrives. */
+function RefusedAccount({ account }: { account: string | null }) {
+  const can = useCan();
+  const isSeen = account !== null && (can('bundles.accounts.use') || can('bundles.accounts.manage'));
+  const loaded = useLoaded<BundleToolsAnswer>(isSeen ? '/api/bundle-tools' : null);
+  return <RefusedTokens accounts={(loaded.data?.accounts ?? []).filter(({ name }) => name === account)} />;
 }
 
 function Fact({ title, children }: { title: string; children: ComponentChildren }) {
@@ -84,53 +115,18 @@ interface StartProps {
   readonly action: string;
   readonly body: object;
   readonly label: string;
-  readonly isPrimary?: boolean;
 }
 
 /** Starts a job of the project, and goes to it. */
-function Start({ action, body, label, isPrimary = false }: StartProps) {
+function Start({ action, body, label }: StartProps) {
   const [start, isBusy] = useAction(async () => {
     const { status } = await api.post<{ status: JobStatus }>(`/api/bundle-tools/projects/${action}`, body);
     location.hash = linkTo('tools', ['jobs', status.id]);
   });
   return (
-    <Button kind={isPrimary ? 'primary' : 'plain'} busy={isBusy} onClick={() => start()}>
+    <Button busy={isBusy} onClick={() => start()}>
       {label}
     </Button>
-  );
-}
-
-function CompareForm({ project: { name, branch, installed } }: { project: ProjectView }) {
-  const [refs, setRefs] = useState<readonly ProjectRef[]>([]);
-  const [base, setBase] = useState(branch);
-  const [head, setHead] = useState('');
-  useEffect(() => {
-    api.post<{ refs: readonly ProjectRef[] }>('/api/bundle-tools/projects/refs', { name }).then(
-      (answer) => setRefs(answer.refs),
-      () => setRefs([]),
-    );
-  }, [name]);
-  const named = refs.map(({ name: ref, kind }) => (kind === 'remote' ? `origin/${ref}` : ref));
-  const heads = [...(installed === null ? [] : ['installed']), ...named.filter((ref) => ref !== base)];
-  const chosen = heads.includes(head) ? head : (heads[0] ?? '');
-  const shown = (ref: string) => [ref, ref === 'installed' ? t('sources.onServer') : ref] as const;
-  return (
-    <Section title={t('merge.compare')}>
-      <div class="toolbar">
-        <SelectField
-          label={t('merge.into')}
-          value={base}
-          options={[...new Set([branch, ...named])].map(shown)}
-          onChange={setBase}
-        />
-        <SelectField label={t('merge.from')} value={chosen} options={heads.map(shown)} onChange={setHead} />
-        {chosen !== '' && (
-          <a class="button" href={linkTo('tools', ['sources', name, 'compare'], { base, head: chosen })}>
-            {t('merge.compare')}
-          </a>
-        )}
-      </div>
-    </Section>
   );
 }
 

@@ -9,6 +9,7 @@ import { t } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
+import { AccountsView } from './accounts-view.tsx';
 import { ComparePage } from './compare-page.tsx';
 import { JobPage } from './job-page.tsx';
 import { JobsView } from './jobs-view.tsx';
@@ -24,10 +25,12 @@ export function ToolsPage() {
   const [part = 'jobs', id, step] = usePlace().rest;
   const can = useCan();
   const { isOn, loaded } = useSwitch();
+  const seesAccounts = can('bundles.accounts.manage') || can('bundles.accounts.use');
   const parts = [
     'jobs' as const,
     ...(can('bundles.upload') ? (['upload'] as const) : []),
     ...(can('bundles.build') ? (['sources'] as const) : []),
+    ...(seesAccounts ? (['accounts'] as const) : []),
     ...(can('bundles.delete') ? (['trash'] as const) : []),
     ...(can('bundles.settings') || can('settings.write') ? (['settings'] as const) : []),
   ];
@@ -44,6 +47,7 @@ export function ToolsPage() {
       </Ready>
       {part === 'upload' && isOn === true && can('bundles.upload') && <UploadView />}
       {part === 'sources' && isOn === true && can('bundles.build') && <Sources name={id} step={step} />}
+      {part === 'accounts' && isOn === true && seesAccounts && <AccountsView />}
       {part === 'trash' && <TrashView />}
       {part === 'settings' && isOn === true && can('bundles.settings') && <ToolSettingsView />}
       {part === 'jobs' && id !== undefined && <JobPage key={id} id={id} />}

@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import { ACCOUNT_KINDS, type SourceAccountKind, type SourceAccountView } from '#panel/shapes/sources.ts';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { SelectField, TextField } from '../components/field.tsx';
+import { PasswordField } from '../components/password-field.tsx';
+import { Fault } from '../components/states.tsx';
+import { tellDone } from '../components/toast.tsx';
+import { formOf, useFaults } from '../components/use-faults.ts';
+import { api } from '../core/api.ts';
+import { t } from '../core/i18n.ts';
+
+/** Most accounts are at these; the address is narrowed to what the token is for. */
+const FIRST_URL: Readonly<Record<SourceAccountKind, string>> = {
+  github: 'https://github.com/',
+  gitea: 'https://codeberg.org/',
+  gitlab: 'https://gitlab.com/',
+  git: 'https://',
+};
+const FORM = 'source-account-form';
+const FIELDS = ['name', 'kind', 'url', 'username', 'token'] as const;
+
+interface AccountFormProps {
+  /** null for a new account. */
+  readonly account: SourceAccountView | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+/** A token that is not written again stays, but never for another address. */
+export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
+  const [draft, setDraft] = useState({
+    ...{ name: account?.name ?? '', kind: account?.kind ?? 'github', url: account?.url ?? FIRST_URL.github },
+    ...{ username: account?.username ?? '', token: '' },
+  });
+  const [isBusy, setBusy] = useState(false);
+  const faults = useFaults(FIELDS);
+  const set = (changes: Partial<typeof draft>) => {
+    faults.forget(Object.keys(changes));
+    setDraft((before) => ({ ...before, ...changes }));
+  };
+  const choose = (kind: SourceAccountKind) =>
+    set({ kind, ...(Object.values(FIRST_URL).includes(draft.url) ? { url: FIRST_URL[kind] } : {}) });
+  const save = async (form: HTMLElement) => {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      const { token, ...rest } = draft;
+      await api.post('/api/bundle-tools/accounts/save', token === '' ? rest : { ...rest, token });
+      tellDone(t('common.saved'));
+      onSaved();
+    } catch (fault) {
+      faults.refuse(fault, form);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={account === null ? t('source-accounts.add') : account.name}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
+          <Button kind="primary" type="submit" form={FORM} busy={isBusy}>
+            {t('common.save')}
+          </Button>
+        </>
+      }
+    >
+      <form id={FORM} class="form" noValidate onSubmit={(event) => void save(formOf(event))}>
+        {faults.error !== null && <Fault error={faults.error} />}
+        {account === null && (
+          <TextField
+            label={t('source-accounts.name')}
+            hint={t('source-accounts.nameHint')}
+            mono
+            value={draft.name}
+            error={faults.faultOf('name')}
+            onInput={(name) => set({ name: name.trim() })}
+          />
+        )}
+        <SelectField
+          label={t('source-accounts.kind')}
+          value={draft.kind}
+          error={faults.faultOf('kind')}
+          options={ACCOUNT_KINDS.map((kind) => [kind, t(`source-accounts.kind-${kind}`)])}
+          onChange={(kind) => choose(ACCOUNT_KINDS.find((known) => known === kind) ?? 'git')}
+        />
+        <TextField
+          label={t('source-accounts.url')}
+          hint={t('source-accounts.urlHint')}
+          mono
+          value={draft.url}
+          error={faults.faultOf('url')}
+          onInput={(url) => set({ url: url.trim() })}
+        />
+        <TextField
+          label={t('source-accounts.username')}
+          hint={t('source-accounts.usernameHint')}
+          autocomplete="off"
+          value={draft.username}
+          error={faults.faultOf('username')}
+          onInput={(username) => set({ username: username.trim() })}
+        />
+        <PasswordField
+          label={t('source-accounts.token')}
+          hint={t(account?.hasToken === true ? 'source-accounts.tokenKept' : 'source-accounts.tokenHint')}
+          autocomplete="new-password"
+          value={draft.token}
+          error={faults.faultOf('token')}
+          onInput={(token) => set({ token: token.trim() })}
+        />
+      </form>
+    </Dialog>
+  );
+}
