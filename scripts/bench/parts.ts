@@ -5,6 +5,9 @@ import { engineSection, engineTargets, measureEngines } from './engines/measure-
 import { measureGameThread } from './game-thread/measure-game-thread.ts';
 import type { Measured } from './measured.ts';
 import { ownerAnswer } from './page/owner-answer.ts';
+import { measureInstall } from './panel/measure-install.ts';
+import { measureUpdate } from './panel/measure-update.ts';
+import { panelSection, panelTargets } from './panel/panel-section.ts';
 import { measurePocketbase, pocketbaseSection, pocketbaseTargets } from './peers/measure-pocketbase.ts';
 import { apiSection, measureApi } from './sidecar/measure-api.ts';
 import { coldSection, coldTargets, measureColdFile } from './sidecar/measure-cold-file.ts';
@@ -96,6 +99,14 @@ export const PARTS: readonly Part[] = [
     title: 'write-behind',
     async measure() {
       return { targets: [], section: queueSection(await measureQueue(ENGINE_SECONDS)) };
+    },
+  },
+  {
+    name: 'panel',
+    title: "the panel's work beside the API",
+    async measure(isQuiet) {
+      const figures = { install: await measureInstall(), update: await measureUpdate() };
+      return { targets: panelTargets(figures, isQuiet), section: panelSection(figures) };
     },
   },
 ];

@@ -74,14 +74,14 @@ export class Scenarios {
       seconds: seconds + WARM_UP_SECONDS,
       warmUpSeconds: 0,
     });
-    await this.#eventLoopDelayP99Ms();
+    await this.eventLoopDelayP99Ms();
     const find = await this.load('find');
-    const eventLoopDelayP99Ms = await this.#eventLoopDelayP99Ms();
+    const eventLoopDelayP99Ms = await this.eventLoopDelayP99Ms();
     return { find, scans: (await scans).statuses, eventLoopDelayP99Ms };
   }
 
   /** Event loop delay of the thread that serves the API, since the last question. */
-  async #eventLoopDelayP99Ms(): Promise<number> {
+  async eventLoopDelayP99Ms(): Promise<number> {
     const response = await fetch(`http://127.0.0.1:${this.#settings.port}/metrics`);
     const text = await response.text();
     const line = /^sidecar_event_loop_delay_seconds\{quantile="0\.99"\} (\S+)$/m.exec(text)?.[1];

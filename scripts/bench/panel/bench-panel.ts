@@ -5,7 +5,7 @@ import { AccountStore } from '#panel/accounts/account-store.ts';
 import { Accounts } from '#panel/accounts/accounts.ts';
 import { PasswordHasher } from '#panel/accounts/password-hasher.ts';
 import { Sessions } from '#panel/accounts/sessions.ts';
-import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { PanelClient } from '#test/panel/support/panel-client.ts';
@@ -30,14 +30,20 @@ export interface BenchPanel {
   stop(): Promise<void>;
 }
 
+const startLine = (lines: number) => `"${process.execPath}" "${FLOODING}" ${lines}`;
+
 /** A sidecar as a process of its own, whose panel runs a game server that says so many lines a second. */
-export async function startBenchPanel(linesPerSecond: number): Promise<BenchPanel> {
+export function startBenchPanel(linesPerSecond: number): Promise<BenchPanel> {
+  return startPanelWith({ backend: 'command', startLine: startLine(linesPerSecond) });
+}
+
+/** A sidecar as a process of its own, with an owner; the game server lies in `server/` of its folder. */
+export async function startPanelWith(settings: Partial<SettingValues>): Promise<BenchPanel> {
   const { folder, secret } = makeFolder();
   const file = join(folder, 'sidecar.json');
   const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   writeFileSync(file, JSON.stringify({ ...config, panel: { port: 0 } }));
-  const startLine = (lines: number) => `"${process.execPath}" "${FLOODING}" ${lines}`;
-  await prepareStore(folder, startLine(linesPerSecond));
+  await prepareStore(folder, settings);
   const sidecar = start(['sidecar/main.ts', '--config', file], join(folder, 'sidecar.log'));
   const address = await sidecar.until((line) => /"service":"panel","address":"([^"]+)"/.exec(line)?.[1] ?? null);
   const api = await sidecar.until((line) => /"service":"api","address":"([^"]+)"/.exec(line)?.[1] ?? null);
@@ -56,14 +62,14 @@ export async function startBenchPanel(linesPerSecond: number): Promise<BenchPane
   };
 }
 
-async function prepareStore(folder: string, startLine: string): Promise<void> {
+async function prepareStore(folder: string, settings: Partial<SettingValues>): Promise<void> {
   const serverRoot = join(folder, 'server');
   mkdirSync(serverRoot);
   const store = openPanelStore(join(folder, 'data/panel.sqlite'));
   const sessions = new Sessions(store, Date.now, (work) => work());
   const accounts = new Accounts({ store: new AccountStore(store), hasher: new PasswordHasher(), sessions });
   await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
-  new PanelSettings(store).update({ backend: 'command', serverRoot, startLine });
+  new PanelSettings(store).update({ serverRoot, ...settings });
   sessions.close();
   store.close();
 }
