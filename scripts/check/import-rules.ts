@@ -129,7 +129,10 @@ export const ZONES: readonly Zone[] = [
   // Places off the machine, and what goes there.
   {
     path: 'sidecar/backup/remote/',
-    zones: ['sidecar/backup/', 'sidecar/moving/', 'sidecar/write-behind/journal/', 'sidecar/config/'],
+    zones: [
+      ...['sidecar/backup/', 'sidecar/moving/', 'sidecar/write-behind/journal/'],
+      ...['sidecar/config/', 'sidecar/engine/'],
+    ],
     packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'age-encryption', 'better-sqlite3', 'tar', 'zod'],
   },
   {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type MadeAndSent, makeBackup, type SentResult, sendNewest } from '../backup/make-backup.ts';
 import { newIdentity } from '../backup/remote/identity.ts';
+import { runDrill } from '../backup/remote/run-drill.ts';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
 import { grouped } from '../moving/report.ts';
 import {
@@ -20,6 +21,7 @@ export const BACKUP_OPTIONS = {
   to: { type: 'string', value: 'DIR', about: 'folder of the backups (default backup.folder of the configuration)' },
   keep: { type: 'string', value: 'N', about: 'deletes the oldest beyond N afterwards (default: none is deleted)' },
   list: { type: 'boolean', about: 'only lists the backups that are there' },
+  identity: { type: 'string', value: 'FILE', about: 'drill: the file that opens encrypted backups' },
   ...JSON_OPTION,
   ...CONFIG_OPTION,
 } as const satisfies CommandOptions;
@@ -49,6 +51,7 @@ export async function runBackup(args: readonly string[], io: MoveIo): Promise<bo
   if (list) return listAll(call);
   if (word === 'make') return make(call);
   if (word === 'send') return send(call);
+  if (word === 'drill') return drill(call, values.identity ?? null);
   throw new UsageError(`unknown word ${word} after backup; --help shows them all`);
 }
 
@@ -70,6 +73,21 @@ async function send({ config, folder, isJson, io }: BackupCall): Promise<boolean
   if (isJson) io.report.say(JSON.stringify({ remote }));
   else tellSent(remote, io);
   return isSent(remote, io);
+}
+
+/** Restores the newest backup off the machine into a database that is thrown away. */
+async function drill({ config, isJson, io }: BackupCall, identity: string | null): Promise<boolean> {
+  const { report, environment, signal } = isJson ? quiet(io) : io;
+  const result = await runDrill({ config, environment, identity, log: logOf(io), report, signal });
+  report.end();
+  if (isJson) io.report.say(JSON.stringify({ drill: result }));
+  else if (result.ok) {
+    const read =
+      result.rows === null ? 'its bytes are those that were sent' : `all ${grouped(result.rows)} rows are there`;
+    report.say(`${result.backup}: ${read}, in ${result.seconds} s`);
+  }
+  if (!result.ok) io.printError(`the drill has failed: ${result.error}`);
+  return result.ok;
 }
 
 function isSent(remote: SentResult | null, io: MoveIo): boolean {

@@ -63,6 +63,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: [
       '[--to DIR] [--keep N] [--json] [--config FILE]',
       'send [--to DIR] [--json] [--config FILE]',
+      'drill [--identity FILE] [--json] [--config FILE]',
       'keygen [--json]',
       '--list [--to DIR] [--json] [--config FILE]',
     ],
@@ -70,6 +71,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     notes: [
       'Beside a running sidecar. Schedule, second place and encryption stand under "backup" of the configuration: docs/backup.md.',
       'send: only sends the newest local backup, if it is not there yet. keygen: makes the keys for encrypted backups.',
+      'drill: restores the newest backup off the machine into a database that is thrown away, and reads every row.',
     ],
     run: (args, { moveIo }) => runBackup(args, moveIo('there is no backup')),
   },

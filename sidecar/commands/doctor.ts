@@ -6,8 +6,9 @@ import { REPLACED_FOLDER } from '../program-folder.ts';
 import { CONFIG_OPTION, DEFAULT_CONFIG, JSON_OPTION, readingArguments } from './arguments.ts';
 import { type CommandIo, type CommandProcess, terminalIo } from './command-process.ts';
 import { panelFindings, portFinding } from './doctor-addresses.ts';
+import { backupFindings } from './doctor-backup.ts';
 import { databaseFindings } from './doctor-database.ts';
-import { backupFindings, type Finding, fileFindings, journalFindings, spaceFindings } from './doctor-files.ts';
+import { type Finding, fileFindings, journalFindings, spaceFindings } from './doctor-files.ts';
 import { visibleText } from './lines.ts';
 
 export const DOCTOR_OPTIONS = { ...JSON_OPTION, ...CONFIG_OPTION } as const;
@@ -53,7 +54,7 @@ async function* findings(file: string, environment: NodeJS.ProcessEnv): AsyncGen
     yield* panelFindings(config);
     yield* databaseFindings(config);
     yield* journalFindings(config);
-    yield* backupFindings(config);
+    yield* backupFindings(config, environment);
   } catch (error) {
     const found = (error as Error).message;
     yield { verdict: 'fail', what: 'configuration', found, advice: 'fix it; nothing else can be checked before that' };

@@ -18,6 +18,10 @@ export const backupSection = z.strictObject({
   encryptTo: listOf('age recipients such as "age1…"', isRecipient).default([]),
   identityFile: text('the path of a file').nullable().default(null),
   secrets: flag().default(false),
+  drill: z
+    .strictObject({ everyDays: integer(1, 366).default(7) })
+    .nullable()
+    .default(null),
 });
 
 /** When a running sidecar makes backups by itself. */
@@ -42,18 +46,23 @@ export interface BackupConfig {
   readonly identityFile: string | null;
   /** Whether encrypted backups off the machine also hold the secrets. */
   readonly secrets: boolean;
+  /** How often the newest backup off the machine is tried out; null for never. */
+  readonly drill: { readonly everyDays: number } | null;
 }
 
 type BackupSection = z.output<typeof backupSection>;
 
 /** @throws ConfigError */
 export function readBackup(section: BackupSection, base: string): BackupConfig {
-  const { folder, keep, encryptTo, identityFile, secrets } = section;
+  const { folder, keep, encryptTo, identityFile, secrets, drill } = section;
   if (secrets && encryptTo.length === 0) {
     throw new ConfigError('backup.secrets: expected backup.encryptTo beside it, as secrets never leave in the clear');
   }
+  if (drill !== null && section.remote === null) {
+    throw new ConfigError('backup.drill: expected backup.remote beside it, as drills are of backups there');
+  }
   return {
-    ...{ folder: resolve(base, folder), schedule: scheduleOf(section), keep, encryptTo, secrets },
+    ...{ folder: resolve(base, folder), schedule: scheduleOf(section), keep, encryptTo, secrets, drill },
     remote: section.remote === null ? null : readRemote(section.remote, base),
     identityFile: identityFile === null ? null : resolve(base, identityFile),
   };

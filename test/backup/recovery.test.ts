@@ -178,6 +178,36 @@ it('a second place that is away leaves the local backup, and gets it later', asy
   ]);
 });
 
+it('a drill restores every row, compares bytes without an identity, and finds what is wrong', async () => {
+  const { identity, recipient } = await keygen();
+  writeFileSync(join(there, 'identity.txt'), identity);
+  await (await play(['ann', 'bob'], { encryptTo: [recipient] })).stop();
+  const drill = async (...args: string[]) => {
+    const { io, lines, errors } = copyIo();
+    const isDone = await runBackup(['drill', ...args, '--config', join(here, 'sidecar.json'), '--json'], io);
+    return { isDone, errors, ...(JSON.parse(lines.join('')) as { drill: object }).drill };
+  };
+  expect(await drill()).toMatchObject({ isDone: false, error: expect.stringContaining('there is no backup') });
+  const { remote } = await backUp();
+  expect(await drill()).toMatchObject({ isDone: true, kind: 'bytes', rows: null, backup: remote.object });
+  expect(await drill('--identity', join(there, 'identity.txt'))).toMatchObject({ ok: true, kind: 'opened', rows: 2 });
+  const kept = () =>
+    JSON.parse(readFileSync(join(here, 'data/backup-drill.json'), 'utf8')) as { lastSuccessAt: string };
+  const { lastSuccessAt } = kept();
+  const sent = readFileSync(join(disk, remote.object));
+  sent[sent.length - 1] = (sent.at(-1) as number) ^ 1;
+  writeFileSync(join(disk, remote.object), sent);
+  for (const args of [[], ['--identity', join(there, 'identity.txt')]]) {
+    expect(await drill(...args)).toMatchObject({
+      isDone: false,
+      ok: false,
+      error: expect.stringMatching(/damaged|not what/),
+    });
+  }
+  expect(kept()).toMatchObject({ lastSuccessAt, last: { ok: false } });
+  expect(existsSync(join(here, 'data/drill'))).toBe(false);
+});
+
 it('the right backup is taken: by time, and by installation', async () => {
   await (await play(['ann'], {})).stop();
   const { remote } = await backUp();

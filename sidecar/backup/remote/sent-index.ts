@@ -54,6 +54,11 @@ export class SentIndex {
   }
 }
 
+/** Whether this installation has ever sent a backup, as far as the index knows. */
+export function hasSent({ dataFolder }: { readonly dataFolder: string }): boolean {
+  return new SentIndex(dataFolder).read().size > 0;
+}
+
 /** Whether the newest local backup was never sent, as far as the index knows. */
 export function isNewestUnsent({ backup, dataFolder }: { backup: BackupConfig; dataFolder: string }): boolean {
   const newest = backup.remote === null ? undefined : listBackups(backup.folder).at(-1);

@@ -1,0 +1,111 @@
+import type { BackupConfig } from '../config/backup.ts';
+import type { EngineLog } from '../engine/log.ts';
+import { BackupProgram, causeOf } from './backup-program.ts';
+import { DrillBook, type DrillResult, isDrillOverdue, nextDrill } from './remote/drill-book.ts';
+import { hasSent } from './remote/sent-index.ts';
+
+export interface ScheduledDrillsOptions {
+  readonly backup: BackupConfig;
+  readonly dataFolder: string;
+  /** sidecar.json, absolute. */
+  readonly configFile: string;
+  /** `main.js`. */
+  readonly program: string;
+  readonly log: EngineLog;
+}
+
+const LOOK_EVERY_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** Tries backups out when it is due, also a drill that was missed while the sidecar was not running. */
+export class ScheduledDrills {
+  readonly #options: ScheduledDrillsOptions;
+  readonly #everyDays: number;
+  readonly #book: DrillBook;
+  readonly #program: BackupProgram;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #toldOverdueAt = Number.NEGATIVE_INFINITY;
+  #isStopped = false;
+
+  private constructor(options: ScheduledDrillsOptions, everyDays: number) {
+    this.#options = options;
+    this.#everyDays = everyDays;
+    this.#book = new DrillBook(options.dataFolder);
+    this.#program = new BackupProgram(options.program);
+  }
+
+  /** Null if the configuration has no drills. */
+  static start(options: ScheduledDrillsOptions): ScheduledDrills | null {
+    const { drill, remote } = options.backup;
+    if (drill === null || remote === null) return null;
+    const drills = new ScheduledDrills(options, drill.everyDays);
+    drills.#look();
+    return drills;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#program.stop();
+    await this.#running;
+  }
+
+  #look(): void {
+    if (this.#isStopped) return;
+    const now = Date.now();
+    const record = this.#book.read();
+    this.#tellOverdue(isDrillOverdue(record, this.#everyDays, now), record?.lastSuccessAt ?? null, now);
+    const isDue = nextDrill(record, this.#everyDays, now) <= now && (record !== null || hasSent(this.#options));
+    if (isDue) this.#running = this.#run().finally(() => this.#lookLater());
+    else this.#lookLater();
+  }
+
+  #lookLater(): void {
+    if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  #tellOverdue(isOverdue: boolean, lastSuccessAt: string | null, now: number): void {
+    if (!isOverdue || now - this.#toldOverdueAt < DAY_MS) return;
+    this.#toldOverdueAt = now;
+    const message = 'no drill of the backups has succeeded for twice backup.drill.everyDays: they may be worth nothing';
+    this.#options.log('error', message, { lastSuccessAt: lastSuccessAt ?? 'never' });
+  }
+
+  async #run(): Promise<void> {
+    const { configFile, log } = this.#options;
+    const ended = await this.#program.run(['backup', 'drill', '--config', configFile, '--json']);
+    if (this.#isStopped) return;
+    const result = readResult(ended.output) ?? this.#noResult(causeOf(ended));
+    const { ok, kind, backup, seconds, rows, error } = result;
+    if (ok)
+      log('info', 'the newest backup was tried out', {
+        backup: backup ?? '',
+        kind,
+        seconds,
+        rows: rows ?? 'bytes only',
+      });
+    else
+      log('error', 'a drill of the backups has failed: do not rely on them', {
+        cause: error ?? '',
+        backup: backup ?? 'none',
+      });
+  }
+
+  /** Its process has ended without one. Kept, so that the next try has to wait. */
+  #noResult(error: string): DrillResult {
+    const at = new Date().toISOString();
+    const result: DrillResult = { at, ok: false, kind: 'bytes', backup: null, seconds: 0, rows: null, error };
+    this.#book.write(result);
+    return result;
+  }
+}
+
+function readResult(output: string): DrillResult | null {
+  try {
+    const { drill } = JSON.parse(output) as { readonly drill?: DrillResult };
+    return drill ?? null;
+  } catch {
+    return null;
+  }
+}
