@@ -1,3 +1,4 @@
+import { BackupDesk } from './backup/backup-desk.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 import { drainDeadline } from './data/call-context.ts';
 import { CallWatch } from './data/call-watch.ts';
@@ -32,6 +33,7 @@ export interface PanelStart extends Pick<PanelOptions, 'preset' | 'serverVfs' | 
 
 export interface RunningSidecar extends RunningApi {
   readonly engine: Engine;
+  readonly backups: BackupDesk;
   /** Null if it is off. */
   readonly panel: RunningPanel | null;
   /** @param keepsServer the game server runs on, for the sidecar after this one */
@@ -67,8 +69,13 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const gate = new NamespaceGate();
     const handlers = createHandlers(base, buffer, gate);
     const calls = new CallWatch();
+    const backups = new BackupDesk({
+      ...{ ...base, gate, writeBuffer: buffer },
+      ...{ environment: process.env, program: `${process.argv[1]}` },
+    });
     const lent = {
       ...base,
+      backups,
       monotonicNow,
       handlers,
       gate,
@@ -86,8 +93,11 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     // Only now: a game server that the panel starts calls the API at once.
     const begun = await beginPanel(panel, log);
     const parts = { panel: begun, api, writeBehind, engine, log };
-    const stop = (keepsServer = false) => stopAll(parts, keepsServer);
-    return { ...api, engine, panel: begun, stop };
+    const stop = (keepsServer = false) => {
+      backups.stop();
+      return stopAll(parts, keepsServer);
+    };
+    return { ...api, engine, backups, panel: begun, stop };
   } catch (error) {
     await panel?.stop().catch(() => {});
     await closeBelow(writeBehind, engine);

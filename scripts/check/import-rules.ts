@@ -404,6 +404,7 @@ export const ZONES: readonly Zone[] = [
       ...PANEL_PARTS.slice(1),
       ...[
         'sidecar/http/',
+        'sidecar/backup/',
         'sidecar/data/',
         'sidecar/schema/',
         'sidecar/write-behind/',

@@ -86,6 +86,22 @@ function jsonOrNull(text: string): unknown {
   }
 }
 
+/** Rows of one table. */
+export interface TableRows {
+  readonly namespace: string;
+  readonly table: string;
+  readonly rows: number;
+}
+
+/** Without objects in quarantine, whose labels have spaces (`moving/place.ts`). */
+export function tablesOf({ namespaces }: Pick<Manifest, 'namespaces'>): TableRows[] {
+  return namespaces.flatMap(({ name, places }) =>
+    places
+      .filter(({ label }) => !label.includes(' '))
+      .map(({ label, rows }) => ({ namespace: name, table: label, rows })),
+  );
+}
+
 /** Rows of all tables, those in quarantine too. */
 export function rowsOf({ namespaces }: Pick<Manifest, 'namespaces'>): number {
   return namespaces.flatMap(({ places }) => places).reduce((sum, { rows }) => sum + rows, 0);

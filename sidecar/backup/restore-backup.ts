@@ -16,6 +16,8 @@ import { openTarget, prepareTarget, refuseOccupied } from '../moving/target.ts';
 import { readMoveMark } from '../schema/move-mark.ts';
 import type { NamespaceLock } from '../schema/namespace-lock.ts';
 import { refuseEarlierRequests } from '../security/time-mark.ts';
+import type { PendingEntry } from '../write-behind/journal/entries.ts';
+import type { Journal } from '../write-behind/journal/journal.ts';
 import { CONTAINER, checkFiles, type Manifest, readManifest, WAITING } from './manifest.ts';
 import { RestoredQueues } from './restored-queues.ts';
 import { CONTAINER_SETTINGS } from './write-backup.ts';
@@ -28,6 +30,10 @@ export interface RestoreOptions {
   readonly namespaces: readonly string[];
   /** Deletes what the target holds in these namespaces. */
   readonly replace: boolean;
+  /** New name of the only namespace, beside the old one; left out for its own. */
+  readonly as?: string | null;
+  /** Journal of the sidecar that restores itself; left out if no sidecar may run with that of the configuration. */
+  readonly journal?: Journal | null;
   readonly log: EngineLog;
   readonly report: MoveReport;
   readonly signal: AbortSignal;
@@ -42,6 +48,9 @@ interface RestoreWork extends RestoreOptions {
   readonly queues: RestoredQueues;
 }
 
+/** Entries of queued writes that were put into the journal, by namespace. */
+export type BroughtEntries = ReadonlyMap<string, readonly PendingEntry[]>;
+
 const SCRATCH = /^restore-[0-9a-f-]{36}$/;
 
 /**
@@ -49,29 +58,33 @@ const SCRATCH = /^restore-[0-9a-f-]{36}$/;
  * and equal to the manifest; then they are opened together. A restore that was cut off leaves them closed, and the same
  * command goes on. @throws MoveRefused and others with one line
  */
-export async function restoreBackup(options: RestoreOptions, to: Engine): Promise<void> {
+export async function restoreBackup(options: RestoreOptions, to: Engine): Promise<BroughtEntries> {
   const { backup, config, log, report } = options;
   const manifest = readManifest(backup);
   const names = chosenOf(manifest, options);
   report.say(`checks   ${backup}`);
   await checkFiles(backup, manifest);
-  const queues = await RestoredQueues.open({ config, log, report });
+  const queues = await RestoredQueues.open({ config, log, report, journal: options.journal ?? null });
   try {
     await inScratch(options, async (from) => {
       const work: RestoreWork = { ...options, manifest, names, from, to, queues };
       await refuseAnyOccupied(work);
       await restoreAll(work);
     });
+    return queues.brought;
   } finally {
     await queues.close();
   }
 }
 
-function chosenOf({ namespaces: all }: Manifest, { namespaces, backup }: RestoreOptions): readonly string[] {
+function chosenOf({ namespaces: all }: Manifest, options: RestoreOptions): readonly string[] {
+  const { namespaces, backup, as = null } = options;
   const known = all.map(({ name }) => name);
   const missing = namespaces.filter((name) => !known.includes(name));
   if (missing.length > 0) throw new MoveRefused(`the backup ${backup} has no namespace ${missing.join(', ')}`);
-  return namespaces.length > 0 ? namespaces : known;
+  const chosen = namespaces.length > 0 ? namespaces : known;
+  if (as !== null && chosen.length !== 1) throw new MoveRefused('a new name is for one namespace alone');
+  return chosen;
 }
 
 /** The backup stays as it is: what is opened as a database may be written to. */
@@ -95,20 +108,21 @@ async function inScratch(options: RestoreOptions, work: (engine: Engine) => Prom
 }
 
 /** Before anything is changed. */
-async function refuseAnyOccupied({ to, names, replace }: RestoreWork): Promise<void> {
+async function refuseAnyOccupied({ to, names, replace, as = null }: RestoreWork): Promise<void> {
   if (replace) return;
-  for (const name of names) {
+  for (const source of names) {
+    const name = targetOf(source, { as });
     const mark = await patiently(() => readMoveMark(to, name, Date.now(), statementBounds()));
     if (mark?.kind !== 'arriving' || mark.by !== 'copy') await refuseOccupied(to, name, await storedSchema(to, name));
   }
 }
 
 async function restoreAll(work: RestoreWork): Promise<void> {
-  const { names, to, log, config, report, queues, backup } = work;
+  const { names, to, log, config, report, queues, backup, as = null } = work;
   const locks: NamespaceLock[] = [];
   try {
     const owner = `restore:${randomUUID()}`;
-    for (const name of names) locks.push(await lockForMove(name, { engine: to, owner, log }));
+    for (const name of names) locks.push(await lockForMove(targetOf(name, work), { engine: to, owner, log }));
     for (const name of names) await restoreRows(work, name);
     const until = await refuseEarlierRequests(join(config.dataFolder, 'nonces'), config.api.maxSkewSeconds);
     if (until !== null) {
@@ -116,12 +130,24 @@ async function restoreAll(work: RestoreWork): Promise<void> {
         `requests signed before ${until} are refused, as one of them could be sent twice: this machine has no memory of them`,
       );
     }
-    await queues.restore(work, waitingFile(backup));
-    for (const name of names) await openTarget(to, name);
-    await queues.done(to, names);
+    if (as === null) await queues.restore(work, waitingFile(backup));
+    else tellLeftOut(work);
+    for (const name of names) await openTarget(to, targetOf(name, work));
+    if (as === null) await queues.done(to, names);
   } finally {
     for (const lock of locks) await lock.release();
   }
+}
+
+function targetOf(name: string, { as = null }: Pick<RestoreOptions, 'as'>): string {
+  return as ?? name;
+}
+
+/** Queued writes name their namespace, so they belong to the old one alone. */
+function tellLeftOut({ manifest, names, report, as }: RestoreWork): void {
+  const of = manifest.namespaces.filter(({ name }) => names.includes(name));
+  const writes = of.reduce((sum, { waitingWrites, deadLetters }) => sum + waitingWrites + deadLetters, 0);
+  if (writes > 0) report.say(`${as}: ${writes} queued writes and dead letters of the backup are left out`);
 }
 
 function waitingFile(backup: string): string | null {
@@ -129,10 +155,12 @@ function waitingFile(backup: string): string | null {
   return existsSync(file) ? file : null;
 }
 
-async function restoreRows({ manifest, from, to, replace, report, signal }: RestoreWork, name: string): Promise<void> {
+async function restoreRows(work: RestoreWork, name: string): Promise<void> {
+  const { manifest, from, to, replace, report, signal } = work;
+  const namespace = targetOf(name, work);
   const stored = (await storedSchema(from, name)) as StoredSchema;
   const say = (line: string): void => report.say(line);
-  const target = await prepareTarget({ engine: to, namespace: name, schema: stored.schema, replace, say });
+  const target = await prepareTarget({ engine: to, namespace, schema: stored.schema, replace, say });
   const compared = await copyContents({ engines: { from, to }, stored: { from: stored, to: target }, report, signal });
   tellCompared(name, compared, report);
   const { places = [] } = manifest.namespaces.find((one) => one.name === name) ?? {};

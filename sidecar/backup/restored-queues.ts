@@ -18,6 +18,8 @@ export interface RestoredQueuesOptions {
   readonly config: SidecarConfig;
   readonly log: EngineLog;
   readonly report: MoveReport;
+  /** Journal of the sidecar that restores itself, with no entry of these namespaces; null if no sidecar may run. */
+  readonly journal: Journal | null;
 }
 
 export interface QueueRestore {
@@ -40,6 +42,7 @@ export class RestoredQueues {
   readonly #options: RestoredQueuesOptions;
   #journal: Journal | null = null;
   #pending: readonly PendingEntry[] = [];
+  readonly #brought = new Map<string, PendingEntry[]>();
 
   private constructor(options: RestoredQueuesOptions) {
     this.#options = options;
@@ -49,6 +52,10 @@ export class RestoredQueues {
   static async open(options: RestoredQueuesOptions): Promise<RestoredQueues> {
     const { journal: folder, namespaces } = options.config.writeBehind;
     const queues = new RestoredQueues(options);
+    if (options.journal !== null) {
+      queues.#journal = options.journal;
+      return queues;
+    }
     const isThere = (await findJournalId(folder)) !== null;
     const lock = isThere ? await NODE_DISK.lock(folder) : null;
     if (isThere && lock === null) {
@@ -60,7 +67,12 @@ export class RestoredQueues {
   }
 
   async close(): Promise<void> {
-    await this.#journal?.close();
+    if (this.#options.journal === null) await this.#journal?.close();
+  }
+
+  /** Entries that were put into the journal, by namespace. */
+  get brought(): ReadonlyMap<string, readonly PendingEntry[]> {
+    return this.#brought;
   }
 
   async restore(work: QueueRestore, waitingFile: string | null): Promise<void> {
@@ -142,7 +154,8 @@ export class RestoredQueues {
     let [writes, letters, lastPosition] = [0, 0, new Map<number, number>()];
     for await (const entries of batches(waiting.file, namespace)) {
       const { live, orphans } = sortWaiting(row, waiting.journal, entries);
-      await Promise.all(live.map((entry) => journal.append({ ...entry, token })));
+      const appended = await Promise.all(live.map((entry) => journal.append({ ...entry, token })));
+      this.#brought.set(namespace, [...(this.#brought.get(namespace) ?? []), ...appended]);
       const lost = orphans.filter(({ retryOf }) => retryOf === null).map(orphanOf);
       await addLetters(to, lost);
       for (const entry of [...live, ...orphans]) lastPosition = lastPosition.set(entry.token, entry.position);

@@ -10,6 +10,12 @@ export interface KeptPair {
   readonly to: KeptObject;
 }
 
+/** Name of a namespace in the source, and in the target. */
+export interface NamePair {
+  readonly from: string;
+  readonly to: string;
+}
+
 export function listKept(engine: Engine, namespace: string): Promise<KeptObject[]> {
   return patiently(() => engine.transfer.listKept(namespace, statementBounds()));
 }
@@ -18,16 +24,17 @@ export function listKept(engine: Engine, namespace: string): Promise<KeptObject[
  * Makes in the target what the source keeps in quarantine, without its rows. Columns come after tables, because they say
  * which table they went with. An earlier run has made the first of them, in the same order; anything else there goes.
  */
-export async function copyKept({ from, to }: CopyEngines, namespace: string): Promise<KeptPair[]> {
-  const sources = inCopyOrder(await listKept(from, namespace));
-  const there = await listKept(to, namespace);
+export async function copyKept({ from, to }: CopyEngines, names: NamePair): Promise<KeptPair[]> {
+  const sources = inCopyOrder(await listKept(from, names.from));
+  const there = await listKept(to, names.to);
   const ids = new Map<number, number>();
   const pairs: KeptPair[] = [];
   for (const source of sources) {
     const wanted = { ...source, definition: withIds(source, ids) };
     const found = there.length > 0 && isSame(there[0] as KeptObject, wanted) ? there.shift() : undefined;
     if (found === undefined) await purgeAll(to, there.splice(0));
-    const made = found ?? (await to.transfer.createKept(newObject(wanted), keptShape(wanted), changeBounds()));
+    const made =
+      found ?? (await to.transfer.createKept(newObject(wanted, names.to), keptShape(wanted), changeBounds()));
     ids.set(source.id, made.id);
     pairs.push({ from: source, to: made });
   }
@@ -58,8 +65,8 @@ function isSame(there: KeptObject, wanted: KeptObject): boolean {
   return facts(there) === facts(wanted);
 }
 
-function newObject({ id: _, physical: _physical, ...rest }: KeptObject): NewKeptObject {
-  return rest;
+function newObject({ id: _, physical: _physical, ...rest }: KeptObject, namespace: string): NewKeptObject {
+  return { ...rest, namespace };
 }
 
 async function purgeAll(engine: Engine, objects: readonly KeptObject[]): Promise<void> {

@@ -9,12 +9,12 @@ import type { CopyWork } from './report.ts';
 /** Rows, quarantine and generators of a namespace whose tables the target has already; then reads both and compares. */
 export async function copyContents(work: CopyWork): Promise<ComparedPlace[]> {
   const { engines, stored } = work;
-  const { namespace } = stored.from;
-  const kept = await copyKept(engines, namespace);
+  const names = { from: stored.from.namespace, to: stored.to.namespace };
+  const kept = await copyKept(engines, names);
   const pairs = [...tablePairs(work), ...kept.map((pair) => keptPair(work, pair.from, pair.to))];
   for (const pair of pairs) await copyPlace(work, pair);
-  const generators = await patiently(() => engines.from.transfer.readGenerators(namespace, statementBounds()));
-  await patiently(() => engines.to.transfer.raiseGenerators(namespace, generators, statementBounds()));
+  const generators = await patiently(() => engines.from.transfer.readGenerators(names.from, statementBounds()));
+  await patiently(() => engines.to.transfer.raiseGenerators(names.to, generators, statementBounds()));
   return comparePairs(work, pairs);
 }
 

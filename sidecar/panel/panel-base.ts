@@ -1,3 +1,4 @@
+import type { BackupDesk } from '../backup/backup-desk.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { CallWatch } from '../data/call-watch.ts';
 import type { createDataHandlers } from '../data/handlers.ts';
@@ -17,6 +18,7 @@ export interface PanelBase {
   /** Handlers of the signed API's operations. */
   readonly handlers: ReturnType<typeof createDataHandlers> & ReturnType<typeof createSchemaHandlers>;
   readonly gate: NamespaceGate;
+  readonly backups: BackupDesk;
   /** Every call that the API answers. */
   readonly calls: CallWatch;
   /** null if write-behind is off. */

@@ -3,7 +3,7 @@ import type { AcceptedWrite, FlushResult, WriteBufferHealth, WriteQueue } from '
 import { IdempotencyConflictError } from '../engine/model/remembered-answer.ts';
 import type { IdempotencySlot } from '../engine/rows.ts';
 import type { PendingEntry } from './journal/entries.ts';
-import type { JournalStats } from './journal/journal.ts';
+import type { Journal, JournalStats } from './journal/journal.ts';
 import { LetterCount } from './letter-count.ts';
 import { NamespaceQueue } from './namespace-queue.ts';
 import type { QueueWorld } from './queue-world.ts';
@@ -154,6 +154,32 @@ export class WriteBuffer implements WriteQueue {
       ...{ namespace, pending: size, oldestTime, isHalted, isLost },
       isListed: this.isBuffered(namespace),
     }));
+  }
+
+  /**
+   * Takes queues out of service for a restore that `work` does: their writes are applied first. The caller keeps new ones
+   * away. `work` returns the entries that it has put into the journal; the queues go on with them, under its token.
+   * @throws ApiError `write_buffer_halted` if a queue cannot be emptied
+   */
+  async suspend(
+    namespaces: readonly string[],
+    deadline: number,
+    work: (journal: Journal) => Promise<ReadonlyMap<string, readonly PendingEntry[]>>,
+  ): Promise<void> {
+    const held = namespaces.filter((namespace) => this.#queues.has(namespace));
+    for (const namespace of held) await this.drain(namespace, deadline);
+    for (const namespace of held) {
+      this.#queues.get(namespace)?.stop();
+      this.#queues.delete(namespace);
+    }
+    let brought: ReadonlyMap<string, readonly PendingEntry[]> = new Map();
+    try {
+      brought = await work(this.#world.journal);
+    } finally {
+      const served = new Set([...held, ...brought.keys()]);
+      for (const namespace of served) this.#add(namespace, brought.get(namespace) ?? []);
+      await Promise.all([...served].map((namespace) => this.#queues.get(namespace)?.start()));
+    }
   }
 
   /** Applies queued writes for at most `drainOnStopMs`; the rest stays in the journal for the next start. */

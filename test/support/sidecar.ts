@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Capabilities } from '#engine/engine.ts';
+import type { BackupDesk } from '#sidecar/backup/backup-desk.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { type ServeOptions, serve } from '#sidecar/serve.ts';
 import { type ConfigChanges, secretOf, writeConfig } from './config-folder.ts';
@@ -27,6 +28,7 @@ export interface TestSidecar {
   readonly capabilities: Capabilities;
   /** Key `local`: every operation, every namespace, unfiltered writes. */
   readonly client: SignedClient;
+  readonly backups: BackupDesk;
   /** Parsed log lines so far. */
   readonly log: Record<string, unknown>[];
   /** A client of another key; its secret is `secretOf(kid)`. Closed with the sidecar. */
@@ -63,6 +65,7 @@ export async function startSidecar(options: SidecarOptions = {}): Promise<TestSi
     address: running.address,
     secret: secretOf('local'),
     capabilities: running.engine.capabilities,
+    backups: running.backups,
     client: clientOf('local'),
     log,
     clientOf,

@@ -5,7 +5,7 @@ import { installationId, shortId } from '../../config/installation-id.ts';
 import type { SidecarConfig } from '../../config/load-config.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import type { KeptBackup } from '../backup-folder.ts';
-import { type Manifest, rowsOf } from '../manifest.ts';
+import { type Manifest, rowsOf, tablesOf } from '../manifest.ts';
 import { archiveOf, unpackArchive } from './archive.ts';
 import { byTime, type ObjectName, objectName, parseObjectName } from './object-name.ts';
 import { openRemote } from './open-remote.ts';
@@ -77,7 +77,8 @@ export class RemoteBackups {
     const { bytes, sha256 } = sum.result();
     await this.#refuseOtherSize(object, bytes, signal);
     const namespaces = local.manifest.namespaces.map(({ name }) => name);
-    const sent = { object, rows: rowsOf(local.manifest), namespaces, bytes, sha256 };
+    const tables = tablesOf(local.manifest);
+    const sent = { object, rows: rowsOf(local.manifest), namespaces, tables, bytes, sha256 };
     this.#index.add(sent);
     return sent;
   }

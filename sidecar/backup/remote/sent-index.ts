@@ -12,6 +12,8 @@ const entry = z.object({
   object: z.string(),
   rows: z.int().min(0),
   namespaces: z.array(z.string()),
+  /** Without those in quarantine. */
+  tables: z.array(z.object({ namespace: z.string(), table: z.string(), rows: z.int().min(0) })),
   bytes: z.int().min(0),
   /** SHA-256 of the bytes that were sent. */
   sha256: z.string(),

@@ -29,7 +29,7 @@ it('the first is due at once, the next after the interval, and a failed one is t
   expect(nextDrill(null, 7, NOW)).toBe(NOW);
   expect(nextDrill(bookOf(result(NOW - DAY_MS, true)), 7, NOW)).toBe(NOW + 6 * DAY_MS);
   expect(nextDrill(bookOf(result(NOW, false)), 7, NOW)).toBe(NOW + DAY_MS / 4);
-  // One of a clock that was ahead.
+  // A result of a clock that was ahead.
   expect(nextDrill(bookOf(result(NOW + 900 * DAY_MS, true)), 7, NOW)).toBe(NOW + 7 * DAY_MS);
 });
 
