@@ -30,6 +30,8 @@ const TOOL_AREAS: readonly string[] = [
   'source-accounts',
   'merge',
   'packages',
+  'programs',
+  'server-updates',
   'updates',
 ];
 /** Errors that somebody who is not signed in can meet. */

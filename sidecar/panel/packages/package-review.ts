@@ -5,7 +5,7 @@ import { needs } from '../http/route.ts';
 import type { RunningJob } from '../jobs/job-kind.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { PanelError } from '../panel-error.ts';
-import type { PackageChange, PackageWish } from '../shapes/packages.ts';
+import type { PackageChange, PackageReviewOutcome, PackageWish } from '../shapes/packages.ts';
 import { editTree } from '../sources/git/edit-tree.ts';
 import type { Project } from '../sources/project-store.ts';
 import { personOf } from '../sources/project-work.ts';
@@ -40,17 +40,6 @@ export interface PackageReviewParts {
   readonly ages: ReleaseAges;
   readonly openReview: (project: Project, review: NewReview, by: string) => Promise<{ readonly id: number }>;
   readonly now: () => number;
-}
-
-export interface PackageReviewOutcome {
-  readonly branch: string;
-  readonly commit: string;
-  readonly review: number;
-  readonly added: readonly PackageChange[];
-  readonly removed: readonly PackageChange[];
-  readonly changed: readonly PackageChange[];
-  /** Packages with install scripts that come in, also those that others bring; they are never run. */
-  readonly scripts: readonly string[];
 }
 
 /** Right to propose changes of packages. */

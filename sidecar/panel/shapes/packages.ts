@@ -30,3 +30,15 @@ export interface PackageWish {
   readonly name: string;
   readonly version: string | null;
 }
+
+/** Outcome of `packages/review`. */
+export interface PackageReviewOutcome {
+  readonly branch: string;
+  readonly commit: string;
+  readonly review: number;
+  readonly added: readonly PackageChange[];
+  readonly removed: readonly PackageChange[];
+  readonly changed: readonly PackageChange[];
+  /** Packages with install scripts that come in, also those that others bring; they are never run. */
+  readonly scripts: readonly string[];
+}

@@ -9,6 +9,21 @@ import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 const LINES = Array.from({ length: 30 }, (_, index) => `local line_${index + 1} = ${index + 1}`);
+const REGISTRY = 'https://registry.example/';
+const LONG_NAME = 'a-package-with-quite-a-long-name-of-its-own';
+const PACKAGES = {
+  'package.json': JSON.stringify({ name: 'shop', version: '1.0.0', dependencies: { [LONG_NAME]: '^1.0.0' } }),
+  'package-lock.json': JSON.stringify({
+    ...{ name: 'shop', version: '1.0.0', lockfileVersion: 3 },
+    packages: {
+      '': { name: 'shop', version: '1.0.0', dependencies: { [LONG_NAME]: '^1.0.0' } },
+      [`node_modules/${LONG_NAME}`]: {
+        ...{ version: '1.0.2', hasInstallScript: true, integrity: `sha512-${'A'.repeat(86)}==` },
+        resolved: `${REGISTRY}${LONG_NAME}/-/${LONG_NAME}-1.0.2.tgz`,
+      },
+    },
+  }),
+};
 const text = (changes: Readonly<Record<number, string>>) =>
   `${LINES.map((line, index) => changes[index + 1] ?? line).join('\n')}\n`;
 
@@ -27,17 +42,20 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     });
     await panel.owner();
     const { tools } = panel.services.settings.values;
-    panel.services.settings.update({ tools: { ...tools, gitHosts: [forge.host], privateHosts: [forge.host] } });
+    panel.services.settings.update({
+      tools: { ...tools, gitHosts: [forge.host], privateHosts: [forge.host], registry: REGISTRY },
+    });
     repository = await newRepository(join(panel.folder, 'data/bundle-tools/sources'), 'shop');
-    const root = await commit(repository, { 'prices.lua': text({}), 'server.lua': text({}) }, null);
+    const root = await commit(repository, { ...PACKAGES, 'prices.lua': text({}), 'server.lua': text({}) }, null);
     const base = await commit(
       repository,
-      { 'prices.lua': text({ 3: 'local bread = 4' }), 'server.lua': text({}) },
+      { ...PACKAGES, 'prices.lua': text({ 3: 'local bread = 4' }), 'server.lua': text({}) },
       root,
     );
     const head = await commit(
       repository,
       {
+        ...PACKAGES,
         'prices.lua': text({ 3: 'local bread = 5' }),
         'server.lua': text({ 20: `local long = "${'many words '.repeat(20)}"`, 2: 'local hidden = "\u202e"' }),
       },
@@ -113,6 +131,28 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     await page.getByRole('list', { name: 'Repositories' }).getByRole('button', { name: 'ann/tools' }).click();
     expect(await page.getByLabel('Project').inputValue()).toBe('tools');
     expect(new URL(await page.getByLabel('Address of the repository').inputValue()).origin).toBe(forge.origin);
+    await expectAccessible(page);
+  });
+
+  it('list packages, propose a change, and say which program is missing for it', async () => {
+    await page.goto(`${panel.address}/#/tools/sources/shop`);
+    await page.getByRole('link', { name: 'Packages' }).click();
+    await page.getByRole('rowheader', { name: LONG_NAME }).getByText('install script').waitFor();
+    await page.getByLabel('Package', { exact: true }).fill(LONG_NAME);
+    await page.getByLabel('Exact version').fill('1.0.3');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('list', { name: 'Propose changes' }).getByText('1.0.3').waitFor();
+    await page.getByLabel('Title of the review').fill('Newer');
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Ask for a review' }).click();
+    await page.getByRole('heading', { name: 'Change packages · shop' }).waitFor();
+    await page.goto(`${panel.address}/#/tools/programs`);
+    await page.getByRole('row', { name: /^git/ }).getByText('2.38').waitFor();
+    await page.getByLabel('Version of npm').fill('10.0.0');
+    await page.getByRole('button', { name: 'Install npm' }).click();
+    await page.getByText('expected 11.19.1 or newer').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
   });
 

@@ -9,6 +9,7 @@ import { t, textFor } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
+import { JobOutcome } from './job-outcome.tsx';
 import { isOver, JobState, jobWords, subjectWords } from './job-state.tsx';
 import { type FollowedJob, useJob } from './use-job.ts';
 
@@ -50,6 +51,7 @@ function Job({ status, log }: { status: JobView; log: FollowedJob['log'] }) {
         {reason === null ? message : `${reason} (${message})`}
       </p>
       <Actions status={status} />
+      <JobOutcome status={status} />
       <Log lines={log} />
     </>
   );

@@ -70,6 +70,9 @@ function Project({ project, onChange }: { project: ProjectView; onChange: () => 
         {origin !== null && <Distance project={project} />}
         {origin !== null && <Start action="check" body={{ name }} label={t('sources.check')} />}
         {origin !== null && <Start action="pull" body={{ name }} label={t('sources.pull')} />}
+        <a class="button" href={linkTo('tools', ['sources', name, 'packages'])}>
+          {t('packages.title')}
+        </a>
         {installed !== null && <Start action="create" body={{ name }} label={t('sources.commitInstalled')} />}
       </p>
       {refs.length > 0 && <CheckoutForm key={branch} project={project} refs={refs} onChange={onChange} />}

@@ -13,6 +13,8 @@ import { AccountsView } from './accounts-view.tsx';
 import { ComparePage } from './compare-page.tsx';
 import { JobPage } from './job-page.tsx';
 import { JobsView } from './jobs-view.tsx';
+import { PackagesPage } from './packages-page.tsx';
+import { ProgramsView } from './programs-view.tsx';
 import { ProjectPage } from './project-page.tsx';
 import { SourcesView } from './sources-view.tsx';
 import { ToolSettingsView } from './tool-settings-view.tsx';
@@ -31,6 +33,7 @@ export function ToolsPage() {
     ...(can('bundles.upload') ? (['upload'] as const) : []),
     ...(can('bundles.build') ? (['sources'] as const) : []),
     ...(seesAccounts ? (['accounts'] as const) : []),
+    ...(can('bundles.tools') ? (['programs'] as const) : []),
     ...(can('bundles.delete') ? (['trash'] as const) : []),
     ...(can('bundles.settings') || can('settings.write') ? (['settings'] as const) : []),
   ];
@@ -48,6 +51,7 @@ export function ToolsPage() {
       {part === 'upload' && isOn === true && can('bundles.upload') && <UploadView />}
       {part === 'sources' && isOn === true && can('bundles.build') && <Sources name={id} step={step} />}
       {part === 'accounts' && isOn === true && seesAccounts && <AccountsView />}
+      {part === 'programs' && isOn === true && can('bundles.tools') && <ProgramsView />}
       {part === 'trash' && <TrashView />}
       {part === 'settings' && isOn === true && can('bundles.settings') && <ToolSettingsView />}
       {part === 'jobs' && id !== undefined && <JobPage key={id} id={id} />}
@@ -56,9 +60,10 @@ export function ToolsPage() {
   );
 }
 
-/** `#/tools/sources/NAME/compare` compares branches of one project. */
+/** `#/tools/sources/NAME/compare` compares branches of one project, `…/packages` has its packages. */
 function Sources({ name, step }: { name: string | undefined; step: string | undefined }) {
   if (name === undefined) return <SourcesView />;
+  if (step === 'packages') return <PackagesPage key={name} project={name} />;
   return step === 'compare' ? <ComparePage key={name} project={name} /> : <ProjectPage key={name} name={name} />;
 }
 

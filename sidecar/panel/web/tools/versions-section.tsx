@@ -13,7 +13,7 @@ import { linkTo } from '../core/router.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 
-const TONES: Readonly<Record<VersionState, Tone>> = {
+export const VERSION_TONES: Readonly<Record<VersionState, Tone>> = {
   pending: 'info',
   unproven: 'warn',
   kept: 'good',
@@ -36,7 +36,7 @@ export function VersionsSection({ name }: { name: string }) {
     },
     {
       title: t('bundles.state'),
-      cell: ({ state }) => <Badge tone={TONES[state]}>{t(`tools.version-${state}`)}</Badge>,
+      cell: ({ state }) => <Badge tone={VERSION_TONES[state]}>{t(`tools.version-${state}`)}</Badge>,
     },
     { title: t('tools.origin'), cell: ({ origin, by }) => [origin, by].filter((part) => part !== '').join(' · ') },
     { title: t('tools.since'), cell: ({ at }) => <Time iso={at} /> },

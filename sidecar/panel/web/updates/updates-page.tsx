@@ -12,6 +12,7 @@ import { t, textFor } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 import { type Loaded, useLoaded } from '../core/use-loaded.ts';
+import { ServerSection } from './server-section.tsx';
 
 /** While a release is put in place, the panel is away for seconds. */
 const READ_MS = 2000;
@@ -49,6 +50,7 @@ export function UpdatesPage() {
           </>
         )}
       </Ready>
+      <ServerSection />
     </PageFrame>
   );
 }

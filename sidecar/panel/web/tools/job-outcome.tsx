@@ -1,0 +1,78 @@
+import type { InstalledBundle, InstallOutcome } from '#panel/shapes/installs.ts';
+import type { JobView } from '#panel/shapes/jobs.ts';
+import type { PackageChange, PackageReviewOutcome } from '#panel/shapes/packages.ts';
+import { Badge } from '../components/badge.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Notice } from '../components/states.tsx';
+import { t } from '../core/i18n.ts';
+import { linkTo } from '../core/router.ts';
+import { VERSION_TONES } from './versions-section.tsx';
+
+/** Result of an ended job, for kinds whose result is more than its last line. */
+export function JobOutcome({ status: { kind, outcome, subjects } }: { status: JobView }) {
+  if (typeof outcome !== 'object' || outcome === null) return null;
+  if (isInstall(outcome)) return <Installed outcome={outcome} />;
+  if (kind !== 'packages.review') return null;
+  const project = subjects.find((subject) => subject.startsWith('project:'))?.slice('project:'.length) ?? '';
+  return <ProposedPackages outcome={outcome as PackageReviewOutcome} project={project} />;
+}
+
+function isInstall(outcome: object): outcome is InstallOutcome {
+  return Array.isArray((outcome as Partial<InstallOutcome>).bundles);
+}
+
+function Installed({ outcome: { bundles, quarantine = [] } }: { outcome: InstallOutcome }) {
+  const columns: Column<InstalledBundle>[] = [
+    { title: t('bundles.bundle'), cell: ({ name }) => <a href={linkTo('bundles', [name])}>{name}</a> },
+    { title: t('tools.version'), cell: ({ from, to }) => (from === null ? to : `${from} → ${to}`) },
+    {
+      title: t('bundles.state'),
+      cell: ({ state }) => <Badge tone={VERSION_TONES[state]}>{t(`tools.version-${state}`)}</Badge>,
+    },
+    { title: t('jobs.reason'), cell: ({ reason }) => <span class="long">{reason === '' ? '–' : reason}</span> },
+  ];
+  return (
+    <>
+      <DataTable label={t('jobs.outcome')} columns={columns} rows={bundles} keyOf={({ name }) => name} />
+      {quarantine.length > 0 && (
+        <Notice kind="warn">
+          <p>
+            {t('jobs.quarantined', { names: quarantine.join(', ') })}{' '}
+            <a href={linkTo('database', ['quarantine'])}>{t('database.quarantine')}</a>
+          </p>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+interface ProposedPackagesProps {
+  readonly outcome: PackageReviewOutcome;
+  readonly project: string;
+}
+
+function ProposedPackages({ outcome: { added, removed, changed, scripts }, project }: ProposedPackagesProps) {
+  const columns: Column<PackageChange>[] = [
+    { title: t('packages.name'), cell: ({ name }) => <span class="long">{name}</span> },
+    { title: t('packages.from'), cell: ({ from }) => from ?? '–' },
+    { title: t('packages.to'), cell: ({ to }) => to ?? t('packages.isRemoved') },
+  ];
+  return (
+    <>
+      {scripts.length > 0 && (
+        <Notice kind="warn">
+          <p>{t('packages.newScripts', { names: scripts.join(', ') })}</p>
+        </Notice>
+      )}
+      <DataTable
+        label={t('jobs.outcome')}
+        columns={columns}
+        rows={[...added, ...changed, ...removed]}
+        keyOf={({ name }) => name}
+      />
+      <p class="row">
+        <a href={linkTo('tools', ['sources', project])}>{t('sources.reviews')}</a>
+      </p>
+    </>
+  );
+}
