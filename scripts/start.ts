@@ -41,11 +41,12 @@ function readOptions(): Options {
   return { vfs: resolve(vfs), watch };
 }
 
-function showBanner({ api, panel }: Addresses, setupKey: string | null): void {
+function showBanner({ api, panel }: Addresses, { setupKey, backupPlan }: SidecarProcess): void {
   say('');
   say(`The game server is running. Its database API listens on ${api}`);
   say(`Open its panel in a browser: ${panel}`);
   if (setupKey !== null) say(`Setup key for the first visit: ${setupKey}`);
+  if (backupPlan !== null) say(`A backup is made ${backupPlan}`);
   say('Three commands to try; type them here and press Enter (help shows all, quit stops everything):');
   say('  rp-richest        the ten richest characters');
   say('  rp-pay 1 2 12.50  moves money from one character to another');
@@ -86,7 +87,7 @@ class Town {
     if (this.#stopping === null && addresses !== null) {
       this.#takeCommands();
       if (this.#isWatching) this.#watchBundles();
-      void this.#settled().then(() => this.#stopping ?? showBanner(addresses, this.#sidecar.setupKey));
+      void this.#settled().then(() => this.#stopping ?? showBanner(addresses, this.#sidecar));
       await ended;
     }
     const code = this.#stopping === null ? 1 : 0;

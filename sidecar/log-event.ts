@@ -9,6 +9,9 @@ export const LOG_EVENT = {
   fileMade: 'file-made',
   /** A line of the game server's console. */
   consoleLine: 'console-line',
+  /** When backups are made, and where. */
+  backupPlan: 'backup-plan',
+  backupMade: 'backup-made',
   /** A request of the API or the panel. */
   request: 'request',
   /** A count of requests that have no line of their own. */

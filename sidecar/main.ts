@@ -79,14 +79,17 @@ async function start(
   keeper: KeeperLink | null,
 ): Promise<RunningSidecar> {
   const log = new Log(output);
-  for (const made of createMissing(file, process.env, REPLACED_FOLDER))
-    log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file: made });
+  const made = createMissing(file, process.env, REPLACED_FOLDER);
+  for (const path of made) log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file: path });
+  const isNew = made.includes(resolve(file));
   const config = loadConfig(file, process.env);
   for (const warning of config.warnings) log.warn(warning);
-  if (serverRoot === null) return withBackups(await serve({ config, log: output, panel: { keeper } }), config, log);
+  if (serverRoot === null)
+    return withBackups(await serve({ config, log: output, panel: { keeper } }), config, log, isNew);
   if (!config.panel.enabled) throw new Error('panel.enabled: --server-root needs the panel, which runs the server');
   const panel = { ...presetServer(resolve(serverRoot), config.folder), keeper };
-  return withBackups(withTerminal(await serve({ config, log: output, panel }), process.stdin, log), config, log);
+  const running = withTerminal(await serve({ config, log: output, panel }), process.stdin, log);
+  return withBackups(running, config, log, isNew);
 }
 
 /**

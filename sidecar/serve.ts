@@ -1,4 +1,5 @@
 import { BackupDesk } from './backup/backup-desk.ts';
+import { backupReport } from './backup-report.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 import { drainDeadline } from './data/call-context.ts';
 import { CallWatch } from './data/call-watch.ts';
@@ -86,7 +87,15 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
       apiAddress: () => apiAddress,
     };
     panel = await openPanel(lent, panelStart);
-    const served = { config, engine, log, handlers, watch: calls, writeBuffer: reportOf(buffer) };
+    const served = {
+      config,
+      engine,
+      log,
+      handlers,
+      watch: calls,
+      writeBuffer: reportOf(buffer),
+      backup: backupReport(config, now),
+    };
     const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
     log.info('listening', { service: 'api', address: api.address });

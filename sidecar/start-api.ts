@@ -8,6 +8,7 @@ import { createHealthHandler } from './api/health.ts';
 import { type Gauge, gaugesOf, Metrics } from './api/metrics.ts';
 import { replyError } from './api/reply.ts';
 import { readTls } from './api/tls.ts';
+import type { BackupReport } from './backup-report.ts';
 import type { CallWatch } from './data/call-watch.ts';
 import { DatabaseCheck } from './data/database-check.ts';
 import type { WriteBufferHealth } from './data/write-queue.ts';
@@ -66,6 +67,8 @@ export interface ApiOptions {
   readonly handlers: Omit<OperationHandlers, 'health'>;
   /** Left out where write-behind is off. */
   readonly writeBuffer?: WriteBufferReport | null;
+  /** Left out if there is none. */
+  readonly backup?: BackupReport;
   readonly log: Log;
   /** Hears of every call of a known key; left out where nobody listens. */
   readonly watch?: CallWatch;
@@ -143,6 +146,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
       streams: () => streams.size,
     }),
     ...(options.writeBuffer?.gauges ?? []),
+    ...(options.backup?.gauges ?? []),
   ]);
   const connections = new Connections(maxConnections(), options.log, parts.monotonicNow);
   const database = new DatabaseCheck(options.engine);
@@ -152,7 +156,13 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     requestTimeoutMs: api.requestTimeoutMs,
     handlers: {
       ...options.handlers,
-      health: createHealthHandler(options.engine, database, () => options.writeBuffer?.health(), parts.now),
+      health: createHealthHandler(
+        options.engine,
+        database,
+        () => options.writeBuffer?.health(),
+        parts.now,
+        () => options.backup?.health(),
+      ),
     },
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
   });

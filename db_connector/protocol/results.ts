@@ -107,6 +107,14 @@ const healthResult = z
     capabilities: z.record(z.string(), z.boolean()).optional().meta({
       description: '`transactions`: an atomic batch works; `filterableJson`: json columns may stand in a filter',
     }),
+    backup: z
+      .object({
+        ageSeconds: wholeNumber.nullable().meta({ description: 'Age of the newest backup; null for none' }),
+        sentAgeSeconds: wholeNumber.nullable().meta({ description: 'Age of the newest backup off the machine' }),
+        drillFailed: z.boolean().meta({ description: 'Whether the last backup that was tried out is no good' }),
+      })
+      .optional()
+      .meta({ description: 'Left out if no backups are configured' }),
     writeBuffer: z
       .object({
         enabled: z.boolean(),

@@ -144,6 +144,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/write-behind/journal/',
       'sidecar/schema/',
       'sidecar/security/',
+      'sidecar/log-event.ts',
       'sidecar/config/',
       'sidecar/engine/',
       PROTOCOL,

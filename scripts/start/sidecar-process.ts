@@ -40,6 +40,7 @@ export class SidecarProcess {
   #onListening: (addresses: Addresses) => void;
   readonly #addresses: Partial<Addresses> & Record<string, string> = {};
   #setupKey: string | null = null;
+  #backupPlan: string | null = null;
   #hasListened = false;
   #child: ChildProgram | null = null;
 
@@ -67,6 +68,11 @@ export class SidecarProcess {
   /** Until the setup of the panel is done. */
   get setupKey(): string | null {
     return this.#setupKey;
+  }
+
+  /** When and where backups are made; null if none are. */
+  get backupPlan(): string | null {
+    return this.#backupPlan;
   }
 
   /** Types a line on the console of the game server. */
@@ -111,6 +117,9 @@ export class SidecarProcess {
     if (important !== null)
       this.#sayImportant(`[sidecar] ${important}`, this.#requests.leftOutBefore(line, performance.now()));
     if (line.fields.event === LOG_EVENT.fileMade) this.#settings.say(`  made ${line.fields.file}`);
+    if (line.fields.event === LOG_EVENT.backupMade) this.#settings.say(`[sidecar] made the backup ${line.fields.path}`);
+    if (line.fields.event === LOG_EVENT.backupPlan)
+      this.#backupPlan = `${line.fields.when}, into ${line.fields.folder}`;
     if (line.msg === 'listening') this.#listens(String(line.fields.service), String(line.fields.address));
   }
 

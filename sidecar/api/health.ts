@@ -13,6 +13,7 @@ export function createHealthHandler(
   check: DatabaseCheck,
   readWriteBuffer: () => WriteBufferHealth | undefined,
   now: () => number,
+  readBackup: () => object | undefined = () => undefined,
 ): () => Promise<string> {
   const { transactions, filterableJson } = capabilities;
   return async () => {
@@ -26,6 +27,7 @@ export function createHealthHandler(
       database,
       ...(obstacle === null ? {} : { takesNoWrites: obstacle }),
       capabilities: { transactions, filterableJson },
+      backup: readBackup(),
       writeBuffer,
       time: Math.floor(now() / 1000),
     });

@@ -8,6 +8,8 @@ import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
 const PARTIAL = '.partial';
 const NAME = /^backup-\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-\d+)?$/;
 
+const TIME_END = 'backup-2026-01-01T00-00-00Z'.length;
+
 /** A complete backup. */
 export interface KeptBackup {
   readonly name: string;
@@ -15,6 +17,21 @@ export interface KeptBackup {
   /** Epoch milliseconds. */
   readonly time: number;
   readonly manifest: Manifest;
+}
+
+/** The newest complete backup; null for none. Reads no other. */
+export function newestBackup(folder: string): KeptBackup | null {
+  if (!existsSync(folder)) return null;
+  const names = readdirSync(folder).filter((name) => NAME.test(name));
+  const newestFirst = names.toSorted(
+    (a, b) => b.slice(0, TIME_END).localeCompare(a.slice(0, TIME_END)) || b.length - a.length || b.localeCompare(a),
+  );
+  for (const name of newestFirst) {
+    const path = join(folder, name);
+    const manifest = existsSync(join(path, MANIFEST)) ? manifestOf(path) : null;
+    if (manifest !== null) return { name, path, time: Date.parse(manifest.time), manifest };
+  }
+  return null;
 }
 
 /** Complete ones, oldest first. Folders that cannot be read as one are passed by. */

@@ -4,7 +4,7 @@ import type { RawConfig } from '../config/portable-config.ts';
 import { collectSecrets } from '../config/portable-secrets.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
-import { type KeptBackup, listBackups, removeOld, withBackupFolder } from './backup-folder.ts';
+import { type KeptBackup, newestBackup, removeOld, withBackupFolder } from './backup-folder.ts';
 import { RemoteBackups } from './remote/remote-backups.ts';
 import { type MadeBackup, writeBackup } from './write-backup.ts';
 
@@ -54,8 +54,8 @@ export async function makeBackup(options: MakeOptions): Promise<MadeAndSent> {
 /** Sends the newest local backup, unless it is there. Never throws but for the folder itself. */
 export async function sendNewest(options: Omit<MakeOptions, 'source' | 'keep'>): Promise<SentResult> {
   const { folder, signal } = options;
-  const newest = listBackups(folder).at(-1);
-  if (newest === undefined) throw new MoveRefused(`there is no backup in ${folder} to send`);
+  const newest = newestBackup(folder);
+  if (newest === null) throw new MoveRefused(`there is no backup in ${folder} to send`);
   try {
     return await withBackupFolder(folder, () => send(newest, options));
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { BackupConfig, BackupSchedule } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
-import { listBackups } from './backup-folder.ts';
+import { LOG_EVENT } from '../log-event.ts';
+import { newestBackup } from './backup-folder.ts';
 import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
 import type { MadeAndSent, SentResult } from './make-backup.ts';
 import { isNewestUnsent } from './remote/sent-index.ts';
@@ -14,6 +15,8 @@ export interface ScheduledBackupsOptions {
   /** `main.js`. */
   readonly program: string;
   readonly log: EngineLog;
+  /** Earliest time of the first backup of all, epoch milliseconds: a new installation has nothing to lose yet. */
+  readonly firstAt?: number;
 }
 
 /** The clock may be set meanwhile, and a timer cannot wait for weeks. */
@@ -82,8 +85,9 @@ export class ScheduledBackups {
   #dueAt(): number {
     if (this.#failedAt !== null) return this.#failedAt + RETRY_MS;
     try {
-      const last = listBackups(this.#options.backup.folder).at(-1)?.time ?? null;
-      return nextDue(this.#schedule, last, Date.now());
+      const last = newestBackup(this.#options.backup.folder)?.time ?? null;
+      const due = nextDue(this.#schedule, last, Date.now());
+      return last === null ? Math.max(due, this.#options.firstAt ?? 0) : due;
     } catch {
       // The backup itself says what is wrong with the folder.
       return Date.now();
@@ -95,7 +99,8 @@ export class ScheduledBackups {
     const ended = await this.#run(['backup', '--config', configFile, '--json', '--keep', String(backup.keep)]);
     if (ended.output === '') throw new Error(causeOf(ended));
     const { path, rows, bytes, removed, remote } = JSON.parse(ended.output) as MadeAndSent;
-    log('info', 'backup made', { path, rows, bytes, deleted: removed.join(', ') });
+    const event = LOG_EVENT.backupMade;
+    log('info', 'backup made', { event, path, rows, bytes, deleted: removed.join(', ') });
     this.#failedAt = null;
     this.#tellSent(remote);
   }
@@ -151,6 +156,13 @@ export function nextDue(schedule: BackupSchedule, last: number | null, now: numb
   const latest = today <= now ? today : timeOfDay(schedule, now, -1);
   if (last < latest) return now;
   return today > now ? today : timeOfDay(schedule, now, 1);
+}
+
+/** For the owner: "every day at 04:30". */
+export function scheduleText(schedule: BackupSchedule): string {
+  if (schedule.kind === 'every') return `every ${schedule.hours} hours`;
+  const [hour, minute] = [schedule.hour, schedule.minute].map((part) => String(part).padStart(2, '0'));
+  return `every day at ${hour}:${minute}`;
 }
 
 /** In the time zone of the machine; a time that a change of the clocks leaves out is the one after it. */

@@ -21,6 +21,7 @@ const FIRST_CONFIG = {
     },
   ],
   writeBehind: { namespaces: { stats: { consistentReads: true } } },
+  backup: { at: '04:30' },
 };
 /** Namespaces of a game server that is not configured yet. */
 export const FIRST_NAMESPACES: readonly string[] = ['game', 'stats'];
@@ -31,8 +32,8 @@ export const FIRST_NAMESPACES: readonly string[] = ['game', 'stats'];
  * @returns whether it was missing
  */
 export function createEmbedded(file: string): boolean {
-  const { database, keys, writeBehind } = FIRST_CONFIG;
-  return writeNew(file, pretty({ database, keys, writeBehind }));
+  const { database, keys, writeBehind, backup } = FIRST_CONFIG;
+  return writeNew(file, pretty({ database, keys, writeBehind, backup }));
 }
 
 /**

@@ -55,7 +55,8 @@ function openLog(folder: string, parent: LogSink): LogSink {
 async function serveFolder(handOver: HandOver, sink: LogSink): Promise<RunningSidecar> {
   const log = new Log(sink);
   const file = configFileIn(handOver.folder);
-  if (createEmbedded(file)) log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file });
+  const isNew = createEmbedded(file);
+  if (isNew) log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file });
   const config = loadEmbeddedConfig(handOver, process.env);
   for (const warning of config.warnings) log.warn(warning);
   return withBackups(
@@ -66,6 +67,7 @@ async function serveFolder(handOver: HandOver, sink: LogSink): Promise<RunningSi
     }),
     config,
     log,
+    isNew,
   );
 }
 

@@ -91,8 +91,12 @@ it('lists both places, counts then and now, and restores over rows and queued wr
     ['before', 'goes on'],
     ['before', 'goes on'],
   ]);
+  expect(await sidecar.client.must('health')).toMatchObject({ backup: { sentAgeSeconds: null, drillFailed: false } });
   await sidecar.stop();
   sidecar = await start();
+  expect(await sidecar.client.must('health')).toMatchObject({
+    backup: { ageSeconds: expect.any(Number), sentAgeSeconds: expect.any(Number), drillFailed: false },
+  });
   expect(await names('stats')).toEqual(['before', 'goes on']);
   expect(sidecar.log.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -208,6 +208,23 @@ it('a drill restores every row, compares bytes without an identity, and finds wh
   expect(existsSync(join(here, 'data/drill'))).toBe(false);
 });
 
+it('a backup of the version before, which held neither panel nor configuration, is restored', async () => {
+  const fixture = new URL('../fixtures/4abb7ea4/local-backup.tar.zst', import.meta.url).pathname;
+  pipe(pipe(readFileSync(fixture), [...zstd, '-dc']), ['tar', '-x', '-C', there]);
+  const [name = ''] = readdirSync(there);
+  const writeBehind = { namespaces: { stats: { consistentReads: true } } };
+  const sidecar = await startSidecar({ folder: here, config: { writeBehind } });
+  await sidecar.stop();
+  const { io, lines } = copyIo();
+  expect(await runRestore([join(there, name), '--config', join(here, 'sidecar.json')], io)).toBe(true);
+  expect(lines.join()).toContain('stats: 1 queued writes that waited are in the journal');
+  const again = await startSidecar({ folder: here, config: { writeBehind }, now: LATER });
+  expect(await namesOf(again)).toEqual(['before']);
+  const { rows } = await again.client.must<{ rows: object[] }>('find', { namespace: 'stats', table: 'kills' });
+  expect(rows).toEqual([{ id: 1, who: 'before' }]);
+  await again.stop();
+});
+
 it('the right backup is taken: by time, and by installation', async () => {
   await (await play(['ann'], {})).stop();
   const { remote } = await backUp();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { BackupConfig } from '../../config/backup.ts';
 import { replaceFile } from '../../config/new-file.ts';
-import { listBackups } from '../backup-folder.ts';
+import { newestBackup } from '../backup-folder.ts';
 import { parseObjectName } from './object-name.ts';
 
 const FILE = 'remote-backups.json';
@@ -61,10 +61,16 @@ export function hasSent({ dataFolder }: { readonly dataFolder: string }): boolea
   return new SentIndex(dataFolder).read().size > 0;
 }
 
+/** Time of the newest backup that this installation has sent, epoch milliseconds; null for none. */
+export function newestSent(dataFolder: string): number | null {
+  const times = [...new SentIndex(dataFolder).read().keys()].map((object) => parseObjectName(object)?.time ?? 0);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
 /** Whether the newest local backup was never sent, as far as the index knows. */
 export function isNewestUnsent({ backup, dataFolder }: { backup: BackupConfig; dataFolder: string }): boolean {
-  const newest = backup.remote === null ? undefined : listBackups(backup.folder).at(-1);
-  if (newest === undefined) return false;
+  const newest = backup.remote === null ? null : newestBackup(backup.folder);
+  if (newest === null) return false;
   const sent = new SentIndex(dataFolder).read();
   return ![...sent.keys()].some((object) => parseObjectName(object)?.backup === newest.name);
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { inNewBackup, listBackups, removeOld } from '#sidecar/backup/backup-folder.ts';
+import { inNewBackup, listBackups, newestBackup, removeOld } from '#sidecar/backup/backup-folder.ts';
 import { newManifest } from '#sidecar/backup/manifest.ts';
 import { testFolder } from '#support/test-folder.ts';
 
@@ -36,9 +36,11 @@ it('a backup has its name when it is whole, and none where it failed', async () 
 });
 
 it('two of one second do not share a name', async () => {
+  expect(newestBackup(folder)).toBe(null);
   await make(1);
   await make(1);
   expect(names()).toEqual(['backup-2026-01-01T04-01-00Z', 'backup-2026-01-01T04-01-00Z-2']);
+  expect(newestBackup(folder)?.name).toBe('backup-2026-01-01T04-01-00Z-2');
 });
 
 it('one at a time; what a killed one has left goes with the next', async () => {
@@ -54,6 +56,7 @@ it('keeps the newest, and touches nothing that is no backup', async () => {
   for (const minute of [3, 1, 2, 4]) await make(minute);
   mkdirSync(join(folder, 'mine'));
   mkdirSync(join(folder, 'backup-2020-01-01T00-00-00Z'));
+  expect(newestBackup(folder)?.name).toBe('backup-2026-01-01T04-04-00Z');
   expect(removeOld(folder, 2)).toEqual(['backup-2026-01-01T04-01-00Z', 'backup-2026-01-01T04-02-00Z']);
   expect(names()).toEqual(['backup-2026-01-01T04-03-00Z', 'backup-2026-01-01T04-04-00Z']);
   expect(readdirSync(folder)).toEqual(expect.arrayContaining(['mine', 'backup-2020-01-01T00-00-00Z']));
