@@ -286,7 +286,7 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/panel/uploads/',
     zones: [...PANEL, ...['bundles', 'http', 'installs', 'jobs', 'work'].map((name) => `sidecar/panel/${name}/`)],
-    packages: ['@fastify/busboy'],
+    packages: [],
   },
   {
     path: 'sidecar/panel/installs/',
@@ -395,7 +395,7 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/panel/http/',
     zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/panel/audit/', 'sidecar/http/', 'sidecar/security/'],
-    packages: ['fastify', 'zod'],
+    packages: ['@fastify/busboy', 'fastify', 'zod'],
   },
   { path: 'sidecar/panel/routes/', zones: [...PANEL_PARTS, 'sidecar/security/', PROTOCOL], packages: ['zod'] },
   // app.ts and start-panel.ts put the panel together.

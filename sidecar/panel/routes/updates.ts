@@ -31,6 +31,15 @@ export function updatesRoutes({ updates }: { readonly updates: PanelUpdatesDesk 
       },
     }),
     route({
+      ...{ method: 'POST', path: '/api/updates/upload', access: CHANGES, isUpload: true, audit: 'updates.upload' },
+      handle: async (request) => {
+        const { manifest, isSigned } = await updates.upload.receive(request.raw, request.judgeAgain);
+        request.subject(manifest.version);
+        await updates.check();
+        return { release: updates.offerOf(manifest, isSigned) };
+      },
+    }),
+    route({
       ...{ method: 'POST', path: '/api/updates/cancel', access: SEES, audit: 'updates.cancel' },
       handle: (request) => ({ status: updates.cancel(callerOf(request)) }),
     }),

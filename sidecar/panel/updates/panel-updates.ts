@@ -20,6 +20,7 @@ import type { ReleaseManifest } from './release-manifest.ts';
 import { ReleaseOrder } from './release-order.ts';
 import { ReleaseShelf } from './release-shelf.ts';
 import type { ReleaseTrust } from './release-trust.ts';
+import { ReleaseUpload } from './release-upload.ts';
 import { UpdateHistory } from './update-history.ts';
 
 export interface PanelUpdatesOptions {
@@ -50,6 +51,7 @@ export class PanelUpdatesDesk {
   readonly history: UpdateHistory;
   readonly order: ReleaseOrder | null;
   readonly trust: ReleaseTrust;
+  readonly upload: ReleaseUpload;
   /** `data/updates` */
   readonly folder: string;
   readonly #options: PanelUpdatesOptions;
@@ -67,6 +69,7 @@ export class PanelUpdatesDesk {
     this.order = keeper === null ? null : new ReleaseOrder(keeper);
     const { keys, allowUnsigned } = config.panel.updates;
     this.trust = { keys: [...keys, ...ownKeys()], allowsUnsigned: allowUnsigned };
+    this.upload = new ReleaseUpload(join(this.folder, 'inbox'), this.trust);
   }
 
   /** A release is being changed: no account may act meanwhile. */
@@ -78,6 +81,7 @@ export class PanelUpdatesDesk {
   async open(): Promise<void> {
     const { keeper } = this.#options;
     if (keeper?.hello.last != null) this.history.add(keeper.hello.last);
+    await this.upload.open();
     const look = () => {
       if (this.#options.settings.values.autoUpdateChecks) void this.check().catch(() => {});
     };

@@ -7,7 +7,7 @@ import { invalidRelease } from './release-manifest.ts';
 import type { ReleaseTrust } from './release-trust.ts';
 import { ReleaseZip } from './release-zip.ts';
 
-const MAX_FILES = 50;
+export const MAX_INBOX_FILES = 50;
 const MAX_BYTES = 256 * 2 ** 20;
 
 /** A release of the inbox. */
@@ -30,7 +30,7 @@ export async function readInbox(folder: string, trust: ReleaseTrust): Promise<In
   const names = (await readdir(folder)).filter((name) => name.endsWith('.zip')).sort();
   const releases: InboxRelease[] = [];
   const refused: RefusedRelease[] = [];
-  for (const name of names.slice(0, MAX_FILES)) {
+  for (const name of names.slice(0, MAX_INBOX_FILES)) {
     const path = join(folder, name);
     try {
       releases.push(await readRelease(path, trust));

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compare } from 'semver';
 import { checkDiskSpace } from '../disk-space.ts';
+import { flushFolder } from './flush-folder.ts';
 import { invalidRelease, isVersion } from './release-manifest.ts';
 import type { ReleaseTrust } from './release-trust.ts';
 import type { ReleaseZip } from './release-zip.ts';
@@ -55,7 +56,7 @@ export class ReleaseShelf {
       const target = this.pathOf(zip.manifest.version);
       await rm(target, { recursive: true, force: true });
       await rename(staging, target);
-      await flush(this.#folder);
+      await flushFolder(this.#folder);
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
@@ -78,11 +79,4 @@ interface UnpackParts {
   readonly onFile: (share: number) => void;
   /** Judges the unpacked folder. @throws PanelError */
   readonly prove: (folder: string) => Promise<void>;
-}
-
-/** A rename is on disk once its folder is; Windows has no such call. */
-async function flush(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
 }

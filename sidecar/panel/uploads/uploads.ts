@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Bundles } from '../bundles/bundles.ts';
 import { ofLua } from '../bundles/fx-resources.ts';
 import { checkDiskSpace } from '../disk-space.ts';
+import { receiveUpload } from '../http/receive-upload.ts';
 import { type BundlePlaces, isBundleName } from '../installs/bundle-places.ts';
 import type { Installs } from '../installs/installs.ts';
 import type { JobCaller, RunningJob } from '../jobs/job-kind.ts';
@@ -13,7 +14,6 @@ import type { InstallOutcome } from '../shapes/installs.ts';
 import { MAX_UPLOAD_BYTES, type Upload, type UploadedBundle } from '../shapes/uploads.ts';
 import type { InspectedBundle } from '../work/inspect-zip.ts';
 import { runWork } from '../work/run-work.ts';
-import { receiveUpload } from './receive-upload.ts';
 import type { StoredUpload, UploadStore } from './upload-store.ts';
 
 const KEPT_MS = 24 * 3_600_000;

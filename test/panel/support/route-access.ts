@@ -150,6 +150,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /api/updates': all('settings.write'),
   'POST /api/updates/check': all('settings.write'),
   'POST /api/updates/download': all('settings.write', 'users.manage'),
+  'POST /api/updates/upload': all('settings.write', 'users.manage'),
   'POST /api/updates/cancel': all('settings.write'),
   'POST /api/updates/apply': all('settings.write', 'users.manage'),
   'POST /api/updates/rollback': all('settings.write', 'users.manage'),

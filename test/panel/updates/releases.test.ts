@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, sign } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PanelUpdatesAnswer } from '#panel/shapes/updates.ts';
 import type { PanelClient } from '../support/panel.ts';
 import { startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -184,5 +184,44 @@ describe('download', () => {
   it('is refused without a keeper when it is applied', async () => {
     expect(await owner.post('/api/updates/apply')).toMatchObject({ status: 409, body: { error: 'update.keeper' } });
     expect(await owner.post('/api/updates/rollback')).toMatchObject({ status: 409, body: { error: 'update.keeper' } });
+  });
+});
+
+describe('a release that is uploaded', () => {
+  const BOUNDARY = 'boundary-of-the-test';
+  beforeEach(() => rmSync(join(panel.folder, 'data/updates/inbox'), { recursive: true, force: true }));
+  const inbox = () => readdirSync(join(panel.folder, 'data/updates/inbox')).sort();
+  const send = (bytes: Uint8Array, client = owner) =>
+    client.raw<{ error?: string }>({
+      ...{ method: 'POST', path: '/api/updates/upload' },
+      headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, 'x-csrf': client.csrf },
+      body: Buffer.concat([
+        Buffer.from(`--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="../../x.zip"\r\n\r\n`),
+        bytes,
+        Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+      ]),
+    });
+
+  it('is offered, under the name of its version', async () => {
+    expect(await send(zipOf())).toMatchObject({
+      ...{ status: 200, body: { release: { version: '9.1.0', isSigned: true, fault: null } } },
+    });
+    expect(inbox()).toEqual(['sidecar-9.1.0.zip']);
+    expect((await owner.get('/api/updates')).body.updates).toMatchObject({ newest: { version: '9.1.0' }, refused: [] });
+  });
+
+  it.each([
+    ['unsigned', 409, 'update.unsigned', () => zipOf({ signedBy: null })],
+    ['of a foreign key', 409, 'update.unsigned', () => zipOf({ signedBy: foreign })],
+    ['no ZIP', 409, 'update.invalid', () => Buffer.from('no archive at all')],
+    ['not newer', 404, 'update.target', () => zipOf({ manifest: { version: '0.0.1' } })],
+  ] as const)('and %s leaves nothing behind', async (_name, status, error, bytes) => {
+    expect(await send(bytes())).toMatchObject({ status, body: { error } });
+    expect(inbox()).toEqual([]);
+  });
+
+  it('needs the rights of apply', async () => {
+    const writer = await panel.account('writer', ['settings.write']);
+    expect(await send(zipOf(), writer)).toMatchObject({ status: 403, body: { error: 'permission.missing' } });
   });
 });

@@ -3,13 +3,17 @@ import type { PanelUpdates, PanelUpdatesAnswer, ReleaseOffer, UpdateRecord } fro
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
+import { FileDrop } from '../components/file-drop.tsx';
 import { PageFrame, Section } from '../components/page-frame.tsx';
 import { Notice, Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
+import { tellDone } from '../components/toast.tsx';
 import { api } from '../core/api.ts';
 import { onEvent } from '../core/events.ts';
+import { FileUpload } from '../core/file-upload.ts';
 import { t, textFor } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
+import { useStore } from '../core/store.ts';
 import { useAction } from '../core/use-action.ts';
 import { type Loaded, useLoaded } from '../core/use-loaded.ts';
 import { ServerSection } from './server-section.tsx';
@@ -42,6 +46,7 @@ export function UpdatesPage() {
                 </p>
               )}
               <Actions updates={updates} isBusy={isBusy} loaded={loaded} />
+              <Upload onDone={loaded.reload} />
               <Refused updates={updates} />
             </Section>
             <Section title={t('updates.history')}>
@@ -93,6 +98,22 @@ function Offer({ title, offer }: { title: string; offer: ReleaseOffer | null }) 
       {offer?.fault && <dd class="soft">{offer.fault}</dd>}
     </div>
   );
+}
+
+const upload = new FileUpload<{ readonly release: ReleaseOffer }>('/api/updates/upload');
+
+/** A release from this browser; it lies in the inbox afterwards. */
+function Upload({ onDone }: { onDone: () => void }) {
+  const can = useCan();
+  const release = useStore(upload.store, ({ answer }) => answer?.release ?? null);
+  useEffect(() => {
+    if (release === null) return;
+    tellDone(t('updates.uploaded', { version: release.version }));
+    upload.cancel();
+    onDone();
+  }, [release]);
+  if (!can('users.manage')) return null;
+  return <FileDrop label={t('updates.upload')} hint={t('updates.uploadHint')} accept=".zip" upload={upload} />;
 }
 
 interface ActionsProps {

@@ -1,0 +1,56 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testFolder } from '#support/test-folder.ts';
+import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
+import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+
+const why = await whyNoBrowser();
+const LONG = '12913-a-version-with-the-long-name-that-an-owner-gave-it';
+
+describe.skipIf(why !== null)(`the page of updates${why === null ? '' : ` (${why})`}`, () => {
+  let panel: TestPanel;
+  let browser: TestBrowser;
+  let page: Page;
+
+  beforeAll(async () => {
+    const serverRoot = testFolder();
+    mkdirSync(join(serverRoot, 'server-updates/inbox', LONG), { recursive: true });
+    writeFileSync(join(serverRoot, 'server-updates/inbox', LONG, 'run.sh'), '#!/bin/sh\n', { mode: 0o755 });
+    panel = await startTestPanel({ settings: { backend: 'command', serverRoot, startLine: '{server}/run.sh' } });
+    await panel.owner();
+    browser = await TestBrowser.start();
+    page = await browser.visit(panel.address, { width: 390 });
+    await signIn(page, 'owner', PASSWORD);
+    await page.goto(`${panel.address}/#/updates`);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await panel?.stop();
+  });
+
+  it('unpacks a version of the game server, chooses it for the next start, and takes that back', async () => {
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: LONG }) });
+    await row.getByRole('button', { name: 'Unpack' }).click();
+    await row.getByText('unpacked').waitFor();
+    await row.getByRole('button', { name: 'At the next start' }).click();
+    await page.getByRole('dialog').getByText('the version before it is started in its place').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'At the next start' }).click();
+    await row.getByText('at the next start', { exact: true }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Take back the choice' }).click();
+    await row.getByText('unpacked').waitFor();
+  });
+
+  it('refuses a file that is no release, with the reason', async () => {
+    const file = { name: 'sidecar-9.9.9.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') };
+    await page.getByLabel('Upload a release').setInputFiles(file);
+    await page.getByRole('alert').getByText('it is no ZIP that can be read').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('has made no page complain', () => expect(browser.complaints).toEqual([]));
+});
