@@ -1,5 +1,6 @@
 import { BackupDesk } from './backup/backup-desk.ts';
 import { backupReport } from './backup-report.ts';
+import { Neighbours } from './cluster/neighbours.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 import { drainDeadline } from './data/call-context.ts';
 import { CallWatch } from './data/call-watch.ts';
@@ -10,10 +11,11 @@ import { openEngine } from './engine/open.ts';
 import { Log, type LogSink, LogTap } from './log.ts';
 import type { PanelBase } from './panel/panel-base.ts';
 import { type PanelOptions, type RunningPanel, StoreFault, startPanel } from './panel/start-panel.ts';
+import { VERSION } from './program-folder.ts';
 import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
 import { createSchemaHandlers } from './schema/handlers.ts';
-import { lockOwner } from './schema/namespace-lock.ts';
+import { Instance } from './security/instance.ts';
 import { type ApiOptions, type RunningApi, startApi, type WriteBufferReport } from './start-api.ts';
 import { type RunningWriteBehind, startWriteBehind } from './start-write-behind.ts';
 import type { WriteBuffer } from './write-behind/write-buffer.ts';
@@ -59,7 +61,9 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const apiLog = new LogTap(sink);
   const log = new Log(apiLog);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
-  const engine = await openEngine(config.database, { log: engineLog, now });
+  const instance = Instance.open(config.dataFolder);
+  const engine = await openEngine(config.database, { log: engineLog, now, instance: () => instance.id });
+  const neighbours = new Neighbours({ instance, engine, version: VERSION, now, log: engineLog });
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
   let writeBehind: RunningWriteBehind | null = null;
   let panel: RunningPanel | null = null;
@@ -88,20 +92,18 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     };
     panel = await openPanel(lent, panelStart);
     const served = {
-      config,
-      engine,
-      log,
-      handlers,
+      ...{ config, engine, log, handlers, neighbours },
       watch: calls,
       writeBuffer: reportOf(buffer),
       backup: backupReport(config, now),
     };
     const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
+    neighbours.begin(api.address);
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.
     const begun = await beginPanel(panel, log);
-    const parts = { panel: begun, api, writeBehind, engine, log };
+    const parts = { panel: begun, api, neighbours, writeBehind, engine, log };
     const stop = (keepsServer = false) => {
       backups.stop();
       return stopAll(parts, keepsServer);
@@ -109,6 +111,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     return { ...api, engine, backups, panel: begun, stop };
   } catch (error) {
     await panel?.stop().catch(() => {});
+    await neighbours.stop();
     await closeBelow(writeBehind, engine);
     throw error;
   }
@@ -151,7 +154,6 @@ function createHandlers(base: Base, queue: WriteBuffer | null, gate: NamespaceGa
     ...createSchemaHandlers({
       ...base,
       ...{ gate, statementTimeoutMs },
-      owner: lockOwner(config.file),
       removed: config.schema.removed,
       drain: async (namespace, call) => {
         if (queue?.mustDrain(namespace)) await queue.drain(namespace, drainDeadline(call));
@@ -188,17 +190,19 @@ async function stopAll(parts: Parts, keepsServer: boolean): Promise<void> {
 interface Parts {
   readonly panel: RunningPanel | null;
   readonly api: RunningApi;
+  readonly neighbours: Neighbours;
   readonly writeBehind: RunningWriteBehind | null;
   readonly engine: Engine;
   readonly log: Log;
 }
 
-async function stopServices({ panel, api }: Parts, keepsServer: boolean): Promise<void> {
+async function stopServices({ panel, api, neighbours }: Parts, keepsServer: boolean): Promise<void> {
   try {
     // The game server first: it may still have something to save.
     await panel?.stop(keepsServer);
   } finally {
     await api.stop();
+    await neighbours.stop();
   }
 }
 

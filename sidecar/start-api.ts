@@ -9,6 +9,7 @@ import { type Gauge, gaugesOf, Metrics } from './api/metrics.ts';
 import { replyError } from './api/reply.ts';
 import { readTls } from './api/tls.ts';
 import type { BackupReport } from './backup-report.ts';
+import type { Neighbours } from './cluster/neighbours.ts';
 import type { CallWatch } from './data/call-watch.ts';
 import { DatabaseCheck } from './data/database-check.ts';
 import type { WriteBufferHealth } from './data/write-queue.ts';
@@ -65,6 +66,8 @@ export interface ApiOptions {
   readonly config: ApiConfig;
   readonly engine: Pick<Engine, 'provider' | 'capabilities' | 'ping' | 'stats'>;
   readonly handlers: Omit<OperationHandlers, 'health'>;
+  /** Other sidecars of the database; left out if this one is not announced. */
+  readonly neighbours?: Neighbours;
   /** Left out where write-behind is off. */
   readonly writeBuffer?: WriteBufferReport | null;
   /** Left out if there is none. */
@@ -134,6 +137,7 @@ interface Parts {
 }
 
 function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
+  const { neighbours } = options;
   const { api, limits } = options.config;
   const addressLimit = new RateLimit(limits.perAddressPerSecond);
   const keyLimit = new RateLimit(limits.perKeyPerSecond);
@@ -147,6 +151,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     }),
     ...(options.writeBuffer?.gauges ?? []),
     ...(options.backup?.gauges ?? []),
+    ...(neighbours === undefined ? [] : [neighbourGauge(neighbours)]),
   ]);
   const connections = new Connections(maxConnections(), options.log, parts.monotonicNow);
   const database = new DatabaseCheck(options.engine);
@@ -162,6 +167,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
         () => options.writeBuffer?.health(),
         parts.now,
         () => options.backup?.health(),
+        options.neighbours,
       ),
     },
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
@@ -177,6 +183,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     requestTimeoutMs: api.requestTimeoutMs,
     metricsVisibility: api.metrics,
     isUpgrade: isStreamRequest,
+    ...(neighbours && { instance: () => neighbours.instance }),
   });
   const streams = new Streams({
     ...{ ...shared, authenticator },
@@ -187,6 +194,12 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
   });
   app.server.on('upgrade', (request, socket, head) => streams.upgrade(request, socket, head));
   return { app, streams, metrics, connections };
+}
+
+function neighbourGauge(neighbours: Neighbours): Gauge {
+  const help = 'Other sidecars of the database that announced themselves in the last 35 seconds.';
+  const read = () => neighbours.others().filter(({ isAlive }) => isAlive).length;
+  return { name: 'sidecar_neighbours', help, type: 'gauge', read };
 }
 
 /** Tells figures, log and listeners about each answered request. */

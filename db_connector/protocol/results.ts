@@ -126,6 +126,20 @@ const healthResult = z
       })
       .optional()
       .meta({ description: 'Where write-behind is on' }),
+    instance: z.string().optional().meta({ description: 'Random id of this sidecar, which stays over restarts' }),
+    sidecars: z
+      .array(
+        z.object({
+          instance: z.string(),
+          box: z.string().meta({ description: 'Host name' }),
+          url: z.string().meta({ description: 'Where its API listens' }),
+          version: z.string(),
+          seenAt: z.string().meta({ description: 'ISO 8601, by its own clock' }),
+          isAlive: z.boolean().meta({ description: 'Whether it announced itself in the last 35 seconds' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Other sidecars of the same database' }),
     time: wholeNumber.optional().meta({ description: 'Unix seconds: signed, so a client may set its clock by it' }),
   })
   .meta({ id: 'HealthResult' });

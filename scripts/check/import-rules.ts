@@ -73,6 +73,7 @@ const SIDECAR_PARTS = [
   'sidecar/backup/',
   'sidecar/backup/remote/',
   'sidecar/commands/',
+  'sidecar/cluster/',
   'sidecar/embedded/',
   'sidecar/panel/',
 ];
@@ -115,6 +116,7 @@ export const ZONES: readonly Zone[] = [
     packages: [],
   },
   { path: 'sidecar/security/', zones: [PROTOCOL], packages: ['ipaddr.js'] },
+  { path: 'sidecar/cluster/', zones: ['sidecar/engine/', 'sidecar/security/', PROTOCOL], packages: [] },
   { path: 'sidecar/schema/', zones: ['sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
   {
     path: 'sidecar/moving/',
@@ -203,6 +205,7 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/api/',
     zones: [
+      'sidecar/cluster/',
       'sidecar/http/',
       'sidecar/operations/',
       'sidecar/data/',

@@ -24,6 +24,8 @@ export interface AppOptions extends OperationRouteOptions {
   readonly clients: ClientReader;
   readonly metricsVisibility: MetricsVisibility;
   readonly database: DatabaseCheck;
+  /** Id of this sidecar; left out if it is not announced. */
+  readonly instance?: () => string;
   readonly tls: BareAppOptions['tls'];
   readonly isUpgrade: (request: IncomingMessage) => boolean;
 }
@@ -81,15 +83,16 @@ export function createApp(options: AppOptions): FastifyInstance {
 
 /** GET without authentication. */
 function publicRoutes(
-  { now, database, metrics, metricsVisibility }: AppOptions,
+  { now, database, metrics, metricsVisibility, instance }: AppOptions,
   route: (method: 'GET', path: string, serve: Serve) => void,
 ): void {
   route('GET', STREAM_PATH, (_request, response) => {
     replyError(response, new ApiError('invalid_request', 'expected a WebSocket upgrade'));
   });
-  // Clients set their clock by it; it says nothing of the database.
+  // Clients set their clock by it and name the instance in their nonces; it says nothing of the database.
   route('GET', '/v1/health', (_request, response) => {
-    sendJson(response, 200, JSON.stringify({ status: 'ok', time: Math.floor(now() / 1000) }));
+    const time = Math.floor(now() / 1000);
+    sendJson(response, 200, JSON.stringify({ status: 'ok', time, ...(instance && { instance: instance() }) }));
   });
   route('GET', '/healthz', (_request, response) => {
     sendJson(response, 200, '{"status":"ok"}');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SidecarConfig } from '../config/load-config.ts';
+import type { Lease } from '../engine/cluster/leases.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { openEngine } from '../engine/open.ts';
@@ -14,7 +15,6 @@ import { storedSchema } from '../moving/revision.ts';
 import { lockForMove } from '../moving/source-hold.ts';
 import { openTarget, prepareTarget, refuseOccupied } from '../moving/target.ts';
 import { readMoveMark } from '../schema/move-mark.ts';
-import type { NamespaceLock } from '../schema/namespace-lock.ts';
 import { refuseEarlierRequests } from '../security/time-mark.ts';
 import type { PendingEntry } from '../write-behind/journal/entries.ts';
 import type { Journal } from '../write-behind/journal/journal.ts';
@@ -118,11 +118,10 @@ async function refuseAnyOccupied({ to, names, replace, as = null }: RestoreWork)
 }
 
 async function restoreAll(work: RestoreWork): Promise<void> {
-  const { names, to, log, config, report, queues, backup, as = null } = work;
-  const locks: NamespaceLock[] = [];
+  const { names, to, config, report, queues, backup, as = null } = work;
+  const locks: Lease[] = [];
   try {
-    const owner = `restore:${randomUUID()}`;
-    for (const name of names) locks.push(await lockForMove(targetOf(name, work), { engine: to, owner, log }));
+    for (const name of names) locks.push(await lockForMove(targetOf(name, work), { engine: to }));
     for (const name of names) await restoreRows(work, name);
     const until = await refuseEarlierRequests(join(config.dataFolder, 'nonces'), config.api.maxSkewSeconds);
     if (until !== null) {

@@ -16,7 +16,6 @@ export interface SourceOptions {
   readonly log: EngineLog;
   readonly report: MoveReport;
   /** Owner of locks; another one for each run. */
-  readonly owner: string;
   /** A folder of the backup's own. */
   readonly scratch: string;
 }
@@ -105,11 +104,10 @@ async function whileHeld<T>(options: SourceOptions, engine: Engine, read: Read<T
 }
 
 async function takeAll(options: SourceOptions, engine: Engine) {
-  const { owner, log } = options;
   const taken: Awaited<ReturnType<typeof SourceHold.take>>[] = [];
   try {
     for (const namespace of await completeNamespaces(options, engine)) {
-      taken.push(await SourceHold.take(namespace, { engine, owner, log }));
+      taken.push(await SourceHold.take(namespace, { engine }));
     }
     return taken;
   } catch (error) {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine/engine.ts';
@@ -75,7 +74,7 @@ async function fill(
   const time = new Date(options.now()).toISOString();
   const scratch = join(folder, SCRATCH);
   mkdirSync(scratch, { mode: 0o700 });
-  const namespaces = await readSource({ ...options, owner: `backup:${randomUUID()}`, scratch }, (from, stored) =>
+  const namespaces = await readSource({ ...options, scratch }, (from, stored) =>
     inContainer(folder, log, (to) => copyAll({ from, to }, stored, waiting, options)),
   );
   rmSync(scratch, { recursive: true });

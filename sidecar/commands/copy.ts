@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,7 +10,7 @@ import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 import { type CommandOptions, readingArguments } from './arguments.ts';
 import type { MoveIo } from './command-process.ts';
-import { checkThere, databaseName, logOf, withEngine } from './with-engine.ts';
+import { checkThere, databaseName, withEngine } from './with-engine.ts';
 
 /**
  * `copy --from CONFIG --to CONFIG` (docs/moving.md). True where source and target are equal at the end; differences are
@@ -22,8 +21,7 @@ export async function runCopy(args: readonly string[], io: MoveIo): Promise<bool
   const { namespaces } = wanted;
   const environment = withoutOverrides(io);
   const to = loadConfig(wanted.to, environment, true).database;
-  const owner = `copy:${randomUUID()}`;
-  const basis = { namespaces, owner, log: logOf(io), report: io.report, signal: io.signal };
+  const basis = { namespaces, report: io.report, signal: io.signal };
   if (wanted.mode === 'discard') {
     checkThere(to);
     return withEngine(to, io, (engine) => discardNamespaces({ ...basis, to: engine }));

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
@@ -18,7 +17,7 @@ import { grouped, MoveRefused } from '../moving/report.ts';
 import type { MoveIo } from './command-process.ts';
 import { type ImportArguments, readImportArguments } from './import-arguments.ts';
 import { visibleText } from './lines.ts';
-import { databaseName, logOf, placeOfUrl, withEngine } from './with-engine.ts';
+import { databaseName, placeOfUrl, withEngine } from './with-engine.ts';
 
 /** More of them stand in the file only. */
 const SHOWN_MISFITS = 10;
@@ -46,7 +45,6 @@ export async function runImport(args: readonly string[], io: MoveIo): Promise<bo
       );
       return false;
     }
-    const owner = `import:${randomUUID()}`;
     return await withEngine(database, io, (engine) =>
       importTables({
         ...wanted,
@@ -54,8 +52,6 @@ export async function runImport(args: readonly string[], io: MoveIo): Promise<bo
         engine,
         proposal,
         zone,
-        owner,
-        log: logOf(io),
         report: io.report,
         signal: io.signal,
       }),

@@ -1,5 +1,7 @@
 import type { Filter } from '#protocol/filter.ts';
 import type { Batch } from './batch.ts';
+import type { ClusterCalls } from './cluster/cluster-calls.ts';
+import type { Leases } from './cluster/leases.ts';
 import type { EngineLog } from './log.ts';
 import type { QueueCalls } from './queues.ts';
 import type {
@@ -38,6 +40,10 @@ export interface EngineOptions {
   readonly log: EngineLog;
   /** Epoch milliseconds; decides when idempotency records expire. */
   readonly now: () => number;
+  /** Milliseconds that never go back, for the leases of others; default `performance.now`. */
+  readonly monotonicNow?: () => number;
+  /** Id of the sidecar, which owns its leases; default a random one, for a command. */
+  readonly instance?: () => string;
   /** Interval of removing expired idempotency records; default 30 s. */
   readonly purgeIntervalMs?: number;
   /**
@@ -124,6 +130,10 @@ export interface Engine {
   readonly queues: QueueCalls;
   /** For `copy` and `import`. */
   readonly transfer: Transfer;
+  /** Rows about the sidecars of the database. */
+  readonly cluster: ClusterCalls;
+  /** Leases of this process. A change of a schema holds the lease of its namespace. */
+  readonly leases: Leases;
 }
 
 /** Size of a table, as far as the database knows it without reading all rows. Null if it does not know in time. */

@@ -10,9 +10,6 @@ export interface SchemaCalls {
    * `sync_in_progress`.
    */
   applySchema(change: SchemaChange, bounds: CallBounds): Promise<void>;
-  /** False if another sidecar holds the lock. Takes over its own old lock, and a lock that was not renewed for 10 s. */
-  lockNamespace(namespace: string, owner: string, now: number, bounds: CallBounds): Promise<boolean>;
-  unlockNamespace(namespace: string, owner: string, bounds: CallBounds): Promise<void>;
 
   listQuarantine(namespace: string | null, bounds: CallBounds): Promise<QuarantinedObject[]>;
   /**
@@ -100,9 +97,6 @@ export interface StoredSchema {
    */
   readonly isUnfinished?: boolean;
 }
-
-/** A lock that was not renewed for this long belongs to a sidecar that is gone (contract section 6). */
-export const LOCK_LIFETIME_MS = 10_000;
 
 /** `StaleSchemaError` if the stored schema is another than the change starts from. */
 export function checkRevision({ namespace, from }: SchemaChange, stored: StoredSchema | null): void {

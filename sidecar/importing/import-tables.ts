@@ -1,6 +1,5 @@
 import { findTable, type Schema } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { EngineLog } from '../engine/log.ts';
 import { withTables } from '../engine/model/schema-parts.ts';
 import type { Row } from '../engine/rows.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
@@ -23,8 +22,6 @@ export interface ImportWork {
   readonly proposal: Proposal;
   readonly zone: TimeZone;
   /** Owner of the lock. */
-  readonly owner: string;
-  readonly log: EngineLog;
   readonly report: MoveReport;
   readonly signal: AbortSignal;
 }
@@ -39,8 +36,8 @@ const MAX_INT64 = 2n ** 63n - 1n;
  * @throws MoveRefused if the namespace has rows in tables of these names.
  */
 export async function importTables(work: ImportWork): Promise<boolean> {
-  const { engine, namespace, owner, log } = work;
-  const lock = await lockForMove(namespace, { engine, owner, log });
+  const { engine, namespace } = work;
+  const lock = await lockForMove(namespace, { engine });
   try {
     const before = await emptied(work);
     const tables = work.proposal.schema.tables.map(({ name }) => name);

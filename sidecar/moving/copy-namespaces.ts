@@ -1,5 +1,4 @@
 import type { Engine } from '../engine/engine.ts';
-import type { EngineLog } from '../engine/log.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { comparePairs, isEqualPlace, tellCompared } from './compare.ts';
 import { listKept } from './copy-kept.ts';
@@ -18,8 +17,6 @@ export interface CopyOptions {
   /** Deletes what the target holds in these namespaces. */
   readonly replace: boolean;
   /** Owner of the locks; another one for each run. */
-  readonly owner: string;
-  readonly log: EngineLog;
   readonly report: MoveReport;
   readonly signal: AbortSignal;
 }
@@ -34,11 +31,11 @@ interface Held {
  * the source at one moment. True if both are equal at the end.
  */
 export async function copyNamespaces(options: CopyOptions): Promise<boolean> {
-  const { engines, owner, log } = options;
+  const { engines } = options;
   const names = await chosen(options);
   const held: Held[] = [];
   try {
-    for (const name of names) held.push(await SourceHold.take(name, { engine: engines.from, owner, log }));
+    for (const name of names) held.push(await SourceHold.take(name, { engine: engines.from }));
     let isEqual = true;
     for (const one of held) isEqual = (await copyHeld(options, one)) && isEqual;
     return isEqual;
@@ -48,9 +45,9 @@ export async function copyNamespaces(options: CopyOptions): Promise<boolean> {
 }
 
 async function copyHeld(options: CopyOptions, { hold, stored: from }: Held): Promise<boolean> {
-  const { engines, owner, log, replace, report, signal } = options;
+  const { engines, replace, report, signal } = options;
   const { namespace, schema } = from;
-  const lock = await lockForMove(namespace, { engine: engines.to, owner, log });
+  const lock = await lockForMove(namespace, { engine: engines.to });
   try {
     await refuseHalfApplied(engines.from, from);
     const say = (line: string): void => report.say(line);
@@ -81,9 +78,9 @@ function tellLost(namespace: string, report: MoveReport): void {
 export async function discardNamespaces(
   options: Omit<CopyOptions, 'engines' | 'replace'> & { readonly to: Engine },
 ): Promise<true> {
-  const { to, namespaces, owner, log, report } = options;
+  const { to, namespaces, report } = options;
   for (const namespace of namespaces) {
-    const lock = await lockForMove(namespace, { engine: to, owner, log });
+    const lock = await lockForMove(namespace, { engine: to });
     try {
       await discardTarget(to, namespace);
       report.say(`${namespace}: what had been brought is deleted, and sidecars serve it again`);

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LEASE_DEAD_MS, type Lease } from '../engine/cluster/leases.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { EngineLog } from '../engine/log.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { writeMoveMark } from '../schema/move-mark.ts';
-import { NamespaceLock } from '../schema/namespace-lock.ts';
 import { patiently, statementBounds } from './patience.ts';
 import { MoveRefused } from './report.ts';
 import { growRevision, storedSchema } from './revision.ts';
@@ -14,45 +12,33 @@ const RENEW_EVERY_MS = 3000;
 
 export interface HoldOptions {
   readonly engine: Engine;
-  /** Owner of the lock. */
-  readonly owner: string;
-  readonly log: EngineLog;
 }
 
-/** The lock of a run that was cut off expires after 10 s. */
-const LOCK_WAIT_MS = 12_000;
-const LOCK_PAUSE_MS = 500;
+/** Long enough to know that a run was cut off. */
+const LOCK_WAIT_MS = LEASE_DEAD_MS + 2000;
 
 /**
  * Waits for a lock that its owner has left behind.
  * @throws MoveRefused if another process still holds it
  */
-export async function lockForMove(namespace: string, options: HoldOptions): Promise<NamespaceLock> {
-  const giveUpAt = performance.now() + LOCK_WAIT_MS;
-  for (;;) {
-    const lock = await patiently(() =>
-      NamespaceLock.acquire(namespace, { ...options, now: Date.now }, statementBounds().deadline),
-    );
-    if (lock !== null) return lock;
-    if (performance.now() > giveUpAt) {
-      throw new MoveRefused(`namespace ${namespace} is locked: a schema sync or another copy is running`);
-    }
-    await sleep(LOCK_PAUSE_MS);
-  }
+export async function lockForMove(namespace: string, { engine }: Pick<HoldOptions, 'engine'>): Promise<Lease> {
+  const lock = await patiently(() => engine.leases.hold(namespace, statementBounds(), LOCK_WAIT_MS));
+  if (lock !== null) return lock;
+  throw new MoveRefused(`namespace ${namespace} is locked: a schema sync or another copy is running`);
 }
 
 /** Keeps a namespace as it is while it is read: no sync, and no write of a sidecar that runs on the database. */
 export class SourceHold {
   readonly #namespace: string;
   readonly #engine: Engine;
-  readonly #lock: NamespaceLock;
+  readonly #lock: Lease;
   readonly #timer: NodeJS.Timeout;
   #until: number;
   /** Never rejects. */
   #renewal: Promise<void> = Promise.resolve();
   #wasLost = false;
 
-  private constructor(namespace: string, engine: Engine, lock: NamespaceLock, until: number) {
+  private constructor(namespace: string, engine: Engine, lock: Lease, until: number) {
     this.#namespace = namespace;
     this.#engine = engine;
     this.#lock = lock;

@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { ApiError } from '#protocol/errors.ts';
+import { LEASE_DEAD_MS } from '../engine/cluster/leases.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import type { QuarantinedObject, RestoredObject } from '../engine/schema-calls.ts';
-import { NamespaceLock } from './namespace-lock.ts';
 
 /** Copying a large column back takes its time. */
 const CHANGE_TIMEOUT_MS = 3_600_000;
-const LOCK_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 15_000;
+/** Long enough to know that the holder is gone. */
+const LOCK_WAIT_MS = LEASE_DEAD_MS + 1000;
 
 export interface QuarantineOptions {
   readonly engine: Engine;
@@ -22,7 +23,6 @@ export interface QuarantineOptions {
  */
 export class Quarantine {
   readonly #options: QuarantineOptions;
-  readonly #owner = `quarantine:${randomUUID()}`;
 
   constructor(options: QuarantineOptions) {
     this.#options = options;
@@ -44,11 +44,10 @@ export class Quarantine {
   }
 
   async #locked<T>({ namespace }: QuarantinedObject, work: () => Promise<T>): Promise<T> {
-    const options = { ...this.#options, owner: this.#owner };
-    const lock = await NamespaceLock.acquire(namespace, options, performance.now() + LOCK_TIMEOUT_MS);
+    const bounds = { deadline: performance.now() + LOCK_TIMEOUT_MS };
+    const lock = await this.#options.engine.leases.hold(namespace, bounds, LOCK_WAIT_MS);
     if (lock === null) {
-      const reason = `a schema sync of namespace ${namespace} is running, or was cut off less than 10 s ago`;
-      throw new ApiError('sync_in_progress', `${reason}; try again in 10 s`);
+      throw new ApiError('sync_in_progress', `a schema sync of namespace ${namespace} is running; try again later`);
     }
     try {
       return await work();

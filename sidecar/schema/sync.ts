@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { canonicalJson } from '#protocol/canonical-json.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { MAX_EXTEND_WAIT_MS } from '#protocol/limits.ts';
+import { MAX_EXTEND_WAIT_MS, MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 import {
   MAIN_PART,
   parsePart,
@@ -22,7 +22,6 @@ import { declarePart } from './declare-part.ts';
 import { type DerivedStages, derivedStages, withoutFilling } from './derived-stages.ts';
 import type { NamespaceGate, SyncPlace } from './gate.ts';
 import { checkMoveMark, readMoveMark } from './move-mark.ts';
-import { NamespaceLock } from './namespace-lock.ts';
 import { planSchema, type RemovedMode } from './plan.ts';
 import {
   checkLacking,
@@ -51,8 +50,6 @@ export interface SyncOptions {
   readonly catalog: SchemaCatalog;
   readonly gate: NamespaceGate;
   readonly removed: RemovedMode;
-  /** From `lockOwner`. */
-  readonly owner: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly log: EngineLog;
@@ -156,7 +153,7 @@ export class SchemaSync {
   }
 
   async #locked<T>({ namespace, deadline }: SyncRequest, work: () => Promise<T>): Promise<T> {
-    const lock = await NamespaceLock.acquire(namespace, this.#options, deadline);
+    const lock = await this.#options.engine.leases.hold(namespace, { deadline }, MAX_SYNC_WAIT_MS);
     if (lock === null) throw inProgress(namespace);
     try {
       return await work();

@@ -116,7 +116,7 @@ describe('what cannot be applied at the stop, nor at the next start', () => {
     await scoresOf(first).insert(1);
     await scoresOf(first).set(1, 5);
     const engine = await openEngine(loadConfig(first.configFile, {}).database, { log: () => {}, now: Date.now });
-    const { hold } = await SourceHold.take('stats', { engine, owner: 'test', log: () => {} });
+    const { hold } = await SourceHold.take('stats', { engine });
     const startedMs = performance.now();
     await first.stop();
     expect(performance.now() - startedMs).toBeLessThan(8000);

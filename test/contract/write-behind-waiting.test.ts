@@ -43,7 +43,7 @@ describe('a queue that cannot be applied', () => {
     await stuck.insert(1);
     await stuck.add(1, 4);
     // As `copy` does: the namespace is read-only, so that nothing queued can be applied.
-    const { hold } = await SourceHold.take('stuck', { engine, owner: 'test', log: () => {} });
+    const { hold } = await SourceHold.take('stuck', { engine });
     try {
       const waiting = [
         stuck.add(1, 1, { durability: 'immediate' }),

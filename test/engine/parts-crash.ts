@@ -33,11 +33,12 @@ const GARAGE = part('cars', 'car');
 /** A sidecar's way to change schemas, alone on its database. */
 function declareOn(schemas: Schemas) {
   const engine = {
-    schemas: { ...schemas, lockNamespace: async () => true, unlockNamespace: async () => {} },
+    schemas,
+    leases: { hold: async () => ({ release: async () => {} }) },
     transfer: { readMark: async () => null },
   } as unknown as Engine;
   const sync = new SchemaSync({
-    ...{ engine, catalog: new SchemaCatalog(engine), gate: new NamespaceGate(), removed: 'quarantine', owner: 'me' },
+    ...{ engine, catalog: new SchemaCatalog(engine), gate: new NamespaceGate(), removed: 'quarantine' },
     ...{ now: () => 0, log: () => {}, drain: async () => {} },
   });
   return (namespace: string, name: string, tables: readonly object[]): Promise<SyncResult> =>

@@ -1,6 +1,8 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import { type Batch, targetOf } from '../batch.ts';
+import type { ClusterCalls } from '../cluster/cluster-calls.ts';
+import { Leases, leasesOptions } from '../cluster/leases.ts';
 import type {
   Capabilities,
   DatabaseFacts,
@@ -27,6 +29,7 @@ import type { ServerSettings } from '../settings.ts';
 import type { Transfer } from '../transfer.ts';
 import { aggregate } from './aggregate.ts';
 import { runBatch } from './batch.ts';
+import { createClusterCalls } from './cluster.ts';
 import { type CallKind, MongoDatabase } from './connection.ts';
 import { collectionOf } from './documents.ts';
 import { Operations } from './keyed/operations.ts';
@@ -58,6 +61,8 @@ export class MongoEngine implements Engine {
   readonly schemas: SchemaCalls;
   readonly transfer: Transfer;
   readonly queues: QueueCalls;
+  readonly cluster: ClusterCalls;
+  readonly leases: Leases;
   readonly #database: MongoDatabase;
   readonly #lease: SchemaLease;
   readonly #sweep: MarkSweep;
@@ -76,11 +81,13 @@ export class MongoEngine implements Engine {
     this.#database = database;
     this.#places = new Places(settings.poolSize);
     const run: RunSchemaWork = (bounds, work) => database.run(bounds, 'write', work);
-    this.#lease = new SchemaLease({ run, callMs: settings.statementTimeoutMs, now: options.now });
+    this.cluster = createClusterCalls(run);
+    this.leases = new Leases(this.cluster, leasesOptions(options));
+    this.#lease = new SchemaLease({ run, leases: this.leases, callMs: settings.statementTimeoutMs });
     this.#sweep = new MarkSweep(database);
     this.#purge = new OperationPurge(database, options.now, options.purgeIntervalMs);
     this.#operations = new Operations({ now: options.now, sweep: this.#sweep });
-    const calls = createSchemaCalls(run, this.#lease);
+    const calls = createSchemaCalls(run, this.#lease, this.leases);
     this.schemas = calls;
     this.transfer = createTransfer(run);
     this.queues = createQueueCalls({

@@ -42,9 +42,7 @@ export async function openMysql(settings: ServerSettings, options: EngineOptions
     compileFind: (reads, target, query) => compileFind(reads, target, query, driver.flavour()),
     write: runWrite,
     purgeExpired,
-    calls: (sessions, log) => ({
-      ...createSchemaCalls({ sessions, flavour: driver.flavour, log }),
-    }),
+    calls: (sessions, leases, log) => createSchemaCalls({ sessions, leases, flavour: driver.flavour, log }),
     halfDone: { explain: explained, refuseStale },
   };
   return SqlEngine.open(mysql, settings.poolSize, options);

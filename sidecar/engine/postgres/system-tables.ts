@@ -18,7 +18,7 @@ const TABLES = systemTables({
   storesPending: false,
 });
 const SYSTEM_TABLES = TABLES.filter(({ isYounger }) => !isYounger);
-const QUEUE_TABLES = TABLES.filter(({ isYounger }) => isYounger);
+const YOUNGER_TABLES = TABLES.filter(({ isYounger }) => isYounger);
 const SYSTEM_NAMES = SYSTEM_TABLES.map(({ name }) => name);
 const FIRST_FORMAT = `INSERT INTO _meta (name, value) VALUES ('format', '${FIRST_FORMAT_VERSION}')`;
 
@@ -34,9 +34,12 @@ const SETUP_LOCK = 0x5c_de_ca_12;
 export async function prepareSystemTables(session: Session): Promise<void> {
   const isNew = !(await hasSystemTables(session));
   if (!isNew) await checkFormat(session);
-  const isWithoutQueues = !(await hasQueueTables(session));
+  const missing = await missingTables(session);
   if (isNew) await create(session, [...statementsOf(SYSTEM_TABLES), FIRST_FORMAT], hasSystemTables);
-  if (isWithoutQueues) await create(session, statementsOf(QUEUE_TABLES), hasQueueTables);
+  for (const table of missing) {
+    const isThere = async () => !(await missingTables(session)).some(({ name }) => name === table.name);
+    await create(session, statementsOf([table]), isThere);
+  }
   if (isNew) await checkFormat(session);
 }
 
@@ -60,23 +63,26 @@ async function create(
   }
 }
 
-/** Columns of the tables of queues, which distinguish them from another program's. */
-const QUEUE_COLUMNS = { _queues: ['journal', 'token', 'past'], _dead_letters: ['payload', 'is_retry_wanted'] } as const;
+/** Columns of younger tables, which distinguish them from another program's. */
+const YOUNGER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  _queues: ['journal', 'token', 'past'],
+  _dead_letters: ['payload', 'is_retry_wanted'],
+  _sidecars: ['instance', 'seen_at'],
+};
 
-async function hasQueueTables(session: Session): Promise<boolean> {
+async function missingTables(session: Session): Promise<SystemTable[]> {
   const { rows } = await session.query(
     `SELECT relname, current_schema(), attname FROM pg_class c LEFT JOIN pg_attribute
        ON attrelid = c.oid AND attnum > 0 AND NOT attisdropped
      WHERE relnamespace = current_schema()::regnamespace AND relname = ANY ($1::text[])`,
-    [`{${Object.keys(QUEUE_COLUMNS).join(',')}}`],
+    [`{${Object.keys(YOUNGER_COLUMNS).join(',')}}`],
   );
-  if (rows.length === 0) return false;
-  for (const [table, columns] of Object.entries(QUEUE_COLUMNS)) {
-    const found = new Set(rows.filter(([name]) => name === table).map((row) => row[2]));
-    if (columns.every((column) => found.has(column))) continue;
-    throw foreignTable(rows[0]?.[1], found.size === 0 ? rows[0]?.[0] : table);
-  }
-  return true;
+  return YOUNGER_TABLES.filter(({ name }) => {
+    const found = new Set(rows.filter(([table]) => table === name).map((row) => row[2]));
+    if (found.size === 0) return true;
+    if (YOUNGER_COLUMNS[name]?.every((column) => found.has(column))) return false;
+    throw foreignTable(rows[0]?.[1], name);
+  });
 }
 
 /** True if all of them exist, false if none does, and nothing else has one of their names. */

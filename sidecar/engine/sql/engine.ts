@@ -1,6 +1,8 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Batch } from '../batch.ts';
+import type { ClusterCalls } from '../cluster/cluster-calls.ts';
+import { Leases, leasesOptions } from '../cluster/leases.ts';
 import {
   type Capabilities,
   type DatabaseFacts,
@@ -11,7 +13,6 @@ import {
   unknownSize,
   type WriteObstacle,
 } from '../engine.ts';
-
 import type { EngineLog } from '../log.ts';
 import { TroubleLog, UnusableDatabaseError } from '../model/failures.ts';
 import { PageBuilder } from '../model/page.ts';
@@ -34,6 +35,7 @@ import type { Transfer } from '../transfer.ts';
 import { type BatchParts, runBatch } from './batch.ts';
 import { BatchTurns } from './batch-turns.ts';
 import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from './change.ts';
+import { createClusterCalls } from './cluster.ts';
 import type { SqlDriver } from './pool/driver.ts';
 import { ConnectionPool } from './pool/pool.ts';
 import { PooledSessions } from './pool/sessions.ts';
@@ -71,7 +73,7 @@ export interface SqlProvider {
   write(sessions: Sessions, call: SlottedWrite, bounds: SqlBounds): Promise<string>;
   /** Removes idempotency records that have expired by `now`, epoch milliseconds; not too many at once. */
   purgeExpired(session: Session, now: number): Promise<void>;
-  calls(sessions: Sessions, log: EngineLog): Pick<Engine, 'schemas' | 'transfer'>;
+  calls(sessions: Sessions, leases: Leases, log: EngineLog): Pick<Engine, 'schemas' | 'transfer'>;
   /**
    * Only without `transactionalSchema`: others may see an unfinished schema change, and these functions tell it
    * from a finished one. With the flag, a missing table or column means that the schema has changed.
@@ -91,6 +93,8 @@ export class SqlEngine implements Engine {
   readonly schemas: SchemaCalls;
   readonly queues: QueueCalls;
   readonly transfer: Transfer;
+  readonly cluster: ClusterCalls;
+  readonly leases: Leases;
   readonly #provider: SqlProvider;
   readonly #sessions: PooledSessions;
   readonly #reads: ReadCompiler;
@@ -102,7 +106,9 @@ export class SqlEngine implements Engine {
     this.#sessions = sessions;
     this.provider = provider.provider;
     this.capabilities = provider.capabilities;
-    ({ schemas: this.schemas, transfer: this.transfer } = provider.calls(sessions, options.log));
+    this.cluster = createClusterCalls(sessions, () => provider.queues.schema);
+    this.leases = new Leases(this.cluster, leasesOptions(options));
+    ({ schemas: this.schemas, transfer: this.transfer } = provider.calls(sessions, this.leases, options.log));
     this.queues = createQueues(sessions, provider.queues);
     this.#reads = new ReadCompiler(provider.batches.dialect);
     this.#purge = new IdempotencyPurge(sessions, provider.purgeExpired, options);

@@ -137,6 +137,17 @@ const TABLES: Readonly<Record<string, Description>> = {
     index: ['to_retry', ['namespace', 'is_retry_wanted']],
     isYounger: true,
   },
+  _sidecars: {
+    columns: {
+      instance: ['key', 64],
+      box: ['word', 255],
+      url: ['word', 1000],
+      version: ['word', 64],
+      seen_at: { kind: 'integer', comment: 'epoch milliseconds of its own clock' },
+    },
+    primaryKey: ['instance'],
+    isYounger: true,
+  },
   _meta: {
     columns: { name: ['key', 255], value: ['word', 4_000_000] },
     primaryKey: ['name'],

@@ -1,3 +1,4 @@
+import type { ClusterCalls } from '../cluster/cluster-calls.ts';
 import type { DatabaseFacts, TableSize } from '../engine.ts';
 import { schemaOfText, textOfSchema } from '../model/schema-text.ts';
 import type { QueueCalls, QueueOwner } from '../queues.ts';
@@ -13,8 +14,6 @@ const LANES: Readonly<Record<keyof Jobs, JobLane>> = {
   readSchema: 'quick',
   checkSchema: 'long',
   applySchema: 'writer',
-  lockNamespace: 'writer',
-  unlockNamespace: 'writer',
   listQuarantine: 'long',
   restoreQuarantine: 'writer',
   purgeQuarantine: 'writer',
@@ -29,6 +28,14 @@ const LANES: Readonly<Record<keyof Jobs, JobLane>> = {
   discardLetter: 'writer',
   addLetters: 'writer',
   buryOrphans: 'writer',
+  listSidecars: 'quick',
+  putSidecar: 'writer',
+  dropSidecar: 'writer',
+  listLeases: 'quick',
+  readLease: 'quick',
+  takeLease: 'writer',
+  renewLease: 'writer',
+  dropLease: 'writer',
   listNamespaces: 'long',
   readMark: 'quick',
   writeMark: 'writer',
@@ -50,6 +57,7 @@ export interface WorkerCalls {
   readonly schemas: SchemaCalls;
   readonly queues: Omit<QueueCalls, 'applyQueue'>;
   readonly transfer: Transfer;
+  readonly cluster: ClusterCalls;
   inspect(bounds: CallBounds): Promise<DatabaseFacts>;
   tableSizes(namespace: string, tables: readonly string[], bounds: CallBounds): Promise<TableSize[]>;
 }
@@ -77,6 +85,11 @@ export function createCalls(runJob: RunJob): WorkerCalls {
     transfer: {
       ...jobs,
       createKept: (kept, shape, bounds) => jobs.createKept(kept, textOfSchema({ tables: [shape] }), bounds),
+    },
+    cluster: {
+      ...jobs,
+      dropSidecar: ({ instance, seenAt }, bounds) => jobs.dropSidecar({ instance, seenAt }, bounds),
+      dropLease: ({ name, owner }, bounds) => jobs.dropLease({ name, owner }, bounds),
     },
     inspect: async (bounds) => ({ version: `SQLite ${await jobs.version(bounds)}`, time: null }),
     tableSizes(namespace, tables, bounds) {

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import type { Filter } from '#protocol/filter.ts';
 import type { Batch } from '../batch.ts';
+import type { ClusterCalls } from '../cluster/cluster-calls.ts';
+import { Leases, leasesOptions } from '../cluster/leases.ts';
 import type { Capabilities, Engine, EngineOptions, EngineStats } from '../engine.ts';
 import type { QueueCalls } from '../queues.ts';
 import type {
@@ -40,13 +42,15 @@ export class SqliteEngine implements Engine {
   readonly schemas: SchemaCalls;
   readonly queues: QueueCalls;
   readonly transfer: Transfer;
+  readonly cluster: ClusterCalls;
+  readonly leases: Leases;
   readonly inspect: WorkerCalls['inspect'];
   readonly tableSizes: WorkerCalls['tableSizes'];
   readonly #pool: WorkerPool;
   readonly #spot: SpotReads;
   readonly #book = new StatementBook();
 
-  constructor(pool: WorkerPool, spot: SpotReads) {
+  constructor(pool: WorkerPool, spot: SpotReads, options: EngineOptions) {
     this.#pool = pool;
     this.#spot = spot;
     const calls = createCalls((name, args, lane, deadline) => {
@@ -55,6 +59,8 @@ export class SqliteEngine implements Engine {
     });
     this.schemas = calls.schemas;
     this.transfer = calls.transfer;
+    this.cluster = calls.cluster;
+    this.leases = new Leases(calls.cluster, leasesOptions(options));
     this.inspect = calls.inspect;
     this.tableSizes = calls.tableSizes;
     const applyPort: ApplyPort = {
@@ -74,7 +80,7 @@ export class SqliteEngine implements Engine {
     const spot = new SpotReads(file);
     const pool = new WorkerPool({ ...settings, file }, options, () => spot.rest());
     const unusable = await pool.opened();
-    if (unusable === null) return new SqliteEngine(pool, spot);
+    if (unusable === null) return new SqliteEngine(pool, spot, options);
     spot.close();
     await pool.close();
     throw new Error(`database ${settings.file}: ${unusable}`);

@@ -1,6 +1,8 @@
 import { MongoServerSelectionError, ObjectId, type TopologyDescription } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Leases } from '#engine/cluster/leases.ts';
 import type { Engine } from '#engine/engine.ts';
+import { createClusterCalls } from '#engine/mongo/cluster.ts';
 import type { MongoDatabase } from '#engine/mongo/connection.ts';
 import { failureOf } from '#engine/mongo/failures.ts';
 import { type KeyedWrite, Operations } from '#engine/mongo/keyed/operations.ts';
@@ -185,7 +187,8 @@ it('a schema change that a sidecar finishes waits for what the same sidecar has 
       own.end();
     }
   };
-  const lease = new SchemaLease({ run, callMs: 4000, now: Date.now });
+  const leases = new Leases(createClusterCalls(run), { instance: () => 'me', now: Date.now, log: () => {} });
+  const lease = new SchemaLease({ run, leases, callMs: 4000 });
   const order: string[] = [];
   let end = () => {};
   const ended = new Promise<void>((resolve) => {

@@ -39,11 +39,13 @@ export class MongoWorld {
     await this.#fresh.drop();
   }
 
-  engine(url = this.url, now = NOW): Promise<Engine> {
+  /** Each engine is the sidecar `me`, which goes on where it has died, or another one. */
+  engine(url = this.url, instance = 'me'): Promise<Engine> {
     const settings = { provider: 'mongodb', url, poolSize: 4, statementTimeoutMs: 4000 } as const;
     return openEngine(settings, {
       log: () => {},
-      now: () => now,
+      now: () => NOW,
+      instance: () => instance,
     });
   }
 
@@ -124,14 +126,13 @@ function typeName(value: unknown): string {
 }
 
 /** A sidecar's way to change schemas. */
-export function syncer(engine: Engine, owner = 'me') {
+export function syncer(engine: Engine) {
   const catalog = new SchemaCatalog(engine);
   const sync = new SchemaSync({
     engine,
     catalog,
     gate: new NamespaceGate(),
     removed: 'quarantine',
-    owner,
     now: () => NOW,
     log: () => {},
     drain: async () => {},

@@ -1,8 +1,11 @@
 import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/promise';
+import { Leases } from '#engine/cluster/leases.ts';
 import { createSchemaCalls } from '#engine/mysql/schema/calls.ts';
+import { schemaDialect } from '#engine/mysql/schema/dialect.ts';
 import { prepareSystemTables } from '#engine/mysql/system-tables.ts';
 import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
 import type { SchemaCalls, StoredSchema } from '#engine/schema-calls.ts';
+import { createClusterCalls } from '#engine/sql/cluster.ts';
 import type { Session, Sessions, SqlParam, SqlResult } from '#engine/sql/session.ts';
 import { parseSchema, schemaHash } from '#protocol/schema.ts';
 import { planSchema, type RemovedMode } from '#sidecar/schema/plan.ts';
@@ -88,7 +91,8 @@ async function connect(url: string): Promise<Connection> {
 export interface SchemaWorld extends FreshDatabase {
   /** Straight to the server, past everything that is tested. */
   sql(text: string, params?: readonly unknown[]): Promise<Record<string, unknown>[]>;
-  calls(sessions?: Sessions): SchemaCalls;
+  /** Calls of the sidecar `me`, which goes on where it has died, or of another one. */
+  calls(sessions?: Sessions, instance?: string): SchemaCalls;
   connect(): Promise<Connection>;
 }
 
@@ -107,9 +111,16 @@ export async function schemaWorld(): Promise<SchemaWorld> {
       return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : [];
     },
     connect: () => connect(database.url),
-    calls: (sessions = new CrashingSessions(database.url)) =>
-      createSchemaCalls({ sessions, flavour: () => 'mariadb', log: () => {} }).schemas,
+    calls: (sessions = new CrashingSessions(database.url), instance = 'me') => {
+      const leases = leasesOn(database.url, instance);
+      return createSchemaCalls({ sessions, leases, flavour: () => 'mariadb', log: () => {} }).schemas;
+    },
   };
+}
+
+function leasesOn(url: string, instance: string): Leases {
+  const cluster = createClusterCalls(new CrashingSessions(url), () => schemaDialect('mariadb'));
+  return new Leases(cluster, { instance: () => instance, now: Date.now, log: () => {} });
 }
 
 /** A few at a time: the server waits for its disk most of the time. */

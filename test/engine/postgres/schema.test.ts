@@ -249,20 +249,6 @@ describe('two at once', () => {
   });
 });
 
-describe('the lock of a namespace', () => {
-  it('is held by its owner until it is old', async () => {
-    const lock = (owner: string, now: number) => engine.schemas.lockNamespace('locked', owner, now, within(5000));
-    expect(await lock('a', 100_000)).toBe(true);
-    expect(await lock('a', 105_000)).toBe(true);
-    expect(await lock('b', 114_999)).toBe(false);
-    expect(await lock('b', 115_000)).toBe(true);
-    await engine.schemas.unlockNamespace('locked', 'a', within(5000));
-    expect(await lock('a', 115_001)).toBe(false);
-    await engine.schemas.unlockNamespace('locked', 'b', within(5000));
-    expect(await lock('a', 115_002)).toBe(true);
-  });
-});
-
 describe('a change that is cut off', () => {
   const before: Declaration = {
     tables: [

@@ -1,32 +1,45 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LEASE_DEAD_MS, LeaseLostError } from '#engine/cluster/leases.ts';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import { MAIN_PART } from '#protocol/schema.ts';
 import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 import { NamespaceGate } from '#sidecar/schema/gate.ts';
-import { lockOwner } from '#sidecar/schema/namespace-lock.ts';
 import { SchemaSync } from '#sidecar/schema/sync.ts';
 import { testFolder } from '#support/test-folder.ts';
 
-let folder: string;
-let engine: Engine;
-const bounds = { deadline: Number.MAX_SAFE_INTEGER };
+/** Sidecars of one file. Wall clocks are a day apart: nothing may depend on them. */
+let file: string;
+let one: Engine;
+let two: Engine;
+let monotonic = 1_000_000;
+const opened: Engine[] = [];
+const bounds = () => ({ deadline: performance.now() + 10_000 });
 const START = Date.UTC(2026, 0, 1);
+const DAY_MS = 86_400_000;
+
+async function sidecar(instance: string, now = START): Promise<Engine> {
+  const settings = { provider: 'sqlite', file, poolSize: 2 } as const;
+  const clocks = { now: () => now, monotonicNow: () => monotonic };
+  const engine = await openEngine(settings, { log: () => {}, instance: () => instance, ...clocks });
+  opened.push(engine);
+  return engine;
+}
 
 beforeAll(async () => {
-  folder = testFolder();
-  const settings = { provider: 'sqlite', file: join(folder, 'database.sqlite'), poolSize: 2 } as const;
-  engine = await openEngine(settings, { log: () => {}, now: () => START });
+  file = join(testFolder(), 'database.sqlite');
+  one = await sidecar('one');
+  two = await sidecar('two', START + DAY_MS);
 });
 
 afterAll(async () => {
-  await engine.close();
+  for (const engine of opened) await engine.close();
 });
 
-function syncOf(owner: string, now: () => number) {
+function syncOf(engine: Engine) {
   const options = { engine, catalog: new SchemaCatalog(engine), gate: new NamespaceGate(), removed: 'drop' } as const;
-  const sync = new SchemaSync({ ...options, owner, now, log: () => {}, drain: async () => {} });
+  const sync = new SchemaSync({ ...options, now: () => START, log: () => {}, drain: async () => {} });
   return (namespace: string, ...tables: string[]) =>
     sync.sync({
       namespace,
@@ -37,84 +50,106 @@ function syncOf(owner: string, now: () => number) {
     });
 }
 
-describe('the lock of a namespace', () => {
-  it('keeps others out for 10 s, and its owner never', async () => {
-    expect(await engine.schemas.lockNamespace('a', 'one', START, bounds)).toBe(true);
-    expect(await engine.schemas.lockNamespace('a', 'one', START, bounds)).toBe(true);
-    expect(await engine.schemas.lockNamespace('b', 'two', START, bounds)).toBe(true);
-    expect(await engine.schemas.lockNamespace('a', 'two', START + 9999, bounds)).toBe(false);
-    expect(await engine.schemas.lockNamespace('a', 'one', START + 9999, bounds)).toBe(true);
-    expect(await engine.schemas.lockNamespace('a', 'two', START + 10_000, bounds)).toBe(false);
-    expect(await engine.schemas.lockNamespace('a', 'two', START + 19_999, bounds)).toBe(true);
-    expect(await engine.schemas.lockNamespace('a', 'one', START + 20_000, bounds)).toBe(false);
+describe('a lease', () => {
+  it('keeps others out while its row changes, whatever their clocks say', async () => {
+    const lease = await one.leases.hold('a', bounds());
+    expect(await one.leases.hold('a', bounds())).toBeNull();
+    expect(await two.leases.hold('a', bounds())).toBeNull();
+    monotonic += LEASE_DEAD_MS - 1;
+    expect(await two.leases.hold('a', bounds())).toBeNull();
+    await lease?.check(bounds());
+    monotonic += LEASE_DEAD_MS;
+    expect(await two.leases.hold('a', bounds())).toBeNull();
+    await lease?.release();
+    const next = await two.leases.hold('a', bounds());
+    expect(next?.owner).toMatch(/^two\./);
+    await next?.release();
   });
 
-  it('is given up only by its owner', async () => {
-    await engine.schemas.lockNamespace('c', 'one', START, bounds);
-    await engine.schemas.unlockNamespace('c', 'two', bounds);
-    expect(await engine.schemas.lockNamespace('c', 'two', START, bounds)).toBe(false);
-    await engine.schemas.unlockNamespace('c', 'one', bounds);
-    expect(await engine.schemas.lockNamespace('c', 'two', START, bounds)).toBe(true);
+  it('that did not change for 10 s of the own monotonic clock is taken, and its old holder is told', async () => {
+    const lease = await one.leases.hold('b', bounds());
+    expect(await two.leases.isHeld('b', bounds())).toBe(true);
+    monotonic += LEASE_DEAD_MS;
+    const next = await two.leases.hold('b', bounds());
+    await expect(lease?.check(bounds())).rejects.toThrow(LeaseLostError);
+    // The release of the old holder is none of the new one.
+    await lease?.release();
+    expect(await one.leases.hold('b', bounds())).toBeNull();
+    await next?.check(bounds());
+    await next?.release();
   });
 
-  it('does not hold where its time lies in a future that never comes', async () => {
-    await engine.schemas.lockNamespace('d', 'one', START + 86_400_000, bounds);
-    expect(await engine.schemas.lockNamespace('d', 'two', START, bounds)).toBe(true);
+  it('of a sidecar that was killed is its own at once after a restart', async () => {
+    const killed = await sidecar('home');
+    await killed.leases.hold('c', bounds());
+    expect(await two.leases.hold('c', bounds())).toBeNull();
+    const lease = await (await sidecar('home')).leases.hold('c', bounds());
+    expect(lease).not.toBeNull();
+    await lease?.release();
   });
 
-  it('stops a sync while another sidecar holds it, and not after 10 s', async () => {
-    let time = START;
-    await engine.schemas.lockNamespace('game', 'another sidecar', START, bounds);
-    const sync = syncOf('this one', () => time);
+  it('of an older version, an owner without token, is respected as long as it changes', async () => {
+    const old = { name: 'd', owner: 'box:0123456789abcdef', renewedAt: START + DAY_MS };
+    await one.cluster.takeLease(old, null, bounds());
+    await one.leases.look(bounds());
+    await one.cluster.renewLease({ ...old, renewedAt: START }, bounds());
+    monotonic += LEASE_DEAD_MS;
+    expect(await one.leases.hold('d', bounds())).toBeNull();
+    monotonic += LEASE_DEAD_MS;
+    expect(await one.leases.hold('d', bounds())).not.toBeNull();
+  });
+
+  it('goes to one of many that ask at once', async () => {
+    const many = await Promise.all(Array.from({ length: 8 }, (_, at) => sidecar(`many${at}`)));
+    const taken = await Promise.all(many.map(({ leases }) => leases.hold('e', bounds())));
+    expect(taken.filter((lease) => lease !== null)).toHaveLength(1);
+  });
+});
+
+describe('a sync', () => {
+  it('is refused while another sidecar holds the lease, and not once that one is dead', async () => {
+    await one.leases.hold('game', bounds());
+    const sync = syncOf(two);
     await expect(sync('game', 't')).rejects.toMatchObject({ code: 'sync_in_progress', status: 409 });
-    expect(await engine.schemas.readSchema('game', bounds)).toBeNull();
-    time += 10_000;
+    expect(await two.schemas.readSchema('game', bounds())).toBeNull();
+    monotonic += LEASE_DEAD_MS;
     expect(await sync('game', 't')).toMatchObject({ status: 'applied' });
     // It was released: another one need not wait.
-    expect(await syncOf('a third', () => time)('game', 'u')).toMatchObject({ status: 'applied' });
+    expect(await syncOf(await sidecar('third'))('game', 'u')).toMatchObject({ status: 'applied' });
   });
 
-  it('is taken over at once by the sidecar that left it behind', async () => {
-    const owner = lockOwner('/etc/sidecar.json');
-    await engine.schemas.lockNamespace('home', owner, START, bounds);
-    expect(await syncOf(lockOwner('/etc/sidecar.json'), () => START)('home', 't')).toMatchObject({ status: 'applied' });
-    expect(lockOwner('/etc/other.json')).not.toBe(owner);
-  });
-
-  it('is not needed where nothing would change', async () => {
-    const sync = syncOf('this one', () => START);
-    await sync('calm', 't');
-    await engine.schemas.lockNamespace('calm', 'another sidecar', START, bounds);
-    expect(await sync('calm', 't')).toMatchObject({ status: 'unchanged', changed: false });
+  it('needs no lease if nothing would change', async () => {
+    await syncOf(one)('calm', 't');
+    await two.leases.hold('calm', bounds());
+    expect(await syncOf(one)('calm', 't')).toMatchObject({ status: 'unchanged', changed: false });
   });
 });
 
 describe('two sidecars on one database', () => {
   it('plan again where the other one was quicker, and reach the last declaration', async () => {
-    const [one, two] = [syncOf('one', () => START), syncOf('two', () => START)];
+    const [first, second] = [syncOf(one), syncOf(two)];
     const answers = await Promise.allSettled([
-      one('shared', 'a'),
-      two('shared', 'b'),
-      one('other', 'a'),
-      two('third', 'b'),
+      first('shared', 'a'),
+      second('shared', 'b'),
+      first('other', 'a'),
+      second('third', 'b'),
     ]);
     const failed = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
     expect(['', 'sync_in_progress']).toContain(failed.join());
-    expect(await two('shared', 'c')).toMatchObject({ status: 'applied' });
-    const stored = await engine.schemas.readSchema('shared', bounds);
+    expect(await second('shared', 'c')).toMatchObject({ status: 'applied' });
+    const stored = await one.schemas.readSchema('shared', bounds());
     expect(stored?.schema.tables.map((table) => table.name)).toEqual(['c']);
   });
 
   it('refuse a change that was planned from an older schema', async () => {
-    const sync = syncOf('one', () => START);
+    const sync = syncOf(one);
     await sync('stale', 'a');
-    const from = await engine.schemas.readSchema('stale', bounds);
+    const from = await one.schemas.readSchema('stale', bounds());
     await sync('stale', 'b');
     const change = { namespace: 'stale', from, to: { tables: [] }, hash: 'x', steps: [], dryRun: false, now: START };
-    await expect(engine.schemas.applySchema(change, bounds)).rejects.toMatchObject({ name: 'StaleSchemaError' });
-    await expect(engine.schemas.applySchema({ ...change, dryRun: true }, bounds)).rejects.toMatchObject({
-      name: 'StaleSchemaError',
-    });
-    expect((await engine.schemas.readSchema('stale', bounds))?.revision).toBe(2);
+    await expect(one.schemas.applySchema(change, bounds())).rejects.toMatchObject({ name: 'StaleSchemaError' });
+    const dryRun = one.schemas.applySchema({ ...change, dryRun: true }, bounds());
+    await expect(dryRun).rejects.toMatchObject({ name: 'StaleSchemaError' });
+    expect((await one.schemas.readSchema('stale', bounds()))?.revision).toBe(2);
   });
 });

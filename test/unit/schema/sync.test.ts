@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ClusterCalls } from '#engine/cluster/cluster-calls.ts';
+import { Leases } from '#engine/cluster/leases.ts';
 import type { Engine } from '#engine/engine.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
@@ -30,11 +32,16 @@ function scripted({ extendWaitMs = 60_000 } = {}) {
           };
           changes.push({ change, end });
         }),
-      lockNamespace: async () => events.push('lock') > 0,
-      unlockNamespace: async () => {
-        events.push('unlock');
-      },
     },
+    leases: new Leases(
+      {
+        readLease: async () => null,
+        takeLease: async () => events.push('lock') > 0,
+        renewLease: async () => events.push('lock') > 0,
+        dropLease: async () => void events.push('unlock'),
+      } as Partial<ClusterCalls> as ClusterCalls,
+      { instance: () => 'me', now: () => 0, log: () => {} },
+    ),
     transfer: { readMark: async () => null },
   };
   const gate = new NamespaceGate();
@@ -45,7 +52,6 @@ function scripted({ extendWaitMs = 60_000 } = {}) {
     catalog,
     gate,
     removed: 'quarantine',
-    owner: 'me',
     now: () => 0,
     log: () => {},
     drain: async () => {},

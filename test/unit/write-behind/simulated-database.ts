@@ -130,7 +130,7 @@ export class SimulatedDatabase {
     const readSchema = (namespace: string, bounds: CallBounds) => call(bounds, () => this.#stored(namespace));
     const unused = () => Promise.reject(new Error('not called'));
     const schemas = {
-      ...{ readSchema, applySchema: unused, lockNamespace: unused, unlockNamespace: unused },
+      ...{ readSchema, applySchema: unused },
       ...{ listQuarantine: unused, restoreQuarantine: unused, purgeQuarantine: unused },
     };
     const capabilities = {

@@ -1,3 +1,4 @@
+import type { Leases } from '#engine/cluster/leases.ts';
 import {
   applySchema,
   type ChangingDatabase,
@@ -11,21 +12,18 @@ import { failureOf } from '../failures.ts';
 import { changingDatabase } from './changes.ts';
 import type { Others, RunSchemaWork } from './collections.ts';
 import { listQuarantine } from './quarantine.ts';
-import { lockNamespace, readSchema, unlockNamespace } from './store.ts';
+import { readSchema } from './store.ts';
 
-export function createSchemaCalls(run: RunSchemaWork, others: Others): SchemaCalls {
+export function createSchemaCalls(run: RunSchemaWork, others: Others, leases: Leases): SchemaCalls {
   const twice: RunSchemaWork = (bounds, work) => run(bounds, (session) => overLostConnection(() => work(session)));
   const change = <T>(bounds: CallBounds, work: (database: ChangingDatabase) => Promise<T>) =>
-    run(bounds, (session) => work(changingDatabase(session, others)));
+    run(bounds, (session) => work(changingDatabase(session, others, leases, bounds)));
   return {
     readSchema: (namespace, bounds) => twice(bounds, (work) => readSchema(work, namespace)),
     applySchema: (wanted, bounds) =>
       wanted.dryRun
-        ? twice(bounds, (work) => checkSchema(changingDatabase(work, others), wanted))
+        ? twice(bounds, (work) => checkSchema(changingDatabase(work, others, leases, bounds), wanted))
         : change(bounds, (database) => applySchema(database, wanted)),
-    lockNamespace: (namespace, owner, now, bounds) =>
-      twice(bounds, (work) => lockNamespace(work, namespace, owner, now)),
-    unlockNamespace: (namespace, owner, bounds) => twice(bounds, (work) => unlockNamespace(work, namespace, owner)),
     listQuarantine: (namespace, bounds) => twice(bounds, (work) => listQuarantine(work, namespace)),
     restoreQuarantine: (id, now, bounds) => change(bounds, (database) => restoreQuarantine(database, id, now)),
     purgeQuarantine: (id, bounds) => change(bounds, (database) => purgeQuarantine(database, id)),

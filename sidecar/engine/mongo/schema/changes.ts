@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LEASE_DEAD_MS, type Lease, type Leases } from '#engine/cluster/leases.ts';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { type Restorable, refusal } from '#engine/model/restore-rules.ts';
 import { transitionsOf } from '#engine/model/table-transition.ts';
@@ -12,6 +13,7 @@ import {
 } from '#engine/pending/changes.ts';
 import { keepingsOf, type NewPlan, outcomeOf, type Plan, unitsOf } from '#engine/pending/plan.ts';
 import { planOfText, textOfPlan } from '#engine/pending/plan-text.ts';
+import type { CallBounds } from '#engine/rows.ts';
 import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { misfits } from './checks.ts';
@@ -22,24 +24,30 @@ import {
   advance,
   announce,
   finish,
-  lockNamespace,
   raiseFormat,
   readDocument,
   storedOf,
   storePending,
   takeOver,
-  unlockNamespace,
   withdraw,
 } from './store.ts';
 import { lackingRows, stepsOf } from './units.ts';
 import { isTaken } from './whole.ts';
 
 /** Schema changes of MongoDB: announced to other sidecars, which let their operations end, then done step by step. */
-export function changingDatabase(work: SchemaWork, others: Others): ChangingDatabase {
+export function changingDatabase(
+  work: SchemaWork,
+  others: Others,
+  leases: Leases,
+  bounds: CallBounds,
+): ChangingDatabase {
   const database: ChangingDatabase = {
     read: async (namespace) => storedChange(namespace, await readDocument(work, namespace)),
-    turn: async (namespace, body) =>
-      body(new NamespaceTurn(work, others, namespace, await readDocument(work, namespace))),
+    turn: (namespace, body) =>
+      leases.within(namespace, bounds, async (lease) => {
+        const place = { lease, bounds, namespace };
+        return body(new NamespaceTurn(work, others, place, await readDocument(work, namespace)));
+      }),
     checkRows: (change, stored) => checkRows(work, change, stored),
     kept: (id) => kept(work, id),
     checkPlace: (restorable) => checkPlace(work, restorable),
@@ -48,25 +56,34 @@ export function changingDatabase(work: SchemaWork, others: Others): ChangingData
   return database;
 }
 
-/**
- * Finishes a change whose sidecar is gone, so that rows can be used again without a new sync. Does nothing while the
- * namespace is locked: then another sidecar works on it. `now` in epoch milliseconds.
- */
-export async function repairNamespace(work: SchemaWork, others: Others, namespace: string, now: number): Promise<void> {
-  const owner = `repair:${randomUUID()}`;
-  if (!(await lockNamespace(work, namespace, owner, now))) return;
-  try {
-    if ((await finishPending(changingDatabase(work, others), namespace)) !== null) return;
+/** Long enough to know that the holder of the lease is gone. */
+const REPAIR_WAIT_MS = LEASE_DEAD_MS + 2000;
+
+/** Finishes a change whose sidecar is gone, so that rows can be used again without a new sync. Waits for its lease. */
+export function repairNamespace(
+  work: SchemaWork,
+  others: Others,
+  leases: Leases,
+  namespace: string,
+  bounds: CallBounds,
+): Promise<void> {
+  const repair = async (): Promise<void> => {
+    if ((await finishPending(changingDatabase(work, others, leases, bounds), namespace)) !== null) return;
     const document = await readDocument(work, namespace);
     if (document?.changing !== undefined) await withdraw(work, namespace, document.changing.token);
-  } finally {
-    await unlockNamespace(work, namespace, owner);
-  }
+  };
+  return leases.within(namespace, bounds, repair, REPAIR_WAIT_MS);
 }
 
 function storedChange(namespace: string, document: SchemaDocument | null): StoredChange {
   const pending = document?.pending;
   return { stored: storedOf(document), plan: pending === undefined ? null : planOfText(pending.plan, namespace) };
+}
+
+interface TurnPlace {
+  readonly lease: Lease;
+  readonly bounds: CallBounds;
+  readonly namespace: string;
 }
 
 /** A turn begins when the change is announced. A sidecar that takes a pending change over takes the turn with it. */
@@ -75,15 +92,19 @@ class NamespaceTurn implements Turn {
   readonly plan: Plan | null;
   readonly #work: SchemaWork;
   readonly #others: Others;
-  readonly #namespace: string;
+  readonly #place: TurnPlace;
   readonly #document: SchemaDocument | null;
 
-  constructor(work: SchemaWork, others: Others, namespace: string, document: SchemaDocument | null) {
+  constructor(work: SchemaWork, others: Others, place: TurnPlace, document: SchemaDocument | null) {
     this.#work = work;
     this.#others = others;
-    this.#namespace = namespace;
+    this.#place = place;
     this.#document = document;
-    ({ stored: this.stored, plan: this.plan } = storedChange(namespace, document));
+    ({ stored: this.stored, plan: this.plan } = storedChange(place.namespace, document));
+  }
+
+  get #namespace(): string {
+    return this.#place.namespace;
   }
 
   async run(plan: NewPlan, check: () => Promise<void>): Promise<Done> {
@@ -98,6 +119,7 @@ class NamespaceTurn implements Turn {
       if (plan.kind === 'sync') await raiseFormat(work, plan.to);
       whole = plan.kind === 'sync' ? { ...plan, ids: await this.#reservedIds(plan) } : plan;
       pending = { token, position: 0, plan: textOfPlan(whole) };
+      await this.#checkLease();
       await storePending(work, this.#namespace, pending);
     } catch (error) {
       // A mark that stays is removed by the next operation that waits for it, or taken over by the next change.
@@ -110,6 +132,7 @@ class NamespaceTurn implements Turn {
   async finish(): Promise<Done> {
     const found = this.#document?.pending;
     if (found === undefined || this.plan === null) throw new Error('no change is pending');
+    await this.#checkLease();
     const pending = await takeOver(this.#work, this.#namespace, found, randomUUID());
     // The change may have been cut off at its very beginning.
     await this.#others.wait(this.#work, this.#namespace, pending.token);
@@ -136,8 +159,13 @@ class NamespaceTurn implements Turn {
     }
     await removeGone(work);
     const { schema, note } = outcomeOf(from, plan, await lackingRows(work, namespace, units));
+    await this.#checkLease();
     await finish(work, namespace, pending, schema, plan.now);
     return { note };
+  }
+
+  #checkLease(): Promise<void> {
+    return this.#place.lease.check(this.#place.bounds);
   }
 }
 

@@ -86,10 +86,19 @@ export interface LockDocument {
   readonly renewedAt: number;
 }
 
+/** `_sidecars` also holds a document for each sidecar of the database, which says who it is. */
+export interface PresenceDocument {
+  readonly _id: string;
+  readonly box: string;
+  readonly url: string;
+  readonly version: string;
+  readonly seenAt: number;
+}
+
 /** `_sidecars`: sidecars that may have running operations on rows. */
 export interface SidecarDocument {
   readonly _id: string;
-  /** Time on the clock of the server after which the sidecar counts as gone, unless renewed. */
+  /** Another time at each renewal. Older programs read it as the end of the registration, by the clock of the server. */
   readonly until: Date;
   /** Longest time of its operations. */
   readonly callMs: number;
@@ -118,6 +127,10 @@ export function locksOf(db: Db): Collection<LockDocument> {
 }
 
 export function sidecarsOf(db: Db): Collection<SidecarDocument> {
+  return db.collection('_sidecars');
+}
+
+export function presencesOf(db: Db): Collection<PresenceDocument> {
   return db.collection('_sidecars');
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Leases } from '#engine/cluster/leases.ts';
 import { Repairs } from '#engine/pending/repairs.ts';
 import { type CallBounds, StaleSchemaError, type TableTarget } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
@@ -7,6 +8,7 @@ import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 import { within } from '../session.ts';
 import { repairNamespace } from './changes.ts';
 import { type Others, type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf } from './collections.ts';
+import { Registrations } from './registrations.ts';
 
 /**
  * MongoDB cannot check in a write which schema it was compiled for, so sidecars separate changes and operations in time:
@@ -14,7 +16,8 @@ import { type Others, type RunSchemaWork, type SchemaWork, schemasOf, sidecarsOf
  * - A sidecar begins an operation on rows only if it has seen, at most `LEASE_MS` ago, that the schema is the one it
  *   knows and that no change is announced. While it is in use it looks every `POLL_MS`, for all namespaces at once, so
  *   that no operation pays for it.
- * - Meanwhile it is registered in `_sidecars`, by the clock of the server.
+ * - Meanwhile it is registered in `_sidecars`. A registration that another sidecar sees unchanged for long enough, by its own
+ *   monotonic clock, belongs to one that is gone.
  * - A change is announced in `_schemas` first. Each sidecar that sees this lets its operations end, begins none, and
  *   acknowledges. The changing sidecar waits for all registered ones. If one does not answer it waits until the lease
  *   and the longest operation of that sidecar must be over.
@@ -23,8 +26,6 @@ const LEASE_MS = 1000;
 const POLL_MS = 250;
 /** Age at which the registration is renewed. Without success no operation begins after twice that time. */
 const BEAT_MS = 2000;
-/** Time by which a registration outlives its last operation. */
-const BEAT_SLACK_MS = 3000;
 /** A sidecar without operations for this long leaves the list, so that no change waits for it. */
 const IDLE_MS = 30_000;
 const REFRESH_TIMEOUT_MS = 2000;
@@ -33,13 +34,14 @@ const REPAIR_AFTER_MS = 2000;
 const ASK_AGAIN_MS = 25;
 /** Time for which an operation that was cut off may still run on the server. */
 const GRACE_MS = 250;
+/** After this, and the longest time of its operations, a sidecar whose registration did not change runs none. */
+const GONE_MS = 2 * BEAT_MS + LEASE_MS + GRACE_MS;
 
 export interface LeaseOptions {
   readonly run: RunSchemaWork;
   /** Longest time of an operation on rows. */
   readonly callMs: number;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+  readonly leases: Leases;
 }
 
 interface Seen {
@@ -67,12 +69,14 @@ export class SchemaLease implements Others {
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
   readonly #repairs: Repairs;
+  readonly #registrations: Registrations;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
+    this.#registrations = new Registrations(this.#id, GONE_MS);
     this.#toldMs = options.callMs;
     this.#repairs = new Repairs((namespace, bounds) =>
-      options.run(bounds, (work) => repairNamespace(work, this, namespace, options.now())),
+      options.run(bounds, (work) => repairNamespace(work, this, options.leases, namespace, bounds)),
     );
   }
 
@@ -124,11 +128,8 @@ export class SchemaLease implements Others {
 
   async wait(work: SchemaWork, namespace: string, token: string): Promise<void> {
     const since = performance.now();
-    await sidecarsOf(work.db).deleteMany({ $expr: { $lte: ['$until', '$$NOW'] } }, work.time());
     for (;;) {
-      const others = await sidecarsOf(work.db)
-        .find({ _id: { $ne: this.#id } }, work.time())
-        .toArray();
+      const others = await this.#registrations.others(work);
       const waitedMs = performance.now() - since;
       const isOver = others.every(
         ({ acks, callMs }) => acks?.[namespace] === token || waitedMs > LEASE_MS + callMs + GRACE_MS,
@@ -228,10 +229,9 @@ export class SchemaLease implements Others {
   async #beat(work: SchemaWork): Promise<void> {
     const begunAt = performance.now();
     const callMs = Math.ceil(Math.max(this.#options.callMs, ...this.#long));
-    const lifetime = 2 * BEAT_MS + LEASE_MS + callMs + BEAT_SLACK_MS;
     await sidecarsOf(work.db).updateOne(
       { _id: this.#id },
-      [{ $set: { until: { $add: ['$$NOW', lifetime] }, callMs } }],
+      [{ $set: { until: { $add: ['$$NOW', GONE_MS + callMs] }, callMs } }],
       { upsert: true, ...work.time() },
     );
     this.#beatAt = begunAt;

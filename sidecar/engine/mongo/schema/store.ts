@@ -2,10 +2,10 @@ import { MongoServerError } from 'mongodb';
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { FIRST_FORMAT_VERSION, formatOf, schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import { LOCK_LIFETIME_MS, type StoredSchema } from '#engine/schema-calls.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { type Schema, schemaHash } from '#protocol/schema.ts';
-import { locksOf, metaOf, type PendingChange, type SchemaDocument, type SchemaWork, schemasOf } from './collections.ts';
+import { metaOf, type PendingChange, type SchemaDocument, type SchemaWork, schemasOf } from './collections.ts';
 
 export function readDocument(work: Pick<SchemaWork, 'db' | 'time'>, namespace: string): Promise<SchemaDocument | null> {
   return schemasOf(work.db).findOne({ _id: namespace }, work.time());
@@ -127,31 +127,6 @@ export async function raiseFormat(work: SchemaWork, schema: Schema): Promise<voi
   const value = formatOf(schema);
   if (value === FIRST_FORMAT_VERSION) return;
   await metaOf(work.db).updateOne({ _id: 'format', value: { $lt: value } }, { $set: { value } }, work.time());
-}
-
-/**
- * Takes or renews the lock of a namespace; false if another owner holds it. `now` in epoch milliseconds. A time of
- * renewal far in the future comes from a wrong clock and does not count.
- */
-export async function lockNamespace(work: SchemaWork, namespace: string, owner: string, now: number): Promise<boolean> {
-  const old = { renewedAt: { $lte: now - LOCK_LIFETIME_MS } };
-  const ahead = { renewedAt: { $gte: now + LOCK_LIFETIME_MS } };
-  try {
-    await locksOf(work.db).updateOne(
-      { _id: namespace, $or: [{ owner }, old, ahead] },
-      { $set: { owner, renewedAt: now } },
-      { upsert: true, ...work.time() },
-    );
-    return true;
-  } catch (error) {
-    // The lock exists, and no condition matched it.
-    if (isDuplicateKey(error)) return false;
-    throw error;
-  }
-}
-
-export async function unlockNamespace(work: SchemaWork, namespace: string, owner: string): Promise<void> {
-  await locksOf(work.db).deleteOne({ _id: namespace, owner }, work.time());
 }
 
 const DUPLICATE_KEY = 11000;

@@ -1,3 +1,4 @@
+import { LEASE_DEAD_MS } from '#engine/cluster/leases.ts';
 import type { Engine } from '#engine/engine.ts';
 import {
   applySchema,
@@ -12,34 +13,33 @@ import type { CallBounds } from '#engine/rows.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';
 import { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { quarantineRows } from '#engine/sql/schema/quarantine.ts';
-import type { Session, Sessions } from '#engine/sql/session.ts';
+import type { Session } from '#engine/sql/session.ts';
+import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 import { createMysqlTransfer } from '../transfer.ts';
 import { changingDatabase } from './changes.ts';
 import type { SchemaCallOptions, SchemaTools } from './context.ts';
 import { schemaDialect } from './dialect.ts';
-import { lockNamespace, readRow, unfinished, unlockNamespace } from './store.ts';
+import { readRow, unfinished } from './store.ts';
 
 /** Time before its own deadline at which a reader of the schema stops waiting for a repair. */
 const READER_MARGIN_MS = 500;
+/** Time limit for waiting for the lease of a pending change: long enough to know that its holder is gone. */
+const REPAIR_WAIT_MS = LEASE_DEAD_MS + 2000;
 
 export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'schemas' | 'transfer'> {
-  const { sessions, flavour, log } = options;
+  const { sessions, leases, flavour, log } = options;
   const toolsOf = (session: Session): SchemaTools => {
     const connection = new SchemaConnection(unprepared(session), schemaDialect(flavour()));
     return { connection, flavour: flavour(), log };
   };
   const change = <T>(bounds: CallBounds, work: (database: ChangingDatabase) => Promise<T>) =>
-    sessions.write(bounds, (session) => work(changingDatabase(toolsOf(session))));
+    sessions.write(bounds, (session) => work(changingDatabase(toolsOf(session), leases, bounds)));
   const schemas: SchemaCalls = {
-    readSchema: schemaReader(sessions, toolsOf),
+    readSchema: schemaReader(options, toolsOf),
     applySchema: (wanted, bounds) =>
       wanted.dryRun
-        ? sessions.read(bounds, (session) => checkSchema(changingDatabase(toolsOf(session)), wanted))
+        ? sessions.read(bounds, (session) => checkSchema(changingDatabase(toolsOf(session), leases, bounds), wanted))
         : change(bounds, (database) => applySchema(database, wanted)),
-    lockNamespace: (namespace, owner, now, bounds) =>
-      sessions.write(bounds, (session) => lockNamespace(toolsOf(session).connection, namespace, owner, now)),
-    unlockNamespace: (namespace, owner, bounds) =>
-      sessions.write(bounds, (session) => unlockNamespace(toolsOf(session).connection, namespace, owner)),
     listQuarantine: (namespace, bounds) =>
       sessions.read(bounds, async (session) => {
         const rows = await quarantineRows(toolsOf(session).connection, namespace);
@@ -51,17 +51,25 @@ export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'sch
   return { schemas, transfer: createMysqlTransfer(options, toolsOf) };
 }
 
-/** Finishes a change that was cut off first, as far as the time of the reader allows. */
-function schemaReader(sessions: Sessions, toolsOf: (session: Session) => SchemaTools): SchemaCalls['readSchema'] {
-  const repairs = new Repairs((namespace, bounds) =>
-    sessions.write(bounds, (session) => finishPending(changingDatabase(toolsOf(session)), namespace)),
-  );
+/**
+ * Waits for a change that runs, at most 3 s, and finishes a change that was cut off: the lease of the namespace tells the
+ * one from the other.
+ */
+function schemaReader(
+  { sessions, leases }: Pick<SchemaCallOptions, 'sessions' | 'leases'>,
+  toolsOf: (session: Session) => SchemaTools,
+): SchemaCalls['readSchema'] {
+  const repairs = new Repairs((namespace, bounds) => {
+    const finish = () =>
+      sessions.write(bounds, (session) => finishPending(changingDatabase(toolsOf(session), leases, bounds), namespace));
+    return leases.within(namespace, bounds, finish, REPAIR_WAIT_MS);
+  });
   const readOnce = (namespace: string, bounds: CallBounds) =>
     sessions.read(bounds, (session) => readRow(toolsOf(session).connection, namespace));
   return async (namespace, bounds) => {
     let row = await readOnce(namespace, bounds);
     if (row !== null && row.plan !== null) {
-      await repairs.wait(namespace, bounds.deadline - READER_MARGIN_MS);
+      await repairs.wait(namespace, Math.min(bounds.deadline - READER_MARGIN_MS, performance.now() + MAX_SYNC_WAIT_MS));
       row = await readOnce(namespace, bounds);
     }
     if (row === null) return null;

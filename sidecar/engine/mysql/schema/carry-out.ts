@@ -1,24 +1,26 @@
+import { type Lease, LeaseLostError } from '#engine/cluster/leases.ts';
 import type { EngineLog } from '#engine/log.ts';
 import type { Done } from '#engine/pending/changes.ts';
 import { type Unit, unitsOf } from '#engine/pending/plan.ts';
+import { renewLease } from '#engine/sql/cluster.ts';
 import { misfits } from '#engine/sql/schema/checks.ts';
+import { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { ApiError } from '#protocol/errors.ts';
+import { placeOf, takeAway } from './away.ts';
 import type { ChangeContext, SchemaTools } from './context.ts';
 import { isRefused, schemaError } from './errors.ts';
-import { finish, touchedTables } from './finish.ts';
-import { tableMarks } from './inspect.ts';
+import { finish, rewrittenTable } from './finish.ts';
 import type { PendingRow } from './store.ts';
-import { waitForTables } from './turn.ts';
 import { isDone, runUnit, undoUnit } from './units.ts';
 
 /**
- * Carries out the pending plan, from where it was cut off; in its namespace's turn. If the server refuses a statement,
+ * Carries out the pending plan, from where it was cut off; under the lease of its namespace. If the server refuses a statement,
  * units that are not done are taken back, so that the stored schema is true again, and the refusal is thrown. If the
  * connection is lost instead, or time is over, the plan stays pending.
  */
-export async function carryOut(tools: SchemaTools, row: PendingRow): Promise<Done> {
+export async function carryOut(tools: SchemaTools, lease: Lease, row: PendingRow): Promise<Done> {
   try {
-    return await carryOutInTime(tools, row);
+    return await carryOutInTime(tools, lease, row);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'database_timeout') throw error;
     const reason = 'took too long; the outcome is unknown, and what is left of it is finished by whoever comes next';
@@ -26,37 +28,54 @@ export async function carryOut(tools: SchemaTools, row: PendingRow): Promise<Don
   }
 }
 
-async function carryOutInTime({ connection, flavour, log }: SchemaTools, row: PendingRow): Promise<Done> {
+async function carryOutInTime({ connection, flavour, log }: SchemaTools, lease: Lease, row: PendingRow): Promise<Done> {
   const { plan, stored } = row;
   const { namespace, revision } = stored;
-  const context = { connection, flavour, namespace, revision, now: plan.now };
+  const context = { connection, flavour, namespace, revision, now: plan.now, lease, places: new Map() };
   const units = unitsOf(namespace, stored.schema, plan);
   try {
     await prepareTables(context, units);
-    for (const unit of units) await runUnit(context, unit);
+    for (const unit of units) {
+      await checkLease(context);
+      await runUnit(context, unit);
+    }
   } catch (error) {
-    if (!isRefused(error)) throw error;
-    await takeBack(context, row, units, log);
+    if (!isRefused(error) || error instanceof LeaseLostError) throw error;
+    await takeBack(context, row, units, log).catch((failure: unknown) => {
+      throw schemaError(failure, namespace);
+    });
     throw schemaError(error, namespace);
   }
   return finish(context, row, units, new Set(units));
 }
 
-/** After this no other sidecar writes to the tables by the old schema, and the rows fit. */
+/** After this no other sidecar reads or writes the tables that are rewritten, and their rows fit. */
 async function prepareTables(context: ChangeContext, units: readonly Unit[]): Promise<void> {
   const { connection, namespace, now } = context;
-  const touched = units.flatMap((unit) => touchedTables(namespace, unit));
-  await waitForTables(connection, [...(await tableMarks(connection, touched)).keys()]);
-  const faults: string[] = [];
+  const left: { readonly unit: Unit; readonly physical: string }[] = [];
   for (const unit of units) {
-    if (unit.kind !== 'change' || (await isDone(context, unit))) continue;
-    faults.push(...(await misfits(connection, namespace, unit.change, now)));
+    const physical = rewrittenTable(namespace, unit);
+    if (physical !== null && !(await isDone(context, unit))) left.push({ unit, physical });
+  }
+  await checkLease(context);
+  await takeAway(context, [...new Set(left.map(({ physical }) => physical))]);
+  const physicalTable = (of: string, table: string) => placeOf(context, connection.dialect.physicalTable(of, table));
+  const away = new SchemaConnection(connection.session, { ...connection.dialect, physicalTable });
+  const faults: string[] = [];
+  for (const { unit } of left) {
+    if (unit.kind === 'change') faults.push(...(await misfits(away, namespace, unit.change, now)));
   }
   if (faults.length > 0) throw new ApiError('data_does_not_fit', faults.join('; '));
 }
 
+/** Before each step: a sidecar that was frozen for long must not go on. */
+async function checkLease({ connection, lease }: ChangeContext): Promise<void> {
+  if (!(await renewLease(connection, lease.next()))) throw lease.lost();
+}
+
 async function takeBack(context: ChangeContext, row: PendingRow, units: readonly Unit[], log: EngineLog) {
   const done = new Set<Unit>();
+  await checkLease(context);
   for (const unit of units) {
     if (await isDone(context, unit)) done.add(unit);
     else await undoUnit(context, unit);

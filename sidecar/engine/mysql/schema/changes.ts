@@ -1,9 +1,11 @@
+import { type Lease, LeaseLostError, type Leases } from '#engine/cluster/leases.ts';
 import { type Restorable, refusal } from '#engine/model/restore-rules.ts';
 import { textOfSchema } from '#engine/model/schema-text.ts';
 import { type ChangingDatabase, type Done, type StoredChange, schemaOf, type Turn } from '#engine/pending/changes.ts';
 import { keepingsOf, type NewPlan, type Plan, type SyncPlan } from '#engine/pending/plan.ts';
 import { textOfPlan } from '#engine/pending/plan-text.ts';
-import { StaleSchemaError } from '#engine/rows.ts';
+import { type CallBounds, StaleSchemaError } from '#engine/rows.ts';
+import { renewLease } from '#engine/sql/cluster.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { checkedTransitions, nameFault } from '#engine/sql/schema/fit.ts';
 import { forgetQuarantine, quarantineRow, register } from '#engine/sql/schema/quarantine.ts';
@@ -18,13 +20,15 @@ import { type PendingRow, readRow, type StoredRow } from './store.ts';
 import { inTransaction, inTurn } from './turn.ts';
 
 /** Schema changes of MySQL: the plan raises the revision, which refuses statements that were compiled before it. */
-export function changingDatabase(tools: SchemaTools): ChangingDatabase {
+export function changingDatabase(tools: SchemaTools, leases: Leases, bounds: CallBounds): ChangingDatabase {
   const { connection } = tools;
   return {
     read: async (namespace) => (await readRow(connection, namespace)) ?? NOTHING,
     turn: (namespace, work) =>
-      inTurn(connection, namespace, async () =>
-        work(new NamespaceTurn(tools, namespace, await readRow(connection, namespace))),
+      leases.within(namespace, bounds, (lease) =>
+        inTurn(connection, namespace, async () =>
+          work(new NamespaceTurn(tools, lease, namespace, await readRow(connection, namespace))),
+        ),
       ),
     async checkRows(change, stored) {
       await checkedTransitions(connection, change, stored);
@@ -44,11 +48,13 @@ class NamespaceTurn implements Turn {
   readonly stored: StoredChange['stored'];
   readonly plan: Plan | null;
   readonly #tools: SchemaTools;
+  readonly #lease: Lease;
   readonly #namespace: string;
   readonly #row: StoredRow | null;
 
-  constructor(tools: SchemaTools, namespace: string, row: StoredRow | null) {
+  constructor(tools: SchemaTools, lease: Lease, namespace: string, row: StoredRow | null) {
     this.#tools = tools;
+    this.#lease = lease;
     this.#namespace = namespace;
     this.#row = row;
     ({ stored: this.stored, plan: this.plan } = row ?? NOTHING);
@@ -56,7 +62,7 @@ class NamespaceTurn implements Turn {
 
   async run(plan: NewPlan, check: () => Promise<void>): Promise<Done> {
     await check();
-    return carryOut(this.#tools, await this.#store(plan));
+    return carryOut(this.#tools, this.#lease, await this.#store(plan));
   }
 
   async finish(): Promise<Done | null> {
@@ -65,8 +71,9 @@ class NamespaceTurn implements Turn {
     const namespace = this.#namespace;
     this.#tools.log('warn', 'a schema change that was cut off is being finished', { namespace });
     try {
-      return await carryOut(this.#tools, { ...row, plan: row.plan });
+      return await carryOut(this.#tools, this.#lease, { ...row, plan: row.plan });
     } catch (error) {
+      if (error instanceof LeaseLostError) throw error;
       // A refused plan is taken back. Its caller, if there was one, has received the error.
       if ((await readRow(this.#tools.connection, namespace))?.plan) throw error;
       return null;
@@ -78,6 +85,7 @@ class NamespaceTurn implements Turn {
     const namespace = this.#namespace;
     try {
       return await inTransaction(connection, async () => {
+        if (!(await renewLease(connection, this.#lease.next()))) throw this.#lease.lost();
         const locked = await readRow(connection, namespace, { lock: true });
         const isStale = (locked?.stored.revision ?? null) !== (this.stored?.revision ?? null);
         if (isStale || locked?.plan) throw new StaleSchemaError(namespace);

@@ -1,3 +1,4 @@
+import type { Lease, Leases } from '#engine/cluster/leases.ts';
 import type { EngineLog } from '#engine/log.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import type { Sessions } from '#engine/sql/session.ts';
@@ -12,10 +13,14 @@ export interface ChangeContext {
   readonly revision: number;
   /** Epoch milliseconds. */
   readonly now: number;
+  readonly lease: Lease;
+  /** Names of tables that were taken away, by their physical names. */
+  readonly places: Map<string, string>;
 }
 
 export interface SchemaCallOptions {
   readonly sessions: Sessions;
+  readonly leases: Leases;
   /** Flavour of the server; call it only inside a session, when it is known. */
   readonly flavour: () => Flavour;
   readonly log: EngineLog;

@@ -85,9 +85,9 @@ interface Alteration {
   readonly filled: ReadonlySet<string>;
 }
 
-/** Clauses of the single `ALTER TABLE` that brings the table to its declared form. */
+/** Clauses of the single `ALTER TABLE` that brings the table to its declared form, but for its name. */
 export function alterClauses(alteration: Alteration): string[] {
-  const { change, from, to } = alteration;
+  const { change } = alteration;
   const isRekeyed = changesKey(change) || !isSameParts(change, identityOf(change.from), identityOf(change.to));
   const [dropped, renamed, added] = changedIndexes(alteration);
   return [
@@ -100,7 +100,6 @@ export function alterClauses(alteration: Alteration): string[] {
     ...(isRekeyed ? [`ADD PRIMARY KEY (${keyParts(change.to, identityOf(change.to)).join(', ')})`] : []),
     ...renamed.map(([old, index]) => `RENAME INDEX ${quoted(old)} TO ${quoted(index)}`),
     ...added.map((index) => `ADD ${indexSql(change.to, index)}`),
-    ...(from === to ? [] : [`RENAME TO ${quoted(to)}`]),
   ];
 }
 

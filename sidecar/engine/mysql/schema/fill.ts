@@ -4,6 +4,7 @@ import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { SqlParam } from '#engine/sql/session.ts';
 import type { Column } from '#protocol/columns.ts';
 import { quoted } from '../dialect.ts';
+import { placeOf } from './away.ts';
 import type { ChangeContext } from './context.ts';
 import { columnSql } from './ddl.ts';
 import { columnNames, isEmpty } from './inspect.ts';
@@ -14,7 +15,7 @@ import { columnNames, isEmpty } from './inspect.ts';
  */
 export async function addFilled(context: ChangeContext, change: TableTransition): Promise<Set<string>> {
   const { connection, namespace, now } = context;
-  const physical = physicalTable(namespace, change.from.name);
+  const physical = placeOf(context, physicalTable(namespace, change.from.name));
   const columns = change.to.columns.filter((column) => {
     if (change.sources.has(column.name)) return false;
     const fill = fillOf(column, now);

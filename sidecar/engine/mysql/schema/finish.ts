@@ -3,6 +3,7 @@ import type { Restored } from '#engine/model/restore-rules.ts';
 import { settledSchema } from '#engine/model/schema-parts.ts';
 import type { Done } from '#engine/pending/changes.ts';
 import { outcomeOf, type Unit } from '#engine/pending/plan.ts';
+import { renewLease } from '#engine/sql/cluster.ts';
 import { attachColumns, detachColumns, followChange, forgetQuarantine } from '#engine/sql/schema/quarantine.ts';
 import { writeStored } from '#engine/sql/schema/store.ts';
 import { schemaHash, type Table } from '#protocol/schema.ts';
@@ -24,6 +25,7 @@ export function finish(
 ): Promise<Done> {
   const { connection, namespace, revision } = context;
   return inTransaction(connection, async () => {
+    if (!(await renewLease(connection, context.lease.next()))) throw context.lease.lost();
     for (const unit of units) await (done.has(unit) ? record(context, unit) : forget(context, unit));
     if (done.size === 0 && units.length > 0) {
       await leaveAsItWas(context, row);
@@ -104,19 +106,18 @@ async function forget({ connection }: ChangeContext, unit: Unit): Promise<void> 
   for (const { id } of unit.keep) await forgetQuarantine(connection, id);
 }
 
-/** Physical names of the tables that a unit finds and touches. */
-export function touchedTables(namespace: string, unit: Unit): string[] {
+/** Physical name of a table whose rows a unit copies or rewrites; null if it touches a table as a whole. */
+export function rewrittenTable(namespace: string, unit: Unit): string | null {
   switch (unit.kind) {
-    case 'create':
-      return [];
-    case 'restoreTable':
-      return [unit.physical];
     case 'change':
-      return [physicalTable(namespace, unit.change.from.name)];
+      return physicalTable(namespace, unit.change.from.name);
+    case 'restoreColumn':
+      return physicalTable(namespace, unit.table.name);
+    case 'create':
+    case 'restoreTable':
     case 'drop':
     case 'quarantine':
-    case 'restoreColumn':
-      return [physicalTable(namespace, unit.table.name)];
+      return null;
     default:
       return unit satisfies never;
   }

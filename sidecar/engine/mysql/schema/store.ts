@@ -3,7 +3,7 @@ import type { StoredChange } from '#engine/pending/changes.ts';
 import type { Plan } from '#engine/pending/plan.ts';
 import { planOfText } from '#engine/pending/plan-text.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
-import { LOCK_LIFETIME_MS, type StoredSchema } from '#engine/schema-calls.ts';
+import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import type { Session } from '#engine/sql/session.ts';
 import { ApiError } from '#protocol/errors.ts';
@@ -59,29 +59,4 @@ export async function refuseStale(session: Session, namespace: string): Promise<
     throw new ApiError('sync_in_progress', `a schema sync of namespace ${namespace} is running; try again`);
   }
   throw new StaleSchemaError(namespace);
-}
-
-/**
- * Takes or renews the lock of a namespace; false if another owner holds it. `now` in epoch milliseconds. A time of
- * renewal far in the future comes from a wrong clock and does not count.
- */
-export async function lockNamespace(
-  connection: SchemaConnection,
-  namespace: string,
-  owner: string,
-  now: number,
-): Promise<boolean> {
-  const insert = 'INSERT IGNORE INTO _locks (namespace, owner, renewed_at) VALUES (?, ?, ?)';
-  if ((await connection.run(insert, [namespace, owner, now])) > 0) return true;
-  await connection.run(
-    `UPDATE _locks SET owner = ?, renewed_at = ?
-     WHERE namespace = ? AND (owner = ? OR ABS(renewed_at - ?) >= ${LOCK_LIFETIME_MS})`,
-    [owner, now, namespace, owner, now],
-  );
-  const [row] = await connection.rows('SELECT owner FROM _locks WHERE namespace = ?', [namespace]);
-  return row?.[0] === owner;
-}
-
-export async function unlockNamespace(connection: SchemaConnection, namespace: string, owner: string): Promise<void> {
-  await connection.run('DELETE FROM _locks WHERE namespace = ? AND owner = ?', [namespace, owner]);
 }

@@ -1,6 +1,5 @@
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { errnoOf } from '../failures.ts';
 
 /** Time limit for waiting for another change of the namespace in another process. */
 const TURN_WAIT_SECONDS = 3;
@@ -13,8 +12,9 @@ const TABLE_WAIT_SECONDS = 5;
 const TURN = "CONCAT('sidecar.', LEFT(SHA2(CONCAT(DATABASE(), ' ', ?), 256), 40))";
 
 /**
- * Runs a change of a namespace while no other runs, in any process. The server holds the turn for this connection: if a
- * change is pending and the turn is free, its process is gone.
+ * Runs work under the lease of a namespace while this server runs no statement of an earlier holder, who may be dead: the
+ * server keeps the turn for a connection until its last statement has ended. Other nodes of a cluster know nothing of it;
+ * there the lease and the names of tables (`away.ts`) are the protection.
  */
 export async function inTurn<T>(connection: SchemaConnection, namespace: string, work: () => Promise<T>): Promise<T> {
   const isHeld = await connection.number(`SELECT GET_LOCK(${TURN}, ${TURN_WAIT_SECONDS})`, [namespace]);
@@ -41,24 +41,6 @@ export async function inTransaction<T>(connection: SchemaConnection, work: () =>
   } catch (error) {
     await quietly(() => connection.run('ROLLBACK'));
     throw error;
-  }
-}
-
-const NOT_ALLOWED = new Set([1044, 1045, 1142, 1227]);
-
-/**
- * Waits until every transaction that has touched the tables is over. A later statement sees what was committed before
- * this: if it was compiled for an older revision it is refused.
- */
-export async function waitForTables(connection: SchemaConnection, tables: readonly string[]): Promise<void> {
-  if (tables.length === 0) return;
-  try {
-    await connection.run(`LOCK TABLES ${tables.map((name) => `${connection.quoted(name)} WRITE`).join(', ')}`);
-  } catch (error) {
-    // Without the privilege the change itself waits, and strict mode refuses rows that do not fit.
-    if (!NOT_ALLOWED.has(errnoOf(error) ?? 0)) throw error;
-  } finally {
-    await quietly(() => connection.run('UNLOCK TABLES'));
   }
 }
 

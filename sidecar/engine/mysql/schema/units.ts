@@ -10,6 +10,7 @@ import { rememberedLastId, rememberLastId } from '#engine/sql/schema/generators.
 import { copyKeptSql, sameRowSql } from '#engine/sql/schema/keep.ts';
 import type { Table } from '#protocol/schema.ts';
 import { quoted } from '../dialect.ts';
+import { placeOf, putBackName } from './away.ts';
 import type { ChangeContext } from './context.ts';
 import { addIndexClauses, alterClauses, createTableSql, markOf } from './ddl.ts';
 import { addColumns, addFilled, fillColumns } from './fill.ts';
@@ -60,13 +61,15 @@ export async function isDone({ connection, namespace, revision }: ChangeContext,
 }
 
 /** Takes back the preparations of a unit that is not done. Columns that were made by hand stay. */
-export async function undoUnit({ connection, namespace }: ChangeContext, unit: Unit): Promise<void> {
+export async function undoUnit(context: ChangeContext, unit: Unit): Promise<void> {
+  const { connection, namespace } = context;
   if (unit.kind === 'change') {
     for (const keep of unit.keep) await connection.run(`DROP TABLE IF EXISTS ${quoted(keep.physical)}`);
   }
   if (unit.kind !== 'change' && unit.kind !== 'restoreColumn') return;
   const table = unit.kind === 'change' ? unit.change.from : unit.table;
   const physical = physicalTable(namespace, table.name);
+  await putBackName(context, physical);
   const made = await columnNames(connection, physical);
   const added = newColumns(unit).filter((name) => made.has(name));
   const clauses = added.map((name) => `DROP COLUMN ${quoted(name)}`);
@@ -129,33 +132,34 @@ async function keepColumn(context: ChangeContext, table: Table, { column, physic
   await connection.run(`DROP TABLE IF EXISTS ${quoted(physical)}`);
   const form = keptColumnForm(physical, keptOf(table, column, undefined).key, column);
   await connection.run(createTableSql({ physical, table: form, flavour, revision, nextId: 1n }));
-  await connection.run(copyKeptSql(connection, physical, physicalTable(namespace, table.name), table, column));
+  await connection.run(
+    copyKeptSql(connection, physical, placeOf(context, physicalTable(namespace, table.name)), table, column),
+  );
 }
 
-/** Brings a table to its declared form in a single statement, which also names the change in the comment. */
+/** Brings a table to its declared form and name in a single statement, which also names the change in the comment. */
 async function alterTable(context: ChangeContext, change: TableTransition, filled: ReadonlySet<string>): Promise<void> {
   const { connection, namespace, flavour, revision } = context;
   const from = physicalTable(namespace, change.from.name);
   const to = physicalTable(namespace, change.to.name);
+  const away = placeOf(context, from);
   await rememberGenerator(context, change.from, [change.from.name, change.to.name]);
   const clauses = alterClauses({ change, from, to, flavour, filled });
   if (hasGenerator(change.to)) {
     const next = (await rememberedLastId(connection, namespace, change.to.name)) + 1n;
-    const isCarried = hasGenerator(change.from) && (await nextId(connection, from)) >= next;
+    const isCarried = hasGenerator(change.from) && (await nextId(connection, away)) >= next;
     if (!isCarried) clauses.push(`AUTO_INCREMENT=${next}`);
   }
-  clauses.push(`COMMENT='${markOf(revision)}'`);
-  await connection.run(`ALTER TABLE ${quoted(from)} ${clauses.join(', ')}`);
+  clauses.push(`COMMENT='${markOf(revision)}'`, `RENAME TO ${quoted(to)}`);
+  await connection.run(`ALTER TABLE ${quoted(away)} ${clauses.join(', ')}`);
+  context.places.delete(from);
 }
 
 /** Remembers the generator before a name becomes free, or a table gets another name. */
-async function rememberGenerator(
-  { connection, namespace }: ChangeContext,
-  table: Table,
-  names: readonly string[],
-): Promise<void> {
+async function rememberGenerator(context: ChangeContext, table: Table, names: readonly string[]): Promise<void> {
+  const { connection, namespace } = context;
   if (!hasGenerator(table)) return;
-  const last = await lastId(connection, physicalTable(namespace, table.name));
+  const last = await lastId(connection, placeOf(context, physicalTable(namespace, table.name)));
   for (const name of new Set(names)) await rememberLastId(connection, namespace, name, last);
 }
 
@@ -174,7 +178,7 @@ async function restoreColumn(context: ChangeContext, unit: RestoreColumnUnit): P
 async function putBack(context: ChangeContext, { table, kept, physical }: RestoreColumnUnit): Promise<void> {
   const { connection, namespace, now } = context;
   const { column } = kept;
-  const present = physicalTable(namespace, table.name);
+  const present = placeOf(context, physicalTable(namespace, table.name));
   const name = quoted(column.name);
   await addColumns(context, present, [emptyColumn(kept)]);
   await connection.run(
@@ -188,11 +192,11 @@ async function putBack(context: ChangeContext, { table, kept, physical }: Restor
 
 /** Number of rows without a value for a required column, after its values are back. */
 export function lackingRows(
-  { connection, namespace }: Pick<ChangeContext, 'connection' | 'namespace'>,
+  { connection, namespace, places }: Pick<ChangeContext, 'connection' | 'namespace' | 'places'>,
   { table, kept }: RestoreColumnUnit,
 ): Promise<number> {
   if (kept.column.nullable) return Promise.resolve(0);
-  const physical = physicalTable(namespace, table.name);
+  const physical = placeOf({ places }, physicalTable(namespace, table.name));
   return connection.number(`SELECT count(*) FROM ${quoted(physical)} WHERE ${quoted(kept.column.name)} IS NULL`);
 }
 

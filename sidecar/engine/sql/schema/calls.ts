@@ -2,7 +2,6 @@ import type { SchemaCalls } from '#engine/schema-calls.ts';
 import type { Session, Sessions } from '../session.ts';
 import { applySchema, checkSchema } from './apply.ts';
 import { SchemaConnection, type TransactionalDialect } from './connection.ts';
-import { lockNamespace, unlockNamespace } from './locks.ts';
 import { quarantineRows } from './quarantine.ts';
 import { purgeQuarantine, restoreQuarantine } from './restore.ts';
 import { readStored } from './store.ts';
@@ -16,10 +15,6 @@ export function createSchemaCalls(sessions: Sessions, dialect: TransactionalDial
       change.dryRun
         ? sessions.read(bounds, (session) => checkSchema(of(session), change))
         : sessions.transaction(bounds, (session) => applySchema(of(session), change)),
-    lockNamespace: (namespace, owner, now, bounds) =>
-      sessions.write(bounds, (session) => lockNamespace(of(session), namespace, owner, now)),
-    unlockNamespace: (namespace, owner, bounds) =>
-      sessions.write(bounds, (session) => unlockNamespace(of(session), namespace, owner)),
     listQuarantine: (namespace, bounds) =>
       sessions.read(bounds, async (session) => {
         const rows = await quarantineRows(of(session), namespace);

@@ -1,3 +1,4 @@
+import type { ClusterCalls } from '#engine/cluster/cluster-calls.ts';
 import type { TableSize } from '#engine/engine.ts';
 import { schemaOfText, textOfSchema } from '#engine/model/schema-text.ts';
 import type { DeadLetter, QueueCalls } from '#engine/queues.ts';
@@ -7,7 +8,7 @@ import type { StoredText } from '#engine/sql/schema/store.ts';
 import type { KeptObject, NewKeptObject, Transfer } from '#engine/transfer.ts';
 import { parseJson, type Writable, writeJson } from '#protocol/json.ts';
 
-type Shared = SchemaCalls & Omit<QueueCalls, 'applyQueue'> & Transfer;
+type Shared = SchemaCalls & Omit<QueueCalls, 'applyQueue'> & Transfer & ClusterCalls;
 
 /** A `SchemaChange` on its way into a worker. */
 export interface SentChange extends Omit<SchemaChange, 'to' | 'steps'> {

@@ -1,5 +1,6 @@
 import { schemaOfText } from '#engine/model/schema-text.ts';
 import type { CallBounds } from '#engine/rows.ts';
+import { createClusterCalls } from '#engine/sql/cluster.ts';
 import { createQueueCalls } from '#engine/sql/queue/calls.ts';
 import { createSchemaCalls } from '#engine/sql/schema/calls.ts';
 import { SchemaConnection } from '#engine/sql/schema/connection.ts';
@@ -22,6 +23,7 @@ export function createJobs(connection: Connection): Jobs {
     ...schemas,
     ...queues,
     ...transfer,
+    ...createClusterCalls(sessions, () => SQLITE_SCHEMA),
     readSchema: (namespace, bounds) =>
       sessions.read(bounds, (session) => readStoredText(new SchemaConnection(session, SQLITE_SCHEMA), namespace)),
     checkSchema: applySchema,

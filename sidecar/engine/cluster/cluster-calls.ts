@@ -1,0 +1,44 @@
+import type { CallBounds } from '../rows.ts';
+
+/** A sidecar of the database (`_sidecars`), as it describes itself. */
+export interface SidecarRow {
+  /** Random id of its data folder. */
+  readonly instance: string;
+  /** Host name. */
+  readonly box: string;
+  /** Where its API listens. */
+  readonly url: string;
+  readonly version: string;
+  /** Epoch milliseconds by its own clock: to be shown, and another one each time. Never compared with another clock. */
+  readonly seenAt: number;
+}
+
+/** A lease (`_locks`): the right to do what `name` names, as long as its holder goes on renewing it. */
+export interface LeaseRow {
+  /** Namespace whose schema changes, or a name with a colon. */
+  readonly name: string;
+  /** Instance of the holder, a full stop, and a token that no other lease ever had. */
+  readonly owner: string;
+  /** Epoch milliseconds by the holder's clock: to be shown, and another one each time. Never compared with another clock. */
+  readonly renewedAt: number;
+}
+
+/**
+ * Rows by which the sidecars of a database know of each other. A row is replaced only if it is still the one that the
+ * caller has seen, so that no two sidecars replace the same row.
+ */
+export interface ClusterCalls {
+  listSidecars(bounds: CallBounds): Promise<SidecarRow[]>;
+  /** Replaces the row whose `seenAt` is `from`; null: there is none. False if the row is another one by now. */
+  putSidecar(row: SidecarRow, from: number | null, bounds: CallBounds): Promise<boolean>;
+  /** Deletes the row if its `seenAt` is still the given one. */
+  dropSidecar(row: Pick<SidecarRow, 'instance' | 'seenAt'>, bounds: CallBounds): Promise<void>;
+
+  listLeases(bounds: CallBounds): Promise<LeaseRow[]>;
+  readLease(name: string, bounds: CallBounds): Promise<LeaseRow | null>;
+  /** Replaces the row `from`; null: there is none. False if the row is another one by now. */
+  takeLease(row: LeaseRow, from: LeaseRow | null, bounds: CallBounds): Promise<boolean>;
+  /** False if the lease has another owner. */
+  renewLease(row: LeaseRow, bounds: CallBounds): Promise<boolean>;
+  dropLease(row: Pick<LeaseRow, 'name' | 'owner'>, bounds: CallBounds): Promise<void>;
+}

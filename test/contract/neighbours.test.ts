@@ -1,0 +1,91 @@
+import { hostname } from 'node:os';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { SidecarRow } from '#engine/cluster/cluster-calls.ts';
+import type { Engine } from '#engine/engine.ts';
+import { openEngine } from '#engine/open.ts';
+import { Neighbours } from '#sidecar/cluster/neighbours.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
+import { Instance } from '#sidecar/security/instance.ts';
+import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { newDatabase, type TestDatabase } from '../support/test-database.ts';
+import { testFolder } from '../support/test-folder.ts';
+
+let database: TestDatabase;
+let first: TestSidecar;
+/** Another process's view of the same rows. */
+let engine: Engine;
+const bounds = () => ({ deadline: performance.now() + 10_000 });
+
+beforeAll(async () => {
+  database = await newDatabase();
+  first = await startSidecar({ database });
+  engine = await openEngine(loadConfig(first.configFile, {}).database, { log: () => {}, now: Date.now });
+});
+
+afterAll(async () => {
+  await engine.close();
+  await first.stop();
+  await database.drop();
+});
+
+interface Health {
+  readonly instance: string;
+  readonly sidecars: readonly Record<string, unknown>[];
+}
+const rows = () => engine.cluster.listSidecars(bounds());
+
+it('each sidecar says who it is, and which others use its database', async () => {
+  const second = await startSidecar({ database });
+  const ids = [first, second].map(({ client }) => client.must<Health>('health').then(({ instance }) => instance));
+  const [one, two] = await Promise.all(ids);
+  expect(one).not.toBe(two);
+  const open = await fetch(`${first.address}/v1/health`);
+  expect(await open.json()).toEqual({ status: 'ok', time: expect.any(Number), instance: one });
+  await vi.waitFor(async () => expect(await rows()).toHaveLength(2), 10_000);
+  const told = (await rows()).find(({ instance }) => instance === two);
+  expect(told).toMatchObject({ box: hostname(), url: second.address, version: expect.stringMatching(/^\d+\.\d+/) });
+  await second.stop();
+  expect((await rows()).map(({ instance }) => instance)).toEqual([one]);
+});
+
+it('a sidecar sees others by their rows alone, whatever their clocks say, and knows a twin', async () => {
+  let monotonic = 0;
+  const told: unknown[] = [];
+  const neighbours = new Neighbours({
+    instance: Instance.open(testFolder()),
+    engine,
+    version: '1.0.0',
+    now: () => 5,
+    monotonicNow: () => monotonic,
+    log: (_level, _message, fields) => told.push(fields),
+  });
+  const { instance } = neighbours;
+  const other: SidecarRow = { instance: 'other', box: 'b', url: 'u', version: '2', seenAt: 86_400_000 };
+  expect(await engine.cluster.putSidecar(other, null, bounds())).toBe(true);
+  expect(await engine.cluster.putSidecar({ ...other, seenAt: 1 }, null, bounds())).toBe(false);
+  const beat = async () => {
+    neighbours.begin('http://here');
+    await neighbours.settled();
+  };
+  await beat();
+  const seen = () => neighbours.others().find((one) => one.instance === 'other');
+  expect(seen()).toMatchObject({ ...other, isAlive: true });
+  monotonic += 34_999;
+  await beat();
+  expect(seen()?.isAlive).toBe(true);
+  monotonic += 1;
+  expect(seen()?.isAlive).toBe(false);
+  expect(await engine.cluster.putSidecar({ ...other, seenAt: 2 }, 86_400_000, bounds())).toBe(true);
+  await beat();
+  expect(seen()?.isAlive).toBe(true);
+
+  const own = (await rows()).find((row) => row.instance === instance);
+  expect(await engine.cluster.putSidecar({ ...other, instance, seenAt: 77 }, own?.seenAt ?? 0, bounds())).toBe(true);
+  await beat();
+  expect(neighbours.instance).not.toBe(instance);
+  expect(told).toMatchObject([{ before: instance, id: neighbours.instance, otherBox: 'b' }]);
+  await beat();
+  expect(told).toHaveLength(1);
+  expect((await rows()).map((row) => row.instance)).toEqual(expect.arrayContaining([instance, neighbours.instance]));
+  await neighbours.stop();
+});
