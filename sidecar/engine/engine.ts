@@ -33,6 +33,8 @@ export interface Capabilities {
    * writes back.
    */
   readonly snapshots: boolean;
+  /** Digits after the point that a `decimal` may have. Known once the database has answered. */
+  readonly maxDecimalScale: number;
 }
 
 /** Options of an open engine. */

@@ -3,6 +3,7 @@ import { type Schema, schemaHash } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { StaleSchemaError } from '../engine/rows.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
+import { checkScales } from '../schema/check-scales.ts';
 import { planSchema } from '../schema/plan.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
 
@@ -34,6 +35,7 @@ async function change(
     const from = await storedSchema(engine, namespace);
     // A schema stored in the middle of a change is not the final one: the engine finishes the change first.
     const to = from?.isUnfinished === true ? from.schema : wantedAfter(from);
+    checkScales(to, engine.capabilities);
     const { steps } = planSchema(from?.schema ?? null, to, { tables: new Map(), columns: new Map() }, 'drop');
     const planned = { namespace, from, to, hash: schemaHash(to), steps, dryRun: false, now: Date.now() };
     try {

@@ -18,6 +18,7 @@ import type { StoredSchema } from '../engine/schema-calls.ts';
 import { applyDerived } from './apply-derived.ts';
 import type { SchemaCatalog } from './catalog.ts';
 import { checkDerivedUnique } from './check-derived.ts';
+import { checkScales } from './check-scales.ts';
 import { declarePart } from './declare-part.ts';
 import { type DerivedStages, derivedStages, withoutFilling } from './derived-stages.ts';
 import type { NamespaceGate, SyncPlace } from './gate.ts';
@@ -185,6 +186,7 @@ export class SchemaSync {
     const known = stored === null ? null : visibleSchema(stored.schema);
     const whole = declarePart(stored?.schema ?? null, request.part, declared);
     const target = { schema: withoutFilling(whole.schema), renames: whole.renames };
+    checkScales(target.schema, engine.capabilities);
     const plan = planSchema(known, target.schema, target.renames, removed);
     if (plan.unsupported.length > 0) throw new ApiError('unsupported_change', plan.unsupported.join('; '));
     if (removed === 'deny' && plan.isDestructive) {

@@ -179,3 +179,26 @@ describe('what a column cannot hold is refused and nothing is written', () => {
     expect(await world.client.must('count', { namespace, table: 'kept' })).toEqual({ count: 0 });
   });
 });
+
+it('decimal has all its digits after the point, or the schema is refused by a database that keeps fewer', async () => {
+  const { maxDecimalScale } = world.sidecar.capabilities;
+  const tableOf = (scale: number) => ({
+    name: 'fractions',
+    primaryKey: ['id'],
+    columns: [
+      { name: 'id', type: 'int32' },
+      { name: 'part', type: 'decimal', precision: 34, scale },
+    ],
+  });
+  const namespace = await declare(world.client, tableOf(maxDecimalScale));
+  const part = `0.${'1234567890'.repeat(4).slice(0, maxDecimalScale - 1)}7`;
+  const rows = `"rows":[{"id":1,"part":"${part}"}]`;
+  await world.client.must('insert', `{"namespace":"${namespace}","table":"fractions",${rows}}`);
+  const { text } = await world.client.call('find', { namespace, table: 'fractions', fields: ['part'] });
+  expect(text).toContain(part);
+  for (let scale = maxDecimalScale + 1; scale <= 34; scale += 1) {
+    const answer = await world.client.call('schema.sync', { namespace, schema: { tables: [tableOf(scale)] } });
+    expect(outcome(answer)).toBe('400 invalid_schema');
+    expect(answer.message).toContain('scale of fractions.part: expected at most 30');
+  }
+});

@@ -105,6 +105,13 @@ describe('insert', () => {
     expect(await must('insert', 'short', { rows: [{}] })).toMatchObject({ ids: [2_147_483_647] });
     expect(outcome(await call('insert', 'short', { rows: [{}] }))).toBe('409 constraint_violation');
     expect(await must('count', 'short', {})).toEqual({ count: 2 });
+    for (const table of ['people', 'short']) {
+      await must('delete', table, { all: true });
+      expect(outcome(await call('insert', table, { rows: [table === 'people' ? { name: 'd' } : {}] }))).toBe(
+        '409 constraint_violation',
+      );
+      expect(await must('count', table, {})).toEqual({ count: 0 });
+    }
   });
 
   it('fails alone at the end of a generator: writes beside it are done', async () => {

@@ -46,7 +46,13 @@ const STATS = {
   spotReads: 0,
 };
 
-const CAPABILITIES = { transactionalSchema: true, transactions: true, filterableJson: true, snapshots: true };
+const CAPABILITIES = {
+  transactionalSchema: true,
+  transactions: true,
+  filterableJson: true,
+  snapshots: true,
+  maxDecimalScale: 34,
+};
 
 /** An engine that does nothing but answer pings. */
 export const IDLE_ENGINE: ApiOptions['engine'] = {

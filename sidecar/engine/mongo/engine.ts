@@ -1,5 +1,6 @@
 import { ApiError } from '#protocol/errors.ts';
 import type { Filter } from '#protocol/filter.ts';
+import { MAX_DECIMAL_PRECISION } from '#protocol/limits.ts';
 import { type Batch, targetOf } from '../batch.ts';
 import type { ClusterCalls } from '../cluster/cluster-calls.ts';
 import { Leases, leasesOptions } from '../cluster/leases.ts';
@@ -52,6 +53,7 @@ const CAPABILITIES: Capabilities = {
   transactions: false,
   filterableJson: false,
   snapshots: false,
+  maxDecimalScale: MAX_DECIMAL_PRECISION,
 };
 
 /** MongoDB 6 and newer, without transactions: one path for a single server, a replica set and a sharded cluster. */

@@ -1,21 +1,30 @@
+import { MAX_DECIMAL_PRECISION } from '#protocol/limits.ts';
 import { urlsOfHosts } from '#sidecar/server-url.ts';
 import type { Capabilities, Engine, EngineOptions } from '../engine.ts';
 import type { ServerSettings } from '../settings.ts';
 import { SqlEngine, type SqlProvider } from '../sql/engine.ts';
 import { MYSQL_BATCH, MYSQL_QUEUES } from './batch.ts';
 import { compileFind } from './dialect.ts';
-import { mysqlDriver } from './driver.ts';
+import { type MysqlDriver, mysqlDriver } from './driver.ts';
 import { createSchemaCalls } from './schema/calls.ts';
 import { refuseStale } from './schema/store.ts';
 import { purgeExpired } from './system-tables.ts';
 import { explained, runWrite } from './write.ts';
 
-const CAPABILITIES: Capabilities = {
-  transactionalSchema: false,
-  transactions: true,
-  filterableJson: true,
-  snapshots: true,
-};
+/** MySQL takes no more; MariaDB takes 38. */
+const MYSQL_MAX_SCALE = 30;
+
+function capabilitiesOf(driver: MysqlDriver): Capabilities {
+  return {
+    transactionalSchema: false,
+    transactions: true,
+    filterableJson: true,
+    snapshots: true,
+    get maxDecimalScale() {
+      return driver.flavour() === 'mysql' ? MYSQL_MAX_SCALE : MAX_DECIMAL_PRECISION;
+    },
+  };
+}
 
 /** MySQL 8.0.17 and newer, MariaDB 10.5 and newer: see `SqlEngine.open`. */
 export async function openMysql(settings: ServerSettings, options: EngineOptions): Promise<Engine> {
@@ -23,7 +32,7 @@ export async function openMysql(settings: ServerSettings, options: EngineOptions
   const { pathname } = new URL(urlsOfHosts(settings.url)[0] ?? settings.url);
   const mysql: SqlProvider = {
     provider: 'mysql',
-    capabilities: CAPABILITIES,
+    capabilities: capabilitiesOf(driver),
     label: `database mysql://${driver.hosts.join(',')}${pathname}`,
     driver,
     batches: MYSQL_BATCH,

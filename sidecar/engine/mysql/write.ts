@@ -1,5 +1,4 @@
 import { ApiError } from '#protocol/errors.ts';
-import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
 import { duplicateMessage } from '../model/failures.ts';
 import { physicalIndexes } from '../model/physical-indexes.ts';
 import { HIDDEN_ID, physicalTable } from '../model/physical-names.ts';
@@ -29,6 +28,7 @@ import {
   GUARD_FAILURES,
   UNDEFINED,
 } from './failures.ts';
+import { endOfGenerator, generatorAtEnd, keepLastId } from './last-id.ts';
 import { refuseStale } from './schema/store.ts';
 import { remember } from './system-tables.ts';
 import {
@@ -263,18 +263,18 @@ export async function insertRows(
   isGenerated: boolean,
 ): Promise<SqlResult> {
   const { sql, params } = compileInsert(target, rows);
+  let result: SqlResult;
   try {
-    return await session.prepared(sql, params);
+    result = await session.prepared(sql, params);
   } catch (error) {
     const isDrawn = isGenerated || target.table.primaryKey === undefined;
     if (isDrawn && (await isGeneratorAtEnd(session, target, error))) {
-      throw new ApiError(
-        'constraint_violation',
-        'the generator of the primary key is at its end; nothing was inserted',
-      );
+      throw generatorAtEnd();
     }
     return explained(session, target, error);
   }
+  await keepLastId(session, target, rows, result);
+  return result;
 }
 
 /**
@@ -289,7 +289,6 @@ async function isGeneratorAtEnd(session: Session, target: TableTarget, error: un
   const generated = generatedColumn(target.table);
   const name = MYSQL_DIALECT.quoted(generated?.name ?? HIDDEN_ID);
   const { rows } = await session.query(`SELECT CAST(MAX(${name}) AS CHAR) FROM ${tableSql(MYSQL_DIALECT, target)}`);
-  const end = generated?.type === 'int32' ? BigInt(INT32_MAX) : INT64_MAX;
-  if (BigInt(String(rows[0]?.[0] ?? 0)) < end) throw new GeneratedTwiceError();
+  if (BigInt(String(rows[0]?.[0] ?? 0)) < endOfGenerator(target)) throw new GeneratedTwiceError();
   return true;
 }

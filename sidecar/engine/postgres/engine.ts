@@ -1,3 +1,4 @@
+import { MAX_DECIMAL_PRECISION } from '#protocol/limits.ts';
 import type { Capabilities, Engine, EngineOptions } from '../engine.ts';
 import type { ServerSettings } from '../settings.ts';
 import { SqlEngine, type SqlProvider } from '../sql/engine.ts';
@@ -15,6 +16,7 @@ const CAPABILITIES: Capabilities = {
   transactions: true,
   filterableJson: true,
   snapshots: true,
+  maxDecimalScale: MAX_DECIMAL_PRECISION,
 };
 
 const POSTGRES: Omit<SqlProvider, 'driver'> = {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import type { Filter } from '#protocol/filter.ts';
+import { MAX_DECIMAL_PRECISION } from '#protocol/limits.ts';
 import type { Batch } from '../batch.ts';
 import type { ClusterCalls } from '../cluster/cluster-calls.ts';
 import { Leases, leasesOptions } from '../cluster/leases.ts';
@@ -33,6 +34,7 @@ const CAPABILITIES: Capabilities = {
   transactions: true,
   filterableJson: true,
   snapshots: true,
+  maxDecimalScale: MAX_DECIMAL_PRECISION,
 };
 
 /** Embedded SQLite: statements are compiled here, on the API's thread, and run in worker threads. */

@@ -180,6 +180,8 @@ export interface Program {
 export interface ModelCapabilities {
   readonly transactions: boolean;
   readonly filterableJson: boolean;
+  /** Most digits after the point of a decimal. */
+  readonly maxDecimalScale: number;
 }
 
 export function columnOf(table: ModelTable, name: string): ModelColumn | undefined {

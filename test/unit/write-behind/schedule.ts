@@ -173,7 +173,8 @@ export class Schedule {
     const target = box.target(namespace);
     if (target === null || this.#dice.chance(30)) return {};
     const { rows } = JSON.parse(payload);
-    const capabilities = { transactionalSchema: true, transactions: true, filterableJson: true, snapshots: false };
+    const flags = { transactionalSchema: true, transactions: true, filterableJson: true, snapshots: false };
+    const capabilities = { ...flags, maxDecimalScale: 34 };
     const context = { capabilities, maxInsertRows: 1000, now: this.#time.epochMs };
     try {
       return { work: { target, write: writeOf('insert', { namespace, table: 't', rows }, target.table, context) } };

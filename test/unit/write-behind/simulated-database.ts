@@ -138,6 +138,7 @@ export class SimulatedDatabase {
       transactions: this.#options.hasTransactions,
       filterableJson: true,
       snapshots: false,
+      maxDecimalScale: 34,
     };
     return {
       engine: { queues, capabilities, schemas, transfer: { readMark: async () => null } },

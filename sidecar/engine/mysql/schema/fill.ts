@@ -8,6 +8,7 @@ import { placeOf } from './away.ts';
 import type { ChangeContext } from './context.ts';
 import { columnSql } from './ddl.ts';
 import { columnNames, isEmpty } from './inspect.ts';
+import type { Flavour } from './types.ts';
 
 /**
  * Adds new columns as nullable, and fills them in existing rows, before the table gets its declared form. Returns their
@@ -42,7 +43,7 @@ export async function addColumns(
 
 /** Fills the columns in every row that has NULL in `first`, in one statement. */
 export async function fillColumns(
-  { connection, now }: ChangeContext,
+  { connection, flavour, now }: ChangeContext,
   physical: string,
   columns: readonly Column[],
   first: Column,
@@ -50,17 +51,24 @@ export async function fillColumns(
   const params: SqlParam[] = [];
   const sets = columns.map((column) => {
     const fill = fillOf(column, now);
-    if (fill.kind !== 'constant') return `${quoted(column.name)} = ${RANDOM_UUID}`;
+    if (fill.kind !== 'constant') return `${quoted(column.name)} = ${randomUuid(flavour)}`;
     params.push(connection.dialect.toParam(column, fill.value));
     return `${quoted(column.name)} = ${connection.dialect.typed(column, '?')}`;
   });
   await connection.run(`UPDATE ${quoted(physical)} SET ${sets.join(', ')} WHERE ${quoted(first.name)} IS NULL`, params);
 }
 
+/** 32 hexadecimal digits. New servers of MySQL lack `MD5`, and older ones of MariaDB `RANDOM_BYTES`. */
+const RANDOM_DIGITS = {
+  mariadb: 'MD5(CONCAT(UUID_SHORT(), RAND(), RAND(), CONNECTION_ID()))',
+  mysql: 'LOWER(HEX(RANDOM_BYTES(16)))',
+} as const satisfies Record<Flavour, string>;
+
 /**
  * A random UUID of version 4, another one in each row. MySQL's own are of version 1, which reveals the time and the
- * machine, and older servers of MariaDB lack `RANDOM_BYTES`.
+ * machine.
  */
-const RANDOM_DIGITS = 'MD5(CONCAT(UUID_SHORT(), RAND(), RAND(), CONNECTION_ID()))';
-const RANDOM_UUID = `INSERT(INSERT(INSERT(INSERT(INSERT(INSERT(${RANDOM_DIGITS},
-  13, 1, '4'), 17, 1, 'a'), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-')`;
+function randomUuid(flavour: Flavour): string {
+  return `INSERT(INSERT(INSERT(INSERT(INSERT(INSERT(${RANDOM_DIGITS[flavour]},
+    13, 1, '4'), 17, 1, 'a'), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-')`;
+}
