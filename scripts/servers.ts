@@ -1,4 +1,4 @@
-// `npm run servers -- start|stop|status [postgres] [mysql] [mongodb]`: private servers to try or to test against.
+// `npm run servers -- start|stop|status [postgres] [mysql] [mysql9] [mongodb]`: private servers to try or to test against.
 import { parseArgs } from 'node:util';
 import { ENGINE_NAMES, type EngineName } from './servers/engine.ts';
 import { ENGINES } from './servers/engines.ts';

@@ -3,13 +3,25 @@ import type { EngineName } from './engine.ts';
 
 export type TestedEngine = 'sqlite' | EngineName;
 
-export const TESTED_ENGINES: readonly TestedEngine[] = ['sqlite', 'postgres', 'mysql', 'mongodb'];
+export const TESTED_ENGINES: readonly TestedEngine[] = ['sqlite', 'postgres', 'mysql', 'mysql9', 'mongodb'];
 
 /** Engines that the contract suite runs on if ENGINES is not set. */
-const BY_DEFAULT: readonly TestedEngine[] = ['sqlite', 'postgres', 'mysql', 'mongodb'];
+const BY_DEFAULT: readonly TestedEngine[] = TESTED_ENGINES;
 
 export function isServerEngine(engine: TestedEngine): engine is EngineName {
   return engine !== 'sqlite';
+}
+
+/** `database.provider` for an engine; each is served by an engine of the same name. */
+export type Provider = Exclude<TestedEngine, 'mysql9'>;
+
+export function providerOf(engine: EngineName): Exclude<Provider, 'sqlite'> {
+  return engine === 'mysql9' ? 'mysql' : engine;
+}
+
+/** Engines that have the name of a provider: one for each. */
+export function isNamedAsProvider<Name extends TestedEngine>(engine: Name): engine is Exclude<Name, 'mysql9'> {
+  return engine !== 'mysql9';
 }
 
 /** The variable of the environment that names a server to use as it is. */

@@ -1,7 +1,7 @@
 /** Exports of each server engine (postgres.ts, mysql.ts, mongodb.ts): one file an engine, all of one shape. */
-export type EngineName = 'postgres' | 'mysql' | 'mongodb';
+export type EngineName = 'postgres' | 'mysql' | 'mysql9' | 'mongodb';
 
-export const ENGINE_NAMES: readonly EngineName[] = ['postgres', 'mysql', 'mongodb'];
+export const ENGINE_NAMES: readonly EngineName[] = ['postgres', 'mysql', 'mysql9', 'mongodb'];
 
 /** Options of a run; they travel to the supervisor as JSON. */
 export interface ServerOptions {

@@ -8,9 +8,9 @@ import { findProgram, folderInside, isRoot, runPrivately, serverAccount } from '
 export const name: EngineName = 'mysql';
 export const urlVariable = 'TEST_MYSQL_URL';
 
-const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec'];
+export const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec'];
 
-function installationOf(root: string, server: string, install: string): Installation {
+export function installationOf(root: string, server: string, install: string): Installation {
   return { root, programs: { server, install } };
 }
 

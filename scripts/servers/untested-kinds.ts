@@ -13,6 +13,7 @@ export async function untestedKinds(servers: TestServers): Promise<ReadonlyMap<s
     const [rows] = await connection.query('SELECT VERSION() AS version');
     const { version } = (rows as { version: string }[])[0] ?? { version: '' };
     const isMariaDb = version.includes('MariaDB');
+    if (isMariaDb && servers.mysql9 !== undefined) return new Map();
     const [other, ran] = isMariaDb ? ['MySQL', 'MariaDB'] : ['MariaDB', 'MySQL'];
     return new Map([[other, `${ran} ${/^[\d.]+/.exec(version)?.[0] ?? ''} ran as mysql`]]);
   } finally {

@@ -66,7 +66,12 @@ async function speakMongodb(url: string, written?: string): Promise<string[]> {
   }
 }
 
-const SPEAK: Record<EngineName, Speak> = { postgres: speakPostgres, mysql: speakMysql, mongodb: speakMongodb };
+const SPEAK: Record<EngineName, Speak> = {
+  postgres: speakPostgres,
+  mysql: speakMysql,
+  mysql9: speakMysql,
+  mongodb: speakMongodb,
+};
 
 /** In CI each engine must be there; elsewhere its test tells why it is not. */
 function serverOf(servers: TestServers, engine: EngineName, context: TestContext): TestServer {
@@ -324,7 +329,7 @@ describe('npm run servers', () => {
 
   it('explains itself', async () => {
     const lines = await runCommand(['start', 'oracle'], cache);
-    expect(lines[0]).toBe('Usage: npm run servers -- start|stop|status [postgres] [mysql] [mongodb]');
+    expect(lines[0]).toBe('Usage: npm run servers -- start|stop|status [postgres] [mysql] [mysql9] [mongodb]');
   });
 
   it(

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { chosenEngines, isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import {
+  chosenEngines,
+  isNamedAsProvider,
+  isServerEngine,
+  type Provider,
+  urlVariableOf,
+} from '#scripts/servers/chosen-engines.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { freshDatabase } from '../support/databases.ts';
@@ -20,7 +26,7 @@ const TABLES = ['a_first', 'b_second'].map((name) => ({
 }));
 const ROWS_BEFORE = 3000;
 
-async function databaseOn(engine: TestedEngine) {
+async function databaseOn(engine: Provider) {
   if (!isServerEngine(engine)) return undefined;
   const { url, drop } = await freshDatabase(engine, process.env[urlVariableOf(engine)] as string);
   return { settings: { provider: engine, url }, drop };
@@ -36,7 +42,7 @@ async function fill({ client }: TestSidecar): Promise<void> {
   }
 }
 
-it.each(chosenEngines(process.env))(
+it.each(chosenEngines(process.env).filter(isNamedAsProvider))(
   'on %s it is the database at one moment, while others write',
   { timeout: 120_000 },
   async (engine) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
-import { chosenEngines, isServerEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { chosenEngines, isNamedAsProvider, isServerEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
@@ -19,7 +19,7 @@ import { testFolder } from '../support/test-folder.ts';
 const SERVERS: readonly ServerEngine[] =
   (process.env.ENGINES ?? '') === ''
     ? ['postgres', 'mysql', 'mongodb']
-    : chosenEngines(process.env).filter(isServerEngine);
+    : chosenEngines(process.env).filter(isServerEngine).filter(isNamedAsProvider);
 
 interface Place {
   readonly folder: string;

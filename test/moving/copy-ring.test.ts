@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { DeadLetter, QueueRow } from '#engine/queues.ts';
-import { chosenEngines, isServerEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { chosenEngines, isNamedAsProvider, isServerEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
 import { runCopy } from '#sidecar/commands/copy.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { SampleSite } from '../e2e/sample-server.ts';
@@ -19,7 +19,7 @@ import { testFolder } from '../support/test-folder.ts';
 const SERVERS: readonly ServerEngine[] =
   (process.env.ENGINES ?? '') === ''
     ? ['postgres', 'mysql', 'mongodb']
-    : chosenEngines(process.env).filter(isServerEngine);
+    : chosenEngines(process.env).filter(isServerEngine).filter(isNamedAsProvider);
 
 /** A queue with a history, and writes that no database took: numbers past 2^53, text that is hard to store. */
 const QUEUE: QueueRow = {

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { chosenEngines, isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import {
+  chosenEngines,
+  isNamedAsProvider,
+  isServerEngine,
+  type Provider,
+  urlVariableOf,
+} from '#scripts/servers/chosen-engines.ts';
 import { runImport } from '#sidecar/commands/import.ts';
 import { writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
@@ -9,10 +15,10 @@ import { freshDatabase } from '../support/databases.ts';
 import { expectTables, FRAMEWORKS, type FrameworkTable } from '../support/frameworks.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-const ENGINES = chosenEngines(process.env);
+const ENGINES = chosenEngines(process.env).filter(isNamedAsProvider);
 
 /** An empty database of the engine. */
-async function emptyDatabase(engine: TestedEngine, folder: string) {
+async function emptyDatabase(engine: Provider, folder: string) {
   if (!isServerEngine(engine)) {
     return { settings: { provider: engine, file: join(folder, 'database.sqlite') }, drop: async () => undefined };
   }

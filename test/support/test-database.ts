@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { isServerEngine, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { isServerEngine, providerOf, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
 import { freshDatabase } from './databases.ts';
 import { testFolder } from './test-folder.ts';
 
@@ -42,6 +42,7 @@ export async function newDatabase(): Promise<TestDatabase> {
   }
   const serverUrl = process.env[urlVariableOf(engine)];
   if (serverUrl === undefined) throw new Error(`${urlVariableOf(engine)} is not set`);
-  const { url, drop } = await freshDatabase(engine, serverUrl);
-  return { settings: { provider: engine, url }, drop };
+  const provider = providerOf(engine);
+  const { url, drop } = await freshDatabase(provider, serverUrl);
+  return { settings: { provider, url }, drop };
 }

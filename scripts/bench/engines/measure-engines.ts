@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Provider } from '#scripts/servers/chosen-engines.ts';
 import { startCountingProxy } from '#scripts/servers/counting-proxy.ts';
 import { type EngineName, startServers, type TestServers } from '#scripts/servers/start-servers.ts';
 import { callApi } from '../call-api.ts';
@@ -9,7 +10,7 @@ import { Scenarios, type Served } from '../scenarios.ts';
 import { costTarget, type Target } from '../target.ts';
 import { ENGINE_KINDS, type EngineKind, itemPayload, prepareItems } from './items.ts';
 
-export type MeasuredEngine = 'sqlite' | EngineName;
+export type MeasuredEngine = Provider;
 
 export interface EngineFigure {
   readonly engine: MeasuredEngine;
