@@ -130,8 +130,8 @@ function refuseDifferent(namespace: string, compared: readonly ComparedPlace[]):
   );
 }
 
-/** Reads the file itself, opened again. */
-async function checkAgain(engine: Engine, namespaces: readonly BackedUpNamespace[]): Promise<void> {
+/** Whether a database holds the rows of a backup and nothing else of its namespaces. @throws MoveRefused if not */
+export async function checkAgain(engine: Engine, namespaces: readonly BackedUpNamespace[]): Promise<void> {
   for (const { name, places } of namespaces) {
     const stored = await storedSchema(engine, name);
     if (stored === null) throw new MoveRefused(`the backup lacks ${name}; run it again`);

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isRestored } from '../backup/is-restored.ts';
 import { chooseBackup } from '../backup/remote/choose-backup.ts';
 import { readIdentities } from '../backup/remote/identity.ts';
 import { placePanel } from '../backup/remote/place-panel.ts';
@@ -46,26 +47,31 @@ export async function runRemoteRestore(options: RemoteRestore, io: MoveIo): Prom
       listRemote(await backups.list(io.signal), false, io);
       return true;
     }
-    const folder = await openBackup(backups, options, start, io);
-    await recover(folder, options, start, io);
+    const opened = await openBackup(backups, options, start, io);
+    await recover(opened, options, start, io);
   } finally {
     backups.close();
   }
   return true;
 }
 
-/** Returns the folder of the opened backup. */
+interface Opened {
+  readonly folder: string;
+  /** By an earlier restore, which was cut. */
+  readonly isResumed: boolean;
+}
+
 async function openBackup(
   backups: RemoteBackups,
   options: RemoteRestore,
   start: RecoveryStart,
   io: MoveIo,
-): Promise<string> {
+): Promise<Opened> {
   const recovery = new RecoveryFolder(start.dataFolder);
   const begun = options.latest && options.installation === null ? recovery.begun() : null;
   if (begun !== null) {
     io.report.say(`goes on with ${begun.object}, which an earlier restore has opened`);
-    return recovery.pathOf(begun);
+    return { folder: recovery.pathOf(begun), isResumed: true };
   }
   const at = options.at === null ? null : timeOf(options.at);
   const chosen = chooseBackup(
@@ -74,13 +80,13 @@ async function openBackup(
     backups.installation,
   );
   const folder = recovery.pathOf(chosen);
-  if (recovery.isOpen(chosen)) return folder;
+  if (recovery.isOpen(chosen)) return { folder, isResumed: true };
   recovery.clear();
   const identityFile = options.identity ?? start.backup.identityFile;
   const identities = identityFile === null ? [] : await readIdentities(identityFile, '--identity');
   io.report.say(`opens    ${chosen.object} of ${backups.store.place}`);
   await backups.fetch(chosen, { folder, identities, signal: io.signal });
-  return folder;
+  return { folder, isResumed: false };
 }
 
 function timeOf(text: string): number {
@@ -93,7 +99,12 @@ function timeOf(text: string): number {
 }
 
 /** The configuration is written last, so that until then the same command finds the same start. */
-async function recover(folder: string, options: RemoteRestore, start: RecoveryStart, io: MoveIo): Promise<void> {
+async function recover(
+  { folder, isResumed }: Opened,
+  options: RemoteRestore,
+  start: RecoveryStart,
+  io: MoveIo,
+): Promise<void> {
   const recovered = recoverConfig(start, configurationIn(folder), secretsIn(folder), io.environment);
   const { config } = recovered;
   const { database } = config;
@@ -101,7 +112,9 @@ async function recover(folder: string, options: RemoteRestore, start: RecoverySt
   if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
   const { namespaces, replace } = options;
   const restore = { backup: folder, config, namespaces, replace, log: logOf(io), report: io.report, signal: io.signal };
-  await withEngine(database, io, (engine) => restoreBackup(restore, engine));
+  await withEngine(database, io, async (engine) => {
+    if (!isResumed || !(await isRestored(engine, folder, namespaces))) await restoreBackup(restore, engine);
+  });
   io.report.end();
   if (await placePanel(folder, config.panel.data)) io.report.say('the panel has its accounts and settings again');
   for (const [path, content] of recovered.files) writeNew(path, content);

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, renameSync } from 'node:fs';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FolderRemote } from '../../config/backup-remote.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
@@ -44,7 +44,7 @@ export class FolderStore implements RemoteStore {
         await file.close();
       }
       await this.#trying(async () => {
-        await rename(partial, join(this.#folder, name));
+        renameSync(partial, join(this.#folder, name));
         await NODE_DISK.flushFolder(this.#folder);
       });
     } catch (error) {
