@@ -53,7 +53,7 @@ const PANEL_PARTS = [
       'work',
     ],
     ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
-    ...['merging', 'server-updates', 'updates'],
+    ...['merging', 'server-updates', 'tokens', 'updates'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -224,6 +224,11 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/web/', zones: ['sidecar/panel/shapes/'], packages: ['preact', 'uplot'], node: [] },
   { path: 'sidecar/panel/store/', zones: ['sidecar/folder-lock.ts'], packages: ['better-sqlite3'] },
   { path: 'sidecar/panel/accounts/', zones: PANEL, packages: [] },
+  {
+    path: 'sidecar/panel/tokens/',
+    zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/security/'],
+    packages: [],
+  },
   { path: 'sidecar/panel/audit/', zones: PANEL, packages: [] },
   { path: 'sidecar/panel/settings/', zones: PANEL, packages: ['zod', 'string-argv'] },
   { path: 'sidecar/panel/console/', zones: [...PANEL, 'sidecar/log.ts', 'sidecar/log-event.ts'], packages: ['yazl'] },
@@ -397,7 +402,14 @@ export const ZONES: readonly Zone[] = [
   },
   {
     path: 'sidecar/panel/http/',
-    zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/panel/audit/', 'sidecar/http/', 'sidecar/security/'],
+    zones: [
+      ...PANEL,
+      'sidecar/panel/accounts/',
+      'sidecar/panel/audit/',
+      'sidecar/panel/tokens/',
+      'sidecar/http/',
+      'sidecar/security/',
+    ],
     packages: ['@fastify/busboy', 'fastify', 'zod'],
   },
   { path: 'sidecar/panel/routes/', zones: [...PANEL_PARTS, 'sidecar/security/', PROTOCOL], packages: ['zod'] },
@@ -477,7 +489,7 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/commands/',
     zones: [
       ...['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', 'sidecar/program-folder.ts', PROTOCOL],
-      ...['accounts', 'audit', 'shapes', 'store'].map((name) => `sidecar/panel/${name}/`),
+      ...['accounts', 'audit', 'shapes', 'store', 'tokens'].map((name) => `sidecar/panel/${name}/`),
     ],
     packages: [],
   },
@@ -504,6 +516,12 @@ export const ZONES: readonly Zone[] = [
   { path: 'bundles/', zones: ['bundles/db_connector/'], packages: [] },
   // docs/openapi.json is made from the very tables that validate.
   { path: 'scripts/openapi', zones: [PROTOCOL], packages: ['zod'] },
+  // docs/panel-api.md and docs/panel-openapi.json are made from the panel's own routes.
+  {
+    path: 'scripts/panel-api',
+    zones: ['sidecar/panel/', 'sidecar/panel/http/', 'sidecar/panel/shapes/'],
+    packages: ['zod'],
+  },
   {
     path: 'scripts/configuration',
     zones: ['sidecar/config/', 'db_connector/config/', PROTOCOL],

@@ -8,6 +8,7 @@ import { PasswordHasher } from '../panel/accounts/password-hasher.ts';
 import { Sessions } from '../panel/accounts/sessions.ts';
 import { AuditLog } from '../panel/audit/audit-log.ts';
 import { openPanelStore, type PanelStore } from '../panel/store/panel-store.ts';
+import { Tokens } from '../panel/tokens/tokens.ts';
 import { UsageError } from './arguments.ts';
 import type { CommandIo } from './command-process.ts';
 import { alignedLines } from './lines.ts';
@@ -66,15 +67,24 @@ async function givePassword(store: PanelStore, rows: AccountStore, name: string,
   const hash = await new PasswordHasher().hash(password, 'command line');
   const audit = new AuditLog({ store, now: Date.now, onTrouble: () => {} });
   const sessions = new Sessions(store, Date.now, (work) => work());
+  const tokens = new Tokens({
+    store,
+    accounts: rows,
+    now: Date.now,
+    monotonicNow: Date.now,
+    attempt: (work) => work(),
+  });
   rows.atomically(() => {
     const account = rows.byName(username);
     if (account === null) return;
     rows.update({ ...account, password: hash, enabled: true });
     sessions.endOfAccount(account.id);
+    tokens.endOfAccount(account.id);
     const subject = `${username} (password)${account.enabled ? '' : ' (enabled)'}`;
     audit.write({ username: '', action: 'users.save', subject, address: 'command line', result: 'ok' });
   });
   sessions.close();
+  tokens.close();
   io.print(io.isForPeople ? `new password of ${username}: ${password}` : JSON.stringify({ username, password }));
   return true;
 }

@@ -27,6 +27,7 @@ import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
 import { sourceAccountRoutes } from './routes/source-accounts.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { toolRoutes } from './routes/tools.ts';
 import { trashRoutes } from './routes/trash.ts';
 import { updatesRoutes } from './routes/updates.ts';
@@ -41,6 +42,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...setupRoutes(services),
     ...settingsRoutes(services),
     ...usersRoutes(services, () => routes),
+    ...tokenRoutes(services),
     ...auditRoutes(services),
     ...bridgeRoutes(services),
     ...bundleRoutes(services),

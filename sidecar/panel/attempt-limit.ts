@@ -36,6 +36,11 @@ export class AttemptLimit {
     this.#times.set(source, times);
   }
 
+  /** Takes the newest attempt off, which was none after all. */
+  takeOff(source: string): void {
+    this.#times.set(source, this.#recent(source).slice(0, -1));
+  }
+
   #recent(source: string): number[] {
     const since = this.#monotonicNow() - this.#windowMs;
     return (this.#times.get(source) ?? []).filter((time) => time > since);

@@ -5,6 +5,7 @@ import { VERSION } from '../program-folder.ts';
 import { AccountStore } from './accounts/account-store.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { Login } from './accounts/login.ts';
+import { PasswordCheck } from './accounts/password-check.ts';
 import { PasswordHasher } from './accounts/password-hasher.ts';
 import { Sessions } from './accounts/sessions.ts';
 import { AttemptLimit } from './attempt-limit.ts';
@@ -23,7 +24,9 @@ import { createSources } from './create-sources.ts';
 import { createTrash } from './create-trash.ts';
 import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
+import type { Reader } from './events/event-stream.ts';
 import { SessionReader } from './http/session-reader.ts';
+import { TokenReader } from './http/token-reader.ts';
 import { createInstalls } from './installs/create-installs.ts';
 import { createJobs } from './jobs/create-jobs.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -39,6 +42,7 @@ import { Setup } from './setup/setup.ts';
 import type { ServerStatus } from './shapes/server.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import { StoreTrouble } from './store-trouble.ts';
+import { Tokens } from './tokens/tokens.ts';
 import { PanelUpdatesDesk, type PanelUpdatesOptions } from './updates/panel-updates.ts';
 import { defineUpdateJobs } from './updates/update-jobs.ts';
 import { createUploads } from './uploads/create-uploads.ts';
@@ -170,27 +174,34 @@ interface EventParts {
 }
 
 function createEvents({ logs, people, server, watchers, trouble, now }: EventParts): EventHub {
-  const { accounts, sessions } = people;
+  const { accounts, sessions, tokens } = people;
   const { control } = server;
   const { health } = watchers;
   const events = new EventHub({
     ...{ console: logs.console, now },
     status: () => control.status(),
     databaseTrouble: () => health.trouble,
-    isSessionOpen: (id) => trouble.attempt(() => sessions.isOpen(id), true),
+    isOpen: (reader) => trouble.attempt(() => isOpen(people, reader), true),
   });
   control.onStatus((status) => events.publish('status', status));
   health.onChange((now) => events.publish('health', now));
   sessions.onEnded(({ sessionIds, reason }) => events.endSessions(sessionIds, reason));
+  tokens.onEnded(({ tokenIds, reason }) => events.endTokens(tokenIds, reason));
   accounts.onPermissionsChanged(({ accountId, permissions }) => events.changePermissions(accountId, permissions));
   return events;
+}
+
+function isOpen({ sessions, tokens }: EventParts['people'], { sessionId, token }: Pick<Reader, 'sessionId' | 'token'>) {
+  return token === null ? sessions.isOpen(sessionId ?? 0) : tokens.isOpen(token.id);
 }
 
 function createAccounts(store: PanelStore, trouble: StoreTrouble, { now, monotonicNow }: PanelBase, audit: AuditLog) {
   const accountStore = new AccountStore(store);
   const hasher = new PasswordHasher();
-  const sessions = new Sessions(store, now, (work) => trouble.attempt(work, undefined));
-  const accounts = new Accounts({ store: accountStore, hasher, sessions });
+  const attempt = (work: () => void) => trouble.attempt(work, undefined);
+  const sessions = new Sessions(store, now, attempt);
+  const tokens = new Tokens({ store, accounts: accountStore, now, monotonicNow, attempt });
+  const accounts = new Accounts({ store: accountStore, hasher, waysIn: [sessions, tokens] });
   const limit = new AttemptLimit(LOGIN_ATTEMPTS, monotonicNow);
   const login = new Login({
     ...{ store: accountStore, hasher, sessions, limit },
@@ -202,7 +213,10 @@ function createAccounts(store: PanelStore, trouble: StoreTrouble, { now, monoton
     sessions,
     login,
     loginLimit: limit,
+    tokens,
+    passwordCheck: new PasswordCheck({ store: accountStore, hasher, limit }),
     sessionReader: new SessionReader(accountStore, sessions),
+    tokenReader: new TokenReader(accountStore, tokens),
   };
 }
 

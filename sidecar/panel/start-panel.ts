@@ -89,6 +89,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
       hosts: () => hosts as HostRule,
       clients: new ClientReader(panel.trustedProxies, false),
       sessions: services.sessionReader,
+      tokens: services.tokenReader,
       audit: services.audit,
       requestLog: new RequestLog(services.log, () => performance.now(), PANEL_LINES),
       trouble: services.trouble,
@@ -140,6 +141,7 @@ function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: bool
     () => services.charts.close(),
     () => services.keyUse.close(),
     () => services.health.close(),
+    () => services.tokens.close(),
     () => services.sessions.close(),
     () => services.audit.close(),
   ];

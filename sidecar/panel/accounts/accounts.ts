@@ -14,7 +14,6 @@ import {
 import { type Account, type AccountStore, inOrder } from './account-store.ts';
 import { readPassword, readUsername } from './credentials.ts';
 import type { PasswordHasher } from './password-hasher.ts';
-import type { Sessions } from './sessions.ts';
 
 /** Body of `POST /api/users/save`. */
 export interface AccountDraft {
@@ -35,7 +34,12 @@ interface SavedAccount {
 export interface AccountsOptions {
   readonly store: AccountStore;
   readonly hasher: PasswordHasher;
-  readonly sessions: Sessions;
+  /** Ways in that end with the account, its password or its being enabled: sessions, tokens. */
+  readonly waysIn: readonly WayIn[];
+}
+
+export interface WayIn {
+  endOfAccount(accountId: number): void;
 }
 
 /**
@@ -45,13 +49,13 @@ export interface AccountsOptions {
 export class Accounts {
   readonly #store: AccountStore;
   readonly #hasher: PasswordHasher;
-  readonly #sessions: Sessions;
+  readonly #waysIn: readonly WayIn[];
   readonly #listeners = new Set<(change: PermissionsChange) => void>();
 
-  constructor({ store, hasher, sessions }: AccountsOptions) {
+  constructor({ store, hasher, waysIn }: AccountsOptions) {
     this.#store = store;
     this.#hasher = hasher;
-    this.#sessions = sessions;
+    this.#waysIn = waysIn;
   }
 
   /** True until the setup has created the first account. */
@@ -119,7 +123,7 @@ export class Accounts {
       const account = this.#known(username);
       checkGrant(actor, account.permissions);
       checkManagers(() => this.#store.all(), account, null);
-      this.#sessions.endOfAccount(account.id);
+      this.#endWaysIn(account.id);
       this.#store.remove(account.id);
     });
   }
@@ -165,7 +169,7 @@ export class Accounts {
   #update(before: Account, after: Account): SavedAccount {
     checkManagers(() => this.#store.all(), before, after);
     this.#store.update(after);
-    if (after.password !== before.password || !after.enabled) this.#sessions.endOfAccount(after.id);
+    if (after.password !== before.password || !after.enabled) this.#endWaysIn(after.id);
     return { changes: describeAccountChange(before, after), permissions: permissionsChange(before, after) };
   }
 
@@ -174,6 +178,10 @@ export class Accounts {
     const actor = this.#store.byId(id);
     if (actor === null || !isManager(actor)) throw new PanelError('permission.missing');
     return actor;
+  }
+
+  #endWaysIn(accountId: number): void {
+    for (const way of this.#waysIn) way.endOfAccount(accountId);
   }
 
   #known(username: string): Account {

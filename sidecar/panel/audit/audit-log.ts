@@ -1,7 +1,9 @@
 import { type AuditChange, type AuditEntry, MAX_AUDIT_VALUE_CHARS } from '../shapes/accounts.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
-export interface AuditNote extends Omit<AuditEntry, 'id' | 'time' | 'changes'> {
+export interface AuditNote extends Omit<AuditEntry, 'id' | 'time' | 'changes' | 'token'> {
+  /** Name of the token that the request came with. */
+  readonly token?: string;
   readonly changes?: readonly AuditChange[];
 }
 
@@ -48,7 +50,8 @@ interface TimedNote extends AuditNote {
   readonly time: number;
 }
 
-interface Row extends Omit<AuditEntry, 'time' | 'changes'> {
+interface Row extends Omit<AuditEntry, 'time' | 'changes' | 'token'> {
+  readonly token: string | null;
   readonly time: number;
   readonly changes: string | null;
 }
@@ -86,12 +89,14 @@ export class AuditLog {
     const isOfOne = typeof username === 'string';
     const rows = this.#store
       .prepare(
-        `SELECT audit.*, audit_changes.changes FROM audit LEFT JOIN audit_changes USING (id)
+        `SELECT audit.*, audit_changes.changes, audit_tokens.token FROM audit
+          LEFT JOIN audit_changes USING (id) LEFT JOIN audit_tokens USING (id)
           WHERE ${isOfOne ? 'username = ? AND' : ''} audit.id < ? ORDER BY audit.id DESC LIMIT ?`,
       )
       .all(...(isOfOne ? [username] : []), before ?? Number.MAX_SAFE_INTEGER, limit) as Row[];
-    return rows.map(({ changes, time, ...row }) => ({
+    return rows.map(({ changes, time, token, ...row }) => ({
       ...row,
+      token: token ?? '',
       time: new Date(time).toISOString(),
       changes:
         changes === null || (isOfRows(row.action) && hasRowValues !== true)
@@ -147,11 +152,13 @@ export class AuditLog {
       'INSERT INTO audit (time, username, action, subject, address, result) VALUES (?, ?, ?, ?, ?, ?)',
     );
     const insertChanges = this.#store.prepare('INSERT INTO audit_changes (id, changes) VALUES (?, ?)');
+    const insertToken = this.#store.prepare('INSERT INTO audit_tokens (id, token) VALUES (?, ?)');
     this.#store.transaction(() => {
-      for (const { time, username, action, subject, address, result, changes = [] } of notes) {
+      for (const { time, username, action, subject, address, result, changes = [], token = '' } of notes) {
         const { lastInsertRowid } = insert.run(time, username, action, shown(subject), address, result);
         if (changes.length > 0)
           insertChanges.run(lastInsertRowid, JSON.stringify(changes.slice(0, MAX_CHANGES).map(cut)));
+        if (token !== '') insertToken.run(lastInsertRowid, token);
         const written: Written = [username, action, Number(result === 'ok')];
         this.#written.set(written.join('\n'), written);
       }

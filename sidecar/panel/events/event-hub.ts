@@ -12,8 +12,8 @@ export interface EventHubOptions {
   readonly status: () => unknown;
   /** Sent to a new stream after the permissions; null if the database is well. */
   readonly databaseTrouble?: () => unknown;
-  /** Checked with each comment: another process may have ended the session. */
-  readonly isSessionOpen: (sessionId: number) => boolean;
+  /** Checked with each comment: another process may have ended the session or the token. */
+  readonly isOpen: (reader: Pick<Reader, 'sessionId' | 'token'>) => boolean;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -51,9 +51,10 @@ export class EventHub {
   }
 
   /** @throws PanelError events.tooMany, before the stream is touched */
-  checkRoom({ sessionId, accountId }: Pick<Reader, 'sessionId' | 'accountId'>): void {
+  checkRoom({ sessionId, token, accountId }: Pick<Reader, 'sessionId' | 'token' | 'accountId'>): void {
     const readers = [...this.#streams].map(({ reader }) => reader);
-    const ofSession = readers.filter((reader) => reader.sessionId === sessionId).length;
+    const isSame = (reader: Reader) => reader.sessionId === sessionId && reader.token?.id === token?.id;
+    const ofSession = readers.filter(isSame).length;
     const ofAccount = readers.filter((reader) => reader.accountId === accountId).length;
     const isFull = readers.length >= MOST_STREAMS || ofAccount >= MOST_OF_AN_ACCOUNT || ofSession >= MOST_OF_A_SESSION;
     if (isFull) throw new PanelError('events.tooMany', { retryAfterSeconds: 5 });
@@ -100,7 +101,13 @@ export class EventHub {
 
   endSessions(sessionIds: readonly number[], reason: ByeReason): void {
     this.#each((stream) => {
-      if (sessionIds.includes(stream.reader.sessionId)) stream.end(reason);
+      if (sessionIds.includes(stream.reader.sessionId ?? 0)) stream.end(reason);
+    });
+  }
+
+  endTokens(tokenIds: readonly number[], reason: ByeReason): void {
+    this.#each((stream) => {
+      if (tokenIds.includes(stream.reader.token?.id ?? 0)) stream.end(reason);
     });
   }
 
@@ -112,7 +119,7 @@ export class EventHub {
 
   #beat(): void {
     this.#each((stream) => {
-      if (this.#options.isSessionOpen(stream.reader.sessionId)) stream.beat();
+      if (this.#options.isOpen(stream.reader)) stream.beat();
       else stream.end('account');
     });
   }

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type Access, mayCall } from '../http/route.ts';
+import { type Access, mayCall, narrowed } from '../http/route.ts';
 import type { Permission } from '../shapes/permissions.ts';
 import { COMMENT, encodeEvent } from './encode-event.ts';
 import type { LineFeed } from './line-feed.ts';
@@ -9,7 +9,10 @@ export type ByeReason = 'logout' | 'account' | 'expired' | 'shutdown';
 
 export interface Reader {
   readonly accountId: number;
-  readonly sessionId: number;
+  /** Null for a reader with a token. */
+  readonly sessionId: number | null;
+  /** Id and listed permissions of the token, or null. */
+  readonly token: { readonly id: number; readonly permissions: ReadonlySet<Permission> } | null;
   readonly permissions: ReadonlySet<Permission>;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
@@ -60,7 +63,10 @@ export class EventStream {
     else this.#waiting.set(name, bytes);
   }
 
-  changePermissions(permissions: ReadonlySet<Permission>): void {
+  /** @param held by the account; a token narrows them */
+  changePermissions(held: ReadonlySet<Permission>): void {
+    const { token } = this.reader;
+    const permissions = token === null ? held : narrowed(held, token.permissions);
     const couldRead = this.can('console.read');
     this.#permissions = permissions;
     // The reader may have lost the permission for waiting events.

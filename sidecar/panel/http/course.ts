@@ -3,6 +3,7 @@ import type { Client } from '#sidecar/security/client.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import type { Caller, PanelRequest, PanelRoute } from './route.ts';
 import type { SessionState } from './session-reader.ts';
+import { bearerOf } from './token-reader.ts';
 
 /** Before the guards have read the address. */
 const UNKNOWN_CLIENT: Client = { address: '', isLoopback: false, isSecure: false };
@@ -20,7 +21,12 @@ export class Course implements PanelRequest {
   /** As the Host header has it, in lower case. */
   host = '';
   client = UNKNOWN_CLIENT;
+  /** Null for a call with a token. */
   session: SessionState | null = null;
+  /** Secret of a token, which stands for session and CSRF; null without one. */
+  readonly bearer: string | null;
+  /** The call is in the token's rate already: guards may judge a request twice. */
+  isCounted = false;
   caller: Caller | null = null;
   body: unknown = undefined;
   bodyText = '';
@@ -43,13 +49,15 @@ export class Course implements PanelRequest {
     this.noted.isPreview = true;
   };
   readonly setCookie = (text: string): void => {
-    this.#response.appendHeader('set-cookie', text);
+    // A program has no jar: a call with a token neither reads a cookie nor sets one.
+    if (this.bearer === null) this.#response.appendHeader('set-cookie', text);
   };
   readonly #response: ServerResponse;
 
   constructor(raw: IncomingMessage, response: ServerResponse, params: unknown) {
     this.raw = raw;
     this.headers = raw.headers;
+    this.bearer = bearerOf(raw);
     this.#response = response;
     this.params = params as Readonly<Record<string, string>>;
     const [, query = ''] = (raw.url ?? '').split(/\?(.*)/s);

@@ -12,6 +12,7 @@ import type { HostRule } from './host-rule.ts';
 import { setHeaders } from './reply.ts';
 import { mayCall, type PanelRoute } from './route.ts';
 import { hasCsrfToken, type SessionReader } from './session-reader.ts';
+import type { TokenReader } from './token-reader.ts';
 
 const MAX_JSON_BYTES = 1024 * 1024;
 /** For a body of JSON. */
@@ -22,6 +23,7 @@ export interface GuardsOptions {
   readonly hosts: () => HostRule;
   readonly clients: ClientReader;
   readonly sessions: SessionReader;
+  readonly tokens: TokenReader;
   readonly audit: AuditLog;
   readonly requestLog: RequestLog;
   readonly trouble: Pick<StoreTrouble, 'tell'>;
@@ -41,7 +43,11 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 /** Every request passes these, also one that leads to no route. The order is the contract's ("Order of checks"). */
 const SITE_GUARDS: readonly SiteGuard[] = [checkHost, readClient, checkOrigin];
 
-const ACCESS_GUARDS: readonly Guard[] = [readSession, checkExpiry, checkCsrf, checkSignedIn, checkPermission];
+const ACCESS_GUARDS: readonly Guard[] = [
+  ...[readSession, checkExpiry, checkCsrf, checkSignedIn],
+  ...[readToken, checkRate, checkTokenRoute],
+  checkPermission,
+];
 
 /** Every request to a route passes these after the site's. */
 const ROUTE_GUARDS: readonly Guard[] = [
@@ -103,8 +109,9 @@ export class Guards {
     const username = caller?.username ?? '';
     if (route?.audit !== undefined && isAudited) {
       const { subject, changes, isPreview } = noted;
+      const token = caller?.token?.name ?? '';
       const action = isPreview ? `${route.audit}.preview` : route.audit;
-      audit.write({ username, action, subject, address, result: error === '' ? 'ok' : error, changes });
+      audit.write({ username, token, action, subject, address, result: error === '' ? 'ok' : error, changes });
     }
     const { method = '' } = raw;
     if (method === 'GET' && status < 400) return;
@@ -135,6 +142,7 @@ function checkOrigin({ raw, host, client }: Course, { hosts }: Parts): void {
 }
 
 function readSession(course: Course, _route: PanelRoute, { sessions }: Parts): void {
+  if (course.bearer !== null) return;
   course.session = sessions.read(course.raw);
   course.caller = course.session.caller;
 }
@@ -143,13 +151,32 @@ function checkExpiry({ session }: Course, { access }: PanelRoute): void {
   if (access.kind !== 'public' && session?.isStale === true) throw new PanelError('session.expired');
 }
 
-function checkCsrf({ raw, session }: Course, { method }: PanelRoute): void {
-  if (method !== 'POST') return;
+/** No other site can make a browser send a token, so a call with one needs no proof of its page. */
+function checkCsrf({ raw, session, bearer }: Course, { method }: PanelRoute): void {
+  if (method !== 'POST' || bearer !== null) return;
   if (session === null || !hasCsrfToken(raw, session)) throw new PanelError('csrf.invalid');
 }
 
-function checkSignedIn({ caller }: Course, { access }: PanelRoute): void {
-  if (access.kind !== 'public' && caller === null) throw new PanelError('session.missing');
+function checkSignedIn({ caller, bearer }: Course, { access }: PanelRoute): void {
+  if (bearer === null && access.kind !== 'public' && caller === null) throw new PanelError('session.missing');
+}
+
+function readToken(course: Course, _route: PanelRoute, { tokens }: Parts): void {
+  if (course.bearer !== null) course.caller = tokens.read(course.bearer, course.client.address);
+}
+
+function checkRate(course: Course, _route: PanelRoute, { tokens }: Parts): void {
+  const { caller, client, isCounted } = course;
+  const token = caller?.token ?? null;
+  if (token === null || isCounted) return;
+  course.isCounted = true;
+  tokens.countCall(token.id, client.address);
+}
+
+function checkTokenRoute(course: Course, { access }: PanelRoute): void {
+  if (course.bearer === null || access.token === true) return;
+  course.isAudited = true;
+  throw new PanelError('token.route');
 }
 
 function checkPermission(course: Course, { access }: PanelRoute): void {

@@ -5,7 +5,16 @@ import type { AuditChange } from '../shapes/accounts.ts';
 import type { Permission } from '../shapes/permissions.ts';
 
 /** Right to call a route: data on the route, checked before its handler is reached. The panel does not start with a route without it. */
-export type Access =
+export type Access = Right & {
+  /**
+   * Tokens may call it too, with the permissions that the route needs. A route is for programs if its declaration says so:
+   * `access: forTokens(needs('console.read'))`. Never for routes that change accounts, tokens, factors or settings. Such a
+   * route also has its line in `scripts/panel-api/descriptions.ts`.
+   */
+  readonly token?: true;
+};
+
+type Right =
   /** Everyone, also before sign-in. */
   | { readonly kind: 'public' }
   /** Any account. */
@@ -24,15 +33,29 @@ export function needsAny(...permissions: [Permission, ...Permission[]]): Access 
   return { kind: 'any', permissions };
 }
 
+export function forTokens(access: Access): Access {
+  return { ...access, token: true };
+}
+
 /** The signed-in account, as it is for this one request. */
 export interface Caller {
   readonly accountId: number;
   readonly username: string;
   readonly permissions: ReadonlySet<Permission>;
-  /** Id of the session, for streams; never its token. */
-  readonly sessionId: number;
-  /** Epoch milliseconds: when the session ends, whatever is done. */
+  /** Id of the session, for streams; never its secret. Null if the call came with a token. */
+  readonly sessionId: number | null;
+  /** Null if the call came with a session. */
+  readonly token: CallerToken | null;
+  /** Epoch milliseconds: when the session or the token ends, whatever is done. Infinite for a token without an end. */
   readonly expiresAt: number;
+}
+
+/** Token that a program calls with. */
+export interface CallerToken {
+  readonly id: number;
+  readonly name: string;
+  /** As listed; those of the caller are the ones that the maker holds too. */
+  readonly permissions: ReadonlySet<Permission>;
 }
 
 export interface PanelRequest<Body = unknown> {
@@ -110,4 +133,9 @@ export function mayCall(access: Access, permissions: ReadonlySet<Permission>): b
     default:
       return access satisfies never;
   }
+}
+
+/** Permissions of a token: listed, and held by its maker at this moment. */
+export function narrowed(held: ReadonlySet<Permission>, listed: ReadonlySet<Permission>): ReadonlySet<Permission> {
+  return new Set([...listed].filter((name) => held.has(name)));
 }

@@ -36,7 +36,7 @@ export class SessionReader {
     }
     const { username, permissions } = account;
     const { id: sessionId, accountId, expiresAt } = session;
-    const caller = { accountId, username, permissions, sessionId, expiresAt };
+    const caller = { accountId, username, permissions, sessionId, token: null, expiresAt };
     return { caller, session, token, isStale: false, csrfCookie };
   }
 }

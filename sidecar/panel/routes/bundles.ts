@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { BundleMarks } from '../bundles/bundle-marks.ts';
 import { BUNDLE_ACTIONS, type Bundles } from '../bundles/bundles.ts';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
+import { actorOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface BundleServices {
@@ -76,19 +77,19 @@ function stateRoutes({ bundles }: BundleServices): PanelRoute[] {
     route({
       method: 'GET',
       path: '/api/bundles',
-      access: needs('bundles.read'),
+      access: forTokens(needs('bundles.read')),
       handle: async () => ({ bundles: await bundles.list() }),
     }),
     ...BUNDLE_ACTIONS.map((action) =>
       route({
         method: 'POST',
         path: `/api/bundles/:name/${action}`,
-        access: needs('bundles.read', `bundles.${action}`),
+        access: forTokens(needs('bundles.read', `bundles.${action}`)),
         audit: `bundles.${action}`,
         handle: async ({ params, caller, subject }) => {
           const name = params.name ?? '';
           subject(name);
-          await bundles.act(name, action, caller?.username ?? '');
+          await bundles.act(name, action, actorOf({ caller }));
           return {};
         },
       }),

@@ -1,5 +1,5 @@
 import type { Charts } from '../charts/charts.ts';
-import { AUTHENTICATED, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, forTokens, type PanelRoute, route } from '../http/route.ts';
 
 export interface ChartsServices {
   readonly charts: Charts;
@@ -10,7 +10,7 @@ export function chartsRoutes({ charts }: ChartsServices): PanelRoute[] {
     route({
       method: 'GET',
       path: '/api/charts',
-      access: AUTHENTICATED,
+      access: forTokens(AUTHENTICATED),
       handle: (request) => ({ ...charts.read(request.query.get('range') ?? '1h') }),
     }),
   ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DatabaseServices } from '../database/create-database.ts';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import {
   type LettersAnswer,
@@ -10,8 +10,8 @@ import {
   type RowAnswer,
 } from '../shapes/database.ts';
 
-const READ = needs('database.read');
-const WRITE = needs('database.write');
+const READ = forTokens(needs('database.read'));
+const WRITE = forTokens(needs('database.write'));
 const MAX_OBJECTS = 100;
 const MAX_SORT_KEYS = 20;
 /** Maximum characters of a row's key in the audit log. */

@@ -1,5 +1,13 @@
 import type { EventHub } from '../events/event-hub.ts';
-import { AUTHENTICATED, type Caller, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import {
+  AUTHENTICATED,
+  type Caller,
+  forTokens,
+  type PanelRequest,
+  type PanelRoute,
+  RawAnswer,
+  route,
+} from '../http/route.ts';
 
 export interface EventsServices {
   readonly events: EventHub;
@@ -10,7 +18,7 @@ export function eventsRoutes({ events }: EventsServices): PanelRoute[] {
     route({
       method: 'GET',
       path: '/api/events',
-      access: AUTHENTICATED,
+      access: forTokens(AUTHENTICATED),
       handle: (request) => {
         const reader = request.caller as Caller;
         const after = resumedAfter(request);

@@ -4,7 +4,16 @@ import type { Diagnostics } from '../console/diagnostics.ts';
 import { readAround, readTail } from '../console/file-window.ts';
 import { ArchivePlaces, openLogArchive } from '../console/log-archive.ts';
 import { jsonAnswer, sendStream } from '../http/reply.ts';
-import { type Caller, needs, needsAny, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import {
+  type Caller,
+  forTokens,
+  needs,
+  needsAny,
+  type PanelRequest,
+  type PanelRoute,
+  RawAnswer,
+  route,
+} from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import { diagnosticQuery } from './diagnostic-query.ts';
 import { integerOf } from './query-values.ts';
@@ -28,20 +37,20 @@ export function logsRoutes({ logs, diagnostics }: LogsServices): PanelRoute[] {
     route({
       method: 'GET',
       path: '/api/console',
-      access: needs('console.read'),
+      access: forTokens(needs('console.read')),
       handle: ({ query }) => linesOf(console, query),
     }),
     route({
       method: 'GET',
       path: '/api/logs',
-      access: needs('logs.read'),
+      access: forTokens(needs('logs.read')),
       handle: () => ({ lines: console.latest(RECENT_LINES) }),
     }),
     ...fileRoutes(console),
     route({
       method: 'GET',
       path: '/api/diagnostics',
-      access: needsAny('console.read', 'logs.read'),
+      access: forTokens(needsAny('console.read', 'logs.read')),
       handle: async (request) => ({ ...(await diagnostics.read(diagnosticQuery(request))) }),
     }),
   ];
@@ -53,7 +62,7 @@ function fileRoutes(console: ConsoleLog): PanelRoute[] {
     route({
       method: 'GET',
       path: '/api/log-files',
-      access: needs('logs.read'),
+      access: forTokens(needs('logs.read')),
       handle: async () => {
         await console.drain();
         return jsonAnswer((await console.folder.list()).reverse());
@@ -62,19 +71,19 @@ function fileRoutes(console: ConsoleLog): PanelRoute[] {
     route({
       method: 'GET',
       path: '/api/log-files-current',
-      access: needs('logs.read'),
+      access: forTokens(needs('logs.read')),
       handle: () => wholeFile(console),
     }),
     route({
       method: 'GET',
       path: '/api/log-files.zip',
-      access: needs('logs.read'),
+      access: forTokens(needs('logs.read')),
       handle: ({ caller }) => archiveOf(console, archives, caller),
     }),
     route({
       method: 'GET',
       path: '/api/log-files/:name',
-      access: needs('logs.read'),
+      access: forTokens(needs('logs.read')),
       handle: (request) => partOfFile(console, request),
     }),
   ];

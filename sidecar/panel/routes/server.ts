@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { AUTHENTICATED, needs, type PanelRequest, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import { AUTHENTICATED, forTokens, needs, type PanelRoute, RawAnswer, route } from '../http/route.ts';
 import { describeCrash } from '../server/crashes.ts';
 import type { GameServer } from '../server/game-server.ts';
 import type { CrashRecord } from '../shapes/crashes.ts';
 import type { ServerAction, ServerStatus } from '../shapes/server.ts';
+import { actorOf } from './caller-of.ts';
 
 /** The game server: how it is, what is done to it, what is typed, and how it has died. */
 export function serverRoutes({ server }: { readonly server: GameServer }): PanelRoute[] {
@@ -12,7 +13,7 @@ export function serverRoutes({ server }: { readonly server: GameServer }): Panel
     route({
       method: 'GET',
       path: '/api/status',
-      access: AUTHENTICATED,
+      access: forTokens(AUTHENTICATED),
       handle: () => ({ status: control.status() }),
     }),
     actionRoute('start', (actor) => control.start(actor)),
@@ -22,7 +23,7 @@ export function serverRoutes({ server }: { readonly server: GameServer }): Panel
     route({
       method: 'POST',
       path: '/api/command',
-      access: needs('console.write'),
+      access: forTokens(needs('console.write')),
       // A value that is no text is refused with the same key as a text of two lines.
       body: z.strictObject({ text: z.unknown().optional() }),
       audit: 'console.command',
@@ -35,13 +36,13 @@ export function serverRoutes({ server }: { readonly server: GameServer }): Panel
     route({
       method: 'GET',
       path: '/api/crashes',
-      access: needs('logs.read'),
+      access: forTokens(needs('logs.read')),
       handle: () => ({ crashes: crashes.list() }),
     }),
     route({
       method: 'GET',
       path: '/api/crashes/:id',
-      access: needs('logs.read'),
+      access: forTokens(needs('logs.read')),
       handle: ({ params, query }) => {
         const crash = crashes.get(params.id ?? '');
         return query.get('download') === 'true' ? downloadOf(crash) : { crash };
@@ -54,14 +55,10 @@ function actionRoute(action: ServerAction, run: (actor: string) => ServerStatus)
   return route({
     method: 'POST',
     path: `/api/server/${action}`,
-    access: needs(`server.${action}`),
+    access: forTokens(needs(`server.${action}`)),
     audit: `server.${action}`,
     handle: (request) => ({ status: run(actorOf(request)) }),
   });
-}
-
-function actorOf({ caller }: Pick<PanelRequest, 'caller'>): string {
-  return caller?.username ?? '';
 }
 
 /** The rest of the line may hold a password; the console's log has the whole line. */

@@ -6,10 +6,11 @@ import type { Login } from '../accounts/login.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { CSRF_COOKIE, cookieText, csrfCookieValue, csrfToken, SESSION_COOKIE } from '../http/cookies.ts';
 import { jsonAnswer } from '../http/reply.ts';
-import { AUTHENTICATED, type PanelRoute, PUBLIC, route } from '../http/route.ts';
+import { AUTHENTICATED, type Caller, forTokens, type PanelRoute, PUBLIC, route } from '../http/route.ts';
 import type { SessionReader } from '../http/session-reader.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import { LOCALES } from '../shapes/locales.ts';
+import { callerOf } from './caller-of.ts';
 
 export interface SessionServices {
   readonly accounts: Accounts;
@@ -35,24 +36,20 @@ export function sessionRoutes(services: SessionServices): PanelRoute[] {
     route({
       method: 'GET',
       path: '/api/session',
-      access: PUBLIC,
+      access: forTokens(PUBLIC),
       handle: (request) => {
+        if (request.caller?.token) return jsonAnswer(sessionOf(request.caller, ''));
         const { caller, token, csrfCookie, isStale } = sessionReader.read(request);
         const cookie = csrfCookieValue(csrfCookie);
         request.setCookie(cookieText(CSRF_COOKIE, cookie, { isSecure }));
         if (isStale) request.setCookie(cookieText(SESSION_COOKIE, '', { isSecure, maxAgeSeconds: 0 }));
-        return jsonAnswer({
-          authenticated: caller !== null,
-          username: caller?.username ?? '',
-          permissions: caller === null ? [] : inOrder(caller.permissions),
-          csrf: csrfToken(cookie, token),
-        });
+        return jsonAnswer(sessionOf(caller, csrfToken(cookie, token)));
       },
     }),
     route({
       method: 'GET',
       path: '/api/bootstrap',
-      access: PUBLIC,
+      access: forTokens(PUBLIC),
       handle: () => {
         const { dashboardName, locale } = settings.values;
         return { setup: accounts.isEmpty, dashboardName, locale, locales: LOCALES, version };
@@ -78,10 +75,19 @@ export function sessionRoutes(services: SessionServices): PanelRoute[] {
       access: AUTHENTICATED,
       audit: 'logout',
       handle: (request) => {
-        if (request.caller !== null) sessions.end(request.caller.sessionId, 'logout');
+        sessions.end(callerOf(request).sessionId ?? 0, 'logout');
         request.setCookie(cookieText(SESSION_COOKIE, '', { isSecure, maxAgeSeconds: 0 }));
         return {};
       },
     }),
   ];
+}
+
+function sessionOf(caller: Caller | null, csrf: string) {
+  return {
+    authenticated: caller !== null,
+    username: caller?.username ?? '',
+    permissions: caller === null ? [] : inOrder(caller.permissions),
+    csrf,
+  };
 }

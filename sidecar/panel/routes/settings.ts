@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
-import { AUTHENTICATED, type Caller, needs, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, type Caller, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ServerConfig } from '../settings/server-config.ts';
@@ -65,7 +65,7 @@ function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
 function serverSettings({ serverConfig, serverPath }: SettingsServices): PanelRoute[] {
   return [
     route({
-      ...{ method: 'GET', path: '/api/server-name', access: AUTHENTICATED },
+      ...{ method: 'GET', path: '/api/server-name', access: forTokens(AUTHENTICATED) },
       handle: () => ({ name: serverConfig.serverName }),
     }),
     route({

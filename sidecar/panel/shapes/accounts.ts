@@ -40,6 +40,8 @@ export interface AuditEntry {
   readonly time: string;
   /** Empty if the request had no session. */
   readonly username: string;
+  /** Name of the account's token that the request came with; empty for a browser. */
+  readonly token: string;
   readonly action: string;
   readonly subject: string;
   readonly address: string;

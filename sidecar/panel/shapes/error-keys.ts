@@ -27,6 +27,17 @@ export const ERROR_STATUS = {
   'users.password': 400,
   'users.permissions': 400,
 
+  'token.invalid': 401,
+  'token.expired': 401,
+  'token.address': 403,
+  'token.route': 403,
+  'tokens.unknown': 404,
+  'tokens.tooMany': 409,
+  'tokens.name': 400,
+  'tokens.permissions': 400,
+  'tokens.addresses': 400,
+  'tokens.expiresAt': 400,
+
   'setup.key': 403,
   'setup.keyMissing': 403,
   'setup.dashboardName': 400,

@@ -34,6 +34,21 @@ CREATE TABLE IF NOT EXISTS sessions (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS sessions_of_account ON sessions (account_id);
 
+-- tokens: the SHA-256 of each, never the token
+CREATE TABLE IF NOT EXISTS tokens (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  hash BLOB NOT NULL UNIQUE,
+  account_id INTEGER NOT NULL REFERENCES accounts (id),
+  name TEXT NOT NULL,
+  permissions TEXT NOT NULL,
+  addresses TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  last_used_at INTEGER,
+  last_address TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS tokens_of_account ON tokens (account_id);
+
 -- audit: who did what, when, from where, with what result
 CREATE TABLE IF NOT EXISTS audit (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -52,6 +67,12 @@ CREATE INDEX IF NOT EXISTS audit_of_one ON audit (username, action, result = 'ok
 CREATE TABLE IF NOT EXISTS audit_changes (
   id INTEGER PRIMARY KEY REFERENCES audit (id) ON DELETE CASCADE,
   changes TEXT NOT NULL
+) STRICT;
+
+-- audit: names of the tokens that entries were made with
+CREATE TABLE IF NOT EXISTS audit_tokens (
+  id INTEGER PRIMARY KEY REFERENCES audit (id) ON DELETE CASCADE,
+  token TEXT NOT NULL
 ) STRICT;
 
 -- server: which process is the game server, while one runs; its last crashes; what lay there when it last ran well

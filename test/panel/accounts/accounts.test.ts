@@ -19,7 +19,7 @@ beforeAll(async () => {
   store = openPanelStore(join(folder, 'panel.sqlite'));
   rows = new AccountStore(store);
   sessions = new Sessions(store, Date.now, (work) => work());
-  accounts = new Accounts({ store: rows, hasher: new PasswordHasher(), sessions });
+  accounts = new Accounts({ store: rows, hasher: new PasswordHasher(), waysIn: [sessions] });
 });
 
 afterAll(() => {

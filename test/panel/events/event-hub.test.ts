@@ -84,8 +84,8 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   console = new FakeConsole();
   gone = new Set();
-  const isSessionOpen = (id: number) => !gone.has(id);
-  hub = new EventHub({ console, isSessionOpen, status: () => ({ state: 'stopped' }), now: () => 0 });
+  const isOpen = ({ sessionId }: { sessionId: number | null }) => !gone.has(sessionId ?? 0);
+  hub = new EventHub({ console, isOpen, status: () => ({ state: 'stopped' }), now: () => 0 });
 });
 
 afterEach(() => {
@@ -114,7 +114,7 @@ function open({
   accountId = sessionId,
 }: Opening = {}): FakeSocket {
   const socket = new FakeSocket(isOpen);
-  const reader = { accountId, sessionId, permissions: new Set(permissions), expiresAt: 1e9 };
+  const reader = { accountId, sessionId, token: null, permissions: new Set(permissions), expiresAt: 1e9 };
   hub.open(reader, socket, after ?? null);
   return socket;
 }
@@ -210,16 +210,16 @@ describe('200 streams', () => {
   it('are bounded: 20 of a session, 200 of an account, 500 of all', () => {
     const fill = (count: number, of: (index: number) => { sessionId: number; accountId: number }) => {
       for (let index = 0; index < count; index += 1) {
-        hub.checkRoom(of(index));
+        hub.checkRoom({ token: null, ...of(index) });
         open(of(index));
       }
     };
     fill(20, () => ({ sessionId: 1, accountId: 1 }));
-    expect(() => hub.checkRoom({ sessionId: 1, accountId: 1 })).toThrow('events.tooMany');
+    expect(() => hub.checkRoom({ sessionId: 1, token: null, accountId: 1 })).toThrow('events.tooMany');
     fill(180, (index) => ({ sessionId: 100 + index, accountId: 1 }));
-    expect(() => hub.checkRoom({ sessionId: 2, accountId: 1 })).toThrow('events.tooMany');
+    expect(() => hub.checkRoom({ sessionId: 2, token: null, accountId: 1 })).toThrow('events.tooMany');
     fill(300, (index) => ({ sessionId: 1000 + index, accountId: 2 + (index % 10) }));
-    expect(() => hub.checkRoom({ sessionId: 3, accountId: 20 })).toThrow('events.tooMany');
+    expect(() => hub.checkRoom({ sessionId: 3, token: null, accountId: 20 })).toThrow('events.tooMany');
   });
 });
 

@@ -27,6 +27,10 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/login': 'public',
   'POST /api/logout': 'account',
 
+  'GET /api/tokens': 'account',
+  'POST /api/tokens/create': 'account',
+  'POST /api/tokens/revoke': 'account',
+
   'GET /api/status': 'account',
   'POST /api/server/start': all('server.start'),
   'POST /api/server/stop': all('server.stop'),

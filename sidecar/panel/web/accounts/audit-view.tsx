@@ -89,11 +89,11 @@ function Entries({ newest, person, search }: EntriesProps) {
 }
 
 /** By the words on the page and by the names in the log. */
-function isFound({ username, action, subject, address, result, changes }: AuditEntry, search: string): boolean {
+function isFound({ username, token, action, subject, address, result, changes }: AuditEntry, search: string): boolean {
   const wanted = search.trim().toLowerCase();
   const values = changes.flatMap(({ name, before, after }) => [name, before, after]);
   const words = [actionWords(action), subjectWords(action, subject)];
-  return [username, action, subject, address, result, ...words, ...values].some((part) =>
+  return [username, token, action, subject, address, result, ...words, ...values].some((part) =>
     part.toLowerCase().includes(wanted),
   );
 }
@@ -105,7 +105,10 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
 function columns(): Column<AuditEntry>[] {
   return [
     { title: t('accounts.when'), cell: ({ time }) => <Whole text={<Moment iso={time} />} /> },
-    { title: t('accounts.who'), cell: ({ username }) => (username === '' ? <Nobody /> : username) },
+    {
+      title: t('accounts.who'),
+      cell: ({ username, token }) => (username === '' ? <Nobody /> : whoOf(username, token)),
+    },
     { title: t('accounts.what'), cell: (entry) => <What entry={entry} /> },
     { title: t('accounts.address'), cell: ({ address }) => <Whole text={address} /> },
     { title: t('accounts.result'), cell: ({ result }) => <Result result={result} /> },
@@ -115,6 +118,11 @@ function columns(): Column<AuditEntry>[] {
 /** Not to be broken, however much there is to say beside it. */
 function Whole({ text }: { text: ComponentChildren }) {
   return <span class="whole">{text}</span>;
+}
+
+/** Account, and the token that it called with. */
+function whoOf(username: string, token: string): string {
+  return token === '' ? username : `${username} (${token})`;
 }
 
 function Nobody() {
