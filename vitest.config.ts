@@ -22,7 +22,9 @@ const STREAM_TESTS = [
   'test/contract/write-behind{,-away,-limits,-refusals,-restart,-waiting}.test.ts',
 ];
 /** Suites of the connector that run a second time with its calls in a worker, beside which this thread may be slow. */
-const WORKER_TESTS = ['test/unit/connector/{call-and-take-result,call-many,commands,connections,stream}.test.ts'];
+const WORKER_TESTS = [
+  'test/unit/connector/{addresses,call-and-take-result,call-many,commands,connections,stream}.test.ts',
+];
 /** Section 8 a second time: the connector with every call over a stream. */
 const STREAM_CONNECTOR_TESTS = [
   'test/unit/connector/{call-and-take-result,call-many,circuit-breaker,fairness,lying-api,waiting-and-results}.test.ts',

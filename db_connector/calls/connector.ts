@@ -18,7 +18,8 @@ import { refusedTicket, type TakenResult, type Ticket } from './ticket.ts';
 export interface ConnectorOptions {
   readonly timers: Timers;
   readonly log: Say;
-  readonly openLink: (configuration: Configuration) => ApiLink;
+  /** In the order of the addresses of the configuration. */
+  readonly openLinks: (configuration: Configuration) => readonly ApiLink[];
 }
 
 /** A result that is not collected is kept this long, and four times the timeout. */
@@ -119,11 +120,11 @@ export class Connector {
    * @param isOwnSidecar `holdCalls` follows when that sidecar ends: its failures then say nothing about the next one
    */
   configure(configuration: Configuration, isOwnSidecar = false): Promise<void> {
-    const { timers, log, openLink } = this.#options;
+    const { timers, log, openLinks } = this.#options;
     const client: ApiClient = new ApiClient(configuration, {
       timers,
       log,
-      link: openLink(configuration),
+      links: openLinks(configuration),
       onOpen: () => this.#onOpen(client),
       onFailure: () => isOwnSidecar && this.#onOwnFailure(client),
     });
@@ -207,7 +208,7 @@ export class Connector {
     if (this.#wait.over !== null) {
       throw new Refusal('unavailable', this.#wait.over);
     }
-    if (this.#client !== null && !this.#wait.isInDoubt && !this.#client.breaker.admit()) {
+    if (this.#client !== null && !this.#wait.isInDoubt && !this.#client.admit()) {
       throw new Refusal('unavailable', this.#client.breaker.refusal);
     }
     const accepted = new AcceptedCall(this, call, caller ?? null, this.#options.timers.elapsed(), this.isHolding);
@@ -275,7 +276,7 @@ export class Connector {
   #onOpen(client: ApiClient): void {
     if (client === this.#client && !this.#wait.isInDoubt) {
       this.#options.log(
-        `no usable answer from ${client.config.target.url}: ${client.breaker.refusal}; db-health tells why`,
+        `no usable answer from ${client.config.targets.map(({ url }) => url).join(' and ')}: ${client.breaker.refusal}; db-health tells why`,
         'bad',
       );
       this.#queue.dropWaiting();

@@ -1,4 +1,5 @@
 import type { ServerTiming } from '../protocol/server-timing.ts';
+import type { ApiAddress } from './api-address.ts';
 import { type ApiRequest, Attempt } from './attempt.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Outcome, Result } from './outcome.ts';
@@ -16,10 +17,13 @@ export abstract class ApiCall extends Attempt {
   readonly trace: CallTrace;
   /** Client that it began under; null if it has not begun. */
   client: CallClient | null = null;
-  /** Period of the circuit breaker when it began. */
+  /** Address of its attempt, and the period of that circuit breaker. */
+  address: ApiAddress | null = null;
   period = 0;
   attemptedAt = 0;
   retries = 0;
+  /** Attempts that followed at once at another address. */
+  hops = 0;
   hasSetClock = false;
 
   constructor(request: ApiRequest, isRepeatable: boolean, trace: CallTrace) {

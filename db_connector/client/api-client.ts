@@ -1,120 +1,120 @@
-import type { Configuration } from '../config/configuration.ts';
-import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
+import { type Configuration, configurationsOf } from '../config/configuration.ts';
+import type { DatabaseConfig } from '../config/database-config.ts';
 import type { Say } from '../config/say.ts';
 import type { ServerTiming } from '../protocol/server-timing.ts';
+import { AddressChoice } from './address-choice.ts';
+import { ApiAddress } from './api-address.ts';
 import type { ApiCall } from './api-call.ts';
-import { ApiClock } from './api-clock.ts';
+import type { ApiClock } from './api-clock.ts';
+import { messageOf } from './api-health.ts';
 import type { ApiLink } from './api-link.ts';
-import { type SignedTime, signedTimeOf, TIME_REQUEST } from './api-time.ts';
-import { type ApiRequest, type Attempt, SingleAttempt } from './attempt.ts';
-import { Breaker } from './breaker.ts';
+import type { Breaker } from './breaker.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { retryDelayMs } from './retry.ts';
 import type { Timers } from './timers.ts';
 
 export interface ApiClientOptions {
   readonly timers: Timers;
-  readonly link: ApiLink;
+  /** In the order of the addresses of the configuration. */
+  readonly links: readonly ApiLink[];
   readonly log: Say;
-  /** The circuit breaker has opened: what waits ends. */
+  /** The circuit breakers of all addresses are open: what waits ends. */
   readonly onOpen: () => void;
   /** An attempt had no usable answer. Comes before the call's end, so before another call gets its place. */
   readonly onFailure: () => void;
 }
 
 /**
- * Calls under one configuration: attempts, retries, circuit breaker and clock (contract section 8).
+ * Calls under one configuration: attempts, retries, addresses with a circuit breaker and a clock each (contract section 8).
  * A `db-reload` makes a new one; calls under way end under the one that they began with.
  */
 export class ApiClient {
   readonly config: DatabaseConfig;
-  readonly breaker: Breaker;
-  readonly clock: ApiClock;
-  readonly #configuration: Configuration;
+  /** The nearest first. */
+  readonly addresses: readonly ApiAddress[];
+  readonly #choice: AddressChoice;
   readonly #options: ApiClientOptions;
   /** Ends the pause of a call between attempts. */
   readonly #pauses = new Set<() => void>();
-  readonly #isAllowed: boolean;
   #running = 0;
   /** Set once another client has taken over. */
   #onIdle: (() => void) | null = null;
   #isStopped = false;
 
   constructor(configuration: Configuration, options: ApiClientOptions) {
-    this.#configuration = configuration;
     this.#options = options;
     this.config = configuration.config;
-    this.#isAllowed = isHostAllowed(configuration.config);
-    const { timers, link, log } = options;
-    this.breaker = new Breaker(timers, () => this.#onOpen());
-    this.clock = new ApiClock({
-      timers,
-      log,
-      probe: () => link.probe(),
-      ask: (seconds) => this.#askTime(seconds),
+    const { timers, links, log } = options;
+    const isOne = links.length === 1;
+    this.addresses = configurationsOf(configuration).map((one, place) => {
+      const named: Say = (line, tone) => log(isOne ? line : `${one.config.target.url}: ${line}`, tone);
+      return new ApiAddress(one, {
+        timers,
+        link: links[place] as ApiLink,
+        log: named,
+        onOpen: (address) => this.#onOpen(address),
+        track: (work) => this.#track(work),
+      });
     });
+    this.#choice = new AddressChoice(this.addresses, { timers, log });
   }
 
-  /** Resolves once the clock is set: by readings that do not include the start of a worker. */
+  /** Address that calls go to now. */
+  get address(): ApiAddress {
+    return this.#choice.current;
+  }
+
+  /** Circuit breaker of that address. */
+  get breaker(): Breaker {
+    return this.#choice.current.breaker;
+  }
+
+  /** Clock of that address. */
+  get clock(): ApiClock {
+    return this.#choice.current.clock;
+  }
+
+  /** Lets a call in. */
+  admit(): boolean {
+    return this.#choice.admit();
+  }
+
+  /** Resolves once the clocks are set: by readings that do not include the start of a worker. */
   async start(): Promise<void> {
-    if (this.#options.link.ready !== null) await this.#options.link.ready;
-    if (!this.#isStopped && this.#onIdle === null) await this.clock.start();
+    await Promise.all(this.addresses.map(({ link }) => link.ready).filter((ready) => ready !== null));
+    if (!this.#isStopped && this.#onIdle === null) await Promise.all(this.addresses.map(({ clock }) => clock.start()));
+    if (!this.#isStopped && this.#onIdle === null) await this.#choice.start();
   }
 
   /** Ends the call with `settle`, or with `fault`. */
   call(call: ApiCall): void {
     this.#running += 1;
     call.client = this;
-    call.period = this.breaker.period;
-    if (this.#isAllowed) this.#attempt(call);
-    else this.#end(call, errorResult('network', this.#notAllowed));
+    const { isAllowed, notAllowed } = this.#choice.current;
+    if (isAllowed) this.#attempt(call);
+    else this.#end(call, errorResult('network', notAllowed));
   }
 
   /** For `ApiCall` alone. */
   attemptEnded(call: ApiCall, outcome: Outcome, stalledMs: number, told: ServerTiming | null): void {
     call.trace.attempt(this.#options.timers.elapsed() - call.attemptedAt, stalledMs, told);
     if (outcome.transport === 'failure') this.#options.onFailure();
-    this.breaker.count(call.period, outcome.transport);
+    call.address?.breaker.count(call.period, outcome.transport);
     if (outcome.next === 'nothing') this.#end(call, outcome.result);
     else void this.#tryAgain(call, outcome);
   }
 
   /** For `ApiCall` alone. A fault of our own counts as nothing, so that it does not leave the circuit waiting for its trial. */
   attemptFailed(call: ApiCall, error: unknown): void {
-    this.breaker.count(call.period, 'nothing');
+    call.address?.breaker.count(call.period, 'nothing');
     this.#fault(call, error);
-  }
-
-  /** A single attempt that nothing counts, for `db-health`. */
-  async attemptOnce(request: ApiRequest): Promise<Result> {
-    return (await this.#single(request, this.clock.seconds())).result;
-  }
-
-  /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */
-  probeSeconds(): Promise<number> {
-    return this.#track(this.#options.link.probe());
-  }
-
-  /** How calls go out now. */
-  get transport(): ApiLink['transport'] {
-    return this.#options.link.transport;
-  }
-
-  /** Whether calls go out in a thread of their own. */
-  get worker(): ApiLink['worker'] {
-    return this.#options.link.worker;
-  }
-
-  /** PEM text; null: the certificates that Node.js trusts. */
-  get ca(): string | null {
-    return this.#configuration.ca;
   }
 
   /** Another client takes the new calls. Resolves when the calls under way have ended. */
   retire(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve;
-      this.clock.stop();
+      this.#stopTimers();
       this.#disposeWhenIdle();
     });
   }
@@ -122,10 +122,19 @@ export class ApiClient {
   /** Ends everything at once. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.clock.stop();
-    this.breaker.shutdown();
+    this.#stopTimers();
     this.#endPauses();
-    await this.#options.link.destroy();
+    await this.#dispose();
+  }
+
+  #stopTimers(): void {
+    this.#choice.stop();
+    for (const { clock } of this.addresses) clock.stop();
+  }
+
+  async #dispose(): Promise<void> {
+    for (const { breaker } of this.addresses) breaker.shutdown();
+    await Promise.all(this.addresses.map(({ link }) => link.destroy()));
   }
 
   /** Keeps the connection until what is under way has ended. */
@@ -140,26 +149,41 @@ export class ApiClient {
   }
 
   #attempt(call: ApiCall): void {
+    const { current } = this.#choice;
+    call.address = current;
+    call.period = current.breaker.period;
     call.attemptedAt = this.#options.timers.elapsed();
-    this.#send(call, this.clock.seconds());
-  }
-
-  #send(attempt: Attempt, ts: number): void {
-    attempt.ts = ts;
-    attempt.timeoutMs = Math.max(attempt.timeoutMs, this.config.timeoutMs);
-    this.#options.link.attempt(attempt);
+    current.attempt(call);
   }
 
   async #tryAgain(call: ApiCall, outcome: Outcome): Promise<void> {
-    if ((await this.#isReadyForAnother(outcome, call)) && this.#mayGoOn(call)) this.#attempt(call);
+    this.#judgeAddress(call, outcome);
+    const isReady = this.#mayHop(call, outcome) || (await this.#isReadyForAnother(outcome, call));
+    if (isReady && this.#mayGoOn(call)) this.#attempt(call);
     else this.#end(call, outcome.result);
+  }
+
+  /** A call that may not be repeated says less about its address: its own fault may be the reason. */
+  #judgeAddress({ address, isRepeatable }: ApiCall, { next, transport, result }: Outcome): void {
+    if (address === null) return;
+    const isFailure = next === 'again' && transport === 'failure';
+    if (isFailure || (next === 'elsewhere' && isRepeatable)) this.#choice.leave(address, messageOf(result));
+    else if (next === 'elsewhere') void this.#choice.doubt(address);
+  }
+
+  /** Whether the next attempt follows at once at another address: each is tried once so. */
+  #mayHop(call: ApiCall, { next, transport }: Outcome): boolean {
+    const isForAnother = next === 'elsewhere' || (next === 'again' && transport === 'failure');
+    if (!isForAnother || !call.isRepeatable || this.#choice.current === call.address) return false;
+    call.hops += 1;
+    return call.hops < this.addresses.length;
   }
 
   async #isReadyForAnother(outcome: Outcome, call: ApiCall): Promise<boolean> {
     if (outcome.next === 'setClock' && !call.hasSetClock) {
       // A refused signature wrote nothing, so this holds for every operation.
       call.hasSetClock = true;
-      await this.clock.sync(true);
+      await call.address?.clock.sync(true);
       return true;
     }
     if (outcome.next !== 'again' || !call.isRepeatable) {
@@ -182,35 +206,20 @@ export class ApiClient {
     this.#disposeWhenIdle();
   }
 
-  /** Nothing counts it. */
-  async #askTime(seconds: number): Promise<SignedTime> {
-    if (!this.#isAllowed) throw new Error(this.#notAllowed);
-    return signedTimeOf((await this.#single(TIME_REQUEST, seconds)).result);
-  }
-
-  #single(request: ApiRequest, ts: number): Promise<Outcome> {
-    const attempt = new SingleAttempt(request);
-    this.#send(attempt, ts);
-    return this.#track(attempt.outcome);
-  }
-
-  get #notAllowed(): string {
-    return `the host ${this.config.target.host} is not in allowedHosts`;
-  }
-
   #disposeWhenIdle(): void {
     if (this.#onIdle !== null && this.#running === 0 && !this.#isStopped) {
-      this.breaker.shutdown();
-      void this.#options.link.destroy();
+      void this.#dispose();
       this.#onIdle();
     }
   }
 
-  #mayGoOn({ period }: ApiCall): boolean {
-    return !this.#isStopped && this.breaker.state === 'closed' && this.breaker.period === period;
+  #mayGoOn({ address, period }: ApiCall): boolean {
+    const { current } = this.#choice;
+    const hasOpened = current === address && current.breaker.period !== period;
+    return !this.#isStopped && current.breaker.state === 'closed' && !hasOpened;
   }
 
-  /** False if the circuit opened, or the connector stopped, before the time was over. */
+  /** False if no circuit is closed any more, or the connector stopped, before the time was over. */
   #pause(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isOver: boolean) => {
@@ -230,7 +239,9 @@ export class ApiClient {
     }
   }
 
-  #onOpen(): void {
+  #onOpen(address: ApiAddress): void {
+    this.#choice.leave(address, address.breaker.refusal);
+    if (this.#choice.hasClosedCircuit) return;
     this.#endPauses();
     this.#options.onOpen();
   }

@@ -4,7 +4,7 @@ import type { Transport } from './transport.ts';
 /** `denied`: the host allows no threads. `restarting`: attempts are made in the game's thread until it runs again. */
 export type WorkerState = 'running' | 'restarting' | 'denied' | 'off';
 
-/** Way to the API under one configuration: signs attempts, sends them, and judges their answers. */
+/** Way to one address of the API under one configuration: signs attempts, sends them, and judges their answers. */
 export interface ApiLink {
   /** How calls go out now. */
   readonly transport: Transport['name'];
@@ -12,6 +12,8 @@ export interface ApiLink {
   readonly worker: WorkerState;
   /** Resolves when attempts go out at once; null if they do from the beginning. */
   readonly ready: Promise<void> | null;
+  /** Whether calls go there; only then it holds a stream open. The first of several addresses is chosen from the beginning. */
+  setChosen(isChosen: boolean): void;
   /** Ends the attempt exactly once, with `ended` or `failed`. `ts` of the attempt is set. Never throws. */
   attempt(attempt: Attempt): void;
   /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */

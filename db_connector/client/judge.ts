@@ -58,7 +58,13 @@ function judgeSigned(status: number, envelope: ResponseEnvelope): Outcome {
     status === envelope.status
       ? resultOf(envelope)
       : errorResult('bad_response', `the HTTP status is ${status}, the signed one ${envelope.status}`);
-  return { result, transport: 'success', next: 'nothing', retryAfterMs: null };
+  const next = isOfThisSidecar(result) ? 'elsewhere' : 'nothing';
+  return { result, transport: 'success', next, retryAfterMs: null };
+}
+
+/** The sidecar has lost its database or its disk, which another one may have. */
+function isOfThisSidecar({ status, code }: Result): boolean {
+  return status === 503 || (status === 500 && code === 'database_error');
 }
 
 /** Result of the signed status and payload alone. */

@@ -15,8 +15,8 @@ export interface Outcome {
   readonly result: Result;
   /** How the circuit breaker counts it; `nothing` if the game itself was to blame. */
   readonly transport: 'success' | 'failure' | 'nothing';
-  /** The next attempt: again after a pause, again with the clock set, or none. */
-  readonly next: 'again' | 'setClock' | 'nothing';
+  /** The next attempt: again after a pause, again with the clock set, at another address if there is one, or none. */
+  readonly next: 'again' | 'setClock' | 'elsewhere' | 'nothing';
   /** From `Retry-After`; null if the answer names none. */
   readonly retryAfterMs: number | null;
 }

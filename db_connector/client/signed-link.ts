@@ -35,6 +35,10 @@ export class SignedLink implements ApiLink {
     return this.#underWay === 0;
   }
 
+  setChosen(isChosen: boolean): void {
+    this.#transport.setChosen(isChosen);
+  }
+
   attempt(attempt: Attempt): void {
     this.#underWay += 1;
     const { key, config } = this.#configuration;

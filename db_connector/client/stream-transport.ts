@@ -31,6 +31,7 @@ class StreamTransport implements Transport {
   #pauseMs = FIRST_PAUSE_MS;
   /** End of the last attempt, as `#notBefore`. */
   #endedAt = Number.NEGATIVE_INFINITY;
+  #isChosen = true;
   #isDestroyed = false;
 
   constructor(configuration: Configuration, timers: Timers, onChange: (name: Transport['name']) => void) {
@@ -50,11 +51,16 @@ class StreamTransport implements Transport {
 
   send(attempt: Attempt): void {
     const fits = !attempt.isLong && attempt.payload.length <= MAX_STREAM_CHARS;
-    if (this.#hasPost) {
+    if (this.#hasPost || !this.#isChosen) {
       if (fits && this.#stream?.hasRoom === true) this.#stream.send(attempt);
       else this.#post.send(attempt);
     } else if (this.#stream?.isOpen === true) this.#stream.send(attempt);
     else void this.#sendOnceOpen(attempt);
+  }
+
+  setChosen(isChosen: boolean): void {
+    this.#isChosen = isChosen;
+    if (!isChosen) this.#stream?.retire();
   }
 
   get(path: string, timeoutMs: number): Promise<ExchangeEnd> {
@@ -88,7 +94,8 @@ class StreamTransport implements Transport {
   }
 
   #open(): void {
-    if (this.#isDestroyed || this.#stream !== null || this.#timers.elapsed() < this.#notBefore) return;
+    const isWanted = this.#isChosen && !this.#isDestroyed;
+    if (!isWanted || this.#stream !== null || this.#timers.elapsed() < this.#notBefore) return;
     const opening = Promise.withResolvers<void>();
     let openedAt = Number.POSITIVE_INFINITY;
     this.#opening = opening.promise;
@@ -110,6 +117,7 @@ class StreamTransport implements Transport {
   }
 
   #pause(end: StreamEnd, stoodMs: number): void {
+    if (end === 'retired') return;
     if (stoodMs > GOOD_STREAM_MS) this.#pauseMs = FIRST_PAUSE_MS;
     this.#endedAt = this.#timers.elapsed();
     // Without POST every call waits for the next attempt.

@@ -24,9 +24,9 @@ const MAX_HEAD_BYTES = 1024;
 
 /**
  * End of a stream. `refused`: the other side does not offer streams, or sent more than `maxAnswerBytes`, so the next attempt waits
- * long. `broken`: it stood, the connection failed, or the API was away; the next attempt follows soon.
+ * long. `broken`: it stood, the connection failed, or the API was away; the next attempt follows soon. `retired`: calls go elsewhere.
  */
-export type StreamEnd = 'refused' | 'broken';
+export type StreamEnd = 'refused' | 'broken' | 'retired';
 
 export interface ClientStreamOptions {
   readonly configuration: Configuration;
@@ -46,6 +46,7 @@ export class ClientStream {
   /** Frames of this tick. */
   #frames: Buffer[] = [];
   #heardAtMs: number;
+  #isRetired = false;
   #hasEnded = false;
   readonly #stopPings: Cancel;
 
@@ -69,7 +70,7 @@ export class ClientStream {
 
   /** It stands, and has room for one more call. */
   get hasRoom(): boolean {
-    return this.isOpen && this.#calls.size < STREAM_MAX_IN_FLIGHT;
+    return this.isOpen && !this.#isRetired && this.#calls.size < STREAM_MAX_IN_FLIGHT;
   }
 
   get isOpen(): boolean {
@@ -100,6 +101,17 @@ export class ClientStream {
     this.#deadlines.forget(attempt);
     attempt.carriedBy = null;
     attempt.exchanged(end, this.#deadlines.stalledSince(attempt.begunAt, attempt.stalledBeforeMs));
+    this.#endIfIdle();
+  }
+
+  /** Takes no more calls, and ends once those under way have ended. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#endIfIdle();
+  }
+
+  #endIfIdle(): void {
+    if (this.#isRetired && this.#calls.size === 0) this.#end('retired', 'calls go elsewhere');
   }
 
   /** Ends at once, calls under way included. */

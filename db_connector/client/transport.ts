@@ -15,6 +15,8 @@ export interface Transport {
   readonly name: 'stream' | 'post';
   /** Sends a signed attempt, by POST or stream, and ends it with `exchanged`, or with `broke`. Its time is doubled to connect. */
   send(attempt: Attempt): void;
+  /** Whether calls go to this address. One that is not chosen ends its stream once that is idle, and uses POST. */
+  setChosen(isChosen: boolean): void;
   /** An unsigned GET. Never rejects. */
   get(path: string, timeoutMs: number): Promise<ExchangeEnd>;
   /** Ends everything at once, sockets included. */
@@ -68,6 +70,10 @@ export class UndiciTransport implements Transport {
       this.#onPosted(end);
       attempt.exchanged(end, stalledMs);
     });
+  }
+
+  setChosen(): void {
+    // Kept connections hold nothing at the API.
   }
 
   get(path: string, timeoutMs: number): Promise<ExchangeEnd> {

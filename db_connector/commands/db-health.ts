@@ -3,15 +3,22 @@ import type { Timers } from '../client/timers.ts';
 import type { Say } from '../config/say.ts';
 import type { Command } from './command.ts';
 import type { Layer } from './health/layer.ts';
-import { layersOf } from './health/layers.ts';
+import { type Walk, walksOf } from './health/layers.ts';
 
 /** Walks the layers from here to the database, and stops at the first that fails. */
 export function dbHealth(connector: Connector, timers: Timers): Command {
   return {
     name: 'db-health',
     description: 'walks from the configuration to the database, and says which layer is broken and what to do',
-    run: (_args, reply) => walk(layersOf(connector, timers), reply),
+    run: (_args, reply) => walkAll(walksOf(connector, timers), reply),
   };
+}
+
+async function walkAll(walks: readonly Walk[], reply: Say): Promise<void> {
+  for (const { title, layers } of walks) {
+    if (title !== null) reply(title);
+    await walk(layers, reply);
+  }
 }
 
 async function walk(layers: readonly Layer[], reply: Say): Promise<void> {

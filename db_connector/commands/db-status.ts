@@ -1,5 +1,6 @@
 import type { CallerFigures } from '../calls/caller-book.ts';
 import type { Connector } from '../calls/connector.ts';
+import type { ApiAddress } from '../client/api-address.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { WorkerState } from '../client/api-link.ts';
 import type { CircuitState } from '../client/breaker.ts';
@@ -11,6 +12,7 @@ const MAX_SHOWN = 20;
 
 /** Output of `db-status json` (contract section 8). Never the secret. */
 interface Status {
+  /** Address that calls go to now. */
   readonly url: string | null;
   readonly keyId: string | null;
   readonly namespaces: readonly string[];
@@ -22,11 +24,23 @@ interface Status {
   readonly worker: WorkerState | null;
   readonly circuit: CircuitState;
   readonly clockOffsetSeconds: number;
+  /** Every address, the nearest first. */
+  readonly addresses: readonly AddressStatus[];
   readonly callers: readonly CallerFigures[];
   /** Only if there is no configuration: why. */
   readonly notConfigured?: string;
   /** Only while this server's own sidecar is not up. */
   readonly sidecar?: string;
+}
+
+interface AddressStatus {
+  readonly url: string;
+  readonly isCurrent: boolean;
+  /** Reason why calls avoid it; null if it is well, as far as is known. */
+  readonly trouble: string | null;
+  readonly circuit: CircuitState;
+  readonly transport: 'stream' | 'post';
+  readonly clockOffsetSeconds: number;
 }
 
 export function dbStatus(connector: Connector): Command {
@@ -48,17 +62,30 @@ export function dbStatus(connector: Connector): Command {
 function statusOf(connector: Connector): Status {
   const { client, settings, waiting, inFlight } = connector;
   return {
-    url: client?.config.target.url ?? null,
+    url: client?.address.config.target.url ?? null,
     keyId: settings?.keyId ?? null,
     namespaces: [...(settings?.namespaces ?? [])],
     queued: waiting,
     inFlight,
-    transport: client?.transport ?? null,
-    worker: client?.worker ?? null,
+    transport: client?.address.transport ?? null,
+    worker: client?.address.worker ?? null,
     circuit: client?.breaker.state ?? 'closed',
     clockOffsetSeconds: client?.clock.offsetSeconds ?? 0,
+    addresses: client?.addresses.map((address) => statusOfAddress(address, client)) ?? [],
     callers: connector.callers,
     ...(client === null ? { [connector.isHolding ? 'sidecar' : 'notConfigured']: connector.reason } : {}),
+  };
+}
+
+function statusOfAddress(address: ApiAddress, client: ApiClient): AddressStatus {
+  const { config, trouble, breaker, transport, clock } = address;
+  return {
+    url: config.target.url,
+    isCurrent: address === client.address,
+    trouble: address.isAllowed ? trouble : address.notAllowed,
+    circuit: breaker.state,
+    transport,
+    clockOffsetSeconds: clock.offsetSeconds,
   };
 }
 
@@ -73,16 +100,26 @@ function factsOf(status: Status, { client }: Connector): Fact[] {
   }
   const circuit = client.breaker.state === 'closed' ? 'closed' : client.breaker.refusal;
   return [
-    ['url', client.config.target.url],
+    ['url', status.url ?? ''],
+    ...(status.addresses.length > 1 ? status.addresses.map(addressFact) : []),
     ['key id', client.config.keyId],
     ['namespaces', status.namespaces.join(', ')],
     ['queued', String(status.queued)],
     ['in flight', `${status.inFlight} of ${client.config.maxConcurrent}`],
     ['transport', transportText(client)],
-    ['worker', WORKER_TEXTS[client.worker]],
+    ['worker', WORKER_TEXTS[client.address.worker]],
     ['circuit', circuit, client.breaker.state === 'closed' ? 'good' : 'bad'],
     ['clock offset', `${status.clockOffsetSeconds} s`],
   ];
+}
+
+function addressFact({ url, isCurrent, trouble, circuit }: AddressStatus, place: number): Fact {
+  const parts = [
+    trouble === null ? 'well' : `not well: ${trouble}`,
+    ...(circuit === 'closed' ? [] : [`circuit ${circuit}`]),
+    ...(isCurrent ? ['calls go here'] : []),
+  ];
+  return [`address ${place + 1}`, `${url}: ${parts.join('; ')}`, trouble === null ? 'good' : 'warning'];
 }
 
 const WORKER_TEXTS: Readonly<Record<WorkerState, string>> = {
@@ -92,7 +129,7 @@ const WORKER_TEXTS: Readonly<Record<WorkerState, string>> = {
   off: "off: calls go out from the game's thread",
 };
 
-function transportText({ transport, config }: ApiClient): string {
+function transportText({ address: { transport }, config }: ApiClient): string {
   if (transport === 'stream') return 'stream';
   return config.transport === 'auto' ? 'POST; a stream opens once the sidecar has answered, if it offers one' : 'POST';
 }

@@ -14,6 +14,12 @@ export interface Configuration {
   readonly warnings: readonly string[];
 }
 
+/** The same for each address of the API, the nearest first. */
+export function configurationsOf(configuration: Configuration): Configuration[] {
+  const { config } = configuration;
+  return config.targets.map((target) => ({ ...configuration, config: { ...config, target } }));
+}
+
 /** A value that stands in place of a field of `database.json`. */
 export interface ConfigOverride {
   readonly field: string;

@@ -34,6 +34,9 @@ export type WorkerMode = 'auto' | 'off';
 
 /** `vfs/database.json` for an API at an address, checked and complete (contract section 8). */
 export interface DatabaseConfig extends CallSettings {
+  /** Every address of the API, the nearest first. */
+  readonly targets: readonly Target[];
+  /** Address that is spoken of: the nearest, if not said otherwise. */
   readonly target: Target;
   /** As written: relative to the folder of the file. */
   readonly secretFile: string | null;
@@ -73,6 +76,8 @@ export const SIDECAR_FIELDS = ['mode', 'node', 'folder'];
 /** Id of a key that needs no name: the sidecar has only this one. */
 const EMBEDDED_KEY_ID = 'local';
 const SIDECAR = 'sidecar.';
+/** More would only lengthen the time until a call ends. */
+const MAX_ADDRESSES = 8;
 const HOST_NAME = /^[a-z0-9._:-]+$/i;
 /** Longest text that V8 holds; an answer beyond it could not be read at all. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024 - 1024;
@@ -94,15 +99,16 @@ export function parseDatabaseConfig(
 }
 
 function parseExternal(fields: Fields, sidecar: Fields): DatabaseConfig {
-  const target = parseTarget(fields.text('url'));
+  const targets = parseTargets(fields);
   sidecar.refuseOthers(['mode']);
   return {
-    target,
+    targets,
+    target: targets[0],
     keyId: parseKeyId(fields.text('keyId'), fields),
     secretFile: fields.optionalText('secretFile'),
     namespaces: parseNamespaces(fields),
     ...parseLimits(fields),
-    allowedHosts: parseAllowedHosts(fields, target),
+    allowedHosts: parseAllowedHosts(fields, targets),
     caFile: fields.optionalText('caFile'),
   };
 }
@@ -110,10 +116,11 @@ function parseExternal(fields: Fields, sidecar: Fields): DatabaseConfig {
 /** Fields of an address may stay in the file, so that changing the mode is one line. */
 function parseEmbedded(fields: Fields, sidecar: Fields): EmbeddedConfig {
   sidecar.refuseOthers(SIDECAR_FIELDS);
-  for (const unused of ['url', 'secretFile', 'caFile']) {
+  for (const unused of ['secretFile', 'caFile']) {
     fields.optionalText(unused);
   }
-  parseAllowedHosts(fields, null);
+  if (!fields.isList('url')) fields.optionalText('url');
+  parseAllowedHosts(fields, []);
   return {
     target: null,
     node: sidecar.optionalText('node') ?? 'node',
@@ -129,7 +136,18 @@ export function configAt({ keyId, ...embedded }: EmbeddedConfig, address: string
   const { namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport, worker } = embedded;
   const target = parseTarget(address);
   return Object.freeze({
-    ...{ target, keyId, namespaces, timeoutMs, maxConcurrent, maxAnswerBytes, slowCallMs, transport, worker },
+    ...{
+      targets: [target],
+      target,
+      keyId,
+      namespaces,
+      timeoutMs,
+      maxConcurrent,
+      maxAnswerBytes,
+      slowCallMs,
+      transport,
+      worker,
+    },
     secretFile: null,
     allowedHosts: [target.host],
     caFile: null,
@@ -221,9 +239,27 @@ function parseEmbeddedNamespaces(fields: Fields): ReadonlySet<string> {
   return new Set(names === undefined || names.length === 0 ? ['*'] : names);
 }
 
-function parseAllowedHosts(fields: Fields, target: Target | null): readonly string[] {
+/** An address, or a list of them. */
+function parseTargets(fields: Fields): readonly [Target, ...Target[]] {
+  if (!fields.isList('url')) return [parseTarget(fields.text('url'))];
+  const urls = fields.texts('url', 'text', () => true) ?? [];
+  const [first, ...others] = urls.map((url, index) => parseTarget(url, `url[${index}]`));
+  if (first === undefined || urls.length > MAX_ADDRESSES) {
+    throw fields.wrong('url', `an address, or a list of 1 to ${MAX_ADDRESSES} addresses`, urls);
+  }
+  const targets = [first, ...others] as const;
+  for (const [index, { url }] of targets.entries()) {
+    const same = targets.findIndex((target) => target.url === url);
+    if (same !== index)
+      throw new ConfigError(`url[${index}]: expected another address than url[${same}], got the same`);
+  }
+  return [...targets];
+}
+
+function parseAllowedHosts(fields: Fields, targets: readonly Target[]): readonly string[] {
   const hosts = fields.texts('allowedHosts', 'host name without port', (host) => isHostName(host));
-  return hosts?.map((host) => host.toLowerCase()) ?? (target !== null && isLoopback(target.host) ? [target.host] : []);
+  if (hosts !== undefined) return hosts.map((host) => host.toLowerCase());
+  return [...new Set(targets.map(({ host }) => host).filter(isLoopback))];
 }
 
 /** A colon stands in an IPv6 address only; in anything else it would be a port. */

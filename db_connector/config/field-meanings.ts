@@ -3,7 +3,7 @@
  * `FIELDS` have the same fields.
  */
 export const CONNECTOR_MEANINGS: Readonly<Record<string, string>> = {
-  url: 'address of the sidecar; not used with an embedded sidecar',
+  url: 'address of the sidecar, or a list of addresses, the nearest first ([cluster.md](cluster.md)); not used with an embedded sidecar',
   keyId: 'a `kid` of `sidecar.json`; with an embedded sidecar `local` if omitted',
   secretFile: 'file of the secret; `DB_CONNECTOR_SECRET` has priority',
   namespaces: "namespaces that this server's bundles may use; with an embedded sidecar all if omitted",

@@ -66,6 +66,10 @@ export class Fields {
     });
   }
 
+  isList(name: string): boolean {
+    return Array.isArray(this.#section[name]);
+  }
+
   /** An empty section if it is left out. */
   section(name: string): Fields {
     const value = this.#section[name];

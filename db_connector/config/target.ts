@@ -21,30 +21,31 @@ export function isLoopback(host: string): boolean {
 /**
  * Reads `url`: `http://…`, `https://…` without path, `unix:/path` or `unix:\\.\pipe\NAME`.
  *
+ * @param field named by errors
  * @throws ConfigError; the address itself is never quoted, since a password may stand in it
  */
-export function parseTarget(text: string): Target {
+export function parseTarget(text: string, field = 'url'): Target {
   if (text.startsWith('unix:')) {
     const socketPath = text.slice('unix:'.length);
     const isAbsolute = socketPath.startsWith('/') || socketPath.startsWith(PIPE);
     if (!isAbsolute || socketPath.includes('\0')) {
-      throw new ConfigError('url: expected an absolute path after unix:, got another text');
+      throw new ConfigError(`${field}: expected an absolute path after unix:, got another text`);
     }
     return { url: text, origin: 'http://localhost', host: '', socketPath };
   }
-  return parseHttpTarget(text);
+  return parseHttpTarget(text, field);
 }
 
-function parseHttpTarget(text: string): Target {
+function parseHttpTarget(text: string, field: string): Target {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new ConfigError('url: expected http://HOST:PORT, https://HOST:PORT or unix:/PATH, got another text');
+    throw new ConfigError(`${field}: expected http://HOST:PORT, https://HOST:PORT or unix:/PATH, got another text`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('url: expected no user information, got some');
+    throw new ConfigError(`${field}: expected no user information, got some`);
   }
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    throw new ConfigError('url: expected nothing after the port, got a path or a query');
+    throw new ConfigError(`${field}: expected nothing after the port, got a path or a query`);
   }
   return { url: url.origin, origin: url.origin, host: url.hostname.replace(/^\[|\]$/g, ''), socketPath: null };
 }

@@ -68,16 +68,18 @@ export class ConfigurationLoader {
     const previous = this.#keeper;
     this.#keeper = null;
     const clockIsSet = this.#options.connector.configure(configuration);
+    const [nearest, ...others] = config.targets.map(({ url }) => url);
+    const instead = others.length === 0 ? '' : ` (to ${others.join(', then ')} if it is not well)`;
     say(
-      `calls go to ${config.target.url} with key ${config.keyId}, namespaces ${[...config.namespaces].join(', ')}`,
+      `calls go to ${nearest}${instead} with key ${config.keyId}, namespaces ${[...config.namespaces].join(', ')}`,
       'good',
     );
     for (const warning of configuration.warnings) {
       say(warning, 'warning');
     }
-    if (!isHostAllowed(config)) {
-      say(`the host ${config.target.host} is not in allowedHosts: every call ends with network`, 'bad');
-    }
+    const strangers = config.targets.filter((target) => !isHostAllowed({ ...config, target }));
+    const result = strangers.length < config.targets.length ? 'no call goes there' : 'every call ends with network';
+    for (const { host } of strangers) say(`the host ${host} is not in allowedHosts: ${result}`, 'bad');
     await Promise.all([clockIsSet, previous?.stop()]);
   }
 

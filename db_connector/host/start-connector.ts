@@ -18,7 +18,7 @@ import type { Host } from './host.ts';
 export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promise<void> {
   const { log } = host;
   const links = new LinkOpener(host.worker, timers, log);
-  const connector = new Connector({ timers, log, openLink: (configuration) => links.open(configuration) });
+  const connector = new Connector({ timers, log, openLinks: (configuration) => links.open(configuration) });
   const source = { ...host, file: host.configFile };
   const loader = new ConfigurationLoader({ connector, source, place: host.embedded, timers, log });
   const stop = async () => void (await Promise.all([connector.stop(), loader.stop()]));

@@ -1,9 +1,9 @@
-import type { ApiLink, WorkerState } from '../client/api-link.ts';
-import { SignedLink } from '../client/signed-link.ts';
-import { openTransport } from '../client/stream-transport.ts';
+import type { ApiLink } from '../client/api-link.ts';
+import { openLinks } from '../client/open-links.ts';
 import type { Timers } from '../client/timers.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { Say } from '../config/say.ts';
+import { LinkThread } from './link-thread.ts';
 import { WorkerLink } from './worker-link.ts';
 import type { WorkerPlace } from './worker-place.ts';
 
@@ -20,19 +20,17 @@ export class LinkOpener {
     this.#log = log;
   }
 
-  open(configuration: Configuration): ApiLink {
+  /** In the order of the addresses. */
+  open(configuration: Configuration): readonly ApiLink[] {
     const code = configuration.config.worker === 'off' ? null : this.#place.code;
-    if (code === null) return this.#inThread(configuration, 'off');
+    if (code === null) return openLinks(configuration, this.#timers, 'off');
     try {
-      return new WorkerLink({ configuration, code, timers: this.#timers, log: this.#log });
+      const thread = new LinkThread({ configuration, code, timers: this.#timers, log: this.#log });
+      return configuration.config.targets.map((_, address) => new WorkerLink(thread, address));
     } catch (error) {
       this.#tell(error);
-      return this.#inThread(configuration, 'denied');
+      return openLinks(configuration, this.#timers, 'denied');
     }
-  }
-
-  #inThread(configuration: Configuration, worker: WorkerState): SignedLink {
-    return new SignedLink(configuration, this.#timers, openTransport(configuration, this.#timers), worker);
   }
 
   /** Once: a reload changes nothing of it. */

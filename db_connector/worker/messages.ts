@@ -18,7 +18,9 @@ export type Order =
     }
   /** Attempts of one tick, `CALL_FIELDS` fields each. */
   | { readonly kind: 'calls'; readonly fields: readonly Field[] }
-  | { readonly kind: 'probe'; readonly id: number }
+  | { readonly kind: 'probe'; readonly id: number; readonly address: number }
+  /** Calls go to this address from now on; the first from the beginning. */
+  | { readonly kind: 'choose'; readonly address: number }
   | { readonly kind: 'ping' };
 
 /** From the worker to the game's thread. */
@@ -29,14 +31,20 @@ export type Report =
   | { readonly kind: 'fault'; readonly id: number; readonly problem: string }
   | { readonly kind: 'probed'; readonly id: number; readonly seconds: number }
   | { readonly kind: 'notProbed'; readonly id: number; readonly reason: string }
-  | { readonly kind: 'transport'; readonly name: Transport['name'] }
+  | { readonly kind: 'transport'; readonly address: number; readonly name: Transport['name'] }
   | { readonly kind: 'pong' };
 
-export const CALL_FIELDS = 6;
+export const CALL_FIELDS = 7;
 export const END_FIELDS = 11;
 
-export function pushCall(fields: Field[], id: number, { path, payload, isLong, ts, timeoutMs }: Attempt): void {
-  fields.push(id, path, payload, isLong, ts, timeoutMs);
+/** @param address place in the list of addresses */
+export function pushCall(
+  fields: Field[],
+  id: number,
+  address: number,
+  { path, payload, isLong, ts, timeoutMs }: Attempt,
+): void {
+  fields.push(id, path, payload, isLong, ts, timeoutMs, address);
 }
 
 /** The call that begins at a place of the list. */
@@ -48,6 +56,7 @@ export function callAt(fields: readonly Field[], at: number) {
     isLong: fields[at + 3] as boolean,
     ts: fields[at + 4] as number,
     timeoutMs: fields[at + 5] as number,
+    address: fields[at + 6] as number,
   };
 }
 

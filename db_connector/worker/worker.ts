@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { type ApiRequest, Attempt } from '../client/attempt.ts';
+import { openLinks } from '../client/open-links.ts';
 import type { Outcome } from '../client/outcome.ts';
-import { SignedLink } from '../client/signed-link.ts';
-import { openTransport } from '../client/stream-transport.ts';
+import type { SignedLink } from '../client/signed-link.ts';
 import { SYSTEM_TIMERS } from '../client/timers.ts';
 import type { ServerTiming } from '../protocol/server-timing.ts';
 import { SigningKey } from '../protocol/signing.ts';
@@ -14,8 +14,9 @@ const GATHER_MS = 1;
 /** The worker's side: makes attempts, and reports their ends in as few messages as it can. */
 class AttemptWorker {
   readonly #port: MessagePort;
-  #link: SignedLink | null = null;
-  #transport = 'post';
+  /** In the order of the addresses. */
+  #links: readonly SignedLink[] = [];
+  readonly #transports: string[] = [];
   #underWay = 0;
   #ends: Field[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -47,7 +48,10 @@ class AttemptWorker {
         for (let at = 0; at < order.fields.length; at += CALL_FIELDS) this.#attempt(callAt(order.fields, at));
         return;
       case 'probe':
-        this.#probe(order.id);
+        this.#probe(order.id, order.address);
+        return;
+      case 'choose':
+        for (const [address, link] of this.#links.entries()) link.setChosen(address === order.address);
         return;
       case 'ping':
         this.#report({ kind: 'pong' });
@@ -60,21 +64,20 @@ class AttemptWorker {
   #open({ config, ca, key }: Extract<Order, { kind: 'open' }>): void {
     const configuration = { config, ca, key: new SigningKey(key), warnings: [] };
     key.fill(0);
-    const transport = openTransport(configuration, SYSTEM_TIMERS, (name) => {
-      if (name !== this.#transport) this.#report({ kind: 'transport', name });
-      this.#transport = name;
+    this.#links = openLinks(configuration, SYSTEM_TIMERS, 'off', (address, name) => {
+      if (name !== (this.#transports[address] ?? 'post')) this.#report({ kind: 'transport', address, name });
+      this.#transports[address] = name;
     });
-    this.#link = new SignedLink(configuration, SYSTEM_TIMERS, transport);
     this.#report({ kind: 'pong' });
   }
 
   #attempt(call: ReturnType<typeof callAt>): void {
     this.#underWay += 1;
-    this.#link?.attempt(new WorkerAttempt(this, call));
+    this.#links[call.address]?.attempt(new WorkerAttempt(this, call));
   }
 
-  #probe(id: number): void {
-    this.#link?.probe().then(
+  #probe(id: number, address: number): void {
+    this.#links[address]?.probe().then(
       (seconds) => this.#report({ kind: 'probed', id, seconds }),
       (error: Error) => this.#report({ kind: 'notProbed', id, reason: error.message }),
     );

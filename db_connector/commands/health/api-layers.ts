@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../client/api-client.ts';
+import type { ApiAddress } from '../../client/api-address.ts';
 import type { Result } from '../../client/outcome.ts';
 import type { Timers } from '../../client/timers.ts';
 import { OPERATIONS, type OperationName } from '../../protocol/operations.ts';
@@ -14,20 +14,20 @@ interface Answer {
 }
 
 /** The layers that are asked over HTTP. Attempts that nothing counts: no queue, no retry, no circuit breaker. */
-export function apiLayers(client: ApiClient, timers: Timers): Layer[] {
+export function apiLayers(address: ApiAddress, timers: Timers): Layer[] {
   const answer: Answer = { facts: null };
   return [
-    { name: 'clock', look: () => lookAtClock(client, timers) },
-    { name: 'signature', look: () => lookAtSignature(client, timers, answer) },
-    { name: 'permissions', look: () => lookAtPermissions(client) },
+    { name: 'clock', look: () => lookAtClock(address, timers) },
+    { name: 'signature', look: () => lookAtSignature(address, timers, answer) },
+    { name: 'permissions', look: () => lookAtPermissions(address) },
     { name: 'database', look: () => lookAtDatabase(answer) },
     { name: 'write buffer', look: () => (answer.facts === null ? notAsked() : lookAtWriteBuffer(answer.facts)) },
   ];
 }
 
-async function lookAtClock(client: ApiClient, timers: Timers): Promise<Finding> {
+async function lookAtClock(address: ApiAddress, timers: Timers): Promise<Finding> {
   try {
-    const offset = (await client.probeSeconds()) - Math.floor(timers.now() / 1000);
+    const offset = (await address.probeSeconds()) - Math.floor(timers.now() / 1000);
     const ahead = `${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'} this machine's`;
     if (Math.abs(offset) <= 1) return well("the API's clock agrees with this machine's");
     if (Math.abs(offset) <= MAX_SKEW_SECONDS) return well(`the API's clock is ${ahead}: corrected`);
@@ -43,10 +43,10 @@ async function lookAtClock(client: ApiClient, timers: Timers): Promise<Finding> 
   }
 }
 
-async function lookAtSignature(client: ApiClient, timers: Timers, answer: Answer): Promise<Finding> {
+async function lookAtSignature(address: ApiAddress, timers: Timers, answer: Answer): Promise<Finding> {
   const begunAt = timers.elapsed();
-  const result = await ask(client, 'health', {});
-  const by = `${client.transport === 'stream' ? 'the stream' : 'POST'}${client.worker === 'running' ? ', by the worker' : ''}`;
+  const result = await ask(address, 'health', {});
+  const by = `${address.transport === 'stream' ? 'the stream' : 'POST'}${address.worker === 'running' ? ', by the worker' : ''}`;
   const took = `${Math.round(timers.elapsed() - begunAt)} ms`;
   if (result.state === 'ok') {
     answer.facts = parseOrNull(result.json);
@@ -54,7 +54,7 @@ async function lookAtSignature(client: ApiClient, timers: Timers, answer: Answer
   }
   if (result.status !== 0 && result.code === 'forbidden')
     return well(`accepted in ${took}; the key may not use health`);
-  return signatureFault(result, client.config.keyId);
+  return signatureFault(result, address.config.keyId);
 }
 
 function signatureFault(result: Result, keyId: string): Finding {
@@ -78,17 +78,17 @@ function signatureFault(result: Result, keyId: string): Finding {
 }
 
 /** `schema.describe` changes nothing, and a namespace that was not declared yet is no fault. */
-async function lookAtPermissions(client: ApiClient): Promise<Finding> {
+async function lookAtPermissions(address: ApiAddress): Promise<Finding> {
   const refused: string[] = [];
-  for (const namespace of client.config.namespaces) {
-    const result = await ask(client, 'schema.describe', { namespace });
+  for (const namespace of address.config.namespaces) {
+    const result = await ask(address, 'schema.describe', { namespace });
     // The API names which of the two it is; a key need not have the right to describe.
     if (result.code === 'forbidden' && messageOf(result).includes('namespace')) refused.push(namespace);
   }
-  if (refused.length === 0) return well(`the key may use ${[...client.config.namespaces].join(', ')}`);
+  if (refused.length === 0) return well(`the key may use ${[...address.config.namespaces].join(', ')}`);
   return broken(
     `forbidden: namespace ${refused.join(', ')}`,
-    `give key ${client.config.keyId} the namespace in the sidecar's sidecar.json, and start the sidecar again`,
+    `give key ${address.config.keyId} the namespace in the sidecar's sidecar.json, and start the sidecar again`,
   );
 }
 
@@ -115,9 +115,9 @@ function notAsked(): Finding {
   return well('not known: the key may not use health');
 }
 
-function ask(client: ApiClient, operation: OperationName, payload: object): Promise<Result> {
+function ask(address: ApiAddress, operation: OperationName, payload: object): Promise<Result> {
   const { path } = OPERATIONS[operation];
-  return client.attemptOnce({ path, payload: JSON.stringify(payload), timeoutMs: null });
+  return address.attemptOnce({ path, payload: JSON.stringify(payload), timeoutMs: null });
 }
 
 function messageOf({ json }: Result): string {

@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Target } from '#connector/config/target.ts';
 import type { Connector } from '../../calls/connector.ts';
+import type { ApiAddress } from '../../client/api-address.ts';
 import type { ApiClient } from '../../client/api-client.ts';
 import type { Timers } from '../../client/timers.ts';
 import { isHostAllowed } from '../../config/database-config.ts';
@@ -15,18 +16,42 @@ const OWN_SIDECAR =
   'the lines above on this console and the log in the data folder tell more; db-reload starts it again';
 const RELOAD = 'fix that, then type db-reload';
 
-/** All layers, from the file here to the write buffer there (contract section 8, "Commands"). */
-export function layersOf(connector: Connector, timers: Timers): Layer[] {
+/** Layers on the way to one address. */
+export interface Walk {
+  /** Null if there is only this walk. */
+  readonly title: string | null;
+  readonly layers: readonly Layer[];
+}
+
+/** All layers, from the file here to the write buffer there (contract section 8, "Commands"); one walk for each address. */
+export function walksOf(connector: Connector, timers: Timers): Walk[] {
   const { client, reason } = connector;
-  if (connector.isHolding) return [{ name: 'sidecar', look: () => broken(reason, OWN_SIDECAR) }];
-  if (client === null) return [{ name: 'configuration', look: () => unconfigured(reason) }, secretLayer(reason)];
+  if (connector.isHolding) return only([{ name: 'sidecar', look: () => broken(reason, OWN_SIDECAR) }]);
+  if (client === null) return only([{ name: 'configuration', look: () => unconfigured(reason) }, secretLayer(reason)]);
+  const { addresses } = client;
+  return addresses.map((address, place) => ({
+    title: addresses.length === 1 ? null : titleOf(address, place, client),
+    layers: layersOf(address, reason, timers),
+  }));
+}
+
+function only(layers: readonly Layer[]): Walk[] {
+  return [{ title: null, layers }];
+}
+
+function titleOf(address: ApiAddress, place: number, client: ApiClient): string {
+  const use = address === client.address ? 'calls go here' : 'in reserve';
+  return `address ${place + 1} of ${client.addresses.length}: ${address.config.target.url}, ${use}`;
+}
+
+function layersOf(address: ApiAddress, reason: string, timers: Timers): Layer[] {
   return [
-    { name: 'configuration', look: () => configured(client, reason) },
+    { name: 'configuration', look: () => configured(address, reason) },
     secretLayer(''),
-    { name: 'address', look: () => lookAtAddress(client) },
-    { name: 'TCP', look: () => lookAtTcp(client) },
-    ...(client.config.target.origin.startsWith('https:') ? [{ name: 'TLS', look: () => lookAtTls(client) }] : []),
-    ...apiLayers(client, timers),
+    { name: 'address', look: () => lookAtAddress(address) },
+    { name: 'TCP', look: () => lookAtTcp(address) },
+    ...(address.config.target.origin.startsWith('https:') ? [{ name: 'TLS', look: () => lookAtTls(address) }] : []),
+    ...apiLayers(address, timers),
   ];
 }
 
@@ -34,7 +59,7 @@ function unconfigured(reason: string): Finding {
   return SECRET.test(reason) ? well('database.json is read') : broken(`not configured: ${reason}`, RELOAD);
 }
 
-function configured({ config }: ApiClient, reason: string): Finding {
+function configured({ config }: ApiAddress, reason: string): Finding {
   const said = `${config.target.url}, key ${config.keyId}, namespaces ${[...config.namespaces].join(', ')}`;
   return reason === '' ? well(said) : well(said, `this is the running one; the newer file cannot be used: ${reason}`);
 }
@@ -43,7 +68,7 @@ function secretLayer(reason: string): Layer {
   return { name: 'secret', look: () => (reason === '' ? well('is there, and long enough') : broken(reason, RELOAD)) };
 }
 
-async function lookAtAddress({ config }: ApiClient): Promise<Finding> {
+async function lookAtAddress({ config }: ApiAddress): Promise<Finding> {
   const { host, socketPath } = config.target;
   if (!isHostAllowed(config)) {
     return broken(
@@ -59,7 +84,7 @@ async function lookAtAddress({ config }: ApiClient): Promise<Finding> {
   }
 }
 
-async function lookAtTcp({ config: { target } }: ApiClient): Promise<Finding> {
+async function lookAtTcp({ config: { target } }: ApiAddress): Promise<Finding> {
   const failure = await probeTcp(target);
   return failure === null ? well(`${target.url} takes connections`) : tcpFault(target.url, failure);
 }
@@ -86,9 +111,9 @@ function tcpFault(url: string, { code, message }: NonNullable<ProbeFailure>): Fi
   }
 }
 
-async function lookAtTls(client: ApiClient): Promise<Finding> {
-  const { target } = client.config;
-  const failure = await probeTls(target, client.ca);
+async function lookAtTls(address: ApiAddress): Promise<Finding> {
+  const { target } = address.config;
+  const failure = await probeTls(target, address.ca);
   return failure === null ? well('the certificate is trusted') : tlsFault(failure);
 }
 

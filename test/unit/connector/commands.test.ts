@@ -50,6 +50,16 @@ describe('db-status', () => {
       transport: 'post',
       worker: IS_IN_WORKER ? 'running' : 'off',
       clockOffsetSeconds: expect.any(Number),
+      addresses: [
+        {
+          url: api.url,
+          isCurrent: true,
+          trouble: null,
+          circuit: 'closed',
+          transport: 'post',
+          clockOffsetSeconds: expect.any(Number),
+        },
+      ],
       callers: [{ caller: 'shop', calls: 5, errors: 0, refused: 0, p95Ms: 0 }],
     });
   });

@@ -13,6 +13,8 @@ import { external } from './scripted.ts';
 
 const MINIMAL = { url: 'http://127.0.0.1:20771', keyId: 'local', namespaces: ['game'] };
 
+const API = { url: 'http://127.0.0.1:20771', origin: 'http://127.0.0.1:20771', host: '127.0.0.1', socketPath: null };
+
 function parse(changes: object) {
   return parseDatabaseConfig(JSON.stringify({ ...MINIMAL, ...changes }));
 }
@@ -20,7 +22,8 @@ function parse(changes: object) {
 describe('database.json', () => {
   it('has defaults for what is left out', () => {
     expect(parseDatabaseConfig(JSON.stringify(MINIMAL))).toEqual({
-      target: { url: 'http://127.0.0.1:20771', origin: 'http://127.0.0.1:20771', host: '127.0.0.1', socketPath: null },
+      target: API,
+      targets: [API],
       keyId: 'local',
       secretFile: null,
       namespaces: new Set(['game']),
@@ -33,6 +36,18 @@ describe('database.json', () => {
       worker: 'auto',
       caFile: null,
     });
+  });
+
+  it('takes a list of addresses, the nearest first, and allows by default those of this machine', () => {
+    const url = ['unix:/run/sidecar', 'http://127.0.0.1:2', 'http://10.0.0.2:3', 'http://LOCALHOST:4'];
+    const { target, targets, allowedHosts } = external(parse({ url }));
+    expect(targets.map((one) => one.url)).toEqual([...url.slice(0, 3), 'http://localhost:4']);
+    expect(target).toBe(targets[0]);
+    expect(allowedHosts).toEqual(['127.0.0.1', 'localhost']);
+  });
+
+  it('ignores a list of addresses for an embedded sidecar, as it does a single one', () => {
+    expect(parse({ url: ['http://a', 'http://b'], sidecar: { mode: 'embedded' } }).target).toBeNull();
   });
 
   it('takes a named pipe of Windows for a socket', () => {
@@ -62,6 +77,21 @@ describe('database.json', () => {
     [{ url: 'http://127.0.0.1/api' }, 'url: expected nothing after the port, got a path or a query'],
     [{ url: 'http://127.0.0.1/?a' }, 'url: expected nothing after the port, got a path or a query'],
     [{ url: 'unix:relative' }, 'url: expected an absolute path after unix:, got another text'],
+    [{ url: [] }, 'url: expected an address, or a list of 1 to 8 addresses, got an empty list'],
+    [
+      { url: Array.from({ length: 9 }, (_, n) => `http://127.0.0.${n + 1}`) },
+      'url: expected an address, or a list of 1 to 8 addresses, got a list',
+    ],
+    [{ url: ['http://127.0.0.1:1', 7] }, 'url[1]: expected a text, got 7'],
+    [
+      { url: ['http://127.0.0.1:1', 'ftp://x'] },
+      'url[1]: expected http://HOST:PORT, https://HOST:PORT or unix:/PATH, got another text',
+    ],
+    [{ url: ['http://a:hunter2@127.0.0.1'] }, 'url[0]: expected no user information, got some'],
+    [
+      { url: ['http://127.0.0.1:80', 'http://10.0.0.1', 'http://127.0.0.1'] },
+      'url[2]: expected another address than url[0], got the same',
+    ],
     [{ keyId: '' }, 'keyId: expected a text, got an empty text'],
     [{ keyId: 'a b' }, 'keyId: expected 1 to 64 letters, digits, dots, hyphens or underscores, got another text'],
     [{ namespaces: undefined }, 'namespaces: expected a list of at least one namespace name, got nothing'],

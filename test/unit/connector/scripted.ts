@@ -5,7 +5,7 @@ import type { ExchangeEnd } from '#connector/client/exchange.ts';
 import { SignedLink } from '#connector/client/signed-link.ts';
 import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
 import type { Transport } from '#connector/client/transport.ts';
-import type { Configuration } from '#connector/config/configuration.ts';
+import { type Configuration, configurationsOf } from '#connector/config/configuration.ts';
 import { type DatabaseConfig, type EmbeddedConfig, parseDatabaseConfig } from '#connector/config/database-config.ts';
 import { importSecret } from '#protocol/signing.ts';
 import { type DbResult, SECRET, type Ticket } from '#support/connector-rig.ts';
@@ -33,6 +33,7 @@ export class ScriptedTransport implements Transport {
   /** Signed requests for the time. */
   readings = 0;
   destroyed = false;
+  isChosen = true;
 
   async get(): Promise<ExchangeEnd> {
     this.probes += 1;
@@ -58,6 +59,10 @@ export class ScriptedTransport implements Transport {
     });
   }
 
+  setChosen(isChosen: boolean): void {
+    this.isChosen = isChosen;
+  }
+
   async destroy(): Promise<void> {
     this.destroyed = true;
   }
@@ -78,18 +83,19 @@ export function external(config: DatabaseConfig | EmbeddedConfig): DatabaseConfi
   return config;
 }
 
-/** A connector over scripted transports, one for each configuration. */
+/** A connector over scripted transports, one for each address of each configuration. */
 export class Stage {
   readonly lines: string[] = [];
   readonly transports: ScriptedTransport[] = [];
   readonly connector = new Connector({
     timers: SYSTEM_TIMERS,
     log: (line) => this.lines.push(line),
-    openLink: (configured) => {
-      const transport = new ScriptedTransport();
-      this.transports.push(transport);
-      return new SignedLink(configured, SYSTEM_TIMERS, transport);
-    },
+    openLinks: (configured) =>
+      configurationsOf(configured).map((one) => {
+        const transport = new ScriptedTransport();
+        this.transports.push(transport);
+        return new SignedLink(one, SYSTEM_TIMERS, transport);
+      }),
   });
 
   readonly #exports = new Exports(this.connector, { read: () => null, write: (bytes) => bytes });
