@@ -42,6 +42,7 @@ const ISOLATED_TESTS = [
   'test/unit/owner-only.test.ts',
   'test/unit/security/nonce-store.test.ts',
   'test/panel/setup/install-standalone.test.ts',
+  'test/panel/{backups,browser}/backups.test.ts',
 ];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 const COMPILE_CACHE = './test/support/compile-cache.ts';

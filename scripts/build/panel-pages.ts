@@ -25,6 +25,7 @@ const FIRST_AREAS: readonly string[] = ['common', 'sign-in', 'setup'];
 const TOOL_AREAS: readonly string[] = [
   'tools',
   'install',
+  'backups',
   'jobs',
   'sources',
   'source-accounts',

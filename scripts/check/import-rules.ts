@@ -34,6 +34,7 @@ const PANEL_PARTS = [
     ...[
       'accounts',
       'audit',
+      'backups',
       'bridge',
       'bundles',
       'charts',
@@ -347,6 +348,11 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/panel/server-updates/',
     zones: [...PANEL, ...['http', 'jobs', 'settings', 'work'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
+  },
+  {
+    path: 'sidecar/panel/backups/',
+    zones: [...PANEL, 'sidecar/panel/http/', 'sidecar/panel/jobs/', 'sidecar/backup/', 'sidecar/moving/'],
     packages: [],
   },
   {

@@ -98,11 +98,15 @@ export class BackupDesk {
     return { backups, drill, remote: remote?.state ?? null };
   }
 
-  /** In a process of its own. A place off the machine that failed stands in the result. @throws BackupBusy, MoveRefused */
-  async make(): Promise<MadeAndSent> {
+  /**
+   * In a process of its own. A place off the machine that failed stands in the result.
+   *
+   * @param options `keepsAll`: no older local backup is deleted. @throws BackupBusy, MoveRefused
+   */
+  async make({ keepsAll = false }: { readonly keepsAll?: boolean } = {}): Promise<MadeAndSent> {
     const { config } = this.#parts;
-    const keep = String(config.backup.keep);
-    const ended = await this.#run(['backup', '--config', config.file, '--json', '--keep', keep]);
+    const keep = keepsAll ? [] : ['--keep', String(config.backup.keep)];
+    const ended = await this.#run(['backup', '--config', config.file, '--json', ...keep]);
     if (ended.output === '') throw refusalOf(ended);
     return JSON.parse(ended.output) as MadeAndSent;
   }

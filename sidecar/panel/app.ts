@@ -10,6 +10,7 @@ import type { StaticPages } from './http/static-pages.ts';
 import { type ConnectionBounds, HEAD_TIMES, OpenConnections } from './open-connections.ts';
 import { PanelError } from './panel-error.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { backupRoutes } from './routes/backups.ts';
 import { bridgeRoutes } from './routes/bridge.ts';
 import { bundleToolsRoutes } from './routes/bundle-tools.ts';
 import { bundleRoutes } from './routes/bundles.ts';
@@ -60,6 +61,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...logsRoutes(services),
     ...chartsRoutes(services),
     ...databaseRoutes(services),
+    ...backupRoutes(services),
     ...updatesRoutes(services),
     ...serverUpdatesRoutes(services),
   ];

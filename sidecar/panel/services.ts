@@ -10,6 +10,8 @@ import { PasswordHasher } from './accounts/password-hasher.ts';
 import { Sessions } from './accounts/sessions.ts';
 import { AttemptLimit } from './attempt-limit.ts';
 import { AuditLog } from './audit/audit-log.ts';
+import { defineBackupJobs } from './backups/backup-jobs.ts';
+import { Backups } from './backups/backups.ts';
 import { Bridge } from './bridge/bridge.ts';
 import { BridgeDiagnostics } from './bridge/bridge-log.ts';
 import { BundleMarks } from './bundles/bundle-marks.ts';
@@ -81,6 +83,8 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const jobs = createJobs({ store, trouble, settings, accounts: people.accounts, folder: toolsFolder(config), now });
   jobs.onChange((job, access) => events.publishJob(job, access));
   const updates = createUpdates({ base, store, settings, jobs, serverStatus: status });
+  defineBackupJobs(jobs, base.backups);
+  const backups = new Backups(base.backups, jobs);
   const quarantined = async () => (await watchers.quarantineDesk.read()).objects;
   const installing = { store, trouble, settings, bundles, jobs, quarantined, now };
   const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
@@ -106,7 +110,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       gates,
       uploads,
     },
-    ...{ serverConfig },
+    ...{ serverConfig, backups },
     ...sources,
     ...createTrash({
       ...sources,

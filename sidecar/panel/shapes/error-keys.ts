@@ -178,6 +178,12 @@ export const ERROR_STATUS = {
   'database.refused': 409,
   'database.failed': 503,
 
+  'backups.busy': 409,
+  'backups.refused': 409,
+  'backups.namespace': 400,
+  'backups.as': 400,
+  'backups.confirm': 400,
+
   'bridge.enabled': 400,
   'bridge.port': 400,
   'bridge.retentionDays': 400,

@@ -7,6 +7,7 @@ export const PAGES = {
   bundles: ['bundles.read'],
   logs: ['logs.read', 'console.read'],
   database: ['database.read'],
+  backups: ['backups.read'],
   // Everybody chooses the language there.
   settings: [],
   accounts: ['users.manage'],

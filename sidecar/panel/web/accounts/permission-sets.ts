@@ -5,7 +5,7 @@ export const PERMISSION_GROUPS = {
   server: ['server.start', 'server.stop', 'server.restart', 'server.force-stop'],
   console: ['console.read', 'console.write', 'logs.read'],
   bundles: ['bundles.read', 'bundles.start', 'bundles.stop', 'bundles.restart'],
-  database: ['database.read', 'database.write'],
+  database: ['database.read', 'database.write', 'backups.read', 'backups.make', 'backups.restore'],
   panel: ['settings.write', 'users.manage'],
   tools: [
     'bundles.tags',
@@ -32,7 +32,13 @@ export const GROUP_NAMES = Object.keys(PERMISSION_GROUPS) as readonly GroupName[
 export const PRESET_NAMES: readonly PresetName[] = ['viewer', 'moderator', 'developer', 'admin', 'owner'];
 
 /** Permissions that can do lasting harm, or open the way to all others: the matrix warns of them. */
-export const POWERFUL: readonly Permission[] = ['users.manage', 'settings.write', 'console.write', 'database.write'];
+export const POWERFUL: readonly Permission[] = [
+  'users.manage',
+  'settings.write',
+  'console.write',
+  'database.write',
+  'backups.restore',
+];
 
 /** The preset whose permissions are exactly these. */
 export function presetOf(permissions: ReadonlySet<string>): PresetName | null {

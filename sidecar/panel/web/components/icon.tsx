@@ -6,6 +6,7 @@ const PATHS = {
   tools: 'M14 6a4 4 0 0 0 5 5l-8 8a2.5 2.5 0 0 1-4-4l8-8M14 6l2-2M19 11l2-2',
   logs: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7M15 3v4h4',
   database: 'M5 6c0-4 14-4 14 0v12c0 4-14 4-14 0zM5 6c0 4 14 4 14 0M5 12c0 4 14 4 14 0',
+  backups: 'M4 7h16v4H4zM6 11v9h12v-9M10 15h4M8 7l2-3h4l2 3',
   settings: 'M4 8h9M17 8h3M4 16h3M11 16h9M15 6v4M9 14v4',
   accounts: 'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3 20c0-7 12-7 12 0M16 5a3 3 0 0 1 0 6M18 14c2 .7 3 2.6 3 6',
   start: 'M7 5l12 7-12 7z',

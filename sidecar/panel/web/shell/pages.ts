@@ -63,6 +63,16 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('../database/database-page.tsx')).DatabasePage,
   },
   {
+    name: 'backups',
+    label: 'common.backups',
+    icon: 'backups',
+    anyOf: ['backups.read'],
+    load: async () => {
+      await useTexts('tools');
+      return (await import('../backups/backups-page.tsx')).BackupsPage;
+    },
+  },
+  {
     name: 'settings',
     label: 'settings.title',
     icon: 'settings',

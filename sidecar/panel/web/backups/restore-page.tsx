@@ -1,0 +1,172 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { BackupsAnswer, BackupTable } from '#panel/shapes/backups.ts';
+import { Badge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { SelectField, TextField } from '../components/field.tsx';
+import { Section } from '../components/page-frame.tsx';
+import { Fault, Loading, Notice } from '../components/states.tsx';
+import { formOf, useFaults } from '../components/use-faults.ts';
+import { api } from '../core/api.ts';
+import { number } from '../core/format.ts';
+import { t } from '../core/i18n.ts';
+import { linkTo } from '../core/router.ts';
+import { useCan } from '../core/session.ts';
+import { isUnderWay } from './backup-job.tsx';
+
+interface RestorePageProps {
+  readonly where: 'local' | 'remote';
+  readonly name: string;
+  readonly answer: BackupsAnswer;
+  readonly onStart: () => void;
+}
+
+/** Rows then and now, and the form that goes back. */
+export function RestorePage({ where, name, answer, onStart }: RestorePageProps) {
+  const can = useCan();
+  const { tables, error } = usePreview(where, name);
+  const namespaces = [...new Set((tables ?? []).map(({ namespace }) => namespace))];
+  return (
+    <article>
+      <p class="log-actions">
+        <a href={linkTo('backups')}>{t('backups.all')}</a>
+      </p>
+      <h2 class="project-name long">{name}</h2>
+      <Section title={t('backups.preview')}>
+        {error !== null && <Fault error={error} />}
+        {tables === null && error === null && <Loading label={t('backups.opening')} />}
+        {tables !== null && <Preview tables={tables} />}
+      </Section>
+      {tables !== null && can('users.manage') && (
+        <RestoreForm
+          where={where}
+          name={name}
+          namespaces={namespaces}
+          isBusy={isUnderWay(answer.status)}
+          onStart={onStart}
+        />
+      )}
+    </article>
+  );
+}
+
+function usePreview(where: string, name: string) {
+  const [state, setState] = useState<{ tables: readonly BackupTable[] | null; error: unknown }>({
+    ...{ tables: null, error: null },
+  });
+  useEffect(() => {
+    const abort = new AbortController();
+    api
+      .post<{ tables: readonly BackupTable[] }>('/api/backups/preview', { name, where }, abort.signal)
+      .then(({ tables }) => setState({ tables, error: null }))
+      .catch((error: unknown) => abort.signal.aborted || setState({ tables: null, error }));
+    return () => abort.abort();
+  }, [where, name]);
+  return state;
+}
+
+function Preview({ tables }: { tables: readonly BackupTable[] }) {
+  const columns: Column<BackupTable>[] = [
+    {
+      title: t('backups.table'),
+      cell: ({ namespace, table }) => <span class="long">{`${namespace}.${table}`}</span>,
+    },
+    { title: t('backups.then'), isNumber: true, cell: ({ then }) => count(then) },
+    { title: t('backups.now'), isNumber: true, cell: ({ now }) => count(now) },
+    { title: t('backups.change'), cell: (table) => <Change table={table} /> },
+  ];
+  return (
+    <DataTable
+      label={t('backups.preview')}
+      columns={columns}
+      rows={tables}
+      keyOf={({ namespace, table }) => `${namespace}.${table}`}
+    />
+  );
+}
+
+function count(rows: number | null) {
+  return rows === null ? '–' : number(rows);
+}
+
+function Change({ table: { then, now } }: { table: BackupTable }) {
+  if (now === null) return <Badge tone="info">{t('backups.comes')}</Badge>;
+  if (then === null) return <Badge tone="bad">{t('backups.goes')}</Badge>;
+  if (then === now) return <span class="soft">{t('backups.same')}</span>;
+  return (
+    <Badge tone={then < now ? 'warn' : 'info'}>{`${then < now ? '−' : '+'}${number(Math.abs(now - then))}`}</Badge>
+  );
+}
+
+interface RestoreFormProps {
+  readonly where: 'local' | 'remote';
+  readonly name: string;
+  readonly namespaces: readonly string[];
+  readonly isBusy: boolean;
+  readonly onStart: () => void;
+}
+
+/** A backup of the present state is made first, so that a restore can be undone. */
+function RestoreForm({ where, name, namespaces, isBusy, onStart }: RestoreFormProps) {
+  const [draft, setDraft] = useState({ namespace: '', as: '', confirm: '' });
+  const [isSending, setSending] = useState(false);
+  const faults = useFaults(['namespace', 'as', 'confirm']);
+  const set = (changes: Partial<typeof draft>) => {
+    faults.forget(Object.keys(changes));
+    setDraft((before) => ({ ...before, ...changes }));
+  };
+  const send = async (form: HTMLElement) => {
+    if (isSending) return;
+    setSending(true);
+    try {
+      const { namespace, as, confirm } = draft;
+      const only = namespace === '' ? {} : { namespace, ...(as === '' ? {} : { as }) };
+      await api.post('/api/backups/restore', { name, where, confirm, ...only });
+      set({ confirm: '' });
+      onStart();
+    } catch (fault) {
+      faults.refuse(fault, form);
+    }
+    setSending(false);
+  };
+  return (
+    <Section title={t('backups.restore')}>
+      <form class="form" noValidate onSubmit={(event) => void send(formOf(event))}>
+        <SelectField
+          label={t('backups.namespace')}
+          value={draft.namespace}
+          error={faults.faultOf('namespace')}
+          options={[['', t('backups.everything')], ...namespaces.map((one) => [one, one] as const)]}
+          onChange={(namespace) => set({ namespace, as: '' })}
+        />
+        {draft.namespace !== '' && (
+          <TextField
+            label={t('backups.as')}
+            hint={t('backups.asHint')}
+            mono
+            value={draft.as}
+            error={faults.faultOf('as')}
+            onInput={(as) => set({ as: as.trim() })}
+          />
+        )}
+        <Notice kind={draft.as === '' ? 'warn' : 'info'}>
+          <p>{t(draft.as === '' ? 'backups.replaces' : 'backups.beside')}</p>
+        </Notice>
+        <TextField
+          label={t('tools.confirmName', { name })}
+          autocomplete="off"
+          mono
+          value={draft.confirm}
+          error={faults.faultOf('confirm')}
+          onInput={(confirm) => set({ confirm: confirm.trim() })}
+        />
+        {faults.error !== null && <Fault error={faults.error} />}
+        <div class="form-actions">
+          <Button type="submit" kind="danger" icon="undo" busy={isSending} disabled={isBusy || draft.confirm !== name}>
+            {t('backups.restore')}
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
