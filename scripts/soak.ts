@@ -17,7 +17,8 @@ const HEAD = `# Soak
 Written by \`npm run soak\`, a line a run. Programs: random ones of up to a hundred requests over the signed API, each answer compared
 digit for digit with a plain model of the contract. Kills: \`kill -9\` of a sidecar with write-behind under load, every
 acknowledged write looked for afterwards. Away: a database that is stopped and hangs for minutes under load. Frames: calls of a stream
-whose bytes are broken in every way, against a real sidecar. docs/testing.md tells
+whose bytes are broken in every way, against a real sidecar. Cluster: nodes of a Galera cluster that are killed, frozen or cut off, and sidecars
+that are killed, under load of inserts, increments and transfers, each acknowledged write looked for afterwards at every sidecar. docs/testing.md tells
 how a seed is replayed. What a run found is below.
 
 | Date | Commit | Node.js | Engine | What | Seed | Minutes | Result |
@@ -65,6 +66,16 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     file: (engine) => `test/faults/write-behind-${engine}.test.ts`,
     what: (amount) => `${amount} s away`,
     found: 'a broken promise',
+  },
+  cluster: {
+    amount: 1000,
+    amountVariable: 'CLUSTER_FAULTS',
+    seedVariable: 'CLUSTER_SEED',
+    project: () => 'cluster',
+    file: () => 'test/cluster/galera-faults.test.ts',
+    what: (amount) => `${amount} faults of a Galera cluster`,
+    found: 'a broken promise',
+    engine: 'mysql',
   },
   frames: {
     amount: 1_000_000,

@@ -97,7 +97,10 @@ describe('a node that has lost its cluster', () => {
 describe('a node that is killed under load', () => {
   it('loses no acknowledged write and doubles none', async () => {
     const ledger = new Ledger();
-    const callers = Array.from({ length: 6 }, (_, position) => ledger.load(sidecar(position), `kill-${position}`));
+    await ledger.prepare(sidecar(0).client);
+    const callers = Array.from({ length: 6 }, (_, position) =>
+      ledger.load((attempt) => sidecar(position + attempt).client, `kill-${position}`),
+    );
     await ledger.more(100);
     await node(1).server.kill();
     await ledger.more(300);
@@ -106,6 +109,6 @@ describe('a node that is killed under load', () => {
     ledger.end();
     await Promise.all(callers);
     await cluster.isWhole();
-    for (const each of sidecars) expect(await ledger.judge(each)).toEqual(NOTHING_WRONG);
+    for (const { client } of sidecars) expect(await ledger.judge(client)).toEqual(NOTHING_WRONG);
   });
 });

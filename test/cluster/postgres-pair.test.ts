@@ -45,14 +45,15 @@ it('of two hosts the one that takes writes is used, whatever their order', async
 
 it('a fail-over loses no acknowledged write and doubles none, and a replaced primary is left alone', async () => {
   const ledger = new Ledger();
-  const callers = [0, 1, 2, 3].map((position) => ledger.load(sidecar, `over-${position}`));
+  await ledger.prepare(sidecar.client);
+  const callers = [0, 1, 2, 3].map((position) => ledger.load(() => sidecar.client, `over-${position}`));
   await ledger.more(200);
   await pair.primary.server.kill();
   await pair.promote();
   await ledger.more(200);
   ledger.end();
   await Promise.all(callers);
-  expect(await ledger.judge(sidecar)).toEqual(NOTHING_WRONG);
+  expect(await ledger.judge(sidecar.client)).toEqual(NOTHING_WRONG);
 
   // The old primary comes back and takes writes, which no one follows.
   await pair.primary.server.start();

@@ -125,7 +125,7 @@ describe('ENGINES', () => {
 
   it('is refused with a name that is no engine', () => {
     expect(() => chosenEngines({ ENGINES: 'postgres,oracle' })).toThrow(
-      'ENGINES: expected some of sqlite, postgres, mysql, mongodb, got oracle',
+      'ENGINES: expected some of sqlite, postgres, mysql, mysql9, mongodb, got oracle',
     );
   });
 });

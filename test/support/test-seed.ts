@@ -7,7 +7,9 @@ import fc from 'fast-check';
 export const TEST_SEED = Number(process.env.TEST_SEED ?? 20_261_122);
 
 /** The seed that a variable names, to replay what failed under it; else the run's own. */
-export function seedOf(variable: 'SIMULATION_SEED' | 'STREAM_FUZZ_SEED' | 'WRITE_BEHIND_SEED'): number {
+export function seedOf(
+  variable: 'CLUSTER_SEED' | 'SIMULATION_SEED' | 'STREAM_FUZZ_SEED' | 'WRITE_BEHIND_SEED',
+): number {
   return Number(process.env[variable] ?? TEST_SEED);
 }
 
