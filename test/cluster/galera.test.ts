@@ -69,6 +69,69 @@ describe('a cluster with its own defaults', () => {
   });
 });
 
+describe('a schema that changes on one sidecar while the others use it', () => {
+  const ROUNDS = 8;
+  const namespace = 'moving';
+  const columns = [
+    { name: 'id', type: 'int32' },
+    { name: 'kept', type: 'string', length: 20 },
+  ];
+  const tableOf = (round: number) => ({
+    name: 'things',
+    primaryKey: ['id'],
+    columns: [...columns, ...Array.from({ length: round }, (_, i) => ({ name: `c${i}`, type: 'int32', default: i }))],
+  });
+  const described = async (of: TestSidecar) =>
+    JSON.stringify((await of.client.must<{ schema: unknown }>('schema.describe', { namespace })).schema);
+
+  it('is the same on all of them after each change, and no row lost a value', async () => {
+    const sync = (position: number, round: number) =>
+      sidecar(position).client.call('schema.sync', { namespace, schema: { tables: [tableOf(round)] } });
+    expect((await sync(0, 0)).status).toBe(200);
+    const rows = Array.from({ length: 200 }, (_, id) => ({ id, kept: `value ${id}` }));
+    await sidecar(0).client.must('insert', { namespace, table: 'things', rows });
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      let isDone = false;
+      const looking = [1, 2].map(async (offset) => {
+        while (!isDone) {
+          const answer = await sidecar(round + offset).client.call('schema.describe', { namespace });
+          expect([200, 409]).toContain(answer.status);
+          await sidecar(round + offset).client.call('count', { namespace, table: 'things' });
+        }
+      });
+      expect((await sync(round, round)).message).toBe('');
+      isDone = true;
+      await Promise.all(looking);
+      const all = await Promise.all(sidecars.map(described));
+      expect(new Set(all).size).toBe(1);
+      expect(all[0]).toContain(`"c${round - 1}"`);
+    }
+    const find = { namespace, table: 'things', fields: ['id', 'kept', `c${ROUNDS - 1}`], limit: 1000 };
+    for (const { client } of sidecars) {
+      const found = await client.must<{ rows: readonly object[] }>('find', find);
+      expect(found.rows).toHaveLength(rows.length);
+      expect(found.rows).toEqual(
+        expect.arrayContaining(rows.map((row) => ({ ...row, [`c${ROUNDS - 1}`]: ROUNDS - 1 }))),
+      );
+    }
+  });
+
+  it('may be declared by three sidecars at once, as when their servers start together', async () => {
+    const schema = { tables: [tableOf(2)] };
+    const declare = async (of: TestSidecar): Promise<void> => {
+      for (;;) {
+        const answer = await of.client.call('schema.sync', { namespace: 'together', schema });
+        if (answer.status === 200) return;
+        expect(['sync_in_progress', 'conflict_retry']).toContain(answer.code);
+      }
+    };
+    await Promise.all(sidecars.map(declare));
+    for (const { client } of sidecars) {
+      await client.must('count', { namespace: 'together', table: 'things' });
+    }
+  });
+});
+
 describe('a node that has lost its cluster', () => {
   const readiness = (of: TestSidecar) => of.client.get('/readyz');
 
