@@ -5,6 +5,7 @@ const POSTGRES_PARAMETERS: readonly string[] = [
 ];
 /** Read by `mysqlPlace`. */
 const MYSQL_PARAMETERS: readonly string[] = ['ssl', 'socketPath'];
+const MYSQL_SSL: readonly string[] = ['true', 'unchecked', 'false'];
 /** Parameters that name a single place. */
 const OF_ONE_PLACE: ReadonlySet<string> = new Set(['host', 'port', 'socketPath']);
 
@@ -40,14 +41,17 @@ export function hostsOf(url: string): readonly string[] {
  */
 export function faultOfServerUrl(provider: 'postgres' | 'mysql', url: string): string | null {
   const { hosts } = partsOf(url);
+  const parameters = new URL(urlsOfHosts(url)[0] ?? url).searchParams;
   if (hosts.length > 1 && hosts.some((host) => host.trim() === '')) return 'expected a host between commas, got none';
   const known = provider === 'postgres' ? POSTGRES_PARAMETERS : MYSQL_PARAMETERS;
-  for (const name of new URL(urlsOfHosts(url)[0] ?? url).searchParams.keys()) {
+  for (const name of parameters.keys()) {
     if (!known.includes(name)) {
       const advice = name === 'target_session_attrs' ? ' (of several hosts, one that takes writes is chosen)' : '';
       return `expected no parameters but ${known.join(', ')}, got ${name}, which has no effect${advice}: remove it`;
     }
     if (hosts.length > 1 && OF_ONE_PLACE.has(name)) return `expected no parameter ${name} beside several hosts`;
   }
-  return null;
+  const ssl = parameters.get('ssl');
+  const isKnown = provider !== 'mysql' || ssl === null || MYSQL_SSL.includes(ssl);
+  return isKnown ? null : `expected ${MYSQL_SSL.map((value) => `ssl=${value}`).join(' or ')}, got ssl=${ssl}`;
 }

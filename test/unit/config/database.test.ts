@@ -64,6 +64,7 @@ describe('the URL of a server', () => {
     ...[
       ['postgres', 'target_session_attrs=read-write', /got target_session_attrs, which has no effect .*: remove it$/],
       ['postgres', 'connect_timeout=2', /^database\.url: .* got connect_timeout, which has no effect: remove it$/],
+      ['mysql', 'ssl=yes', /^database\.url: expected ssl=true or ssl=unchecked or ssl=false, got ssl=yes$/],
       ['mysql', 'charset=latin1', /^database\.url: expected no parameters but ssl, socketPath, got charset/],
       ['mysql', 'socketPath=/run/x.sock', /^database\.url: expected no parameter socketPath beside several hosts$/],
     ].map(([provider, parameter, message]): [string, object, RegExp] => [
