@@ -1,5 +1,6 @@
 import type { Gauge } from './api/metrics.ts';
 import { type BackupState, backupStateReader } from './backup/backup-state.ts';
+import type { ContinuousBackup } from './backup/continuous/continuous-backup.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 
 /** State of the backups in health and metrics. */
@@ -16,10 +17,16 @@ export interface BackupHealth {
   readonly sentAgeSeconds: number | null;
   /** Whether the last drill has failed. */
   readonly drillFailed: boolean;
+  /** With `backup.continuous`: seconds since everything was off the machine. */
+  readonly lagSeconds?: number;
 }
 
 /** @param now epoch milliseconds */
-export function backupReport(config: SidecarConfig, now: () => number): BackupReport {
+export function backupReport(
+  config: SidecarConfig,
+  now: () => number,
+  continuous: Pick<ContinuousBackup, 'lagSeconds'> | null,
+): BackupReport {
   const { schedule, remote } = config.backup;
   if (schedule === null && remote === null) return { gauges: [], health: () => undefined };
   const read = backupStateReader(config);
@@ -34,11 +41,17 @@ export function backupReport(config: SidecarConfig, now: () => number): BackupRe
       gauge('newest_timestamp_seconds', 'Newest backup on this machine; 0 for none.', ({ made }) => seconds(made)),
       gauge('sent_timestamp_seconds', 'Newest backup off this machine; 0 for none.', ({ sent }) => seconds(sent)),
       gauge('drill_timestamp_seconds', 'Last drill that succeeded; 0 for none.', ({ drilled }) => seconds(drilled)),
+      ...(continuous === null
+        ? []
+        : [
+            gauge('continuous_lag_seconds', 'Age of the newest write off this machine.', () => continuous.lagSeconds()),
+          ]),
       gauge('drill_failed', '1 if the last drill has failed.', ({ hasDrillFailed }) => Number(hasDrillFailed)),
     ],
     health: () => {
       const { made, sent, hasDrillFailed } = read();
-      return { ageSeconds: age(made), sentAgeSeconds: age(sent), drillFailed: hasDrillFailed };
+      const lag = continuous === null ? {} : { lagSeconds: Math.floor(continuous.lagSeconds()) };
+      return { ageSeconds: age(made), sentAgeSeconds: age(sent), drillFailed: hasDrillFailed, ...lag };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { BackupDesk } from './backup/backup-desk.ts';
+import { ContinuousBackup } from './backup/continuous/continuous-backup.ts';
 import { backupReport } from './backup-report.ts';
 import { Neighbours } from './cluster/neighbours.ts';
 import type { SidecarConfig } from './config/load-config.ts';
@@ -68,7 +69,9 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   let writeBehind: RunningWriteBehind | null = null;
   let panel: RunningPanel | null = null;
   let apiAddress: string | null = null;
+  let continuous: ContinuousBackup | null = null;
   try {
+    continuous = await ContinuousBackup.start(config, process.env, engineLog);
     writeBehind = await startWriteBehind(base);
     const buffer = writeBehind?.buffer ?? null;
     const gate = new NamespaceGate();
@@ -95,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
       ...{ config, engine, log, handlers, neighbours },
       watch: calls,
       writeBuffer: reportOf(buffer),
-      backup: backupReport(config, now),
+      backup: backupReport(config, now, continuous),
     };
     const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
@@ -106,13 +109,14 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const parts = { panel: begun, api, neighbours, writeBehind, engine, log };
     const stop = (keepsServer = false) => {
       backups.stop();
-      return stopAll(parts, keepsServer);
+      return stopAll(parts, keepsServer).finally(() => continuous?.stop());
     };
     return { ...api, engine, backups, panel: begun, stop };
   } catch (error) {
     await panel?.stop().catch(() => {});
     await neighbours.stop();
     await closeBelow(writeBehind, engine);
+    await continuous?.stop();
     throw error;
   }
 }

@@ -111,6 +111,9 @@ const healthResult = z
       .object({
         ageSeconds: wholeNumber.nullable().meta({ description: 'Age of the newest backup; null for none' }),
         sentAgeSeconds: wholeNumber.nullable().meta({ description: 'Age of the newest backup off the machine' }),
+        lagSeconds: wholeNumber
+          .optional()
+          .meta({ description: 'Continuous backup: time since everything was off the machine' }),
         drillFailed: z.boolean().meta({ description: 'Whether the last backup that was tried out is no good' }),
       })
       .optional()

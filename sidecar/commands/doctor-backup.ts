@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { listBackups } from '../backup/backup-folder.ts';
+import { lastCopied } from '../backup/continuous/continuous-backup.ts';
 import { DrillBook, isDrillOverdue } from '../backup/remote/drill-book.ts';
 import { RemoteBackups } from '../backup/remote/remote-backups.ts';
 import { isNewestUnsent } from '../backup/remote/sent-index.ts';
@@ -9,7 +10,9 @@ import { type Finding, privateFinding } from './doctor-files.ts';
 
 const HOUR_MS = 3_600_000;
 const ANSWER_MS = 15_000;
+const LATE_SECONDS = 60;
 const what = 'backup';
+const OFF_MACHINE = 'off machine';
 
 /** Age of the newest backup, and the second place with its drills. */
 export async function* backupFindings(config: SidecarConfig, environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
@@ -17,19 +20,25 @@ export async function* backupFindings(config: SidecarConfig, environment: NodeJS
   const { remote, encryptTo, identityFile } = config.backup;
   if (remote === null) {
     const advice = 'set backup.remote (docs/backup.md): a backup on the same machine is lost with it';
-    yield { verdict: 'warn', what, found: 'no place off this machine', advice };
+    yield { verdict: 'warn', what: OFF_MACHINE, found: 'no place off this machine', advice };
     return;
   }
   if (encryptTo.length === 0 && remote.type === 's3') {
     const advice = 'set backup.encryptTo (main.js backup keygen makes the keys)';
-    yield { verdict: 'warn', what, found: 'backups leave this machine in the clear', advice };
+    yield { verdict: 'warn', what: OFF_MACHINE, found: 'backups leave this machine in the clear', advice };
   }
   if (remote.type === 'folder' && isSameDisk(remote.path, config.backup.folder)) {
     const advice = 'choose a folder on another disk';
-    yield { verdict: 'warn', what, found: `${remote.path} is on the same disk as ${config.backup.folder}`, advice };
+    yield {
+      verdict: 'warn',
+      what: OFF_MACHINE,
+      found: `${remote.path} is on the same disk as ${config.backup.folder}`,
+      advice,
+    };
   }
   if (identityFile !== null && existsSync(identityFile)) yield* privateFinding(identityFile);
   yield await placeFinding(config, environment);
+  yield* continuousFindings(config);
   yield* drillFindings(config);
 }
 
@@ -73,15 +82,31 @@ async function placeFinding(config: SidecarConfig, environment: NodeJS.ProcessEn
       const backups = await remote.list(AbortSignal.timeout(ANSWER_MS));
       const own = backups.filter(({ installation }) => installation === remote.installation).at(-1);
       const found = `${remote.store.place} answers; the newest there is ${own?.object ?? 'none of this installation'}`;
-      if (!isNewestUnsent(config)) return { verdict: 'ok', what, found };
-      return { verdict: 'fail', what, found, advice: 'the newest local backup is not there: main.js backup send' };
+      if (!isNewestUnsent(config)) return { verdict: 'ok', what: OFF_MACHINE, found };
+      return {
+        verdict: 'fail',
+        what: OFF_MACHINE,
+        found,
+        advice: 'the newest local backup is not there: main.js backup send',
+      };
     } finally {
       remote.close();
     }
   } catch (error) {
     const advice = 'until then backups are on this machine only';
-    return { verdict: 'fail', what, found: (error as Error).message, advice };
+    return { verdict: 'fail', what: OFF_MACHINE, found: (error as Error).message, advice };
   }
+}
+
+function* continuousFindings(config: SidecarConfig): Generator<Finding> {
+  if (config.backup.continuous === null) return;
+  const at = lastCopied(config);
+  const seconds = at === null ? null : Math.floor((Date.now() - at) / 1000);
+  const found =
+    seconds === null ? 'nothing was copied continuously yet' : `everything up to ${seconds} s ago is off this machine`;
+  const advice = 'the log of the sidecar says what Litestream lacks';
+  const isLate = seconds === null || seconds > LATE_SECONDS;
+  yield isLate ? { verdict: 'warn', what: OFF_MACHINE, found, advice } : { verdict: 'ok', what: OFF_MACHINE, found };
 }
 
 function* drillFindings({ backup: { drill }, dataFolder }: SidecarConfig): Generator<Finding> {

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { restoreLitestream } from '../backup/continuous/restore-litestream.ts';
 import { isRestored } from '../backup/is-restored.ts';
 import { chooseBackup } from '../backup/remote/choose-backup.ts';
 import { readIdentities } from '../backup/remote/identity.ts';
@@ -10,6 +11,7 @@ import { restoreBackup } from '../backup/restore-backup.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { createMissing } from '../config/first-start.ts';
 import { replaceFile, writeNew } from '../config/new-file.ts';
+import { sectionOf } from '../config/portable-config.ts';
 import {
   type RecoveredConfig,
   type RecoveryStart,
@@ -40,6 +42,7 @@ export async function runRemoteRestore(options: RemoteRestore, io: MoveIo): Prom
   const start = readRecoveryStart(options.config, io.environment);
   const { remote } = start.backup;
   if (remote === null) throw new ConfigError(`${options.config}: expected backup.remote, got none`);
+  if (options.from === 'litestream' && !options.list) return fromLitestream(options, start, io);
   if (remote.type !== options.from) throw new UsageError(`--from: backup.remote is of type ${remote.type}`);
   const backups = await RemoteBackups.open(start, io.environment);
   try {
@@ -52,6 +55,25 @@ export async function runRemoteRestore(options: RemoteRestore, io: MoveIo): Prom
   } finally {
     backups.close();
   }
+  return true;
+}
+
+/** The database alone, as it was seconds before the end. */
+async function fromLitestream(options: RemoteRestore, start: RecoveryStart, io: MoveIo): Promise<boolean> {
+  const { file: given = 'data/database.sqlite' } = sectionOf(start.given, 'database');
+  const { remote, continuous } = start.backup;
+  if (remote === null) return false;
+  const database = resolve(start.folder, String(given));
+  await restoreLitestream({
+    ...{ program: continuous?.program ?? 'litestream', database, dataFolder: start.dataFolder, remote },
+    ...{ installation: options.installation, at: options.at === null ? null : timeOf(options.at) },
+    ...{ replace: options.replace, environment: io.environment, signal: io.signal },
+    say: (line) => io.report.say(line),
+  });
+  io.report.say(`restored ${database}`);
+  io.report.say(
+    'queued writes that were not applied stay in the journal of the old machine; without it: queue take-over',
+  );
   return true;
 }
 

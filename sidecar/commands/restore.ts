@@ -9,7 +9,7 @@ import { type RemoteRestore, runRemoteRestore } from './restore-remote.ts';
 import { databaseName, logOf, withEngine } from './with-engine.ts';
 
 export const RESTORE_OPTIONS = {
-  from: { type: 'string', value: 's3|folder', about: 'a backup off this machine, of backup.remote' },
+  from: { type: 'string', value: 's3|folder|litestream', about: 'a backup off this machine, of backup.remote' },
   latest: { type: 'boolean', about: 'with --from: the newest backup' },
   at: { type: 'string', value: 'TIME', about: 'with --from: the newest backup that is not after it' },
   list: { type: 'boolean', about: 'with --from: only lists the backups that are there' },

@@ -18,6 +18,13 @@ export const backupSection = z.strictObject({
   encryptTo: listOf('age recipients such as "age1…"', isRecipient).default([]),
   identityFile: text('the path of a file').nullable().default(null),
   secrets: flag().default(false),
+  continuous: z
+    .strictObject({
+      program: text('the path or name of a program').default('litestream'),
+      allowClear: flag().default(false),
+    })
+    .nullable()
+    .default(null),
   drill: z
     .strictObject({ everyDays: integer(1, 366).default(7) })
     .nullable()
@@ -46,6 +53,8 @@ export interface BackupConfig {
   readonly identityFile: string | null;
   /** Whether encrypted backups off the machine also hold the secrets. */
   readonly secrets: boolean;
+  /** Program that copies each write of SQLite to the second place within seconds; null for none. */
+  readonly continuous: { readonly program: string } | null;
   /** How often the newest backup off the machine is tried out; null for never. */
   readonly drill: { readonly everyDays: number } | null;
 }
@@ -63,9 +72,21 @@ export function readBackup(section: BackupSection, base: string): BackupConfig {
   }
   return {
     ...{ folder: resolve(base, folder), schedule: scheduleOf(section), keep, encryptTo, secrets, drill },
+    continuous: readContinuous(section),
     remote: section.remote === null ? null : readRemote(section.remote, base),
     identityFile: identityFile === null ? null : resolve(base, identityFile),
   };
+}
+
+function readContinuous({ continuous, remote, encryptTo }: BackupSection): BackupConfig['continuous'] {
+  if (continuous === null) return null;
+  if (remote === null) throw new ConfigError('backup.continuous: expected backup.remote beside it, got none');
+  if (encryptTo.length > 0 && !continuous.allowClear) {
+    throw new ConfigError(
+      'backup.continuous: Litestream does not encrypt, and backup.encryptTo is set; set backup.continuous.allowClear to true if the rows may lie there in the clear',
+    );
+  }
+  return { program: continuous.program };
 }
 
 function scheduleOf({ everyHours, at }: BackupSection): BackupSchedule | null {

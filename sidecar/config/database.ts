@@ -15,6 +15,8 @@ export type DatabaseConfig =
       readonly file: string;
       readonly poolSize: number;
       readonly statementTimeoutMs: number;
+      /** `backup.continuous` alone moves the write-ahead log into the file. */
+      readonly leavesCheckpoints?: boolean;
     }
   | {
       readonly provider: ServerProvider;

@@ -94,6 +94,9 @@ export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
     'public keys of `main.js backup keygen`; with any, backups leave the machine encrypted, and only the other half of a key opens them',
   'backup.identityFile':
     'file of the other half, for drills that open backups; it opens every backup, so keep it elsewhere if drills may compare bytes only',
+  'backup.continuous.program':
+    'SQLite: an installed Litestream 0.5, which copies each write to `backup.remote` within seconds ([backup.md](backup.md#each-write-sqlite)); without `backup.continuous` (null) there is none',
+  'backup.continuous.allowClear': 'whether rows may lie there in the clear although `backup.encryptTo` is set',
   'backup.drill.everyDays':
     'days between two drills, which restore the newest backup off the machine into a database that is thrown away ([backup.md](backup.md#drills)); without `backup.drill` (null) there are none',
   'backup.secrets': 'whether encrypted backups off the machine hold the secrets too; needs `backup.encryptTo`',

@@ -62,7 +62,7 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
       caFile: orNull(rest.panel.caFile, at),
       git: orNull(rest.panel.git, at),
     },
-    database: readDatabase(rest.database, place),
+    database: withCheckpoints(readDatabase(rest.database, place), rest.backup.continuous !== null),
     writeBehind: readWriteBehind(rest.writeBehind, folder),
     backup: readBackup(rest.backup, folder),
     file: resolve(file),
@@ -77,6 +77,15 @@ function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessE
 function secretVariablesOf({ database, keys, backup: { remote } }: ConfigFile): (string | undefined)[] {
   const ofKeys = keys.map(({ secretEnv }) => secretEnv);
   return [database.urlEnv, remote?.accessKeyEnv, remote?.secretKeyEnv, ...ofKeys];
+}
+
+/** @throws ConfigError for a database that Litestream does not know */
+function withCheckpoints(database: DatabaseConfig, isContinuous: boolean): DatabaseConfig {
+  if (!isContinuous) return database;
+  if (database.provider === 'sqlite') return { ...database, leavesCheckpoints: true };
+  throw new ConfigError(
+    `backup.continuous: is for SQLite; docs/backup.md shows the way of the engine itself (provider ${database.provider})`,
+  );
 }
 
 /** null stays null. */

@@ -7,6 +7,8 @@ export interface SqliteSettings {
   readonly file: string;
   /** Threads: one writes, the others read. */
   readonly poolSize: number;
+  /** Another program copies the write-ahead log and alone moves it into the file (checkpoints). Default false. */
+  readonly leavesCheckpoints?: boolean;
 }
 
 export interface ServerSettings {

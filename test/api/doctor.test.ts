@@ -66,6 +66,7 @@ it('knows a sidecar that runs, and looks at its database, journal and backups', 
   const late = await doctor(sidecar.configFile, { SIDECAR_API_PORT: port });
   expect(late.isWell).toBe(false);
   expect(late.of('backup')).toMatchObject([{ verdict: 'fail', found: expect.stringMatching(/ is 5 h old$/) }]);
+  expect(late.of('off machine')).toMatchObject([{ verdict: 'warn', found: 'no place off this machine' }]);
   await sidecar.stop();
 });
 

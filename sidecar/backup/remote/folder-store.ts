@@ -30,6 +30,13 @@ export class FolderStore implements RemoteStore {
     });
   }
 
+  async listFolders(): Promise<string[]> {
+    return this.#trying(async () => {
+      const entries = await readdir(this.#folder, { withFileTypes: true });
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    });
+  }
+
   async put(name: string, content: AsyncIterable<Uint8Array>, _bytes: number, signal: AbortSignal): Promise<void> {
     const partial = join(this.#folder, `${name}${PARTIAL}`);
     const file = await this.#trying(() => open(partial, 'w', 0o600));

@@ -1,18 +1,24 @@
-import type { RemoteConfig, SecretPlaceOf } from '../../config/backup-remote.ts';
+import type { RemoteConfig, S3Remote, SecretPlaceOf } from '../../config/backup-remote.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { readSmallFile } from '../../config/secrets.ts';
 import { FolderStore } from './folder-store.ts';
 import type { RemoteStore } from './remote-store.ts';
+import type { S3Keys } from './s3-store.ts';
 
 /** The client of S3 is read only if it is configured. Keys are read for each opening. @throws ConfigError */
 export async function openRemote(remote: RemoteConfig, environment: NodeJS.ProcessEnv): Promise<RemoteStore> {
   if (remote.type === 'folder') return new FolderStore(remote);
-  const keys = {
-    accessKeyId: readKey(remote.accessKey, 'accessKey', environment),
-    secretAccessKey: readKey(remote.secretKey, 'secretKey', environment),
-  };
+  const keys = readS3Keys(remote, environment);
   const { S3Store } = await import('./s3-store.ts');
   return new S3Store(remote, keys);
+}
+
+/** @throws ConfigError */
+export function readS3Keys({ accessKey, secretKey }: S3Remote, environment: NodeJS.ProcessEnv): S3Keys {
+  return {
+    accessKeyId: readKey(accessKey, 'accessKey', environment),
+    secretAccessKey: readKey(secretKey, 'secretKey', environment),
+  };
 }
 
 function readKey(place: SecretPlaceOf, name: string, environment: NodeJS.ProcessEnv): string {

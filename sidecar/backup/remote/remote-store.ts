@@ -12,6 +12,8 @@ export interface RemoteStore {
   /** The place for the owner's eyes, without keys. */
   readonly place: string;
   list(signal: AbortSignal): Promise<RemoteObject[]>;
+  /** Names of folders at the top of the place. */
+  listFolders(signal: AbortSignal): Promise<string[]>;
   /** Replaces an object of this name. `bytes` is a guess that is not too small. */
   put(name: string, content: AsyncIterable<Uint8Array>, bytes: number, signal: AbortSignal): Promise<void>;
   get(name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;

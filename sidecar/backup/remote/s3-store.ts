@@ -55,23 +55,26 @@ export class S3Store implements RemoteStore {
   }
 
   async list(signal: AbortSignal): Promise<RemoteObject[]> {
-    const objects: RemoteObject[] = [];
+    return (await this.#listTop(signal)).objects;
+  }
+
+  async listFolders(signal: AbortSignal): Promise<string[]> {
+    return (await this.#listTop(signal)).folders;
+  }
+
+  async #listTop(signal: AbortSignal): Promise<{ objects: RemoteObject[]; folders: string[] }> {
+    const [objects, folders]: [RemoteObject[], string[]] = [[], []];
+    const place = { Bucket: this.#bucket, Prefix: this.#prefix, Delimiter: '/' };
+    const nameOf = (key = ''): string => key.slice(this.#prefix.length);
     let token: string | undefined;
     do {
-      const page = await this.#asking(
-        (options) =>
-          this.#client.send(
-            new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix, ContinuationToken: token }),
-            options,
-          ),
-        signal,
-      );
-      for (const { Key = '', Size = 0 } of page.Contents ?? []) {
-        objects.push({ name: Key.slice(this.#prefix.length), bytes: Size });
-      }
+      const command = new ListObjectsV2Command({ ...place, ContinuationToken: token });
+      const page = await this.#asking((options) => this.#client.send(command, options), signal);
+      objects.push(...(page.Contents ?? []).map(({ Key, Size = 0 }) => ({ name: nameOf(Key), bytes: Size })));
+      folders.push(...(page.CommonPrefixes ?? []).map(({ Prefix }) => nameOf(Prefix).replace(/\/$/, '')));
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
-    return objects;
+    return { objects, folders };
   }
 
   async put(name: string, content: AsyncIterable<Uint8Array>, bytes: number, signal: AbortSignal): Promise<void> {

@@ -38,11 +38,13 @@ export class Connection {
   readonly guard = new DeadlineGuard();
   readonly #file: string;
   readonly #role: 'writer' | 'reader';
+  readonly #leavesCheckpoints: boolean;
   readonly #statements = new Map<number, KnownStatement>();
   readonly #own = new Map<string, Statement>();
   #db: Database | null = null;
 
-  constructor({ file, role }: Pick<WorkerSettings, 'file' | 'role'>) {
+  constructor({ file, role, leavesCheckpoints }: Pick<WorkerSettings, 'file' | 'role' | 'leavesCheckpoints'>) {
+    this.#leavesCheckpoints = leavesCheckpoints;
     this.#file = file;
     this.#role = role;
   }
@@ -62,6 +64,7 @@ export class Connection {
       db.pragma('trusted_schema = OFF');
       db.pragma('cell_size_check = ON');
       if (isWriter) prepareForWriting(db);
+      if (this.#leavesCheckpoints) db.pragma('wal_autocheckpoint = 0');
       registerFunctions(db, this.guard);
       return db;
     } catch (error) {

@@ -33,7 +33,7 @@ it('the writer forgets statements that are no longer used', { timeout: 60_000 },
   const { namespace, revision } = await declareNotes(engine);
   await engine.close();
   const { port1, port2 } = new MessageChannel();
-  const connection = new Connection({ file, role: 'writer' });
+  const connection = new Connection({ file, role: 'writer', leavesCheckpoints: false });
   const voice = new WorkerVoice(port1, file, new SharedArrayBuffer(8));
   const group = new WriteGroup(connection, voice, () => []);
   const runNew = (from: number, to: number): void => {

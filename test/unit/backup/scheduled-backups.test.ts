@@ -17,7 +17,7 @@ it('a program that answers something else, as one of another version may, ends n
   const backups = ScheduledBackups.start({
     backup: {
       ...{ folder: join(folder, 'backups'), schedule: { kind: 'every', hours: 1 }, keep: 1 },
-      ...{ remote: null, encryptTo: [], identityFile: null, secrets: false, drill: null },
+      ...{ remote: null, encryptTo: [], identityFile: null, secrets: false, drill: null, continuous: null },
     },
     dataFolder: folder,
     configFile: join(folder, 'sidecar.json'),

@@ -285,6 +285,7 @@ export type ToWorker = ({ readonly type: 'batch' } & Batch) | Told | { readonly 
 export interface WorkerSettings {
   readonly role: 'writer' | 'reader';
   readonly file: string;
+  readonly leavesCheckpoints: boolean;
   /** Runs at low priority: uses the processor only when it is idle. */
   readonly isBackground: boolean;
   /** A 64-bit integer: sequence of the call that the worker started last, published before it checks the deadline. */

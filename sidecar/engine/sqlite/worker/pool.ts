@@ -34,8 +34,12 @@ export class WorkerPool {
   #timeouts = 0;
 
   /** `onSilence`: a worker has not answered a call until its deadline. */
-  constructor({ file, poolSize }: SqliteSettings, options: EngineOptions, onSilence: () => void) {
-    const common = { file };
+  constructor(
+    { file, poolSize, leavesCheckpoints = false }: SqliteSettings,
+    options: EngineOptions,
+    onSilence: () => void,
+  ) {
+    const common = { file, leavesCheckpoints };
     this.#options = options;
     const onTimeout = (): void => {
       this.#timeouts += 1;

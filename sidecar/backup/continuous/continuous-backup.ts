@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { installationId, shortId } from '../../config/installation-id.ts';
+import type { SidecarConfig } from '../../config/load-config.ts';
+import { replaceFile } from '../../config/new-file.ts';
+import type { EngineLog } from '../../engine/log.ts';
+import { isCopied } from './ask-litestream.ts';
+import { endOrphan, notePid } from './end-orphan.ts';
+import { litestreamConfig } from './litestream-config.ts';
+
+const CONFIG_FILE = 'litestream.yml';
+const PID_FILE = 'litestream.pid';
+const STATE_FILE = 'litestream-state.json';
+const ASK_EVERY_MS = 5000;
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+const STEADY_MS = 60_000;
+const STOP_MS = 15_000;
+/** From this lag on the log says so, once until it is over. */
+const LATE_SECONDS = 60;
+/** Line of its log that is repeated. */
+const MOST_LINE = 500;
+
+/** Litestream as a child: it alone checkpoints, and copies each write to the second place. Started again when it ends. */
+export class ContinuousBackup {
+  readonly #config: SidecarConfig;
+  readonly #program: string;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #log: EngineLog;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'litestream-'));
+  #child: ChildProcess | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #restart: NodeJS.Timeout | null = null;
+  #pauseMs = FIRST_PAUSE_MS;
+  #copiedAt: number;
+  #isLate = false;
+  #isStopped = false;
+
+  private constructor(config: SidecarConfig, program: string, environment: NodeJS.ProcessEnv, log: EngineLog) {
+    this.#config = config;
+    this.#program = program;
+    this.#environment = environment;
+    this.#log = log;
+    this.#copiedAt = lastCopied(config) ?? Date.now();
+  }
+
+  /** Null if it is not configured. After the engine, which makes the file. @throws ConfigError for keys that are not there */
+  static async start(
+    config: SidecarConfig,
+    environment: NodeJS.ProcessEnv,
+    log: EngineLog,
+  ): Promise<ContinuousBackup | null> {
+    const { continuous } = config.backup;
+    if (continuous === null) return null;
+    const backup = new ContinuousBackup(config, continuous.program, environment, log);
+    await endOrphan(backup.#pidFile, backup.#configFile);
+    backup.#spawn();
+    backup.#askLater();
+    return backup;
+  }
+
+  /** Seconds since everything that was written was at the second place. */
+  lagSeconds(): number {
+    return Math.max(0, (Date.now() - this.#copiedAt) / 1000);
+  }
+
+  /** After the engine: the last writes are copied first. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const timer of [this.#timer, this.#restart]) if (timer !== null) clearTimeout(timer);
+    const child = this.#child;
+    if (child !== null) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      child.once('close', () => resolve());
+      child.kill('SIGTERM');
+      const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      await promise;
+      clearTimeout(killer);
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#pidFile, { force: true });
+  }
+
+  get #configFile(): string {
+    return join(this.#config.dataFolder, CONFIG_FILE);
+  }
+
+  get #pidFile(): string {
+    return join(this.#config.dataFolder, PID_FILE);
+  }
+
+  get #socket(): string {
+    return join(this.#folder, 's');
+  }
+
+  #spawn(): void {
+    const startedMs = performance.now();
+    const file = this.#configFile;
+    replaceFile(file, this.#text(), 0o600);
+    // Keys stand in its own file, and nothing else of ours is its concern.
+    const env = { PATH: this.#environment.PATH, HOME: this.#environment.HOME };
+    const child = spawn(this.#program, ['replicate', '-config', file], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = child;
+    if (child.pid !== undefined) notePid(this.#pidFile, child.pid);
+    let cause = '';
+    child.once('error', (error) => {
+      cause = error.message;
+    });
+    createInterface({ input: child.stderr }).on('line', (line) => this.#tell(line));
+    child.once('close', (code, signal) => {
+      this.#child = null;
+      if (!this.#isStopped) this.#ended(cause || `it ended with ${code ?? signal}`, performance.now() - startedMs);
+    });
+  }
+
+  #text(): string {
+    const { database, backup, dataFolder } = this.#config;
+    if (database.provider !== 'sqlite' || backup.remote === null) throw new Error('backup.continuous needs both');
+    const installation = shortId(installationId(dataFolder));
+    const places = { database: database.file, remote: backup.remote, installation, socket: this.#socket };
+    return litestreamConfig(places, this.#environment);
+  }
+
+  #ended(cause: string, ranMs: number): void {
+    if (ranMs > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    const seconds = this.#pauseMs / 1000;
+    this.#log('error', 'Litestream has ended: writes are not copied until it runs again', {
+      cause,
+      againInSeconds: seconds,
+    });
+    this.#restart = setTimeout(() => this.#spawn(), this.#pauseMs).unref();
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  #tell(line: string): void {
+    this.#log('warn', 'Litestream says', { line: line.slice(0, MOST_LINE) });
+  }
+
+  #askLater(): void {
+    if (!this.#isStopped) this.#timer = setTimeout(() => void this.#ask(), ASK_EVERY_MS).unref();
+  }
+
+  async #ask(): Promise<void> {
+    const askedAt = Date.now();
+    const { database, dataFolder } = this.#config;
+    const file = database.provider === 'sqlite' ? database.file : '';
+    if (this.#child !== null && (await isCopied(this.#socket, file))) {
+      this.#copiedAt = askedAt;
+      writeFileSync(join(dataFolder, STATE_FILE), JSON.stringify({ copiedAt: askedAt }), { mode: 0o600 });
+    }
+    this.#tellLate();
+    this.#askLater();
+  }
+
+  #tellLate(): void {
+    const lagSeconds = Math.floor(this.lagSeconds());
+    const isLate = lagSeconds > LATE_SECONDS;
+    if (isLate === this.#isLate || this.#isStopped) return;
+    this.#isLate = isLate;
+    if (isLate)
+      this.#log('error', 'the continuous backup is behind: later writes are on this machine only', { lagSeconds });
+    else this.#log('info', 'the continuous backup has caught up', { lagSeconds });
+  }
+}
+
+/** When everything was last at the second place, epoch milliseconds; null for never. */
+export function lastCopied({ dataFolder }: Pick<SidecarConfig, 'dataFolder'>): number | null {
+  try {
+    const { copiedAt } = JSON.parse(readFileSync(join(dataFolder, STATE_FILE), 'utf8')) as { copiedAt?: unknown };
+    return typeof copiedAt === 'number' ? copiedAt : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,38 @@
+import type { RemoteConfig } from '../../config/backup-remote.ts';
+import { readS3Keys } from '../remote/open-remote.ts';
+
+/** First letters of the folders at the second place; the installation's ID8 follows. */
+export const LITESTREAM_FOLDER = 'litestream-';
+
+export interface LitestreamPlaces {
+  /** File of the database. */
+  readonly database: string;
+  readonly remote: RemoteConfig;
+  /** ID8 of the installation whose copy it is. */
+  readonly installation: string;
+  /** Socket that answers about the copying; null for a restore. */
+  readonly socket: string | null;
+}
+
+/** Configuration of Litestream 0.5 as JSON, which is YAML too. It holds keys. @throws ConfigError */
+export function litestreamConfig(places: LitestreamPlaces, environment: NodeJS.ProcessEnv): string {
+  const { database, socket } = places;
+  const config = {
+    logging: { type: 'json', level: 'warn', stderr: true },
+    ...(socket === null ? {} : { socket: { enabled: true, path: socket, permissions: 0o600 } }),
+    dbs: [{ path: database, replica: replicaOf(places, environment) }],
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+function replicaOf({ remote, installation }: LitestreamPlaces, environment: NodeJS.ProcessEnv): object {
+  const name = `${LITESTREAM_FOLDER}${installation}`;
+  if (remote.type === 'folder') return { type: 'file', path: `${remote.path}/${name}` };
+  const { endpoint, region, bucket, prefix, pathStyle } = remote;
+  const { accessKeyId, secretAccessKey } = readS3Keys(remote, environment);
+  return {
+    ...{ type: 's3', bucket, region, path: `${prefix}${name}` },
+    ...(endpoint === null ? {} : { endpoint }),
+    ...{ 'force-path-style': pathStyle, 'access-key-id': accessKeyId, 'secret-access-key': secretAccessKey },
+  };
+}
