@@ -53,7 +53,8 @@ describe('a bucket', () => {
     const [small, large] = [Buffer.from('small'), randomBytes(18 * MIB)];
     await put('small', small);
     await put('large', large);
-    expect(server.requests.filter((line) => line.includes('partNumber='))).toHaveLength(3);
+    const parts = server.requests.flatMap((line) => /partNumber=(\d+)/.exec(line)?.[1] ?? []);
+    expect(new Set(parts)).toEqual(new Set(['1', '2', '3']));
     expect((await store.list(NEVER)).toSorted((a, b) => a.bytes - b.bytes)).toEqual([
       { name: 'small', bytes: 5 },
       { name: 'large', bytes: 18 * MIB },

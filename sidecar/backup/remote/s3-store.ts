@@ -74,7 +74,8 @@ export class S3Store implements RemoteStore {
       folders.push(...(page.CommonPrefixes ?? []).map(({ Prefix }) => nameOf(Prefix).replace(/\/$/, '')));
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
-    return { objects, folders };
+    // Some servers list the prefix itself.
+    return { objects: objects.filter(({ name }) => name !== ''), folders };
   }
 
   async put(name: string, content: AsyncIterable<Uint8Array>, bytes: number, signal: AbortSignal): Promise<void> {
