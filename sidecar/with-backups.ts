@@ -1,3 +1,4 @@
+import { BackupLease } from './backup/backup-lease.ts';
 import { ScheduledBackups, scheduleText } from './backup/scheduled-backups.ts';
 import { ScheduledDrills } from './backup/scheduled-drills.ts';
 import type { SidecarConfig } from './config/load-config.ts';
@@ -19,7 +20,8 @@ export function withBackups(running: RunningSidecar, config: SidecarConfig, log:
     const facts = { event: LOG_EVENT.backupPlan, when: scheduleText(schedule), folder };
     log.info('backups are made by themselves', { ...facts, offMachine: backup.remote !== null });
   }
-  const backups = ScheduledBackups.start({ ...options, firstAt: isNew ? Date.now() + FIRST_AFTER_MS : 0 });
+  const lease = new BackupLease(running.engine);
+  const backups = ScheduledBackups.start({ ...options, lease, firstAt: isNew ? Date.now() + FIRST_AFTER_MS : 0 });
   const drills = ScheduledDrills.start(options);
   return {
     ...running,

@@ -2,6 +2,7 @@ import type { BackupConfig, BackupSchedule } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { LOG_EVENT } from '../log-event.ts';
 import { newestBackup } from './backup-folder.ts';
+import type { BackupLease, MadeBackup } from './backup-lease.ts';
 import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
 import type { MadeAndSent, SentResult } from './make-backup.ts';
 import { isNewestUnsent } from './remote/sent-index.ts';
@@ -15,6 +16,8 @@ export interface ScheduledBackupsOptions {
   /** `main.js`. */
   readonly program: string;
   readonly log: EngineLog;
+  /** With the other sidecars of the database. */
+  readonly lease: BackupLease;
   /** Earliest time of the first backup of all, epoch milliseconds: a new installation has nothing to lose yet. */
   readonly firstAt?: number;
 }
@@ -31,6 +34,8 @@ export class ScheduledBackups {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
   #failedAt: number | null = null;
+  /** When another sidecar made the backup of the database last; 0 for never. */
+  #madeElsewhereAt = 0;
   /** When the newest local backup could not be sent; 0 after a start. */
   #unsentAt: number | null = null;
   #isStopped = false;
@@ -77,7 +82,7 @@ export class ScheduledBackups {
 
   #dueWork(): (() => Promise<void>) | null {
     const now = Date.now();
-    if (this.#dueAt() <= now) return () => this.#make();
+    if (this.#dueAt() <= now) return () => this.#options.lease.alone((last) => this.#makeUnlessMade(last));
     if (this.#unsentAt !== null && this.#unsentAt + RETRY_MS <= now) return () => this.#send();
     return null;
   }
@@ -85,13 +90,30 @@ export class ScheduledBackups {
   #dueAt(): number {
     if (this.#failedAt !== null) return this.#failedAt + RETRY_MS;
     try {
-      const last = newestBackup(this.#options.backup.folder)?.time ?? null;
+      const own = newestBackup(this.#options.backup.folder)?.time ?? 0;
+      const last = Math.max(own, this.#madeElsewhereAt) || null;
       const due = nextDue(this.#schedule, last, Date.now());
       return last === null ? Math.max(due, this.#options.firstAt ?? 0) : due;
     } catch {
       // The backup itself says what is wrong with the folder.
       return Date.now();
     }
+  }
+
+  /** Returns whether a backup was made: another sidecar of the database may have made that of this time. */
+  async #makeUnlessMade(last: MadeBackup | null): Promise<boolean> {
+    if (last !== null && nextDue(this.#schedule, last.time, Date.now()) > Date.now()) {
+      this.#failedAt = null;
+      this.#madeElsewhereAt = last.time;
+      const time = new Date(last.time).toISOString();
+      this.#options.log('info', 'another sidecar of the database made the backup of this time', {
+        box: last.box,
+        time,
+      });
+      return false;
+    }
+    await this.#make();
+    return this.#failedAt === null;
   }
 
   async #make(): Promise<void> {

@@ -3,6 +3,7 @@ import { ApiError } from '#protocol/errors.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { DatabaseFacts, Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
+import { readId } from '../security/instance.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 import type { Finding } from './doctor-files.ts';
 import { databaseName } from './with-engine.ts';
@@ -34,6 +35,7 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     yield { verdict: 'ok', what, found: `${name} answers (${facts.version})` };
     yield clockFinding(facts, (askedAt + Date.now()) / 2, config.api.maxSkewSeconds);
     yield* queueFindings(engine, config);
+    yield* sidecarFindings(engine, config);
   } catch (error) {
     const found = `${name}: ${reasons[0] ?? (error as Error).message}`;
     const advice =
@@ -63,6 +65,16 @@ function clockFinding({ time }: DatabaseFacts, now: number, maxSkewSeconds: numb
     found,
     advice: 'switch on NTP on both machines; a wrong clock here refuses game servers',
   };
+}
+
+/** Others by their rows: whether one lives is seen only by a sidecar that runs. */
+async function* sidecarFindings(engine: Engine, { dataFolder }: SidecarConfig): AsyncGenerator<Finding> {
+  const own = readId(dataFolder);
+  for (const { instance, box, url, version, seenAt } of await engine.cluster.listSidecars(bounds())) {
+    if (instance === own) continue;
+    const seen = `last seen ${new Date(seenAt).toISOString()} by its own clock`;
+    yield { verdict: 'ok', what: 'sidecar', found: `${instance} on ${box} (${url}, ${version}), ${seen}` };
+  }
 }
 
 async function* queueFindings(engine: Engine, { writeBehind }: SidecarConfig): AsyncGenerator<Finding> {

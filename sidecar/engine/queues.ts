@@ -1,5 +1,5 @@
 import type { ApiError, ApiErrorCode } from '#protocol/errors.ts';
-import type { CallBounds, TableTarget, Write } from './rows.ts';
+import type { CallBounds, IdempotencySlot, TableTarget, Write } from './rows.ts';
 
 /**
  * Owner and position of the queue of a namespace (`_queues`; contract section 7). The row belongs to a journal, not to
@@ -145,6 +145,19 @@ export interface QueuedEntry {
    */
   readonly work: QueuedWork | QueuedBatch | ApiError;
   readonly part?: PartPlace;
+  /** Idempotency key that the write came with, if it had one. */
+  readonly claim?: SlotClaim;
+}
+
+/**
+ * The idempotency slot that an entry takes in the transaction that applies it. If a live write, or the queue of another
+ * sidecar, has it, the entry counts as done. Without transactions the slot is taken first: an acknowledged write that has
+ * it will be done.
+ */
+export interface SlotClaim {
+  readonly slot: IdempotencySlot;
+  /** Text of the acknowledgement, which is the result of the key; names the entry. */
+  readonly answer: string;
 }
 
 export interface QueuedWork {

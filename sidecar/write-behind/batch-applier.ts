@@ -1,5 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
-import { isCompiled } from '../engine/model/queue-units.ts';
+import { isCompiled, withWork } from '../engine/model/queue-units.ts';
 import { type DeadLetter, type QueuedEntry, QueueMovedError } from '../engine/queues.ts';
 import { type CallBounds, StaleSchemaError } from '../engine/rows.ts';
 import { type CompiledEntries, EntryCompiler } from './compile-entries.ts';
@@ -186,9 +186,7 @@ export class BatchApplier {
     if (entry.position !== this.#givenUp || !isCompiled(entry.work)) return entry;
     const tables = 'write' in entry.work ? `table ${entry.work.target.table.name}` : 'a table';
     const message = `${tables}, or a column of it, is declared but not in the database: was it dropped by hand?`;
-    const { position, letterId, isRetry, kid, op, payload, time, part } = entry;
-    const work = new ApiError('database_error', message);
-    return { position, letterId, isRetry, kid, op, payload, time, work, ...(part && { part }) };
+    return withWork(entry, new ApiError('database_error', message));
   }
 }
 

@@ -5,11 +5,11 @@ import { queuedBatchOf } from '../data/batch-of.ts';
 import { type WriteName, writeOf } from '../data/write-of.ts';
 import type { Capabilities } from '../engine/engine.ts';
 import { isCompiled, isLasting, partsOf } from '../engine/model/queue-units.ts';
-import type { QueuedBatch, QueuedEntry, QueuedWork } from '../engine/queues.ts';
+import type { QueuedBatch, QueuedEntry, QueuedWork, SlotClaim } from '../engine/queues.ts';
 import type { CallBounds, TableTarget } from '../engine/rows.ts';
 import type { SchemaCalls, StoredSchema } from '../engine/schema-calls.ts';
 import type { SchemaCatalog } from '../schema/catalog.ts';
-import type { JournalEntry } from './journal/entries.ts';
+import { acknowledgement, type EntryKey, type JournalEntry } from './journal/entries.ts';
 import type { Journal } from './journal/journal.ts';
 import type { WaitingEntry } from './queue-state.ts';
 
@@ -180,8 +180,22 @@ function targetsOf({ work }: QueuedEntry): TableTarget[] {
   return work.parts.flatMap((part) => ('write' in part.work ? [part.work.target] : []));
 }
 
-function textOf({ position, id, retryOf, kid, op, payload, time }: JournalEntry): EntryText {
-  return { position, letterId: retryOf ?? id, isRetry: retryOf !== null, kid, op, payload, time };
+function textOf(entry: JournalEntry): EntryText {
+  const { position, id, retryOf, kid, op, payload, time, key, pending } = entry;
+  const claim = key && claimOf({ ...entry, key }, acknowledgement(id, pending));
+  return {
+    ...{ position, letterId: retryOf ?? id, isRetry: retryOf !== null, kid, op, payload, time },
+    ...(claim && { claim }),
+  };
+}
+
+/** Counts from the moment of the acknowledgement, as the journal's own memory of keys does. */
+export function claimOf(
+  { kid, namespace, time, key }: Pick<JournalEntry, 'kid' | 'namespace' | 'time'> & { readonly key: EntryKey },
+  answer: string,
+): SlotClaim {
+  const { key: name, fingerprint, expiresAt } = key;
+  return { slot: { kid, namespace, key: name, fingerprint, now: time, expiresAt }, answer };
 }
 
 function isWriteName(op: string): op is WriteName {

@@ -3,6 +3,7 @@ import type { AcceptedWrite } from '../data/write-queue.ts';
 import { type QueuedBatch, type QueuedWork, QueueLostError } from '../engine/queues.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { BatchApplier } from './batch-applier.ts';
+import { claimOf } from './compile-entries.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
 import { Pause } from './journal/clock.ts';
@@ -153,13 +154,18 @@ export class NamespaceQueue {
       throw error;
     }
     const { position } = entry;
-    const { kid, op, payload, time } = write;
+    const { kid, op, payload, time, key } = write;
     const letterId = journal.idOf(position);
-    const compiled = work && { position, letterId, isRetry: false, kid, op, payload, time, work };
+    const answer = journal.answerOf(position, pending);
+    const claim = key && claimOf({ kid, namespace: this.namespace, time, key }, answer);
+    const compiled = work && {
+      ...{ position, letterId, isRetry: false, kid, op, payload, time, work },
+      ...(claim && { claim }),
+    };
     const mustAct = this.#state.push(entry, compiled ?? null, clock.monotonicNow());
     if (this.#options.totals.writes >= config.flushAtPending) this.#options.onBatchFull();
     else if (mustAct) this.#pause.wake();
-    return journal.answerOf(position, pending);
+    return answer;
   }
 
   async #run(): Promise<void> {

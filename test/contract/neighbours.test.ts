@@ -4,6 +4,7 @@ import type { SidecarRow } from '#engine/cluster/cluster-calls.ts';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import { Neighbours } from '#sidecar/cluster/neighbours.ts';
+import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { Instance } from '#sidecar/security/instance.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
@@ -44,6 +45,13 @@ it('each sidecar says who it is, and which others use its database', async () =>
   await vi.waitFor(async () => expect(await rows()).toHaveLength(2), 10_000);
   const told = (await rows()).find(({ instance }) => instance === two);
   expect(told).toMatchObject({ box: hostname(), url: second.address, version: expect.stringMatching(/^\d+\.\d+/) });
+  const lines: string[] = [];
+  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
+  await runDoctor(['--config', first.configFile], { environment: {} }, io);
+  const found = lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'sidecar');
+  expect(found).toEqual([
+    { verdict: 'ok', what: 'sidecar', found: expect.stringContaining(`${two} on ${hostname()}`) },
+  ]);
   await second.stop();
   expect((await rows()).map(({ instance }) => instance)).toEqual([one]);
 });

@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
-import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork } from '../queues.ts';
+import type { BatchPart, PartPlace, QueuedBatch, QueuedEntry, QueuedWork, SlotClaim } from '../queues.ts';
 import type { Row, TableTarget } from '../rows.ts';
 
 /** Codes of writes that can never succeed, also if repeated. All other failures may pass. */
@@ -96,10 +96,11 @@ class PartEntry implements QueuedEntry {
   readonly time: number;
   readonly work: QueuedWork | ApiError;
   readonly part: PartPlace;
+  readonly claim?: SlotClaim;
   readonly #payload: () => string;
 
   constructor(
-    { position, letterId, isRetry, kid, time }: QueuedEntry,
+    { position, letterId, isRetry, kid, time, claim }: QueuedEntry,
     { op, payload, work }: BatchPart,
     part: PartPlace,
   ) {
@@ -111,12 +112,20 @@ class PartEntry implements QueuedEntry {
     this.time = time;
     this.work = work;
     this.part = part;
+    if (claim !== undefined) this.claim = claim;
     this.#payload = payload;
   }
 
   get payload(): string {
     return this.#payload();
   }
+}
+
+/** The same entry with other work. The payload of a part is made only when it is asked for. */
+export function withWork(entry: QueuedEntry, work: QueuedEntry['work']): QueuedEntry {
+  const { position, letterId, isRetry, kid, op, payload, time, part, claim } = entry;
+  const about = { position, letterId, isRetry, kid, op, payload, time, work };
+  return { ...about, ...(part && { part }), ...(claim && { claim }) };
 }
 
 /** Id of the dead letter that an entry retries. The letter is the proof that nothing of the entry was done. */

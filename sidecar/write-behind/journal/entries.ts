@@ -32,6 +32,11 @@ export interface NewEntry {
   readonly retryOf: string | null;
 }
 
+/** JSON text of the acknowledgement of the entry with the id. */
+export function acknowledgement(id: string, pending: number): string {
+  return `{"queued":true,"id":"${id}","pending":${pending}}`;
+}
+
 /** Read back from the journal. */
 export interface JournalEntry extends NewEntry {
   readonly position: number;

@@ -1,7 +1,15 @@
 import type { EngineLog } from '#engine/log.ts';
 import type { Clock } from './clock.ts';
 import { type Disk, type FolderLock, reasonOf } from './disk.ts';
-import type { JournalEntry, KeySlot, NamespaceState, NewEntry, PendingEntry, SettledMark } from './entries.ts';
+import {
+  acknowledgement,
+  type JournalEntry,
+  type KeySlot,
+  type NamespaceState,
+  type NewEntry,
+  type PendingEntry,
+  type SettledMark,
+} from './entries.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { KeyMemory } from './key-memory.ts';
 import { keyRecord } from './key-record.ts';
@@ -116,7 +124,7 @@ export class Journal {
 
   /** The acknowledgement itself. */
   answerOf(position: number, pending: number): string {
-    return `{"queued":true,"id":"${this.id}-${position}","pending":${pending}}`;
+    return acknowledgement(this.idOf(position), pending);
   }
 
   /**

@@ -1,4 +1,5 @@
-import { isCompiled, isLasting, type QueueUnit, retriedLetter, unitsOf } from '#engine/model/queue-units.ts';
+import { isCompiled, isLasting, type QueueUnit, retriedLetter, unitsOf, withWork } from '#engine/model/queue-units.ts';
+import { IdempotencyConflictError } from '#engine/model/remembered-answer.ts';
 import { type DeadLetter, type QueueBatch, type QueuedEntry, type QueuedWork, QueueLostError } from '#engine/queues.ts';
 import type { CallBounds, TableTarget } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
@@ -7,6 +8,7 @@ import type { QueuedOperation, WriteCall } from '../write/call.ts';
 import type { KnownNumbers } from '../write/generators.ts';
 import { applyWrite } from '../write/write.ts';
 import { isAlike, type KeyedChange, keyedChangeOf } from './changes.ts';
+import { claimSlots } from './claims.ts';
 import { discardLetters, knownLetters, putLetter } from './letters.ts';
 import { JournalMarks } from './marks.ts';
 import { isOwner, movePlace, type QueuePlace, readQueue } from './owner.ts';
@@ -78,8 +80,12 @@ export class QueueAttempt {
 
   async run(): Promise<readonly DeadLetter[]> {
     const left = this.#left();
-    const skipped = await this.#doneRetries(left);
-    for (const step of this.#steps(left.filter((entry) => !skipped.has(entry)))) {
+    const retried = await this.#doneRetries(left);
+    const claimed = await this.#tools.run('write', this.#bounds, (session) => claimSlots(session, left));
+    const skipped = new Set(left.filter((entry) => retried.has(entry) || claimed.get(entry) === 'done'));
+    const due = left.filter((entry) => !skipped.has(entry));
+    const judged = due.map((entry) => (claimed.has(entry) ? withWork(entry, new IdempotencyConflictError()) : entry));
+    for (const step of this.#steps(judged)) {
       if (step.kind === 'changes') await this.#change(step.changes);
       else await this.#apply(step.unit);
     }

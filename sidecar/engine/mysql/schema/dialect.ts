@@ -19,7 +19,7 @@ export function schemaDialect(flavour: Flavour): SchemaDialect {
       outOfRangeSql(quoted(from.name), to, (expression, scale) => `TRUNCATE(${expression}, ${scale})`),
     takenSql: 'SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
     lockRowsSql: ' FOR UPDATE',
-    keepSql: (key) => `ON DUPLICATE KEY UPDATE ${quoted(key)} = ${quoted(key)}`,
+    keepSql: (key = '') => `ON DUPLICATE KEY UPDATE ${quoted(key)} = ${quoted(key)}`,
     tableOptions: ` ${tableOptions(flavour)}`,
     returnsIds: false,
   };

@@ -15,6 +15,7 @@ import { isMaybeTwin, MAX_TWIN_ATTEMPTS } from '../change.ts';
 import { SchemaConnection, type SchemaDialect } from '../schema/connection.ts';
 import type { Session, Sessions, SqlFailure } from '../session.ts';
 import { createQueueCalls } from './calls.ts';
+import { claimSlots } from './claims.ts';
 import { addLetter, removeLetter } from './letters.ts';
 import { moveQueue, readQueue } from './rows.ts';
 
@@ -85,7 +86,9 @@ class BatchRun {
     const row = await readQueue(this.#connection, namespace, { lock: true });
     if (row?.journal !== journal || row.token !== token) return 'lost';
     if (knownTo !== undefined && row.position > knownTo) return 'moved';
-    const due = await this.#withoutDone(entries.filter(({ position }) => position > row.position));
+    const undone = await this.#withoutDone(entries.filter(({ position }) => position > row.position));
+    const due = await claimSlots(this.#connection, undone);
+    if (mode === 'whole') for (const { work } of due) if (!isCompiled(work)) throw work;
     if (mode === 'whole') await this.#runAll(due);
     else for (const segment of segmentsOf(due)) await this.#runApart(segment);
     const last = entries.at(-1)?.position ?? 0;

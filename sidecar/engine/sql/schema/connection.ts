@@ -28,8 +28,8 @@ export interface SchemaDialect extends Pick<SqlDialect, 'quoted' | 'placeholder'
   readonly takenSql: string | null;
   /** End of a SELECT whose rows stay as they are until the transaction ends; empty if nothing else writes meanwhile. */
   readonly lockRowsSql: string;
-  /** End of an INSERT that leaves a row alone if it has the same value in the column `key`. */
-  keepSql(key: string): string;
+  /** End of an INSERT that leaves a row alone if it has the same values in the columns of this key. */
+  keepSql(...key: readonly string[]): string;
   /** End of CREATE TABLE, after the columns. */
   readonly tableOptions: string;
   /** The database returns the generated id of an insert through `RETURNING id`, else through `insertId`. */

@@ -29,7 +29,11 @@ export async function applyQueue(
 ): Promise<readonly DeadLetter[]> {
   const works = worksOf(batch.entries);
   if (works !== null) {
-    const answer = await send(port, batch, bounds, (compile) => ({ mode: 'whole', works: works.map(compile) }));
+    const answer = await send(port, batch, bounds, (compile) => ({
+      mode: 'whole',
+      works: works.map(compile),
+      claims: batch.entries.flatMap(({ claim }) => claim ?? []),
+    }));
     if (answer.outcome === 'applied') return answer.letters;
   }
   const answer = await send(port, batch, bounds, (compile) => ({
@@ -86,7 +90,7 @@ function stepOf(namespace: string, entry: QueuedEntry, compile: Compile): QueueS
   const { position, letterId: id, kid, op, payload, time, work } = entry;
   const letter = { id, namespace, kid, op, payload, time };
   const step = isCompiled(work) ? compile(work) : { code: work.code, message: work.message };
-  return { position, letter, retried: retriedLetter(entry), work: step };
+  return { position, letter, retried: retriedLetter(entry), claim: entry.claim ?? null, work: step };
 }
 
 function compileBatch(works: readonly QueuedWork[], numbersOf: (target: QueuedWork['target']) => NumberOf): QueueWork {

@@ -1,6 +1,8 @@
 import SQLite from 'better-sqlite3';
 import { isLasting } from '#engine/model/queue-units.ts';
-import type { DeadLetter } from '#engine/queues.ts';
+import { IdempotencyConflictError } from '#engine/model/remembered-answer.ts';
+import { type KnownRecord, outcomeOfClaim } from '#engine/model/slot-claims.ts';
+import type { DeadLetter, SlotClaim } from '#engine/queues.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Connection } from '../connection.ts';
@@ -8,6 +10,13 @@ import { diagnose } from '../failures.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork, Refusal } from '../worker/messages.ts';
 import { needsSavepoint, runQueued } from '../write.ts';
 
+const CLAIM = `
+  INSERT INTO _idempotency (kid, namespace, key, fingerprint, result, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (kid, namespace, key) DO UPDATE
+  SET fingerprint = excluded.fingerprint, result = excluded.result, expires_at = excluded.expires_at
+  WHERE expires_at <= ?`;
+const CLAIMED =
+  'SELECT fingerprint, result, expires_at AS expiresAt FROM _idempotency WHERE kid = ? AND namespace = ? AND key = ?';
 const OWNER = 'SELECT journal, token, position FROM _queues WHERE namespace = ?';
 const MOVE = 'UPDATE _queues SET position = ? WHERE namespace = ?';
 const FORGET_LETTER = 'DELETE FROM _dead_letters WHERE id = ?';
@@ -15,6 +24,9 @@ const ADD_LETTER = `
   INSERT INTO _dead_letters (id, namespace, kid, op, payload, code, message, time, is_retry_wanted)
   VALUES (@id, @namespace, @kid, @op, @payload, @code, @message, @time, 0)
   ON CONFLICT (id) DO NOTHING`;
+
+/** Refusal of an entry whose key a write with another payload has. */
+const CONFLICT = refusalOf(new IdempotencyConflictError());
 
 /** A batch and its position in one transaction; `BEGIN IMMEDIATE` keeps every other owner out until its end. */
 export function applyQueue(connection: Connection, call: ApplyCall): ApplyAnswer {
@@ -63,6 +75,11 @@ class ApplyAttempt {
     if (applied > knownTo) return { outcome: 'moved' };
     if (batch.mode === 'whole') {
       if (applied >= first) return { outcome: 'refused' };
+      // Entry by entry, those that are done are left out.
+      if (batch.claims.some((claim) => this.#claim(claim) !== 'own')) {
+        this.#connection.rollBack();
+        return { outcome: 'refused' };
+      }
       for (const work of batch.works) this.#runWork(work);
     } else {
       for (const [at, step] of batch.steps.entries()) if (step.position > applied) this.#runStep(step, at);
@@ -84,12 +101,21 @@ class ApplyAttempt {
   #runStep(step: QueueStep, at: number): void {
     this.at = at;
     if (step.retried !== null && !this.#takeLetter(step.retried)) return;
-    const refusal = this.#refusals.get(at) ?? this.#attempt(step.work);
+    const claimed = step.claim === null ? 'own' : this.#claim(step.claim);
+    if (claimed === 'done') return;
+    const refusal = this.#refusals.get(at) ?? (claimed === 'own' ? this.#attempt(step.work) : CONFLICT);
     if (refusal === null) return;
     const letter = { ...step.letter, code: refusal.code, message: refusal.message, isRetryWanted: false };
     const { isRetryWanted: _, ...row } = letter;
     this.#connection.own(ADD_LETTER).run(row);
     this.#letters.push(letter);
+  }
+
+  #claim(claim: SlotClaim): ReturnType<typeof outcomeOfClaim> {
+    const { kid, namespace, key, fingerprint, now, expiresAt } = claim.slot;
+    const row = [kid, namespace, key, fingerprint, claim.answer, expiresAt, now];
+    if (this.#connection.own(CLAIM).run(...row).changes > 0) return 'own';
+    return outcomeOfClaim(claim, this.#connection.own(CLAIMED).get(kid, namespace, key) as KnownRecord);
   }
 
   /** An existing letter proves that the write was not done: a retry and a discard both remove it. */

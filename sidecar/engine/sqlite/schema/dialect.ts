@@ -20,7 +20,7 @@ export const SQLITE_SCHEMA: TransactionalDialect = {
   },
   takenSql: null,
   lockRowsSql: '',
-  keepSql: (key) => `ON CONFLICT ("${key}") DO NOTHING`,
+  keepSql: (...key) => `ON CONFLICT (${key.map((name) => `"${name}"`).join(', ')}) DO NOTHING`,
   tableOptions: ' STRICT',
   returnsIds: true,
   withinLimits: (_connection, _namespace, work) => work(),

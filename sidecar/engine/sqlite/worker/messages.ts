@@ -1,5 +1,5 @@
 import type { LogLevel } from '#engine/log.ts';
-import type { DeadLetter, QueueOwner } from '#engine/queues.ts';
+import type { DeadLetter, QueueOwner, SlotClaim } from '#engine/queues.ts';
 import type { IdempotencySlot } from '#engine/rows.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 import type { Physical } from '../dialect.ts';
@@ -198,6 +198,7 @@ export interface QueueStep {
   readonly letter: Omit<DeadLetter, 'code' | 'message' | 'isRetryWanted'>;
   /** Id of the dead letter that the entry retries, or null. */
   readonly retried: string | null;
+  readonly claim: SlotClaim | null;
   readonly work: QueueWork | Refusal;
 }
 
@@ -214,7 +215,7 @@ export interface ApplyCall extends CallBase {
   readonly last: number;
   readonly knownTo: number;
   readonly batch: /** Nothing is applied where one of them is refused, or has been applied before. */
-    | { readonly mode: 'whole'; readonly works: readonly QueueWork[] }
+    | { readonly mode: 'whole'; readonly works: readonly QueueWork[]; readonly claims: readonly SlotClaim[] }
     | { readonly mode: 'each'; readonly steps: readonly QueueStep[] };
 }
 
