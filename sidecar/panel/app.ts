@@ -22,6 +22,7 @@ import { logsRoutes } from './routes/logs.ts';
 import { mergingRoutes } from './routes/merging.ts';
 import { packageRoutes } from './routes/packages.ts';
 import { projectRoutes } from './routes/projects.ts';
+import { rowExchangeRoutes } from './routes/row-exchange.ts';
 import { serverRoutes } from './routes/server.ts';
 import { serverUpdatesRoutes } from './routes/server-updates.ts';
 import { sessionRoutes } from './routes/session.ts';
@@ -61,6 +62,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...logsRoutes(services),
     ...chartsRoutes(services),
     ...databaseRoutes(services),
+    ...rowExchangeRoutes(services),
     ...backupRoutes(services),
     ...updatesRoutes(services),
     ...serverUpdatesRoutes(services),

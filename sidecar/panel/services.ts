@@ -245,6 +245,7 @@ function createWatchers(base: PanelBase, { store, trouble, log, server, serverPi
       ...base,
       ...{ store, onTrouble },
       keys: config.keys,
+      importFolder: join(dirname(config.panel.data), 'row-imports'),
       extend: base.handlers['schema.extend'],
       removed: config.schema.removed,
       maxPending: config.writeBehind.maxPending,

@@ -10,11 +10,14 @@ import { PartTables, type PartTablesOptions } from './part-tables.ts';
 import { QuarantineDesk } from './quarantine-desk.ts';
 import { QueueDesk } from './queue-desk.ts';
 import { RowEdit } from './row-edit.ts';
+import { RowExchange } from './row-exchange.ts';
 import { SlowCalls } from './slow-calls.ts';
 import { TableRows } from './table-rows.ts';
 
 export interface DatabaseServicesOptions extends DatabaseParts {
   readonly store: PanelStore;
+  /** Folder for files of rows that arrive. */
+  readonly importFolder: string;
   readonly calls: CallWatch;
   readonly keys: readonly ConfiguredKey[];
   readonly maxPending: number;
@@ -43,6 +46,7 @@ export function createDatabase(options: DatabaseServicesOptions) {
     health: new HealthWatch(options),
     tableRows: new TableRows(access),
     rowEdit: new RowEdit(access),
+    rowExchange: new RowExchange(access, options.importFolder),
     queueDesk: new QueueDesk(access, maxPending),
     quarantineDesk: new QuarantineDesk({ access, log, onChange: () => namespaceList.forget() }),
     partTables: new PartTables({ access, namespaceList, quarantine, extend, removed }),

@@ -253,3 +253,13 @@ export interface DatabaseHealth {
   /** `halted`: the database refused the queued writes too often. `unavailable`: the journal takes no writes. */
   readonly queue: 'ok' | 'halted' | 'unavailable';
 }
+
+/** `POST /api/database/import`, without `ok`. */
+export interface ImportAnswer {
+  /** Rows that were written, with those of an earlier run that was cut. */
+  readonly rows: number;
+  /** Number of refused lines; with one of them nothing is written. */
+  readonly refused: number;
+  /** The first of them. */
+  readonly refusals: readonly { readonly line: number; readonly reason: string }[];
+}

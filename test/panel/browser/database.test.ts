@@ -45,6 +45,32 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     return answer.text;
   }
 
+  it('take rows out into a file, and list the lines of a file that do not fit', async () => {
+    await open('/rows/game/players');
+    await row('1').waitFor();
+    await page.getByRole('button', { name: 'Export, import' }).click();
+    const dialog = page.getByRole('dialog');
+    const coming = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Download' }).click();
+    expect((await coming).suggestedFilename()).toBe('game.players.csv');
+    const file = { name: 'players.csv', mimeType: 'text/csv', buffer: Buffer.from('id,name\n1,twice\nx,wrong\n') };
+    await dialog.getByLabel('File of rows').setInputFiles(file);
+    await dialog.getByText('Nothing was imported: 2 lines do not fit.').waitFor();
+    await dialog.getByRole('row', { name: /^3/ }).waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel('File of rows').setInputFiles({ ...file, buffer: Buffer.from('id,name\n700,Seven\n') });
+    await dialog.getByText('1 row was imported.').waitFor();
+    await dialog.getByRole('button', { name: 'Show the rows' }).click();
+    await row('1').waitFor();
+    const { rows } = await panel.api.must<{ rows: object[] }>('find', {
+      ...{ namespace: 'game', table: 'players', filter: { field: 'id', op: 'eq', value: 700 } },
+    });
+    expect(rows).toMatchObject([{ name: 'Seven' }]);
+    await panel.api.must('delete', {
+      ...{ namespace: 'game', table: 'players', filter: { field: 'id', op: 'eq', value: 700 } },
+    });
+  });
+
   it('refuse a filter that makes no sense, at the field, and ask nothing', async () => {
     await open('/rows/game/players');
     await row('1').waitFor();

@@ -8,6 +8,7 @@ import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { PanelFault } from '../core/panel-fault.ts';
 import { linkTo, replacePlace, usePlace } from '../core/router.ts';
+import { ExchangeDialog } from './exchange-dialog.tsx';
 import { FilterPanel } from './filter-panel.tsx';
 import { RowDialog } from './row-dialog.tsx';
 import { RowsTable } from './rows-table.tsx';
@@ -93,6 +94,7 @@ export function RowsView(props: RowsViewProps) {
     recount();
   };
   const [open, setOpen] = useState<number | null>(null);
+  const [isExchanging, setExchanging] = useState(false);
   const top = useRef<HTMLDivElement>(null);
   const ask = (changes: Partial<Question>) => {
     const { filter, sort, offset } = { ...question, offset: 0, ...changes };
@@ -105,7 +107,10 @@ export function RowsView(props: RowsViewProps) {
   const filterFault = error instanceof PanelFault && error.field === 'filter' ? error.detail : null;
   const row = open === null ? undefined : answer?.rows[open];
   return (
-    <PageFrame title={`${namespace}.${table}`} actions={<Actions onReload={reload} />}>
+    <PageFrame
+      title={`${namespace}.${table}`}
+      actions={<Actions onReload={reload} onExchange={() => setExchanging(true)} />}
+    >
       {(answer !== null || error !== null) && (
         // Also if the first answer was a refusal: it may be the filter's, and is corrected there.
         <FilterPanel
@@ -127,6 +132,17 @@ export function RowsView(props: RowsViewProps) {
         )}
       </div>
       {answer !== null && <Pages answer={answer} count={count} offset={question.offset} onTurn={turnTo} />}
+      {isExchanging && (
+        <ExchangeDialog
+          {...props}
+          filter={question.filter}
+          onClose={() => setExchanging(false)}
+          onImported={() => {
+            setExchanging(false);
+            reload();
+          }}
+        />
+      )}
       {answer !== null && row !== undefined && (
         <RowDialog
           place={{ namespace, table }}
@@ -140,12 +156,15 @@ export function RowsView(props: RowsViewProps) {
   );
 }
 
-function Actions({ onReload }: { onReload: () => void }) {
+function Actions({ onReload, onExchange }: { onReload: () => void; onExchange: () => void }) {
   return (
     <>
       <a class="button" href={linkTo('database')}>
         {t('database.allTables')}
       </a>
+      <Button icon="download" onClick={onExchange}>
+        {t('exchange.title')}
+      </Button>
       <Button icon="restart" onClick={onReload}>
         {t('database.reload')}
       </Button>

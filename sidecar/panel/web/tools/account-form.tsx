@@ -11,12 +11,10 @@ import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 
 /** Most accounts are at these; the address is narrowed to what the token is for. */
-const FIRST_URL: Readonly<Record<SourceAccountKind, string>> = {
-  github: 'https://github.com/',
-  gitea: 'https://codeberg.org/',
-  gitlab: 'https://gitlab.com/',
-  git: 'https://',
+const HOSTS: Readonly<Record<SourceAccountKind, string>> = {
+  ...{ github: 'github.com', gitea: 'codeberg.org', gitlab: 'gitlab.com', git: '' },
 };
+const firstUrl = (kind: SourceAccountKind) => `https://${HOSTS[kind]}`;
 const FORM = 'source-account-form';
 const FIELDS = ['name', 'kind', 'url', 'username', 'token'] as const;
 
@@ -30,7 +28,7 @@ interface AccountFormProps {
 /** A token that is not written again stays, but never for another address. */
 export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
   const [draft, setDraft] = useState({
-    ...{ name: account?.name ?? '', kind: account?.kind ?? 'github', url: account?.url ?? FIRST_URL.github },
+    ...{ name: account?.name ?? '', kind: account?.kind ?? 'github', url: account?.url ?? firstUrl('github') },
     ...{ username: account?.username ?? '', token: '' },
   });
   const [isBusy, setBusy] = useState(false);
@@ -40,7 +38,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
     setDraft((before) => ({ ...before, ...changes }));
   };
   const choose = (kind: SourceAccountKind) =>
-    set({ kind, ...(Object.values(FIRST_URL).includes(draft.url) ? { url: FIRST_URL[kind] } : {}) });
+    set({ kind, ...(ACCOUNT_KINDS.some((known) => firstUrl(known) === draft.url) ? { url: firstUrl(kind) } : {}) });
   const save = async (form: HTMLElement) => {
     if (isBusy) return;
     setBusy(true);

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import type { JsonObject } from '#protocol/json.ts';
+import { type ExportedPart, exportRows, type TableOfRows } from '#sidecar/exchange/export-rows.ts';
+import { RowImport } from '#sidecar/exchange/import-rows.ts';
+import { openRowFile } from '#sidecar/exchange/row-file.ts';
+import { type FormatName, RowFileError } from '#sidecar/exchange/row-format.ts';
+import { checkDiskSpace } from '../disk-space.ts';
+import { receiveUpload } from '../http/receive-upload.ts';
+import { PanelError } from '../panel-error.ts';
+import type { ImportAnswer } from '../shapes/database.ts';
+import { MAX_UPLOAD_BYTES } from '../shapes/uploads.ts';
+import type { DatabaseAccess } from './database-access.ts';
+import { asRefusal } from './refusals.ts';
+
+export interface ExportWish {
+  readonly namespace: string;
+  readonly table: string;
+  readonly format: FormatName;
+  /** Filter of the API as JSON; null: all rows. */
+  readonly filter: string | null;
+  readonly escapeFormulas: boolean;
+}
+
+export interface ImportWish {
+  readonly namespace: string;
+  readonly table: string;
+  readonly format: FormatName;
+}
+
+interface Ticket {
+  readonly accountId: number;
+  readonly expiresAt: number;
+  readonly wish: ExportWish;
+}
+
+const TICKET_MS = 60_000;
+const MAX_TICKETS = 100;
+const MAX_SHOWN_REFUSALS = 200;
+
+/** Rows of a table as a file, out and in. One import at a time. */
+export class RowExchange {
+  readonly #access: DatabaseAccess;
+  /** Files that arrive. */
+  readonly #folder: string;
+  readonly #tickets = new Map<string, Ticket>();
+  #isImporting = false;
+
+  constructor(access: DatabaseAccess, folder: string) {
+    this.#access = access;
+    this.#folder = folder;
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** A name for one download by the same account, so that no address holds a filter. */
+  ticketFor(wish: ExportWish, accountId: number): string {
+    readFilterText(wish.filter);
+    const now = performance.now();
+    for (const [id, { expiresAt }] of this.#tickets) if (expiresAt <= now) this.#tickets.delete(id);
+    if (this.#tickets.size >= MAX_TICKETS)
+      throw new PanelError('rate.limited', { retryAfterSeconds: TICKET_MS / 1000 });
+    const id = randomBytes(16).toString('hex');
+    this.#tickets.set(id, { accountId, wish, expiresAt: now + TICKET_MS });
+    return id;
+  }
+
+  /** @throws PanelError `database.unknown` */
+  redeem(id: string, accountId: number): ExportWish {
+    const ticket = this.#tickets.get(id);
+    if (ticket === undefined || ticket.accountId !== accountId || ticket.expiresAt <= performance.now()) {
+      throw new PanelError('database.unknown', { detail: 'the download has expired: press the button again' });
+    }
+    this.#tickets.delete(id);
+    return ticket.wish;
+  }
+
+  /** Text of the file, the first part read already: a refusal comes before the first byte. */
+  async export(wish: ExportWish): Promise<AsyncIterable<string>> {
+    const { format, escapeFormulas, filter } = wish;
+    const options = { format, escapeFormulas, nullText: null, filter: readFilterText(filter) };
+    const parts = exportRows(this.#tableOf(wish), options);
+    const first = await parts.next().catch((error: unknown) => {
+      throw refusalOf(error);
+    });
+    return textsOf(first, parts);
+  }
+
+  /**
+   * Receives a file, checks every line, and writes all of it or, if a line is refused, nothing. The same file sent again goes on
+   * where it was cut.
+   *
+   * @param judgeAgain called when the body has arrived: the account may have lost the right
+   */
+  async import(request: IncomingMessage, wish: ImportWish, run: ImportRun): Promise<ImportAnswer> {
+    if (this.#isImporting) throw new PanelError('upload.full');
+    this.#isImporting = true;
+    const path = join(this.#folder, randomBytes(8).toString('hex'));
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const announced = Number(request.headers['content-length'] ?? MAX_UPLOAD_BYTES);
+      await checkDiskSpace(this.#folder, Math.min(MAX_UPLOAD_BYTES, announced));
+      await receiveUpload(request, path);
+      await run.judgeAgain();
+      return await this.#write(path, wish, run.signal);
+    } catch (error) {
+      throw refusalOf(error);
+    } finally {
+      rmSync(path, { force: true });
+      this.#isImporting = false;
+    }
+  }
+
+  async #write(path: string, wish: ImportWish, signal: AbortSignal): Promise<ImportAnswer> {
+    const file = await openRowFile(path);
+    try {
+      const options = { format: wish.format, nullText: null, now: this.#access.parts.now(), signal, onRows: () => {} };
+      const rowImport = new RowImport(this.#tableOf(wish), file, options);
+      const { refused, refusals } = await rowImport.check();
+      if (refused > 0) return { rows: 0, refused, refusals: refusals.slice(0, MAX_SHOWN_REFUSALS) };
+      return { rows: await rowImport.write(), refused: 0, refusals: [] };
+    } finally {
+      await file.close();
+    }
+  }
+
+  #tableOf({ namespace, table }: ImportWish): TableOfRows {
+    const { engine, catalog } = this.#access.parts;
+    return { engine, catalog, namespace, table };
+  }
+}
+
+interface ImportRun {
+  readonly judgeAgain: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+async function* textsOf(
+  first: IteratorResult<ExportedPart>,
+  rest: AsyncGenerator<ExportedPart>,
+): AsyncGenerator<string> {
+  if (first.done !== true) yield first.value.text;
+  for await (const { text } of rest) yield text;
+}
+
+/** @throws PanelError `database.request` */
+function readFilterText(text: string | null): JsonObject | null {
+  if (text === null) return null;
+  try {
+    const read: unknown = JSON.parse(text);
+    if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read as JsonObject;
+  } catch {
+    // Refused below.
+  }
+  throw new PanelError('database.request', { field: 'filter', detail: 'filter: expected a JSON object' });
+}
+
+function refusalOf(error: unknown): unknown {
+  if (error instanceof RowFileError) return new PanelError('database.request', { detail: error.message });
+  return asRefusal(error);
+}
