@@ -142,7 +142,10 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
   const addressLimit = new RateLimit(limits.perAddressPerSecond);
   const keyLimit = new RateLimit(limits.perKeyPerSecond);
   const lockOut = new LockOut(limits.authFailuresPerMinute, limits.lockoutSeconds);
-  const authenticator = new Authenticator({ ...api, ...limits, ...parts, lockOut, addressLimit });
+  const authenticator = new Authenticator({
+    ...{ ...api, ...limits, ...parts, lockOut, addressLimit },
+    ...(neighbours && { instance: () => neighbours.instance }),
+  });
   const metrics = new Metrics([
     ...gaugesOf({
       ...parts,

@@ -8,7 +8,9 @@ import { type SignedTime, signedTimeOf, TIME_REQUEST } from './api-time.ts';
 import { type ApiRequest, type Attempt, SingleAttempt } from './attempt.ts';
 import { Breaker } from './breaker.ts';
 import type { Outcome, Result } from './outcome.ts';
-import type { Timers } from './timers.ts';
+import type { Cancel, Timers } from './timers.ts';
+
+const PROBE_MS = 600_000;
 
 export interface ApiAddressOptions {
   readonly timers: Timers;
@@ -34,6 +36,7 @@ export class ApiAddress {
   /** First of the good answers about its health that followed each other, in the `elapsed` of the timers; null after a bad one. */
   wellSinceMs: number | null = null;
   readonly #options: ApiAddressOptions;
+  #stopProbes: Cancel | null = null;
 
   constructor({ config, ca }: Configuration, options: ApiAddressOptions) {
     this.config = config;
@@ -49,6 +52,23 @@ export class ApiAddress {
       probe: () => link.probe(),
       ask: (seconds) => this.#askTime(seconds),
     });
+  }
+
+  /** Resolves once the clock is set. Asks for the id of the sidecar there, now and every ten minutes. */
+  async start(): Promise<void> {
+    this.#stopProbes ??= this.#options.timers.every(PROBE_MS, () => void this.#askInstance());
+    await Promise.all([this.#askInstance(), this.clock.start()]);
+  }
+
+  stop(): void {
+    this.clock.stop();
+    this.#stopProbes?.();
+    this.#stopProbes = null;
+  }
+
+  /** The link keeps the answer. A failure is the clock's to report. */
+  async #askInstance(): Promise<void> {
+    if (this.isAllowed) await this.#options.track(this.link.probe()).catch(() => undefined);
   }
 
   /** How calls go out now. */

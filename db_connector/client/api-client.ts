@@ -82,7 +82,7 @@ export class ApiClient {
   /** Resolves once the clocks are set: by readings that do not include the start of a worker. */
   async start(): Promise<void> {
     await Promise.all(this.addresses.map(({ link }) => link.ready).filter((ready) => ready !== null));
-    if (!this.#isStopped && this.#onIdle === null) await Promise.all(this.addresses.map(({ clock }) => clock.start()));
+    if (!this.#isStopped && this.#onIdle === null) await Promise.all(this.addresses.map((address) => address.start()));
     if (!this.#isStopped && this.#onIdle === null) await this.#choice.start();
   }
 
@@ -129,7 +129,7 @@ export class ApiClient {
 
   #stopTimers(): void {
     this.#choice.stop();
-    for (const { clock } of this.addresses) clock.stop();
+    for (const address of this.addresses) address.stop();
   }
 
   async #dispose(): Promise<void> {

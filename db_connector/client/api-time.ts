@@ -1,15 +1,24 @@
 import { type DatabaseConfig, isHostAllowed } from '../config/database-config.ts';
+import { isInstance } from '../protocol/envelope.ts';
 import { OPERATIONS } from '../protocol/operations.ts';
 import type { ApiRequest } from './attempt.ts';
 import type { Result } from './outcome.ts';
 import type { Transport } from './transport.ts';
 
+/** Answer of the public probe. It is not signed, so nothing but a first guess may follow from it. */
+export interface Probe {
+  /** Unix seconds. */
+  readonly seconds: number;
+  /** Id of the sidecar; null if it tells none. */
+  readonly instance: string | null;
+}
+
 /**
- * The Unix seconds that the API's public probe tells. It is not signed, so nothing but a first guess may follow from it.
+ * Asks the API's public probe.
  *
  * @throws Error whose message says why there is no time
  */
-export async function probeSeconds(config: DatabaseConfig, transport: Transport): Promise<number> {
+export async function probe(config: DatabaseConfig, transport: Transport): Promise<Probe> {
   if (!isHostAllowed(config)) {
     throw new Error(`the host ${config.target.host} is not in allowedHosts`);
   }
@@ -17,17 +26,17 @@ export async function probeSeconds(config: DatabaseConfig, transport: Transport)
   if (answer.kind === 'noAnswer') {
     throw new Error(answer.reason);
   }
-  const seconds = answer.kind === 'answer' && answer.status === 200 ? secondsOf(answer.body.toString()) : null;
-  if (seconds === null) {
+  const probed = answer.kind === 'answer' && answer.status === 200 ? probeOf(answer.body.toString()) : null;
+  if (probed === null) {
     throw new Error('GET /v1/health answers with something else than a time');
   }
-  return seconds;
+  return probed;
 }
 
-function secondsOf(text: string): number | null {
+function probeOf(text: string): Probe | null {
   try {
-    const time: unknown = JSON.parse(text)?.time;
-    return Number.isSafeInteger(time) ? Number(time) : null;
+    const { time, instance } = JSON.parse(text);
+    return Number.isSafeInteger(time) ? { seconds: time, instance: isInstance(instance) ? instance : null } : null;
   } catch {
     return null;
   }

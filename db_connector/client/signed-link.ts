@@ -1,14 +1,18 @@
 import type { Configuration } from '../config/configuration.ts';
+import { nonceFor } from '../protocol/envelope.ts';
 import { parseServerTiming, type ServerTiming } from '../protocol/server-timing.ts';
 import { signRequest } from '../protocol/signing.ts';
 import type { ApiLink, WorkerState } from './api-link.ts';
-import { probeSeconds } from './api-time.ts';
+import { probe } from './api-time.ts';
 import type { Attempt } from './attempt.ts';
 import type { ExchangeEnd } from './exchange.ts';
 import { judge } from './judge.ts';
 import { randomId } from './random-id.ts';
 import type { Timers } from './timers.ts';
 import type { Transport } from './transport.ts';
+
+/** After a refusal that the id in the nonce may be the reason of; the next probe after it learns the id. */
+const NAMELESS_MS = 300_000;
 
 /** Signs, sends and judges in the thread that it is made in. */
 export class SignedLink implements ApiLink {
@@ -18,6 +22,9 @@ export class SignedLink implements ApiLink {
   readonly worker: WorkerState;
   readonly ready = null;
   #underWay = 0;
+  /** Id of the sidecar there, which each nonce names; null if it is not known. */
+  #instance: string | null = null;
+  #namelessUntil = Number.NEGATIVE_INFINITY;
 
   /** @param worker why it is this thread */
   constructor(configuration: Configuration, timers: Timers, transport: Transport, worker: WorkerState = 'off') {
@@ -45,7 +52,7 @@ export class SignedLink implements ApiLink {
     try {
       attempt.judgedBy = this;
       attempt.kid = config.keyId;
-      attempt.nonce = randomId();
+      attempt.nonce = this.#instance === null ? randomId() : nonceFor(this.#instance, randomId());
       attempt.sig = signRequest(key, attempt.path, attempt.kid, attempt.ts, attempt.nonce, attempt.payload);
       this.#transport.send(attempt);
     } catch (error) {
@@ -56,6 +63,7 @@ export class SignedLink implements ApiLink {
   judge(attempt: Attempt, end: ExchangeEnd, stalledMs: number): void {
     const { key } = this.#configuration;
     const outcome = judge(end, { key, nonce: attempt.nonce, now: this.#timers.now });
+    if (outcome.next === 'setClock' && this.#instance !== null) this.#forgetInstance();
     attempt.judgedBy = null;
     this.#underWay -= 1;
     attempt.ended(outcome, stalledMs, timingOf(end));
@@ -69,8 +77,16 @@ export class SignedLink implements ApiLink {
     attempt.failed(error);
   }
 
-  probe(): Promise<number> {
-    return probeSeconds(this.#configuration.config, this.#transport);
+  async probe(): Promise<number> {
+    const { seconds, instance } = await probe(this.#configuration.config, this.#transport);
+    if (this.#timers.elapsed() >= this.#namelessUntil) this.#instance = instance;
+    return seconds;
+  }
+
+  /** Another sidecar may answer there now, or several in turn: no nonce names one for a while. */
+  #forgetInstance(): void {
+    this.#instance = null;
+    this.#namelessUntil = this.#timers.elapsed() + NAMELESS_MS;
   }
 
   destroy(): Promise<void> {

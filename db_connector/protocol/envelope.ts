@@ -28,7 +28,27 @@ export interface ResponseEnvelope {
 export const KID_PATTERN = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_KID_LENGTH}}$`);
 /** Visible ASCII: a line feed would let one signature serve a second nonce (contract section 3). */
 export const NONCE_PATTERN = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NONCE_LENGTH}}$`);
+const INSTANCE_LENGTH = 16;
+const INSTANCE_PATTERN = new RegExp(`^[a-z2-7]{${INSTANCE_LENGTH}}$`);
+/** Id of a sidecar, a full stop, and the random part: good at this sidecar alone. */
+const NAMED_NONCE = new RegExp(`^([a-z2-7]{${INSTANCE_LENGTH}})\\..`);
 const INTEGER_TOKEN = /^-?\d+$/;
+
+/** Id of the sidecar that a nonce is for; null if it names none. */
+export function instanceOfNonce(nonce: string): string | null {
+  // The full stop is looked at first: most nonces have none there.
+  return nonce[INSTANCE_LENGTH] === '.' ? (NAMED_NONCE.exec(nonce)?.[1] ?? null) : null;
+}
+
+/** @param instance id of the sidecar that the nonce is good for */
+export function nonceFor(instance: string, random: string): string {
+  return `${instance}.${random}`;
+}
+
+/** Whether a text is the id of a sidecar. */
+export function isInstance(text: unknown): text is string {
+  return typeof text === 'string' && INSTANCE_PATTERN.test(text);
+}
 
 /**
  * The envelope of a body (contract section 3, steps 2 and 3). Throws 400 `invalid_request`, or 413 `payload_too_large`.

@@ -1,4 +1,4 @@
-import type { RequestEnvelope } from '#protocol/envelope.ts';
+import { instanceOfNonce, type RequestEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { SigningKey } from '#protocol/signing.ts';
 import type { Client } from '../security/client.ts';
@@ -15,6 +15,8 @@ export interface AuthenticatorOptions {
   readonly addressLimit: RateLimit;
   readonly requireHttps: 'always' | 'non-loopback' | 'never';
   readonly maxSkewSeconds: number;
+  /** Id of this sidecar, which a nonce may name; left out if it has none. */
+  readonly instance?: () => string;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Milliseconds that never go back. */
@@ -72,6 +74,7 @@ export class Authenticator {
     const secret = keyring.verify(key, path, envelope, nowMs);
     const isInTime = Math.abs(nowSeconds - envelope.ts) <= maxSkewSeconds;
     if (secret === null || !isAllowedAddress || !isInTime) throw this.#fail(source);
+    if (this.#isForAnother(envelope.nonce)) throw unauthorized();
     const verdict = nonces.accept(envelope.kid, envelope.nonce, envelope.ts, nowSeconds);
     switch (verdict) {
       case 'new':
@@ -85,6 +88,13 @@ export class Authenticator {
       default:
         return verdict satisfies never;
     }
+  }
+
+  /** Not counted for the lock-out: the signature is right, and a client that was led to another sidecar asks for its id next. */
+  #isForAnother(nonce: string): boolean {
+    const { instance } = this.#options;
+    const named = instance === undefined ? null : instanceOfNonce(nonce);
+    return named !== null && named !== instance?.();
   }
 
   #fail(source: string): ApiError {

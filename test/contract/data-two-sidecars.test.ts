@@ -47,6 +47,21 @@ it('each uses the schema that is stored, whoever stored it', async () => {
   expect(await rowsOf(second.client, { namespace: 'shared', table: 'a', limit: 1 })).toEqual([{ x: 1 }]);
 });
 
+it('a nonce that names a sidecar is good there alone, and refusing it counts for no lock-out', async () => {
+  await sync(first, table('n', column('x')));
+  const { instance } = (await (await fetch(`${first.address}/v1/health`)).json()) as { instance: string };
+  const payload = { namespace: 'shared', table: 'n', rows: [{ x: 1 }] };
+  for (let round = 0; round < 30; round += 1) {
+    const envelope = first.client.envelope('/v1/data/insert', payload, { nonce: `${instance}.${round}` });
+    const elsewhere = await second.client.send('/v1/data/insert', envelope);
+    expect(elsewhere).toMatchObject({ status: 401, code: 'unauthorized', isSigned: false });
+    if (round > 0) continue;
+    expect(outcome(await first.client.send('/v1/data/insert', envelope))).toBe('200');
+    expect(await first.client.send('/v1/data/insert', envelope)).toMatchObject({ status: 401 });
+  }
+  expect(await rowsOf(second.client, { namespace: 'shared', table: 'n' })).toEqual([{ x: 1 }]);
+});
+
 it('writes of both are kept, and one key counts once between them', async () => {
   await sync(first, { ...table('c', column('id'), column('n', { default: 0 })), primaryKey: ['id'] });
   await insert(first, 'c', { id: 1 });

@@ -48,6 +48,8 @@ export class LyingServer {
   readonly seen: SeenRequest[] = [];
   /** Requests of `GET /v1/health`. */
   probes = 0;
+  /** `instance` of its public probe. */
+  instance: string | undefined;
   script: Behaviour[] = [];
   otherwise: Behaviour = answers('{"rows":[],"hasMore":false}');
   /** Milliseconds that this server's clock is ahead. */
@@ -140,7 +142,8 @@ export class LyingServer {
     }
     if (method === 'GET') {
       this.probes += 1;
-      response.end(JSON.stringify({ status: 'ok', time: Math.floor((this.now + this.probeLieMs) / 1000) }));
+      const time = Math.floor((this.now + this.probeLieMs) / 1000);
+      response.end(JSON.stringify({ status: 'ok', time, instance: this.instance }));
       return;
     }
     const chunks: Buffer[] = [];

@@ -247,3 +247,24 @@ async function addresses(): Promise<Record<string, unknown>[]> {
 async function trouble(place: number): Promise<unknown> {
   return (await addresses())[place]?.trouble;
 }
+
+describe('the id of a sidecar', () => {
+  const ID = 'abcdefghijkl2345';
+
+  it('is asked for at the start and stands in front of each nonce, until a request is refused', async () => {
+    near.instance = ID;
+    await rig.command('db-reload');
+    await rig.run('find', FIND);
+    expect(callsAt(near).at(-1)?.nonce).toMatch(new RegExp(`^${ID}\\.[A-Za-z0-9_-]{22}$`));
+    near.script = [unsigned(401, 'unauthorized')];
+    expect((await rig.run('insert', INSERT)).State).toBe('ok');
+    expect(callsAt(near).at(-1)?.nonce).toMatch(/^[A-Za-z0-9_-]{22}$/);
+  });
+
+  it('is no part of a nonce if it is none', async () => {
+    near.instance = `${ID} `;
+    await rig.command('db-reload');
+    await rig.run('find', FIND);
+    expect(callsAt(near).at(-1)?.nonce).toMatch(/^[A-Za-z0-9_-]{22}$/);
+  });
+});
