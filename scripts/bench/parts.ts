@@ -1,4 +1,5 @@
 import { aggregateSection, aggregateTargets, measureAggregates } from './aggregate/measure-aggregates.ts';
+import { backupSection, backupTargets, measureBackups } from './backup/measure-backups.ts';
 import { batchSection, measureBatches } from './batch/measure-batches.ts';
 import { ENGINE_SECONDS, SECONDS } from './durations.ts';
 import { engineSection, engineTargets, measureEngines } from './engines/measure-engines.ts';
@@ -62,6 +63,14 @@ export const PARTS: readonly Part[] = [
     async measure() {
       const figure = await measureColdFile();
       return { targets: coldTargets(figure), section: coldSection(figure) };
+    },
+  },
+  {
+    name: 'backups',
+    title: 'backups that leave the machine',
+    async measure() {
+      const figures = await measureBackups();
+      return { targets: backupTargets(figures), section: backupSection(figures) };
     },
   },
   {

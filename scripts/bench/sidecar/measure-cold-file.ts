@@ -31,8 +31,8 @@ export async function measureColdFile(): Promise<ColdFigure> {
   const { folder, secret } = makeFolder({ provider: 'sqlite', file: FILE });
   const file = join(folder, FILE);
   try {
-    await withSidecar(folder, (port) => declare(port, secret));
-    fill(file);
+    await withSidecar(folder, (port) => declareCold(port, secret));
+    fillCold(file);
     return await withSidecar(folder, async (port, pid) => {
       const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
       const rounds: ColdFigure[] = [];
@@ -44,7 +44,7 @@ export async function measureColdFile(): Promise<ColdFigure> {
   }
 }
 
-async function declare(port: number, secret: string): Promise<void> {
+export async function declareCold(port: number, secret: string): Promise<void> {
   const columns = [
     { name: 'id', type: 'int64' },
     { name: 'note', type: 'string', length: 4000 },
@@ -54,14 +54,14 @@ async function declare(port: number, secret: string): Promise<void> {
 }
 
 /** Past the API, as gigabytes would take it minutes; the sidecar is not running. */
-function fill(file: string): void {
+export function fillCold(file: string, count = COLD_ROWS): void {
   const database = new Database(file);
   database.pragma('journal_mode = DELETE');
   database.pragma('synchronous = OFF');
   const rows = 'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)';
   database
     .prepare(`${rows} INSERT INTO ${NAMESPACE}__cold (id, note) SELECT id, hex(randomblob(?)) FROM n`)
-    .run(COLD_ROWS, COLD_ROW_BYTES / 2);
+    .run(count, COLD_ROW_BYTES / 2);
   database.pragma('journal_mode = WAL');
   database.close();
 }

@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { SECONDS } from '../durations.ts';
+import { withSidecar } from '../engines/measure-engines.ts';
+import { COLD_ROW_BYTES } from '../payloads.ts';
+import { makeFolder } from '../prepare.ts';
+import { memoryOf, type Running, run, start } from '../processes.ts';
+import { Scenarios } from '../scenarios.ts';
+import { declareCold, fillCold } from '../sidecar/measure-cold-file.ts';
+import { costTarget, type Target } from '../target.ts';
+
+const FINDS_PER_SECOND = 500;
+const CALLERS = 16;
+const MOST_P99 = 1.5;
+const MOST_SECONDS = 300;
+const MOST_MEGABYTES = 200;
+const SAMPLE_MS = 100;
+/** BENCH_BACKUP_GB=1 is the size of the target. */
+const GIGABYTES = Number(process.env.BENCH_BACKUP_GB ?? '0.2');
+const ROWS = Math.round((GIGABYTES * 1e9) / COLD_ROW_BYTES);
+const SIZE = `${GIGABYTES} GB`;
+
+export interface BackupFigures {
+  readonly aloneP99Ms: number;
+  readonly besideP99Ms: number;
+  readonly backupSeconds: number;
+  readonly restoreSeconds: number;
+  /** Highest memory of the restore beyond that of its start. */
+  readonly restoreMegabytes: number;
+}
+
+/** Finds by key beside an encrypted backup into a folder, and an empty machine made of that backup. */
+export async function measureBackups(): Promise<BackupFigures> {
+  const { folder, secret } = makeFolder({ provider: 'sqlite', file: 'data/database.sqlite' });
+  const there = join(folder, 'there');
+  try {
+    const remote = { type: 'folder', path: join(folder, 'disk') };
+    for (const path of [remote.path, there]) mkdirSync(path);
+    const { identity, recipient } = JSON.parse(await run(['sidecar/main.ts', 'backup', 'keygen', '--json']));
+    const file = join(folder, 'sidecar.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...config, backup: { remote, encryptTo: [recipient] } }), { mode: 0o600 });
+    await withSidecar(folder, (port) => declareCold(port, secret));
+    fillCold(join(folder, 'data/database.sqlite'), ROWS);
+    const beside = await withSidecar(folder, async (port, pid) => {
+      const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
+      const finds = () => scenarios.load('findCold', { connections: CALLERS, ratePerSecond: FINDS_PER_SECOND });
+      // The caches are as warm before as beside.
+      await finds();
+      const alone = await finds();
+      const backup = timed(
+        start(['sidecar/main.ts', 'backup', '--config', file, '--json'], join(folder, 'backup.log')),
+      );
+      const during = await finds();
+      return { aloneP99Ms: alone.p99Ms, besideP99Ms: during.p99Ms, backupSeconds: (await backup).seconds };
+    });
+    writeFileSync(join(folder, 'identity'), identity, { mode: 0o600 });
+    writeFileSync(join(there, 'sidecar.json'), JSON.stringify({ backup: { remote } }), { mode: 0o600 });
+    const words = ['restore', '--from', 'folder', '--latest', '--identity', join(folder, 'identity')];
+    const args = ['sidecar/main.ts', ...words, '--config', join(there, 'sidecar.json')];
+    const restore = await timed(start(args, join(folder, 'restore.log')));
+    return { ...beside, restoreSeconds: restore.seconds, restoreMegabytes: restore.megabytes };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Until its end; memory is that beyond the first sample, which is of a process that has just begun. */
+async function timed({ process }: Running): Promise<{ readonly seconds: number; readonly megabytes: number }> {
+  const startedMs = performance.now();
+  let [first, most]: [number | null, number] = [null, 0];
+  while (process.exitCode === null && process.signalCode === null) {
+    const megabytes = memoryNow(process.pid ?? 0);
+    if (megabytes !== null) {
+      first ??= megabytes;
+      most = Math.max(most, megabytes);
+    }
+    await wait(SAMPLE_MS);
+  }
+  if (process.exitCode !== 0) throw new Error(`it ended with ${process.exitCode ?? process.signalCode}`);
+  return { seconds: (performance.now() - startedMs) / 1000, megabytes: most - (first ?? 0) };
+}
+
+/** Null for a process that has just ended. */
+function memoryNow(pid: number): number | null {
+  try {
+    return memoryOf(pid)?.rssMegabytes ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export function backupTargets(figures: BackupFigures): Target[] {
+  const { aloneP99Ms, besideP99Ms, restoreSeconds, restoreMegabytes } = figures;
+  const p99 = `${besideP99Ms.toFixed(2)} of ${aloneP99Ms.toFixed(2)} ms`;
+  const seconds = `${restoreSeconds.toFixed(1)} s`;
+  const megabytes = `${restoreMegabytes.toFixed(0)} MB`;
+  return [
+    costTarget('finds by key p99 while a backup is encrypted and sent', besideP99Ms / aloneP99Ms, MOST_P99, p99),
+    costTarget(
+      `seconds for an encrypted backup of ${SIZE} restored`,
+      restoreSeconds,
+      MOST_SECONDS * GIGABYTES,
+      seconds,
+    ),
+    costTarget('megabytes of memory for it', restoreMegabytes, MOST_MEGABYTES, megabytes),
+  ];
+}
+
+export function backupSection(figures: BackupFigures): string {
+  const { aloneP99Ms, besideP99Ms, backupSeconds, restoreSeconds, restoreMegabytes } = figures;
+  return `
+## Backups that leave the machine
+
+A SQLite file of ${SIZE}, encrypted and sent to a folder in ${backupSeconds.toFixed(0)} s: ${FINDS_PER_SECOND} finds by key a second have a p99 of
+${besideP99Ms.toFixed(2)} ms meanwhile, and ${aloneP99Ms.toFixed(2)} ms without. An empty machine has it again after ${restoreSeconds.toFixed(0)} s, with
+${restoreMegabytes.toFixed(0)} MB of memory beyond the start of the command.
+`;
+}
