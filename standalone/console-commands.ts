@@ -19,6 +19,9 @@ export class ConsoleCommands {
     this.#registerFor('start', 'starts a bundle, what it depends on first', (name) => server.start(name));
     this.#registerFor('stop', 'stops a bundle, what depends on it first', (name) => server.stop(name));
     this.#registerFor('restart', 'stops a bundle and starts it afresh', (name) => server.restart(name));
+    this.#add('say', 'TEXT: prints an announcement for the players', (words) =>
+      this.#console.say(words.length === 0 ? 'Usage: say TEXT' : `say: ${words.join(' ')}`),
+    );
     this.#register('help', 'this list', () => this.#showHelp());
     this.#register('quit', 'stops all bundles and ends the server', quit);
   }

@@ -435,3 +435,50 @@ describe('a thousand calls at once', () => {
     expect(await host.line(/^answered/)).toBe('answered 1000 1');
   });
 });
+
+describe('db-event', () => {
+  const encode = (fields: unknown) => Buffer.from(JSON.stringify(fields)).toString('base64url');
+  const DOCUMENTED = {
+    scheduledRestart: { secondsRemaining: 600, translatedMessage: 'Neustart in 10 Minuten; "gleich" $x' },
+    scheduledRestartSkipped: { secondsRemaining: 300, temporary: false, author: 'zoe' },
+    announcement: { author: 'zoe', message: '10 minutes later' },
+    serverShuttingDown: { delay: 30_000, author: 'panel', message: '' },
+  };
+
+  it('triggers the documented events with one table, from the console alone', async () => {
+    const host = start({ url: (await startApi()).url, secret: SECRET });
+    const names = Object.keys(DOCUMENTED);
+    await host.bundle(
+      'listener',
+      `for (const name of ${JSON.stringify(names)}) on('txAdmin:events:' + name, (...args) => say(name + ' ' + JSON.stringify(args)));`,
+    );
+    const heard = () => host.lines().filter((line) => names.some((name) => line.startsWith(`${name} `)));
+    host.fx.allow('player.7', 'command.db-event');
+    host.fx.playerTypes(7, `db-event announcement ${encode(DOCUMENTED.announcement)}`);
+    for (const line of [
+      `playerConnecting ${encode({})}`,
+      `constructor ${encode({})}`,
+      `announcement ${encode({ author: 'x' })}`,
+      `announcement ${encode({ author: 'x', message: 1 })}`,
+      `announcement ${encode({ author: 'x', message: '', more: 1 })}`,
+      `announcement ${encode([])}`,
+      'announcement e30!',
+      `announcement ${encode({ author: 'x', message: 'y'.repeat(4096) })}`,
+      `announcement ${encode(DOCUMENTED.announcement)} more`,
+      'announcement',
+    ]) {
+      host.type(`db-event ${line}`);
+    }
+    expect(heard()).toEqual([]);
+    expect(host.fx.plainLines.filter((line) => line.includes('Usage: db-event'))).toHaveLength(10);
+    for (const [name, fields] of Object.entries(DOCUMENTED)) host.type(`db-event ${name} ${encode(fields)}`);
+    await vi.waitFor(
+      () =>
+        expect(heard()).toEqual(
+          Object.entries(DOCUMENTED).map(([name, fields]) => `${name} ${JSON.stringify([fields])}`),
+        ),
+      PATIENCE,
+    );
+    expect(host.fx.plainLines.join('\n')).toContain('the server stops in 30 s');
+  });
+});

@@ -140,6 +140,8 @@ describe('the console', () => {
     expect(await server.ask('start ../shop', /no bundle/)).toContain('../shop');
     expect(await server.ask('help', /^words/)).toMatch(/^words +town +shows its words$/);
     expect(await server.ask('help', /^quit/)).toContain('ends the server');
+    expect(await server.ask('say The server restarts in 5 min', /^say: /)).toBe('say: The server restarts in 5 min');
+    expect(await server.ask('say', /^Usage/)).toBe('Usage: say TEXT');
   });
 
   it('lives through whatever a bundle throws, and names the bundle', async () => {

@@ -58,7 +58,8 @@ export function fxHost(fx: FxServer): Host {
       fx.on(
         'txAdmin:events:serverShuttingDown',
         guarded(say, (event: unknown) => {
-          if (forgerOf(fx) === null) run(delayOf(event));
+          // The connector's own `db-event` is typed by the owner's panel.
+          if ([null, resource].includes(forgerOf(fx))) run(delayOf(event));
         }),
       );
     },

@@ -19,6 +19,8 @@ export interface FxServer {
   /** Registers an export of this resource. */
   exports(name: string, run: (question: unknown) => unknown): void;
   on(event: string, listener: (...args: never[]) => void): void;
+  /** Triggers an event on the server. */
+  emit(event: string, ...args: unknown[]): void;
   /** Sends an event to one player. */
   emitNet(event: string, player: number, ...args: unknown[]): void;
   readonly console: { log(line: string): void };

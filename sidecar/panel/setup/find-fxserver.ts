@@ -1,7 +1,11 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
-const PROGRAMS = process.platform === 'win32' ? ['FXServer.exe'] : ['run.sh', 'FXServer'];
+/** `cfx-server` is the server of GTA V Enhanced. */
+const PROGRAMS =
+  process.platform === 'win32' ? ['FXServer.exe', 'cfx-server.exe'] : ['run.sh', 'FXServer', 'cfx-server'];
+/** Programs that the backend starts by itself if they are in the server folder. */
+const KNOWN_TO_BACKEND = new Set(['FXServer.exe', 'cfx-server.exe', 'run.sh', 'cfx-server']);
 /** Places of the program in FXServer's guides, relative to the folder of `server.cfg`. */
 const PLACES = ['.', 'server', 'artifacts', 'alpine', '../server', '../artifacts'];
 const DEEPEST = 4;
@@ -61,5 +65,5 @@ function isFile(path: string): boolean {
 
 /** Empty if the program is in the folder itself: the backend has a start line for that. */
 export function fxStartLine(root: string, program: string): string {
-  return program === join(root, PROGRAMS[0] as string) ? '' : `"${program}" +exec server.cfg`;
+  return dirname(program) === root && KNOWN_TO_BACKEND.has(basename(program)) ? '' : `"${program}" +exec server.cfg`;
 }

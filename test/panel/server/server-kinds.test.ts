@@ -154,7 +154,7 @@ describe('an FXServer', () => {
   it('is looked for in its folder where no start line is set', async () => {
     const rig = newRig({ backend: 'fxserver', startLine: '' });
     rig.control.start('anna');
-    await rig.line(/no (run\.sh|FXServer\.exe) in the server folder/);
+    await rig.line(/no (run\.sh or cfx-server|FXServer\.exe or cfx-server\.exe) in the server folder/);
     expect(rig.control.status()).toMatchObject({ state: 'crashed', gaveUp: 'launch' });
   });
 });

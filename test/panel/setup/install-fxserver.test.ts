@@ -133,6 +133,8 @@ describe('installing on FXServer', () => {
   it.each([
     ['../server/run.sh', '+exec server.cfg'],
     ['run.sh', ''],
+    ['../artifacts/cfx-server', '+exec server.cfg'],
+    ['cfx-server', ''],
   ])('finds FXServer at %s', async (program, expected) => {
     writeCfg(CFG);
     write(join(root, program), '');

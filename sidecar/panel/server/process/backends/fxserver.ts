@@ -30,10 +30,12 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
 
 /** Start line from FXServer's documentation, for the folder of the server's data. */
 function usualStartLine(folder: string): string {
-  const programs = process.platform === 'win32' ? ['FXServer.exe'] : ['run.sh'];
+  const programs = process.platform === 'win32' ? ['FXServer.exe', 'cfx-server.exe'] : ['run.sh', 'cfx-server'];
   const program = programs.find((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
   if (program === undefined) {
-    throw new LaunchError(`the settings have no start command, and there is no ${programs[0]} in the server folder`);
+    throw new LaunchError(
+      `the settings have no start command, and there is no ${programs.join(' or ')} in the server folder`,
+    );
   }
   return `./${program} +exec ${CONFIG_FILE}`;
 }
