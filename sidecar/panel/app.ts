@@ -23,6 +23,7 @@ import { mergingRoutes } from './routes/merging.ts';
 import { packageRoutes } from './routes/packages.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { rowExchangeRoutes } from './routes/row-exchange.ts';
+import { scheduleRoutes } from './routes/schedule.ts';
 import { serverRoutes } from './routes/server.ts';
 import { serverUpdatesRoutes } from './routes/server-updates.ts';
 import { sessionRoutes } from './routes/session.ts';
@@ -58,6 +59,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...installsRoutes(services),
     ...uploadsRoutes(services),
     ...serverRoutes(services),
+    ...scheduleRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),
     ...chartsRoutes(services),

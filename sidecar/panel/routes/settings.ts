@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
 import { AUTHENTICATED, type Caller, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
@@ -43,9 +44,9 @@ function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
         if (!isOwnOnly && !caller.permissions.has('settings.write')) throw new PanelError('permission.missing');
         const { locale, ...changes } = readSettings(request.body);
         const isChanged = (name: keyof typeof changes) =>
-          changes[name] !== undefined && changes[name] !== settings.values[name];
-        // It is typed on the console.
-        const isTyped = isChanged('hangCommand');
+          changes[name] !== undefined && !isDeepStrictEqual(changes[name], settings.values[name]);
+        // They are typed on the console.
+        const isTyped = isChanged('hangCommand') || isChanged('warnLine');
         if (isTyped && !caller.permissions.has('console.write')) throw new PanelError('permission.missing');
         // A server that counts as frozen after a second is restarted again and again.
         const isRestarting = isChanged('restartHungServer') || isChanged('hangSeconds');
@@ -103,7 +104,7 @@ function serverSettings({ serverConfig, serverPath }: SettingsServices): PanelRo
 function changesOf(changes: Readonly<Record<string, unknown>>, values: object): AuditChange[] {
   const before = values as Readonly<Record<string, unknown>>;
   return Object.entries(changes)
-    .filter(([name, after]) => name !== 'hangCommand' && before[name] !== after)
+    .filter(([name, after]) => name !== 'hangCommand' && !isDeepStrictEqual(before[name], after))
     .map(([name, after]) => ({ name, before: JSON.stringify(before[name] ?? null), after: JSON.stringify(after) }));
 }
 

@@ -50,6 +50,9 @@ export const DEFAULT_SETTINGS: SettingValues = {
   autoUpdateChecks: false,
   updateChannel: 'stable',
   bundleTools: false,
+  warnMinutes: [30, 15, 10, 5, 3, 1],
+  warnLine: 'say {text}',
+  warnEvents: true,
   tools: {
     ...{ gateSeconds: 30, keepVersions: 3, trashDays: 14, buildMinutes: 10, minReleaseAgeDays: 3 },
     ...{ registry: '', gitHosts: ['github.com', 'gitlab.com', 'codeberg.org'], privateHosts: [] },

@@ -9,6 +9,8 @@ import type { SettingValues } from './panel-settings.ts';
 
 const LONGEST_HANG_SECONDS = 3600;
 const SHORTEST_HANG_SECONDS = 10;
+const MOST_WARNINGS = 10;
+const LONGEST_WARNING_MINUTES = 120;
 
 const isFlag = (given: unknown) => typeof given === 'boolean';
 const isOneOf =
@@ -27,6 +29,9 @@ const RULES: Readonly<Record<keyof SettingsDocument, (given: unknown) => boolean
   autoUpdateChecks: isFlag,
   updateChannel: isOneOf('stable', 'beta'),
   bundleTools: isFlag,
+  warnMinutes: isMinuteList,
+  warnLine: (given) => given === '' || isLine(given),
+  warnEvents: isFlag,
   locale: isLocale,
 };
 
@@ -56,9 +61,11 @@ export function readSettings(given: Readonly<Record<string, unknown>>): Partial<
 export function showSettings(values: SettingValues, locale: Locale | null): SettingsDocument {
   const { dashboardName, shutdownMode, autoStartServer, restartHungServer } = values;
   const { hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools } = values;
+  const { warnMinutes, warnLine, warnEvents } = values;
   return {
     ...{ dashboardName, shutdownMode, autoStartServer, restartHungServer },
     ...{ hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools },
+    ...{ warnMinutes, warnLine, warnEvents },
     locale: locale ?? values.locale,
   };
 }
@@ -75,4 +82,15 @@ export function readDashboardName(given: unknown): string | null {
   // No control characters, and none that change the direction of text.
   const isShown = !/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u.test(name);
   return length >= 1 && length <= MAX_NAME_CHARS && isShown ? name : null;
+}
+
+function isMinuteList(given: unknown): boolean {
+  const isMinute = (minutes: unknown) =>
+    Number.isInteger(minutes) && Number(minutes) >= 1 && Number(minutes) <= LONGEST_WARNING_MINUTES;
+  return (
+    Array.isArray(given) &&
+    given.length <= MOST_WARNINGS &&
+    given.every(isMinute) &&
+    new Set(given).size === given.length
+  );
 }

@@ -32,6 +32,7 @@ export const PERMISSIONS = [
   'bundles.merge',
   'bundles.review',
   'bundles.packages',
+  'schedule.write',
 ] as const;
 
 export type Permission = (typeof PERMISSIONS)[number];

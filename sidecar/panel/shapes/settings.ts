@@ -16,6 +16,12 @@ export interface SettingsDocument {
   readonly updateChannel: UpdateChannel;
   /** Whether bundles may be uploaded, built and put in place. */
   readonly bundleTools: boolean;
+  /** Minutes before a planned restart at which players are warned. */
+  readonly warnMinutes: readonly number[];
+  /** Line that is typed for it, with `{text}` and `{minutes}`; empty: none. */
+  readonly warnLine: string;
+  /** Whether FXServer's resources get the events of restarts. */
+  readonly warnEvents: boolean;
   /** Language of the account that asks. */
   readonly locale: Locale;
 }

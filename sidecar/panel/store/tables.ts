@@ -145,6 +145,13 @@ CREATE TABLE IF NOT EXISTS source_trash (
   id TEXT PRIMARY KEY, at INTEGER NOT NULL, by TEXT NOT NULL, record TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- schedule: entries as JSON; occurrences by their instant (epoch milliseconds) once done, skipped or missed
+CREATE TABLE IF NOT EXISTS schedule_entries (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS schedule_runs (
+  entry TEXT NOT NULL, at INTEGER NOT NULL, result TEXT NOT NULL, PRIMARY KEY (entry, at)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS schedule_clock (id INTEGER PRIMARY KEY CHECK (id = 1), at INTEGER NOT NULL) STRICT;
+
 -- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
 CREATE TABLE IF NOT EXISTS chart_samples (
   step INTEGER NOT NULL,
