@@ -53,7 +53,7 @@ const PANEL_PARTS = [
       'uploads',
       'work',
     ],
-    ...['settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
+    ...['schedule', 'settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
     ...['merging', 'server-updates', 'tokens', 'updates'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
@@ -274,6 +274,11 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/panel/merging/',
     zones: [...PANEL, ...['http', 'jobs', 'sources', 'sources/git'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
+  },
+  {
+    path: 'sidecar/panel/schedule/',
+    zones: [...PANEL, ...['server', 'settings'].map((name) => `sidecar/panel/${name}/`)],
     packages: [],
   },
   {

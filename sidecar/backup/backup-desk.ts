@@ -77,6 +77,11 @@ export class BackupDesk {
     rmSync(openedFolder(parts.config), { recursive: true, force: true });
   }
 
+  /** A backup or a drill runs in a process of its own. */
+  get isBusy(): boolean {
+    return this.#running !== null;
+  }
+
   async list(signal: AbortSignal): Promise<BackupOverview> {
     const { config, environment } = this.#parts;
     const local = listBackups(config.backup.folder).map(

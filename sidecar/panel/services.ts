@@ -22,6 +22,7 @@ import { ServerDiagnostics } from './console/console-log.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
 import { createGameServer } from './create-game-server.ts';
+import { createSchedule } from './create-schedule.ts';
 import { createSources } from './create-sources.ts';
 import { createTrash } from './create-trash.ts';
 import { createDatabase } from './database/create-database.ts';
@@ -89,6 +90,12 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const installing = { store, trouble, settings, bundles, jobs, quarantined, now };
   const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
   const sources = createSources({ base, store, settings, jobs, installs, folder: toolsFolder(config) });
+  const schedule = createSchedule({
+    ...{ store, settings, jobs, gates, audit, now, backups: base.backups },
+    ...{ server: server.control, console: logs.console },
+  });
+  schedule.onChange(() => events.publish('schedule', { next: schedule.next() }));
+  events.greet('schedule', () => ({ next: schedule.next() }));
   const uploads = createUploads({ store, installs, bundles, jobs, now, folder: toolsFolder(config) });
   return {
     ...people,
@@ -108,6 +115,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       jobs,
       installs,
       gates,
+      schedule,
       uploads,
     },
     ...{ serverConfig, backups },

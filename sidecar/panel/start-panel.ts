@@ -108,6 +108,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
     await services.server.control.open().catch((error) => {
       throw storeFaultOf(error, panel.data) ?? error;
     });
+    services.schedule.open();
   };
   const stop = (keepsServer = false) => endAll([...endsOf(services, app, keepsServer), ...opened.toReversed()]);
   try {
@@ -128,6 +129,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
 /** Ends of the services in order: first the game server, so that its console and its events show its end. */
 function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: boolean): End[] {
   return [
+    () => services.schedule.close(),
     () => services.updates.close(),
     () => services.serverVersions.close(),
     () => services.jobs.close(),

@@ -35,6 +35,8 @@ export class EventHub {
   readonly #timers: readonly NodeJS.Timeout[];
   /** Streams that have new lines to write. */
   readonly #due = new Set<EventStream>();
+  /** Events that a new stream gets at once, beside those of the options. */
+  readonly #greetings = new Map<string, () => unknown>();
   #isPumping = false;
 
   constructor(options: EventHubOptions) {
@@ -60,6 +62,11 @@ export class EventHub {
     if (isFull) throw new PanelError('events.tooMany', { retryAfterSeconds: 5 });
   }
 
+  /** A new stream gets this event at once. */
+  greet(name: 'schedule', data: () => unknown): void {
+    this.#greetings.set(name, data);
+  }
+
   /** Writes to `out` until it closes. `after`: the last line that the reader has; null: only new lines. */
   open(reader: Reader, out: Writable, after: number | null): void {
     const stream = new EventStream(reader, out, this.#feed, after);
@@ -73,11 +80,12 @@ export class EventHub {
     stream.send('permissions', encodeEvent('permissions', { permissions: [...reader.permissions] }));
     const trouble = this.#options.databaseTrouble?.() ?? null;
     if (trouble !== null) stream.send('health', encodeEvent('health', trouble));
+    for (const [name, data] of this.#greetings) stream.send(name, encodeEvent(name, data()));
     stream.pump();
   }
 
   /** Encodes the event once, for all streams that may read it. */
-  publish(name: 'status' | 'bundles' | 'health', data: unknown, needed: Permission | null = null): void {
+  publish(name: 'status' | 'bundles' | 'health' | 'schedule', data: unknown, needed: Permission | null = null): void {
     const bytes = encodeEvent(name, data);
     this.#each((stream) => {
       if (needed === null || stream.can(needed)) stream.send(name, bytes);

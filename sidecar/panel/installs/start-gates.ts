@@ -96,9 +96,13 @@ export class StartGates {
     }
   }
 
+  get isOpen(): boolean {
+    return this.#gate !== null && !this.#gate.isOver;
+  }
+
   /** Limit of the server's silence while a gate is open; null: the setting counts. */
   get hangMs(): number | null {
-    return this.#gate === null || this.#gate.isOver ? null : HANG_MS;
+    return this.isOpen ? HANG_MS : null;
   }
 
   /** Open gate in words, for the record of a crash; null if there is none. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AUTHENTICATED, needs, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { callerOf } from './caller-of.ts';
 
@@ -15,14 +15,14 @@ const occurrence = z.strictObject({ id: anything, at: anything });
 const delayed = z.strictObject({ id: anything, at: anything, minutes: anything });
 
 const EDITS = needs('schedule.write');
-const RESTARTS = needs('server.restart');
+const RESTARTS = forTokens(needs('server.restart'));
 const PATH = '/api/schedule';
 
 /** Planned restarts and other work by the clock. */
 export function scheduleRoutes({ schedule }: { readonly schedule: Schedule }): PanelRoute[] {
   return [
     route({
-      ...{ method: 'GET', path: PATH, access: AUTHENTICATED },
+      ...{ method: 'GET', path: PATH, access: forTokens(AUTHENTICATED) },
       handle: () => ({ ...schedule.view() }),
     }),
     ...editRoutes(schedule),

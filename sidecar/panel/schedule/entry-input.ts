@@ -11,7 +11,7 @@ import { type Timing, wallOf } from './occurrences.ts';
 export type EntryFields = Omit<ScheduleEntry, 'id' | 'lastRun'>;
 
 const FIELDS = ['name', 'enabled', 'when', 'timeZone', 'action', 'text', 'warn', 'catchUp'] as const;
-type Field = (typeof FIELDS)[number] | 'at' | 'minutes' | 'from' | 'id';
+type Field = (typeof FIELDS)[number] | 'at' | 'minutes' | 'from';
 
 const MAX_NAME_CHARS = 64;
 const MAX_TIMES = 24;
@@ -38,7 +38,11 @@ export function wrong(field: Field, expected: string): PanelError {
  *
  * @throws PanelError `schedule.<field>`
  */
-export function readEntry(given: Readonly<Record<string, unknown>>, earlier: EntryFields | null, now: number): EntryFields {
+export function readEntry(
+  given: Readonly<Record<string, unknown>>,
+  earlier: EntryFields | null,
+  now: number,
+): EntryFields {
   const value = (name: keyof EntryFields, otherwise: unknown) => given[name] ?? earlier?.[name] ?? otherwise;
   if (given.catchUp !== undefined && given.catchUp !== false) throw wrong('catchUp', 'false');
   const action = readAction(value('action', undefined));
@@ -54,7 +58,10 @@ export function readEntry(given: Readonly<Record<string, unknown>>, earlier: Ent
 }
 
 /** @throws PanelError `schedule.when`, `schedule.timeZone` */
-export function readTiming(given: { readonly when?: unknown; readonly timeZone?: unknown }, action?: ScheduleAction): Timing {
+export function readTiming(
+  given: { readonly when?: unknown; readonly timeZone?: unknown },
+  action?: ScheduleAction,
+): Timing {
   const timeZone = given.timeZone ?? machineTimeZone();
   if (!isTimeZone(timeZone)) throw wrong('timeZone', 'the name of a time zone, such as Europe/Berlin');
   return { when: readWhen(given.when, action), timeZone };

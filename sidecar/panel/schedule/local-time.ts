@@ -32,7 +32,11 @@ export function machineTimeZone(): string {
 
 /** The digits that a clock on the wall shows in the zone. */
 export function wallAt(zone: string, at: number): Wall {
-  const part = Object.fromEntries(formatOf(zone).formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const part = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }

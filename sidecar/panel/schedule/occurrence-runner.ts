@@ -1,7 +1,7 @@
 import { PanelError } from '../panel-error.ts';
 import type { ServerControl } from '../server/control.ts';
-import type { ServerState } from '../shapes/server.ts';
 import type { PlannedRestart, RunResult } from '../shapes/schedule.ts';
+import type { ServerState } from '../shapes/server.ts';
 import type { StoredEntry } from './entry-store.ts';
 import type { Occurrence, Plan } from './plan.ts';
 

@@ -231,7 +231,7 @@ export class Schedule {
   #announce(
     kind: Announcement['kind'],
     { entry, at }: Pick<Occurrence, 'entry' | 'at'>,
-    { by, minutes = null }: { readonly by: string; readonly minutes?: number },
+    { by, minutes = null }: { readonly by: string; readonly minutes?: number | null },
   ): void {
     this.#options.announce({ kind, schedule: entry.name, at: new Date(at).toISOString(), minutes, by });
   }

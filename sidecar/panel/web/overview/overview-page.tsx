@@ -4,6 +4,7 @@ import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
 import { useStore } from '../core/store.ts';
 import { ChartsSection } from './charts-section.tsx';
+import { NextRestart } from './next-restart.tsx';
 import { ServerView } from './server-view.tsx';
 
 /** Is it well, what is it about to do, and how was the night. */
@@ -12,6 +13,7 @@ export function OverviewPage() {
   return (
     <PageFrame title={t('overview.title')}>
       {status === null ? <Loading /> : <ServerView status={status} />}
+      {status !== null && status.backend !== 'none' && <NextRestart />}
       <ChartsSection hasServer={status?.backend !== 'none'} />
     </PageFrame>
   );

@@ -13,13 +13,14 @@ import { useLoaded } from '../core/use-loaded.ts';
 import { BridgeView } from './bridge-view.tsx';
 import { ConfigView } from './config-view.tsx';
 import { GeneralView } from './general-view.tsx';
+import { ScheduleView } from './schedule-view.tsx';
 
 /** Settings of the own account, and settings of the server. */
 export function SettingsPage() {
   const [part = 'general'] = usePlace().rest;
   const isWriter = useCan()('settings.write');
   const loaded = useLoaded<{ settings: SettingsDocument }>('/api/settings');
-  const tabs = (['general', 'config', 'bridge'] as const).map((name) => ({
+  const tabs = (['general', 'config', 'schedule', 'bridge'] as const).map((name) => ({
     link: linkTo('settings', name === 'general' ? [] : [name]),
     label: t(`settings.${name}`),
     isHere: name === part,
@@ -29,6 +30,9 @@ export function SettingsPage() {
       {isWriter && <Tabs label={t('settings.parts')} tabs={tabs} />}
       {isWriter && part === 'config' && <ConfigView />}
       {isWriter && part === 'bridge' && <BridgeView />}
+      {isWriter && part === 'schedule' && (
+        <Ready of={loaded}>{({ settings }) => <ScheduleView settings={settings} onSaved={loaded.reload} />}</Ready>
+      )}
       {(!isWriter || part === 'general') && (
         <Ready of={loaded}>
           {({ settings }) => (
