@@ -11,6 +11,7 @@ export interface Description {
 
 const LIMIT = 'at most this many';
 const STATUS = '`status`: `state`, `pid`, `serverRoot`, `startedAt`, `exit`, `plan`';
+const NEXT_RESTART = '`next`, as in `GET /api/schedule`';
 
 /** By method and path. The generator refuses a route without a line here, and a line without a route. */
 export const DESCRIPTIONS: Readonly<Record<string, Description>> = {
@@ -27,6 +28,13 @@ export const DESCRIPTIONS: Readonly<Record<string, Description>> = {
   'POST /api/server/stop': { summary: 'Stop the game server', answer: STATUS },
   'POST /api/server/restart': { summary: 'Restart the game server', answer: STATUS },
   'POST /api/server/force-stop': { summary: 'End the game server at once', answer: STATUS },
+  'GET /api/schedule': {
+    summary: 'Planned work, and the next restart',
+    answer: '`now`, `entries`, `next`: `id`, `name`, `action`, `at`, `plannedAt`, `waitsFor`; or null',
+  },
+  'POST /api/schedule/skip': { summary: 'Skip a planned restart', answer: NEXT_RESTART },
+  'POST /api/schedule/now': { summary: 'Run a planned restart now', answer: NEXT_RESTART },
+  'POST /api/schedule/delay': { summary: 'Put a planned restart off by minutes (10)', answer: NEXT_RESTART },
   'POST /api/command': { summary: 'Type one line on the console', answer: 'nothing else' },
   'GET /api/crashes': { summary: 'Crash records, newest first', answer: '`crashes`' },
   'GET /api/crashes/:id': {

@@ -53,9 +53,9 @@ export class EntryStore {
         .run(entry.id, at, result);
       this.#store
         .prepare(
-          'DELETE FROM schedule_runs WHERE entry = ?1 AND at NOT IN (SELECT at FROM schedule_runs WHERE entry = ?1 ORDER BY at DESC LIMIT ?2)',
+          'DELETE FROM schedule_runs WHERE entry = ? AND at NOT IN (SELECT at FROM schedule_runs WHERE entry = ? ORDER BY at DESC LIMIT ?)',
         )
-        .run(entry.id, KEPT_RUNS);
+        .run(entry.id, entry.id, KEPT_RUNS);
       this.save(entry);
     })();
   }

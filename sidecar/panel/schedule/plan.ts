@@ -21,6 +21,14 @@ export interface Due {
   readonly missedAt: number | null;
 }
 
+/** The next occurrence, as it was counted from these. */
+interface Known {
+  readonly entry: StoredEntry;
+  readonly from: number;
+  readonly startedAt: number | null;
+  readonly next: Occurrence | null;
+}
+
 /** The entries and their next occurrences: an occurrence is its entry and its planned moment, and is closed once, on disk. */
 export class Plan {
   readonly #store: EntryStore;
@@ -28,6 +36,7 @@ export class Plan {
   readonly #startedAt: () => number | null;
   /** Planned moments up to here are closed, by entry. */
   readonly #closedUntil = new Map<string, number>();
+  readonly #known = new Map<string, Known>();
   #entries: readonly StoredEntry[] = [];
 
   constructor(store: EntryStore, startedAt: () => number | null) {
@@ -67,13 +76,23 @@ export class Plan {
     this.#store.remove(id);
     this.#entries = this.#entries.filter((one) => one.id !== id);
     this.#closedUntil.delete(id);
+    this.#known.delete(id);
   }
 
-  /** null: never, or it is switched off. */
+  /** null: never, or it is switched off. Asked for every second, so it is counted again only after a change. */
   next(entry: StoredEntry): Occurrence | null {
-    let from = this.#closedUntil.get(entry.id) ?? entry.changedAt;
+    const [from, startedAt] = [this.#closedUntil.get(entry.id) ?? entry.changedAt, this.#startedAt()];
+    const known = this.#known.get(entry.id);
+    if (known?.entry === entry && known.from === from && known.startedAt === startedAt) return known.next;
+    const next = this.#find(entry, from, startedAt);
+    this.#known.set(entry.id, { entry, from, startedAt, next });
+    return next;
+  }
+
+  #find(entry: StoredEntry, after: number, startedAt: number | null): Occurrence | null {
+    let from = after;
     while (entry.enabled) {
-      const [next] = occurrencesAfter(entry, from, 1, this.#startedAt());
+      const [next] = occurrencesAfter(entry, from, 1, startedAt);
       if (next === undefined) return null;
       const { delay } = entry;
       const at = delay?.plannedAt === next.at ? delay.at : next.at;
@@ -90,8 +109,9 @@ export class Plan {
    */
   due({ id }: StoredEntry, now: number, isWaiting: boolean): Due {
     // A clock that was set back: what is closed stays closed, and the rest comes at its time.
-    const closedUntil = Math.min(this.#closedUntil.get(id) ?? now, now);
-    this.#closedUntil.set(id, Math.max(closedUntil, now - LOOK_BACK_MS));
+    if ((this.#closedUntil.get(id) ?? now) > now) this.#closedUntil.set(id, now);
+    const first = this.next(this.find(id));
+    if (first !== null && first.at < now - LOOK_BACK_MS) this.#closedUntil.set(id, now - LOOK_BACK_MS);
     let missedAt: number | null = null;
     for (;;) {
       const next = this.next(this.find(id));

@@ -38,6 +38,14 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/server/force-stop': all('server.force-stop'),
   'POST /api/command': all('console.write'),
 
+  'GET /api/schedule': 'account',
+  'POST /api/schedule/save': all('schedule.write'),
+  'POST /api/schedule/delete': all('schedule.write'),
+  'POST /api/schedule/preview': all('schedule.write'),
+  'POST /api/schedule/skip': all('server.restart'),
+  'POST /api/schedule/now': all('server.restart'),
+  'POST /api/schedule/delay': all('server.restart'),
+
   'GET /api/bundles': all('bundles.read'),
   'GET /api/bundles/metadata': all('bundles.read'),
   'POST /api/bundles/tags': all('bundles.read', 'bundles.tags'),
