@@ -32,7 +32,7 @@ export interface PlannedRestart {
   /** ISO 8601 UTC. */
   readonly at: string;
   readonly plannedAt: string;
-  /** What it waits for: a job, a backup, a gate; null: nothing. */
+  /** Other work that comes first; null: none. */
   readonly waitsFor: 'job' | 'backup' | 'gate' | null;
 }
 

@@ -57,7 +57,7 @@ export function WarningsForm({ settings, onSaved }: WarningsFormProps) {
   );
 }
 
-/** What is no number becomes one that the panel refuses. */
+/** Text that is no number becomes one that the panel refuses. */
 function numbersIn(text: string): number[] {
   return text
     .split(/[\s,;]+/)
