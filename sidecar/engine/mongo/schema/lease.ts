@@ -236,6 +236,8 @@ export class SchemaLease implements Others {
     );
     this.#beatAt = begunAt;
     this.#toldMs = callMs;
+    // So that a change need not wait for sidecars that are gone.
+    await this.#registrations.others(work);
   }
 
   /** After this nothing begins in these namespaces until a later look finds the change done. */

@@ -12,7 +12,7 @@ import { Repairs } from '#engine/pending/repairs.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { SchemaCalls } from '#engine/schema-calls.ts';
 import { SchemaConnection } from '#engine/sql/schema/connection.ts';
-import { quarantineRows } from '#engine/sql/schema/quarantine.ts';
+import { quarantineRow, quarantineRows } from '#engine/sql/schema/quarantine.ts';
 import type { Session } from '#engine/sql/session.ts';
 import { MAX_SYNC_WAIT_MS } from '#protocol/limits.ts';
 import { createMysqlTransfer } from '../transfer.ts';
@@ -32,21 +32,28 @@ export function createSchemaCalls(options: SchemaCallOptions): Pick<Engine, 'sch
     const connection = new SchemaConnection(unprepared(session), schemaDialect(flavour()));
     return { connection, flavour: flavour(), log };
   };
-  const change = <T>(bounds: CallBounds, work: (database: ChangingDatabase) => Promise<T>) =>
-    sessions.write(bounds, (session) => work(changingDatabase(toolsOf(session), leases, bounds)));
+  // The lease first: work that waits for it must not keep a connection that its holder needs.
+  const change = <T>(namespace: string, bounds: CallBounds, work: (database: ChangingDatabase) => Promise<T>) =>
+    leases.within(namespace, bounds, () =>
+      sessions.write(bounds, (session) => work(changingDatabase(toolsOf(session), leases, bounds))),
+    );
+  const namespaceOf = (id: number, bounds: CallBounds) =>
+    sessions.read(bounds, async (session) => (await quarantineRow(toolsOf(session).connection, id)).object.namespace);
   const schemas: SchemaCalls = {
     readSchema: schemaReader(options, toolsOf),
     applySchema: (wanted, bounds) =>
       wanted.dryRun
         ? sessions.read(bounds, (session) => checkSchema(changingDatabase(toolsOf(session), leases, bounds), wanted))
-        : change(bounds, (database) => applySchema(database, wanted)),
+        : change(wanted.namespace, bounds, (database) => applySchema(database, wanted)),
     listQuarantine: (namespace, bounds) =>
       sessions.read(bounds, async (session) => {
         const rows = await quarantineRows(toolsOf(session).connection, namespace);
         return rows.map(({ object }) => object);
       }),
-    restoreQuarantine: (id, now, bounds) => change(bounds, (database) => restoreQuarantine(database, id, now)),
-    purgeQuarantine: (id, bounds) => change(bounds, (database) => purgeQuarantine(database, id)),
+    restoreQuarantine: async (id, now, bounds) =>
+      change(await namespaceOf(id, bounds), bounds, (database) => restoreQuarantine(database, id, now)),
+    purgeQuarantine: async (id, bounds) =>
+      change(await namespaceOf(id, bounds), bounds, (database) => purgeQuarantine(database, id)),
   };
   return { schemas, transfer: createMysqlTransfer(options, toolsOf) };
 }
