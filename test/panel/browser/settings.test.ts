@@ -132,4 +132,30 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
   });
 
   it('have made no page complain', () => expect(browser.complaints).toEqual([]));
+
+  it('plan a restart with its next times, which the overview shows and skips', async () => {
+    await open('/schedule');
+    await page.getByText('Nothing is planned').waitFor();
+    await page.getByRole('button', { name: 'New entry' }).click();
+    await page.getByLabel('Name').fill('Night restart');
+    await page.getByLabel('Times').fill('25:00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Choose days and times, or one time that is still to come.').waitFor();
+    await page.getByLabel('Times').fill('05:00, 17:30');
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await expect.poll(() => page.getByRole('region', { name: 'Next times' }).getByRole('listitem').count()).toBe(10);
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('rowheader', { name: 'Night restart' }).waitFor();
+    await page.getByText('05:00, 17:30 (Europe/Berlin)').waitFor();
+    await expectAccessible(page);
+
+    await page.goto(`${panel.address}/#/overview`);
+    const next = page.getByRole('region', { name: 'Next restart' });
+    const before = await next.textContent();
+    await expectAccessible(page);
+    await next.getByRole('button', { name: 'Skip' }).click();
+    await page.getByText('This restart is skipped.').waitFor();
+    await expect.poll(() => next.textContent()).not.toBe(before);
+  });
 });

@@ -57,7 +57,7 @@ function RestartButtons({ next: { id, at } }: { next: PlannedRestart }) {
     await api.post('/api/schedule/now', { id, at });
   });
   return (
-    <span class="row-actions">
+    <span class="restart-actions">
       <Button busy={isDelaying} onClick={() => delay()}>
         {t('schedule.delay')}
       </Button>
