@@ -36,6 +36,11 @@ export const DESCRIPTIONS: Readonly<Record<string, Description>> = {
   'POST /api/schedule/now': { summary: 'Run a planned restart now', answer: NEXT_RESTART },
   'POST /api/schedule/delay': { summary: 'Put a planned restart off by minutes (10)', answer: NEXT_RESTART },
   'POST /api/command': { summary: 'Type one line on the console', answer: 'nothing else' },
+  'GET /api/players': {
+    summary: 'Players on the server, as an FXServer reports them',
+    answer: '`players`: `id`, `name`, `ping`',
+  },
+  'POST /api/players/kick': { summary: 'Kick a player; `name` must still be the name of `id`', answer: 'nothing else' },
   'GET /api/crashes': { summary: 'Crash records, newest first', answer: '`crashes`' },
   'GET /api/crashes/:id': {
     summary: 'One crash record with the last lines of the console',

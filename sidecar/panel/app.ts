@@ -21,6 +21,7 @@ import { installsRoutes } from './routes/installs.ts';
 import { logsRoutes } from './routes/logs.ts';
 import { mergingRoutes } from './routes/merging.ts';
 import { packageRoutes } from './routes/packages.ts';
+import { playersRoutes } from './routes/players.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { rowExchangeRoutes } from './routes/row-exchange.ts';
 import { scheduleRoutes } from './routes/schedule.ts';
@@ -59,6 +60,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...installsRoutes(services),
     ...uploadsRoutes(services),
     ...serverRoutes(services),
+    ...playersRoutes(services),
     ...scheduleRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),

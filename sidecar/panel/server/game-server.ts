@@ -6,6 +6,7 @@ import type { StoreTrouble } from '../store-trouble.ts';
 import { ServerControl } from './control.ts';
 import { CrashRecords, type CrashSources } from './crashes.ts';
 import { GoodRun } from './good-run.ts';
+import { Players } from './players.ts';
 import type { StandalonePlace } from './process/backends/standalone.ts';
 import { KeptProcesses } from './process/kept-processes.ts';
 import { OWN_CHILDREN } from './process/spawn.ts';
@@ -31,6 +32,7 @@ export interface GameServerOptions {
 export class GameServer {
   readonly control: ServerControl;
   readonly crashes: CrashRecords;
+  readonly players: Players;
   readonly #goodRun: GoodRun;
 
   constructor({ store, trouble, latestActions, keeper, ...options }: GameServerOptions) {
@@ -42,6 +44,7 @@ export class GameServer {
     const memory = new RunMemory(store, trouble);
     const processes = keeper === null ? OWN_CHILDREN : new KeptProcesses(keeper, storedLines(console));
     this.control = new ServerControl({ ...options, crashes: this.crashes, memory, processes });
+    this.players = new Players({ settings, control: this.control });
     this.control.onStatus((status) => goodRun.follow(status));
   }
 

@@ -57,6 +57,10 @@ export const ERROR_STATUS = {
   'server.unconfigured': 409,
   'command.text': 400,
 
+  'players.unavailable': 409,
+  'players.gone': 409,
+  'players.reason': 400,
+
   'schedule.unknown': 404,
   'schedule.tooMany': 409,
   'schedule.changed': 409,

@@ -7,6 +7,7 @@ export const PERMISSIONS = [
   'console.read',
   'console.write',
   'logs.read',
+  'players.kick',
   'settings.write',
   'users.manage',
   'database.read',
@@ -49,7 +50,7 @@ const BUNDLES = ['bundles.start', 'bundles.stop', 'bundles.restart'] as const;
 export const PRESETS = {
   owner: PERMISSIONS,
   admin: PERMISSIONS.filter((name) => name !== 'users.manage' && name !== 'bundles.accounts.manage'),
-  moderator: [...RUN, 'console.write'],
+  moderator: [...RUN, 'console.write', 'players.kick'],
   developer: [...RUN, 'console.write', ...BUNDLES, 'database.read'],
   viewer: WATCH,
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;

@@ -37,6 +37,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/server/restart': all('server.restart'),
   'POST /api/server/force-stop': all('server.force-stop'),
   'POST /api/command': all('console.write'),
+  'GET /api/players': all('console.read'),
+  'POST /api/players/kick': all('players.kick'),
 
   'GET /api/schedule': 'account',
   'POST /api/schedule/save': all('schedule.write'),

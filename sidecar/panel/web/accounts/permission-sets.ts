@@ -3,7 +3,7 @@ import { PERMISSIONS, type Permission, PRESETS, type PresetName } from '#panel/s
 /** How the matrix shows permissions. Each stands in one group; a test holds that. */
 export const PERMISSION_GROUPS = {
   server: ['server.start', 'server.stop', 'server.restart', 'server.force-stop', 'schedule.write'],
-  console: ['console.read', 'console.write', 'logs.read'],
+  console: ['console.read', 'console.write', 'logs.read', 'players.kick'],
   bundles: ['bundles.read', 'bundles.start', 'bundles.stop', 'bundles.restart'],
   database: ['database.read', 'database.write', 'backups.read', 'backups.make', 'backups.restore'],
   panel: ['settings.write', 'users.manage'],

@@ -40,7 +40,8 @@ function usualStartLine(folder: string): string {
   return `./${program} +exec ${CONFIG_FILE}`;
 }
 
-function readEndpoint(folder: string): Endpoint {
+/** Address from the `server.cfg` of this folder, or the usual one. */
+export function readEndpoint(folder: string): Endpoint {
   try {
     return findEndpoint(readFileSync(join(folder, CONFIG_FILE), 'utf8'));
   } catch {
@@ -64,9 +65,13 @@ export function findEndpoint(serverConfig: string): Endpoint {
   return { host: '127.0.0.1', port: DEFAULT_PORT };
 }
 
+export function baseUrl({ host, port }: Endpoint): string {
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
 /** @throws Error if the server does not answer, or not as an FXServer would */
-export async function askFxServer({ host, port }: Endpoint, signal: AbortSignal): Promise<Health> {
-  const base = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+export async function askFxServer(endpoint: Endpoint, signal: AbortSignal): Promise<Health> {
+  const base = baseUrl(endpoint);
   const [info, players] = await Promise.all([
     readJson(`${base}/info.json`, signal),
     // An owner may have closed this path; the server is well without it.
@@ -79,7 +84,7 @@ export async function askFxServer({ host, port }: Endpoint, signal: AbortSignal)
   };
 }
 
-async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
+export async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
   const answer = await fetch(url, { signal, redirect: 'error' });
   if (!answer.ok || answer.body === null) {
     await answer.body?.cancel();
