@@ -15,6 +15,7 @@ import { localText } from './local-time.ts';
 import { ACTOR, OccurrenceRunner, type RunnerOptions } from './occurrence-runner.ts';
 import { occurrencesAfter } from './occurrences.ts';
 import { type Occurrence, Plan } from './plan.ts';
+import { restartEventLine, skippedEventLine } from './server-events.ts';
 import { Warnings, warningLine } from './warnings.ts';
 
 const LOOK_MS = 1000;
@@ -147,6 +148,7 @@ export class Schedule {
     this.#plan.end(planned, 'skipped');
     this.#forget(planned.entry.id);
     this.#announce('skipped', planned, { by });
+    this.#type(skippedEventLine(this.#options.settings.values, planned.at - this.#options.now(), by));
     this.#tellChange();
   }
 
@@ -195,11 +197,17 @@ export class Schedule {
     if (warning === null || server.status().state !== 'running') return;
     const { minutes, isFirst } = warning;
     if (isFirst) this.#announce('announced', next, { by: '', minutes });
-    const line = warningLine(settings.values, minutes);
+    this.#type(warningLine(settings.values, minutes));
+    if (entry.action === 'restart') this.#type(restartEventLine(settings.values, minutes));
+  }
+
+  #type(line: string | null): void {
+    const { server } = this.#options;
+    if (line === null || server.status().state !== 'running') return;
     try {
-      if (line !== null) server.sendCommand(line, ACTOR);
+      server.sendCommand(line, ACTOR);
     } catch {
-      // It has stopped meanwhile, or does not read: there is nobody to warn.
+      // It has stopped meanwhile, or does not read: no player is there to warn.
     }
   }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EntryStore } from '#panel/schedule/entry-store.ts';
 import { type Announcement, Schedule } from '#panel/schedule/schedule.ts';
-import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import type { PlannedRestart } from '#panel/shapes/schedule.ts';
 import type { ServerState, ServerStatus } from '#panel/shapes/server.ts';
@@ -36,8 +36,10 @@ class Night {
   backup = async (): Promise<void> => void this.done.push('backup');
   store!: PanelStore;
   schedule!: Schedule;
+  readonly preset: Partial<SettingValues>;
 
-  constructor() {
+  constructor(preset: Partial<SettingValues> = {}) {
+    this.preset = preset;
     this.open();
   }
 
@@ -49,7 +51,7 @@ class Night {
     };
     this.schedule = new Schedule({
       entries: new EntryStore(this.store),
-      settings: new PanelSettings(this.store),
+      settings: new PanelSettings(this.store, this.preset),
       server: {
         status: () => this.status(),
         ...{ start: act('start'), stop: act('stop'), restart: act('restart') },
@@ -240,6 +242,35 @@ describe('warnings', () => {
     expect(said()).toEqual([]);
     night.at(FIVE - 5 * MINUTE + 29 * SECOND);
     expect(said()).toEqual(['> say The server restarts in 5 minutes.']);
+  });
+
+  /** Name and fields of the lines that `db_connector` takes. */
+  const events = (of: Night) =>
+    of.done.flatMap((what) => {
+      const [, name, fields = ''] = /^> db-event (\w+) ([\w-]+)$/.exec(what) ?? [];
+      return name === undefined ? [] : [[name, JSON.parse(Buffer.from(fields, 'base64url').toString('utf8'))]];
+    });
+
+  it.each([
+    [{ backend: 'fxserver' }, 2],
+    [{ backend: 'fxserver', warnEvents: false }, 0],
+    [{ backend: 'standalone' }, 0],
+  ] as const)("tell the resources of %j txAdmin's events", (preset, count) => {
+    const fx = new Night(preset);
+    try {
+      const id = fx.schedule.save(DAILY, BOSS);
+      fx.schedule.save({ ...DAILY, name: 'out', action: 'stop' }, BOSS);
+      fx.at(FIVE - 10 * MINUTE);
+      fx.schedule.skip(id, iso(FIVE), 'zoe" $x;');
+      const message = 'The server restarts in 10 minutes.';
+      const all = [
+        ['scheduledRestart', { secondsRemaining: 600, translatedMessage: message }],
+        ['scheduledRestartSkipped', { secondsRemaining: 600, temporary: false, author: 'zoe" $x;' }],
+      ];
+      expect(events(fx)).toEqual(all.slice(0, count));
+    } finally {
+      fx.close();
+    }
   });
 });
 
