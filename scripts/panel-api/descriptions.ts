@@ -36,6 +36,11 @@ export const DESCRIPTIONS: Readonly<Record<string, Description>> = {
   'POST /api/schedule/now': { summary: 'Run a planned restart now', answer: NEXT_RESTART },
   'POST /api/schedule/delay': { summary: 'Put a planned restart off by minutes (10)', answer: NEXT_RESTART },
   'POST /api/command': { summary: 'Type one line on the console', answer: 'nothing else' },
+  'GET /api/backups': {
+    summary: 'Backups on this machine and off it',
+    answer: '`backups`, `drill`, `remote`, `reachable`, `error`, `status`',
+  },
+  'POST /api/backups/make': { summary: 'Make a backup now', answer: '`status`' },
   'GET /api/players': {
     summary: 'Players on the server, as an FXServer reports them',
     answer: '`players`: `id`, `name`, `ping`',

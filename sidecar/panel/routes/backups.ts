@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isNamespace } from '#protocol/identifiers.ts';
 import type { Backups } from '../backups/backups.ts';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import { callerOf } from './caller-of.ts';
 
@@ -17,12 +17,13 @@ const wish = choice.extend({ as: z.string().optional(), confirm: z.string() });
 export function backupRoutes({ backups }: { readonly backups: Backups }): PanelRoute[] {
   return [
     route({
-      ...{ method: 'GET', path: BASE, access: needs('backups.read') },
+      ...{ method: 'GET', path: BASE, access: forTokens(needs('backups.read')) },
       handle: async (request) => ({ ...(await backups.list(callerOf(request), request.signal)) }),
     }),
     ...(['make', 'drill'] as const).map((action) =>
       route({
-        ...{ method: 'POST', path: `${BASE}/${action}`, access: needs('backups.make'), audit: `backups.${action}` },
+        ...{ method: 'POST', path: `${BASE}/${action}`, audit: `backups.${action}` },
+        access: action === 'make' ? forTokens(needs('backups.make')) : needs('backups.make'),
         handle: (request) => ({ status: backups[action](callerOf(request)) }),
       }),
     ),
