@@ -63,8 +63,9 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const log = new Log(apiLog);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
   const instance = Instance.open(config.dataFolder);
-  const engine = await openEngine(config.database, { log: engineLog, now, instance: () => instance.id });
-  const neighbours = new Neighbours({ instance, engine, version: VERSION, now, log: engineLog });
+  const engineClocks = { now, ...(options.monotonicNow && { monotonicNow: options.monotonicNow }) };
+  const engine = await openEngine(config.database, { log: engineLog, ...engineClocks, instance: () => instance.id });
+  const neighbours = new Neighbours({ instance, engine, version: VERSION, ...engineClocks, log: engineLog });
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
   let writeBehind: RunningWriteBehind | null = null;
   let panel: RunningPanel | null = null;

@@ -149,7 +149,8 @@ describe('npm start', () => {
     expect(terminal.lines[from + 2]).toMatch(
       new RegExp(`first visit: ${readFileSync(setupKeyFile(), 'utf8').trim()}$`),
     );
-    expect(terminal.lines.slice(from + 4, from + 7).map((line) => line.trim().split(' ')[0])).toEqual([
+    expect(terminal.lines[from + 3]).toMatch(/backup/i);
+    expect(terminal.lines.slice(from + 5, from + 8).map((line) => line.trim().split(' ')[0])).toEqual([
       'rp-richest',
       'rp-pay',
       'db-status',
