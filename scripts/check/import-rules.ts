@@ -54,7 +54,7 @@ const PANEL_PARTS = [
       'work',
     ],
     ...['schedule', 'settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
-    ...['merging', 'server-updates', 'tokens', 'updates'],
+    ...['merging', 'second-factor', 'server-updates', 'tokens', 'updates'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -234,6 +234,11 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/web/', zones: ['sidecar/panel/shapes/'], packages: ['preact', 'uplot'], node: [] },
   { path: 'sidecar/panel/store/', zones: ['sidecar/folder-lock.ts'], packages: ['better-sqlite3'] },
   { path: 'sidecar/panel/accounts/', zones: PANEL, packages: [] },
+  {
+    path: 'sidecar/panel/second-factor/',
+    zones: [...PANEL, 'sidecar/panel/accounts/'],
+    packages: ['otpauth', 'qrcode-generator'],
+  },
   {
     path: 'sidecar/panel/tokens/',
     zones: [...PANEL, 'sidecar/panel/accounts/', 'sidecar/security/'],
@@ -509,7 +514,7 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/commands/',
     zones: [
       ...['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', 'sidecar/program-folder.ts', PROTOCOL],
-      ...['accounts', 'audit', 'shapes', 'store', 'tokens'].map((name) => `sidecar/panel/${name}/`),
+      ...['accounts', 'audit', 'second-factor', 'shapes', 'store', 'tokens'].map((name) => `sidecar/panel/${name}/`),
     ],
     packages: [],
   },

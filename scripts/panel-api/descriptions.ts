@@ -17,7 +17,7 @@ const NEXT_RESTART = '`next`, as in `GET /api/schedule`';
 export const DESCRIPTIONS: Readonly<Record<string, Description>> = {
   'GET /api/session': {
     summary: 'Account of the token, and what the token may do at this moment',
-    answer: '`authenticated`, `username`, `permissions`, `csrf` (empty); no `ok`',
+    answer: '`authenticated`, `username`, `permissions`, `secondFactor` of the account, `csrf` (empty); no `ok`',
   },
   'GET /api/bootstrap': {
     summary: 'Name, version and languages of the panel',

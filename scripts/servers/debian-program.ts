@@ -78,6 +78,11 @@ export function provideZstd(say: (line: string) => void): Promise<readonly strin
   return provideDebianProgram({ name: 'zstd', path: 'usr/bin/zstd', packages: ['zstd', 'liblz4-1'] }, say);
 }
 
+/** `oathtool`, an authenticator that is not ours. Throws an Error with the reason why there is none here. */
+export function provideOathtool(say: (line: string) => void): Promise<readonly string[]> {
+  return provideDebianProgram({ name: 'oathtool', path: 'usr/bin/oathtool', packages: ['oathtool', 'liboath0'] }, say);
+}
+
 async function provideRunning(program: DebianProgram, say: (line: string) => void): Promise<readonly string[]> {
   const argv = await provideDebianProgram(program, say);
   const { status, stderr } = spawnSync(`${argv[0]}`, [...argv.slice(1), '-v'], { encoding: 'utf8' });

@@ -106,7 +106,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ),
   accounts: listingCommand(
     'lists the accounts of the panel, and lets in whoever has lost the password',
-    ['list [--config FILE] [--json]', 'new-password NAME [--config FILE] [--json]'],
+    [
+      'list [--config FILE] [--json]',
+      'new-password NAME [--config FILE] [--json]',
+      'reset-second-factor NAME [--config FILE] [--json]',
+    ],
     runAccounts,
     ['Beside a running sidecar. The new password is shown once, and ends the sessions of that account.'],
   ),

@@ -19,15 +19,15 @@ export type PortableSecrets = z.output<typeof secrets>;
 
 export const NO_SECRETS: PortableSecrets = { files: {}, keys: {}, databaseUrl: null };
 
-/** Key of the panel's stored tokens. */
-const PANEL_KEY = 'secrets/accounts.key';
+/** Keys of the panel's stored secrets: tokens of git accounts; second factors. */
+const PANEL_KEYS = ['secrets/accounts.key', 'secrets/panel.key'];
 
 /** Paths of the files in which a configuration keeps its secrets, as it names them. */
 export function secretFilesOf(root: RawConfig): string[] {
   const { database, api } = { database: sectionOf(root, 'database'), api: sectionOf(root, 'api') };
   const named = keysOf(root).flatMap(({ secretFile, previousSecretFile }) => [secretFile, previousSecretFile]);
   const tls = sectionOf(api, 'tls');
-  const all = [...named, database.urlFile, tls.certFile, tls.keyFile, PANEL_KEY];
+  const all = [...named, database.urlFile, tls.certFile, tls.keyFile, ...PANEL_KEYS];
   return [...new Set(all.filter((path) => typeof path === 'string'))];
 }
 

@@ -122,5 +122,9 @@ function missingOf(merged: RawConfig, isThere: (path: string) => boolean, enviro
   }
   if (!isThere('secrets/accounts.key'))
     lines.push('stored tokens of git accounts cannot be read: enter them in the panel again (if there were any)');
+  if (!isThere('secrets/panel.key'))
+    lines.push(
+      'second factors cannot be checked: remove each with main.js accounts reset-second-factor NAME (if there were any)',
+    );
   return lines;
 }

@@ -25,6 +25,7 @@ import { playersRoutes } from './routes/players.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { rowExchangeRoutes } from './routes/row-exchange.ts';
 import { scheduleRoutes } from './routes/schedule.ts';
+import { secondFactorRoutes } from './routes/second-factor.ts';
 import { serverRoutes } from './routes/server.ts';
 import { serverUpdatesRoutes } from './routes/server-updates.ts';
 import { sessionRoutes } from './routes/session.ts';
@@ -46,6 +47,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...setupRoutes(services),
     ...settingsRoutes(services),
     ...usersRoutes(services, () => routes),
+    ...secondFactorRoutes(services),
     ...tokenRoutes(services),
     ...auditRoutes(services),
     ...bridgeRoutes(services),

@@ -13,6 +13,7 @@ import { ReleaseAges } from './packages/release-ages.ts';
 import { ScriptBuild } from './packages/script-build.ts';
 import type { PanelBase } from './panel-base.ts';
 import { PanelError } from './panel-error.ts';
+import { SecretBox } from './secret-box.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { BundleVersion } from './shapes/installs.ts';
 import type { InstalledProject } from './shapes/sources.ts';
@@ -52,7 +53,7 @@ export function createSources(parts: SourcesBase) {
   const reviewStore = new ReviewStore(store);
   const sourceAccounts = new SourceAccounts({
     ...{ store, hosts, now },
-    vault: new TokenVault(join(config.folder, 'secrets/accounts.key')),
+    vault: new TokenVault(new SecretBox(join(config.folder, 'secrets/accounts.key'))),
     usersOf: (account) => projects.usersOf(account),
   });
   const gitProgram = new GitProgram(config.panel.git);

@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorKey, type FolderProblem } from './shapes/error-keys.ts';
 import type { EditedBundle } from './shapes/installs.ts';
+import type { FactorKind } from './shapes/second-factor.ts';
 
 export interface ErrorDetails {
   /** Field of the document at fault. */
@@ -16,6 +17,9 @@ export interface ErrorDetails {
   readonly entry?: string;
   /** Files of a project that the refusal names. */
   readonly paths?: readonly string[];
+  /** Ticket of a sign-in that goes on with a code of one of `kinds`. */
+  readonly ticket?: string;
+  readonly kinds?: readonly FactorKind[];
   readonly retryAfterSeconds?: number;
   /** Methods that the path has. */
   readonly allow?: string;

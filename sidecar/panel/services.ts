@@ -2,13 +2,7 @@ import { dirname, join } from 'node:path';
 import { replaceFile } from '../config/new-file.ts';
 import type { Log } from '../log.ts';
 import { VERSION } from '../program-folder.ts';
-import { AccountStore } from './accounts/account-store.ts';
-import { Accounts } from './accounts/accounts.ts';
-import { Login } from './accounts/login.ts';
-import { PasswordCheck } from './accounts/password-check.ts';
-import { PasswordHasher } from './accounts/password-hasher.ts';
-import { Sessions } from './accounts/sessions.ts';
-import { AttemptLimit } from './attempt-limit.ts';
+import type { Accounts } from './accounts/accounts.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { defineBackupJobs } from './backups/backup-jobs.ts';
 import { Backups } from './backups/backups.ts';
@@ -21,15 +15,13 @@ import { Charts, type WatchedServer } from './charts/charts.ts';
 import { ServerDiagnostics } from './console/console-log.ts';
 import { Diagnostics } from './console/diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
+import { createAccounts } from './create-accounts.ts';
 import { createGameServer } from './create-game-server.ts';
 import { createSchedule } from './create-schedule.ts';
 import { createSources } from './create-sources.ts';
 import { createTrash } from './create-trash.ts';
 import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
-import type { Reader } from './events/event-stream.ts';
-import { SessionReader } from './http/session-reader.ts';
-import { TokenReader } from './http/token-reader.ts';
 import { createInstalls } from './installs/create-installs.ts';
 import { createJobs } from './jobs/create-jobs.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -45,12 +37,9 @@ import { Setup } from './setup/setup.ts';
 import type { ServerStatus } from './shapes/server.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import { StoreTrouble } from './store-trouble.ts';
-import { Tokens } from './tokens/tokens.ts';
 import { PanelUpdatesDesk, type PanelUpdatesOptions } from './updates/panel-updates.ts';
 import { defineUpdateJobs } from './updates/update-jobs.ts';
 import { createUploads } from './uploads/create-uploads.ts';
-
-const LOGIN_ATTEMPTS = 10;
 
 export interface ServicesStart {
   readonly settings: PanelSettings;
@@ -70,7 +59,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
     ...{ store, now },
     onTrouble: (error) => trouble.tell(error, 'the audit log could not be written'),
   });
-  const people = createAccounts(store, trouble, base, audit);
+  const people = createAccounts({ store, trouble, base, audit, settings });
   const { bridgeHost } = config.panel;
   const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now, monotonicNow });
   const server = createGameServer({ base, store, trouble, audit, ...start });
@@ -193,7 +182,7 @@ function createEvents({ logs, people, server, watchers, trouble, now }: EventPar
     ...{ console: logs.console, now },
     status: () => control.status(),
     databaseTrouble: () => health.trouble,
-    isOpen: (reader) => trouble.attempt(() => isOpen(people, reader), true),
+    isOpen: (reader) => trouble.attempt(() => people.isOpen(reader), true),
   });
   control.onStatus((status) => events.publish('status', status));
   health.onChange((now) => events.publish('health', now));
@@ -201,35 +190,6 @@ function createEvents({ logs, people, server, watchers, trouble, now }: EventPar
   tokens.onEnded(({ tokenIds, reason }) => events.endTokens(tokenIds, reason));
   accounts.onPermissionsChanged(({ accountId, permissions }) => events.changePermissions(accountId, permissions));
   return events;
-}
-
-function isOpen({ sessions, tokens }: EventParts['people'], { sessionId, token }: Pick<Reader, 'sessionId' | 'token'>) {
-  return token === null ? sessions.isOpen(sessionId ?? 0) : tokens.isOpen(token.id);
-}
-
-function createAccounts(store: PanelStore, trouble: StoreTrouble, { now, monotonicNow }: PanelBase, audit: AuditLog) {
-  const accountStore = new AccountStore(store);
-  const hasher = new PasswordHasher();
-  const attempt = (work: () => void) => trouble.attempt(work, undefined);
-  const sessions = new Sessions(store, now, attempt);
-  const tokens = new Tokens({ store, accounts: accountStore, now, monotonicNow, attempt });
-  const accounts = new Accounts({ store: accountStore, hasher, waysIn: [sessions, tokens] });
-  const limit = new AttemptLimit(LOGIN_ATTEMPTS, monotonicNow);
-  const login = new Login({
-    ...{ store: accountStore, hasher, sessions, limit },
-    onAttempt: (attempt) => audit.write({ ...attempt, action: 'login', subject: '' }),
-  });
-  return {
-    accounts,
-    hasher,
-    sessions,
-    login,
-    loginLimit: limit,
-    tokens,
-    passwordCheck: new PasswordCheck({ store: accountStore, hasher, limit }),
-    sessionReader: new SessionReader(accountStore, sessions),
-    tokenReader: new TokenReader(accountStore, tokens),
-  };
 }
 
 interface WatcherParts {

@@ -90,6 +90,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
       clients: new ClientReader(panel.trustedProxies, false),
       sessions: services.sessionReader,
       tokens: services.tokenReader,
+      isLackingFactor: (accountId) => services.factorRule.isLacking(accountId),
       audit: services.audit,
       requestLog: new RequestLog(services.log, () => performance.now(), PANEL_LINES),
       trouble: services.trouble,

@@ -40,7 +40,12 @@ async function prepare(): Promise<void> {
   writeConfig(folder, { panel: { enabled: true, port: 0 } });
   const store = openPanelStore(join(folder, 'data/panel.sqlite'));
   const sessions = new Sessions(store, Date.now, (work) => work());
-  const accounts = new Accounts({ store: new AccountStore(store), hasher: new PasswordHasher(), waysIn: [sessions] });
+  const accounts = new Accounts({
+    store: new AccountStore(store),
+    hasher: new PasswordHasher(),
+    waysIn: [sessions],
+    factors: { accountIds: () => new Set() },
+  });
   await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
   const settings = new PanelSettings(store);
   settings.update({ backend: 'standalone', serverRoot: root, bundleTools: true });

@@ -67,7 +67,12 @@ async function prepareStore(folder: string, settings: Partial<SettingValues>): P
   mkdirSync(serverRoot);
   const store = openPanelStore(join(folder, 'data/panel.sqlite'));
   const sessions = new Sessions(store, Date.now, (work) => work());
-  const accounts = new Accounts({ store: new AccountStore(store), hasher: new PasswordHasher(), waysIn: [sessions] });
+  const accounts = new Accounts({
+    store: new AccountStore(store),
+    hasher: new PasswordHasher(),
+    waysIn: [sessions],
+    factors: { accountIds: () => new Set() },
+  });
   await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
   new PanelSettings(store).update({ serverRoot, ...settings });
   sessions.close();

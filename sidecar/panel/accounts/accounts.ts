@@ -36,6 +36,7 @@ export interface AccountsOptions {
   readonly hasher: PasswordHasher;
   /** Ways in that end with the account, its password or its being enabled: sessions, tokens. */
   readonly waysIn: readonly WayIn[];
+  readonly factors: { accountIds(): ReadonlySet<number> };
 }
 
 export interface WayIn {
@@ -50,12 +51,14 @@ export class Accounts {
   readonly #store: AccountStore;
   readonly #hasher: PasswordHasher;
   readonly #waysIn: readonly WayIn[];
+  readonly #factors: AccountsOptions['factors'];
   readonly #listeners = new Set<(change: PermissionsChange) => void>();
 
-  constructor({ store, hasher, waysIn }: AccountsOptions) {
+  constructor({ store, hasher, waysIn, factors }: AccountsOptions) {
     this.#store = store;
     this.#hasher = hasher;
     this.#waysIn = waysIn;
+    this.#factors = factors;
   }
 
   /** True until the setup has created the first account. */
@@ -64,7 +67,8 @@ export class Accounts {
   }
 
   list(): AccountView[] {
-    return this.#store.all().map(viewOf);
+    const factors = this.#factors.accountIds();
+    return this.#store.all().map((account) => viewOf(account, factors));
   }
 
   byId(id: number): Account | null {
@@ -78,7 +82,7 @@ export class Accounts {
 
   /** @throws PanelError users.unknown */
   view(name: string): AccountView {
-    return viewOf(this.#known(readUsername(name)));
+    return viewOf(this.#known(readUsername(name)), this.#factors.accountIds());
   }
 
   /** Creates the account of the setup. False if an account exists, also if a simultaneous setup has created it. */
@@ -126,6 +130,16 @@ export class Accounts {
       this.#endWaysIn(account.id);
       this.#store.remove(account.id);
     });
+  }
+
+  /** The account whose second factor the actor may remove. @throws PanelError */
+  checkFactorReset(actorId: number, name: string): Account {
+    const actor = this.#actor(actorId);
+    const account = this.#known(readUsername(name));
+    // Its own is removed with a code: a stolen session must not be enough.
+    if (account.id === actor.id) throw new PanelError('secondFactor.own', { field: 'username' });
+    checkGrant(actor, account.permissions);
+    return account;
   }
 
   setLocale(id: number, locale: Locale): void {
@@ -191,8 +205,8 @@ export class Accounts {
   }
 }
 
-function viewOf({ username, permissions, enabled }: Account): AccountView {
-  return { username, permissions: inOrder(permissions), enabled };
+function viewOf({ id, username, permissions, enabled }: Account, factors: ReadonlySet<number>): AccountView {
+  return { username, permissions: inOrder(permissions), enabled, secondFactor: factors.has(id) };
 }
 
 function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {

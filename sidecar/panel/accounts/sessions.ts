@@ -64,8 +64,10 @@ export class Sessions {
     this.#end([id], reason);
   }
 
-  endOfAccount(accountId: number): void {
-    this.#end(this.#idsOf(accountId), 'account');
+  /** @param kept a session that goes on */
+  endOfAccount(accountId: number, kept: number | null = null): void {
+    const ids = this.#idsOf(accountId).filter((id) => id !== kept);
+    this.#end(ids, 'account');
   }
 
   endExpired(): void {

@@ -13,7 +13,7 @@ export interface EventHubOptions {
   /** Sent to a new stream after the permissions; null if the database is well. */
   readonly databaseTrouble?: () => unknown;
   /** Checked with each comment: another process may have ended the session or the token. */
-  readonly isOpen: (reader: Pick<Reader, 'sessionId' | 'token'>) => boolean;
+  readonly isOpen: (reader: Pick<Reader, 'accountId' | 'sessionId' | 'token'>) => boolean;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

@@ -24,6 +24,8 @@ export interface GuardsOptions {
   readonly clients: ClientReader;
   readonly sessions: SessionReader;
   readonly tokens: TokenReader;
+  /** The account has to set a second factor first. */
+  readonly isLackingFactor: (accountId: number) => boolean;
   readonly audit: AuditLog;
   readonly requestLog: RequestLog;
   readonly trouble: Pick<StoreTrouble, 'tell'>;
@@ -45,7 +47,7 @@ const SITE_GUARDS: readonly SiteGuard[] = [checkHost, readClient, checkOrigin];
 
 const ACCESS_GUARDS: readonly Guard[] = [
   ...[readSession, checkExpiry, checkCsrf, checkSignedIn],
-  ...[readToken, checkRate, checkTokenRoute],
+  ...[readToken, checkRate, checkFactor, checkTokenRoute],
   checkPermission,
 ];
 
@@ -171,6 +173,12 @@ function checkRate(course: Course, _route: PanelRoute, { tokens }: Parts): void 
   if (token === null || isCounted) return;
   course.isCounted = true;
   tokens.countCall(token.id, client.address);
+}
+
+/** Holds for the maker of a token too. */
+function checkFactor({ caller }: Course, { access, withoutFactor }: PanelRoute, { isLackingFactor }: Parts): void {
+  if (access.kind === 'public' || withoutFactor === true || caller === null) return;
+  if (isLackingFactor(caller.accountId)) throw new PanelError('secondFactor.required');
 }
 
 function checkTokenRoute(course: Course, { access }: PanelRoute): void {

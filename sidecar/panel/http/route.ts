@@ -104,6 +104,8 @@ export interface PanelRoute<Schema extends z.ZodType = z.ZodType> {
   /** `/api/bundles/:name/start` */
   readonly path: string;
   readonly access: Access;
+  /** Open to an account that has to set a second factor first, too. */
+  readonly withoutFactor?: true;
   /** Shape of a POST's JSON body; without it the body must be an empty object, or nothing. */
   readonly body?: Schema;
   /** The handler reads the body itself, which may take an hour. */

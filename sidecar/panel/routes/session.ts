@@ -6,8 +6,17 @@ import type { Login } from '../accounts/login.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { CSRF_COOKIE, cookieText, csrfCookieValue, csrfToken, SESSION_COOKIE } from '../http/cookies.ts';
 import { jsonAnswer } from '../http/reply.ts';
-import { AUTHENTICATED, type Caller, forTokens, type PanelRoute, PUBLIC, route } from '../http/route.ts';
+import {
+  AUTHENTICATED,
+  type Caller,
+  forTokens,
+  type PanelRequest,
+  type PanelRoute,
+  PUBLIC,
+  route,
+} from '../http/route.ts';
 import type { SessionReader } from '../http/session-reader.ts';
+import type { FactorRule } from '../second-factor/factor-rule.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import { LOCALES } from '../shapes/locales.ts';
 import { callerOf } from './caller-of.ts';
@@ -17,6 +26,7 @@ export interface SessionServices {
   readonly sessions: Sessions;
   readonly sessionReader: SessionReader;
   readonly login: Login;
+  readonly factorRule: FactorRule;
   readonly settings: PanelSettings;
   readonly version: string;
   /** Browsers reach the panel by https. */
@@ -31,19 +41,23 @@ const credentials = z.strictObject({
 
 /** Sign-in, sign-out and the session of a browser. */
 export function sessionRoutes(services: SessionServices): PanelRoute[] {
-  const { accounts, sessions, sessionReader, login, settings, version, isSecure } = services;
+  const { accounts, sessions, sessionReader, login, factorRule, settings, version, isSecure } = services;
+  const browserOf = (request: Pick<PanelRequest, 'raw'>) => {
+    const { session: replaced, csrfCookie } = sessionReader.read(request.raw);
+    return { replaced, csrfCookie };
+  };
   return [
     route({
       method: 'GET',
       path: '/api/session',
       access: forTokens(PUBLIC),
       handle: (request) => {
-        if (request.caller?.token) return jsonAnswer(sessionOf(request.caller, ''));
+        if (request.caller?.token) return jsonAnswer(sessionOf(request.caller, '', factorRule));
         const { caller, token, csrfCookie, isStale } = sessionReader.read(request);
         const cookie = csrfCookieValue(csrfCookie);
         request.setCookie(cookieText(CSRF_COOKIE, cookie, { isSecure }));
         if (isStale) request.setCookie(cookieText(SESSION_COOKIE, '', { isSecure, maxAgeSeconds: 0 }));
-        return jsonAnswer(sessionOf(caller, csrfToken(cookie, token)));
+        return jsonAnswer(sessionOf(caller, csrfToken(cookie, token), factorRule));
       },
     }),
     route({
@@ -62,9 +76,19 @@ export function sessionRoutes(services: SessionServices): PanelRoute[] {
       body: credentials,
       handle: async (request) => {
         const { address } = request.client;
-        const { session } = sessionReader.read(request);
         const source = { address, network: networkOf(address) };
-        const { token, maxAgeSeconds } = await login.signIn(request.body, source, session);
+        const { token, maxAgeSeconds } = await login.signIn(request.body, source, browserOf(request));
+        request.setCookie(cookieText(SESSION_COOKIE, token, { isSecure, maxAgeSeconds }));
+        return {};
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/login/second-factor',
+      access: PUBLIC,
+      body: z.strictObject({ ticket: z.string().max(64), code: z.string().max(64) }),
+      handle: (request) => {
+        const { token, maxAgeSeconds } = login.finish(request.body, request.client, browserOf(request));
         request.setCookie(cookieText(SESSION_COOKIE, token, { isSecure, maxAgeSeconds }));
         return {};
       },
@@ -73,6 +97,7 @@ export function sessionRoutes(services: SessionServices): PanelRoute[] {
       method: 'POST',
       path: '/api/logout',
       access: AUTHENTICATED,
+      withoutFactor: true,
       audit: 'logout',
       handle: (request) => {
         sessions.end(callerOf(request).sessionId ?? 0, 'logout');
@@ -83,11 +108,12 @@ export function sessionRoutes(services: SessionServices): PanelRoute[] {
   ];
 }
 
-function sessionOf(caller: Caller | null, csrf: string) {
+function sessionOf(caller: Caller | null, csrf: string, factorRule: FactorRule) {
   return {
     authenticated: caller !== null,
     username: caller?.username ?? '',
     permissions: caller === null ? [] : inOrder(caller.permissions),
+    secondFactor: caller === null ? 'none' : factorRule.stateOf(caller.accountId),
     csrf,
   };
 }

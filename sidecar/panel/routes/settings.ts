@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
 import { AUTHENTICATED, type Caller, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
+import type { FactorRule } from '../second-factor/factor-rule.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ServerConfig } from '../settings/server-config.ts';
 import type { ServerPath } from '../settings/server-path.ts';
@@ -13,6 +14,7 @@ import { callerOf } from './caller-of.ts';
 export interface SettingsServices {
   readonly settings: PanelSettings;
   readonly accounts: Accounts;
+  readonly factorRule: FactorRule;
   readonly serverConfig: ServerConfig;
   readonly serverPath: ServerPath;
 }
@@ -27,20 +29,26 @@ export function settingsRoutes(services: SettingsServices): PanelRoute[] {
   return [...ownSettings(services), ...serverSettings(services)];
 }
 
-function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
+function ownSettings({ settings, accounts, factorRule }: SettingsServices): PanelRoute[] {
   const localeOf = (caller: Caller) => accounts.byId(caller.accountId)?.locale ?? null;
   return [
     route({
-      ...{ method: 'GET', path: '/api/settings', access: AUTHENTICATED },
-      handle: (request) => ({ settings: showSettings(settings.values, localeOf(callerOf(request))) }),
+      ...{ method: 'GET', path: '/api/settings', access: AUTHENTICATED, withoutFactor: true },
+      handle: (request) => {
+        const caller = callerOf(request);
+        const shown = showSettings(settings.values, localeOf(caller));
+        return { settings: factorRule.isLacking(caller.accountId) ? { locale: shown.locale } : shown };
+      },
     }),
     route({
-      ...{ method: 'POST', path: '/api/settings', access: AUTHENTICATED, body: anySettings, audit: 'settings' },
+      ...{ method: 'POST', path: '/api/settings', access: AUTHENTICATED, withoutFactor: true },
+      ...{ body: anySettings, audit: 'settings' },
       handle: (request) => {
         const caller = callerOf(request);
         const names = Object.keys(request.body);
         request.subject(listOf(names));
         const isOwnOnly = names.every((name) => name === 'locale');
+        if (!isOwnOnly && factorRule.isLacking(caller.accountId)) throw new PanelError('secondFactor.required');
         if (!isOwnOnly && !caller.permissions.has('settings.write')) throw new PanelError('permission.missing');
         const { locale, ...changes } = readSettings(request.body);
         const isChanged = (name: keyof typeof changes) =>
@@ -51,6 +59,9 @@ function ownSettings({ settings, accounts }: SettingsServices): PanelRoute[] {
         // A server that counts as frozen after a second is restarted again and again.
         const isRestarting = isChanged('restartHungServer') || isChanged('hangSeconds');
         if (isRestarting && !caller.permissions.has('server.restart')) throw new PanelError('permission.missing');
+        // It decides how accounts get in.
+        const isAsking = changes.secondFactorFor !== undefined;
+        if (isAsking && !caller.permissions.has('users.manage')) throw new PanelError('permission.missing');
         // Bundles run as the sidecar's user.
         const turnsToolsOn = isChanged('bundleTools') && changes.bundleTools === true;
         if (turnsToolsOn && !caller.permissions.has('users.manage')) throw new PanelError('permission.missing');

@@ -53,6 +53,7 @@ export const DEFAULT_SETTINGS: SettingValues = {
   warnMinutes: [30, 15, 10, 5, 3, 1],
   warnLine: 'say {text}',
   warnEvents: true,
+  secondFactorFor: [],
   tools: {
     ...{ gateSeconds: 30, keepVersions: 3, trashDays: 14, buildMinutes: 10, minReleaseAgeDays: 3 },
     ...{ registry: '', gitHosts: ['github.com', 'gitlab.com', 'codeberg.org'], privateHosts: [] },

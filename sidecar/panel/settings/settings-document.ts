@@ -2,6 +2,7 @@ import { PanelError } from '../panel-error.ts';
 import { MAX_NAME_CHARS } from '../shapes/accounts.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isLocale, type Locale } from '../shapes/locales.ts';
+import { isPermission, PERMISSIONS, type Permission } from '../shapes/permissions.ts';
 import type { SettingsDocument } from '../shapes/settings.ts';
 import { isTooLongToRead } from '../typed-text.ts';
 import { isLine } from './config-document.ts';
@@ -32,6 +33,7 @@ const RULES: Readonly<Record<keyof SettingsDocument, (given: unknown) => boolean
   warnMinutes: isMinuteList,
   warnLine: (given) => given === '' || isLine(given),
   warnEvents: isFlag,
+  secondFactorFor: (given) => Array.isArray(given) && given.length <= PERMISSIONS.length && given.every(isPermission),
   locale: isLocale,
 };
 
@@ -53,21 +55,26 @@ export function readSettings(given: Readonly<Record<string, unknown>>): Partial<
   for (const [name, value] of Object.entries(given)) {
     if (!isSetting(name)) throw new UnknownSettingError(name);
     if (!RULES[name](value)) throw new PanelError(`settings.${name}`, { field: name });
-    read[name] = name === 'dashboardName' ? readDashboardName(value) : value;
+    read[name] =
+      name === 'dashboardName' ? readDashboardName(value) : name === 'secondFactorFor' ? inOrder(value) : value;
   }
   return read;
 }
 
 export function showSettings(values: SettingValues, locale: Locale | null): SettingsDocument {
   const { dashboardName, shutdownMode, autoStartServer, restartHungServer } = values;
-  const { hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools } = values;
+  const { hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools, secondFactorFor } = values;
   const { warnMinutes, warnLine, warnEvents } = values;
   return {
     ...{ dashboardName, shutdownMode, autoStartServer, restartHungServer },
-    ...{ hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools },
+    ...{ hangSeconds, hangCommand, autoUpdateChecks, updateChannel, bundleTools, secondFactorFor },
     ...{ warnMinutes, warnLine, warnEvents },
     locale: locale ?? values.locale,
   };
+}
+
+function inOrder(value: unknown): readonly Permission[] {
+  return PERMISSIONS.filter((name) => (value as readonly string[]).includes(name));
 }
 
 function isSetting(name: string): name is keyof SettingsDocument {

@@ -5,6 +5,8 @@ export interface AccountView {
   readonly username: string;
   readonly permissions: readonly Permission[];
   readonly enabled: boolean;
+  /** It has a second factor. */
+  readonly secondFactor: boolean;
 }
 
 /** `GET /api/users/NAME/access` */

@@ -18,6 +18,14 @@ export const ERROR_STATUS = {
   'internal.error': 500,
 
   'login.failed': 401,
+  'login.secondFactor': 401,
+  'secondFactor.ticket': 401,
+  'secondFactor.code': 401,
+  'secondFactor.required': 403,
+  'secondFactor.begin': 409,
+  'secondFactor.set': 409,
+  'secondFactor.missing': 409,
+  'secondFactor.own': 409,
 
   'users.exists': 409,
   'users.unknown': 404,
@@ -175,6 +183,7 @@ export const ERROR_STATUS = {
   'settings.shutdownMode': 400,
   'settings.autoStartServer': 400,
   'settings.locale': 400,
+  'settings.secondFactorFor': 400,
   'settings.autoUpdateChecks': 400,
   'settings.updateChannel': 400,
   'settings.dashboardName': 400,

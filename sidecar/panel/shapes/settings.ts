@@ -1,4 +1,5 @@
 import type { Locale } from './locales.ts';
+import type { Permission } from './permissions.ts';
 
 export type UpdateChannel = 'stable' | 'beta';
 
@@ -22,6 +23,8 @@ export interface SettingsDocument {
   readonly warnLine: string;
   /** Whether FXServer's resources get the events of restarts. */
   readonly warnEvents: boolean;
+  /** An account with any of these needs a second factor. */
+  readonly secondFactorFor: readonly Permission[];
   /** Language of the account that asks. */
   readonly locale: Locale;
 }

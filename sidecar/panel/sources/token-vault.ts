@@ -1,11 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { lstatSync, readFileSync } from 'node:fs';
-import { replaceFile } from '#sidecar/config/new-file.ts';
-
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const OWNER_ONLY = 0o600;
+import type { SecretBox } from '../secret-box.ts';
 
 /** Account and address that a token belongs to; a ciphertext that was moved to another row does not open. */
 export interface TokenPlace {
@@ -13,57 +6,20 @@ export interface TokenPlace {
   readonly url: string;
 }
 
-/** Encrypts tokens with the key of `secrets/accounts.key` (AES-256-GCM). A copy of `panel.sqlite` alone opens none. */
+/** Encrypts tokens with the key of `secrets/accounts.key`. A copy of `panel.sqlite` alone opens none. */
 export class TokenVault {
-  readonly #file: string;
-  #key: Buffer | null = null;
+  readonly #box: SecretBox;
 
-  constructor(file: string) {
-    this.#file = file;
+  constructor(box: SecretBox) {
+    this.#box = box;
   }
 
-  seal(token: string, place: TokenPlace): Buffer {
-    this.#key ??= readKey(this.#file) ?? makeKey(this.#file);
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(placeBytes(place));
-    const sealed = Buffer.concat([cipher.update(token, 'utf8'), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+  seal(token: string, { name, url }: TokenPlace): Buffer {
+    return this.#box.seal(token, [name, url]);
   }
 
   /** null if the key is another one, or the ciphertext belongs elsewhere. */
-  open(sealed: Buffer, place: TokenPlace): string | null {
-    this.#key ??= readKey(this.#file);
-    if (this.#key === null || sealed.length < NONCE_BYTES + TAG_BYTES) return null;
-    const nonce = sealed.subarray(0, NONCE_BYTES);
-    const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG_BYTES });
-    decipher.setAAD(placeBytes(place)).setAuthTag(tag);
-    try {
-      const opened = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
-      return Buffer.concat([opened, decipher.final()]).toString('utf8');
-    } catch {
-      return null;
-    }
+  open(sealed: Buffer, { name, url }: TokenPlace): string | null {
+    return this.#box.open(sealed, [name, url]);
   }
-}
-
-function placeBytes({ name, url }: TokenPlace): Buffer {
-  return Buffer.from(JSON.stringify([name, url]));
-}
-
-function makeKey(file: string): Buffer {
-  const key = randomBytes(KEY_BYTES);
-  replaceFile(file, `${key.toString('base64')}\n`, OWNER_ONLY);
-  return key;
-}
-
-/** null if there is none. @throws Error if it is no key: a new one would lose every token */
-function readKey(file: string): Buffer | null {
-  const kind = lstatSync(file, { throwIfNoEntry: false });
-  if (kind === undefined) return null;
-  const key = kind.isFile() && kind.size < 1024 ? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64') : null;
-  if (key?.length === KEY_BYTES) return key;
-  throw new Error(
-    `${file}: expected a key of ${KEY_BYTES} bytes in base64; restore it, or remove it and save each token again`,
-  );
 }

@@ -49,6 +49,20 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS tokens_of_account ON tokens (account_id);
 
+-- second factor: secrets are encrypted with the key of secrets/panel.key; a step is accepted once
+CREATE TABLE IF NOT EXISTS second_factors (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+  secret BLOB NOT NULL,
+  last_step INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+-- second factor: keyed hashes of recovery codes that were not used yet
+CREATE TABLE IF NOT EXISTS recovery_codes (
+  account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (account_id, hash)
+) STRICT, WITHOUT ROWID;
+
 -- audit: who did what, when, from where, with what result
 CREATE TABLE IF NOT EXISTS audit (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

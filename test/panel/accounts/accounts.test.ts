@@ -19,7 +19,12 @@ beforeAll(async () => {
   store = openPanelStore(join(folder, 'panel.sqlite'));
   rows = new AccountStore(store);
   sessions = new Sessions(store, Date.now, (work) => work());
-  accounts = new Accounts({ store: rows, hasher: new PasswordHasher(), waysIn: [sessions] });
+  accounts = new Accounts({
+    store: rows,
+    hasher: new PasswordHasher(),
+    waysIn: [sessions],
+    factors: { accountIds: () => new Set() },
+  });
 });
 
 afterAll(() => {

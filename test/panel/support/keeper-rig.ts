@@ -67,7 +67,12 @@ export class KeeperRig {
     const store = openPanelStore(join(this.folder, 'data/panel.sqlite'));
     const hasher = new PasswordHasher();
     const sessions = new Sessions(store, Date.now, (work) => work());
-    const accounts = new Accounts({ store: new AccountStore(store), hasher, waysIn: [sessions] });
+    const accounts = new Accounts({
+      store: new AccountStore(store),
+      hasher,
+      waysIn: [sessions],
+      factors: { accountIds: () => new Set() },
+    });
     await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
     sessions.close();
     store.close();

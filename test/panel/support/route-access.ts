@@ -27,6 +27,14 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/login': 'public',
   'POST /api/logout': 'account',
 
+  'POST /api/login/second-factor': 'public',
+  'GET /api/second-factor': 'account',
+  'POST /api/second-factor/totp/begin': 'account',
+  'POST /api/second-factor/totp/confirm': 'account',
+  'POST /api/second-factor/totp/remove': 'account',
+  'POST /api/second-factor/recovery': 'account',
+  'POST /api/users/second-factor/reset': all('users.manage'),
+
   'GET /api/tokens': 'account',
   'POST /api/tokens/create': 'account',
   'POST /api/tokens/revoke': 'account',
