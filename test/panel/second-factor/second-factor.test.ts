@@ -74,7 +74,7 @@ describe('a sign-in', () => {
       status: 401,
       body: { error: 'secondFactor.code' },
     });
-    // One step either way, each once, and none that is older than the last.
+    // A step either way, each once, and none that is older than the last.
     expect((await step(again.browser, again.ticket, codeAt(secret, clock - STEP_MS))).status).toBe(401);
     expect((await step(again.browser, again.ticket, codeAt(secret, clock + 2 * STEP_MS))).status).toBe(401);
     expect((await step(again.browser, again.ticket, codeAt(secret, clock + STEP_MS))).status).toBe(200);

@@ -11,6 +11,8 @@ export class PanelFault extends Error {
   readonly folder: string;
   /** Entry of an archive at fault; empty if the refusal names none. */
   readonly entry: string;
+  /** Ticket of a sign-in that asks for a second factor; empty else. */
+  readonly ticket: string;
   readonly retryAfterSeconds: number | null;
 
   constructor(key: string, status: number, reply: Readonly<Record<string, unknown>> = {}, retryAfter?: number | null) {
@@ -22,6 +24,7 @@ export class PanelFault extends Error {
     this.reason = typeof reply.reason === 'string' ? reply.reason : null;
     this.folder = typeof reply.folder === 'string' ? reply.folder : '';
     this.entry = typeof reply.entry === 'string' ? reply.entry : '';
+    this.ticket = typeof reply.ticket === 'string' ? reply.ticket : '';
     this.retryAfterSeconds = retryAfter ?? null;
   }
 }

@@ -98,6 +98,12 @@ export async function signIn(username: string, password: string, remember: boole
   await enter(await fetchSession());
 }
 
+/** The second step of a sign-in that was refused with a ticket. */
+export async function signInWithCode(ticket: string, code: string): Promise<void> {
+  await api.post('/api/login/second-factor', { ticket, code });
+  await enter(await fetchSession());
+}
+
 export async function signOut(): Promise<void> {
   await api.post('/api/logout').catch(() => {});
   await leave('logout');

@@ -14,6 +14,7 @@ import { BridgeView } from './bridge-view.tsx';
 import { ConfigView } from './config-view.tsx';
 import { GeneralView } from './general-view.tsx';
 import { ScheduleView } from './schedule-view.tsx';
+import { SecondFactorView } from './second-factor-view.tsx';
 
 /** Settings of the own account, and settings of the server. */
 export function SettingsPage() {
@@ -38,6 +39,7 @@ export function SettingsPage() {
           {({ settings }) => (
             <>
               <OwnView locale={settings.locale} onSaved={loaded.reload} />
+              <SecondFactorView />
               {isWriter && <GeneralView settings={settings} onSaved={loaded.reload} />}
             </>
           )}

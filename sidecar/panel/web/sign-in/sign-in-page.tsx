@@ -6,9 +6,11 @@ import { SetupNotes } from '../components/setup-notes.tsx';
 import { formOf, useFaults } from '../components/use-faults.ts';
 import { faultText } from '../core/fault-text.ts';
 import { t } from '../core/i18n.ts';
+import { PanelFault } from '../core/panel-fault.ts';
 import { session, signIn } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { Gate } from '../shell/gate.tsx';
+import { CodeStep } from './code-step.tsx';
 
 const FIELDS = ['username', 'password'] as const;
 
@@ -20,6 +22,7 @@ export function SignInPage() {
   const [isRemembered, setRemembered] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState('');
+  const [ticket, setTicket] = useState('');
   useEffect(() => {
     document.title = `${t('sign-in.title')} · ${dashboardName}`;
   }, [dashboardName]);
@@ -34,12 +37,21 @@ export function SignInPage() {
     try {
       await signIn(username.trim(), password, isRemembered);
     } catch (error) {
-      setFault(faultText(error));
+      const asked = error instanceof PanelFault ? error.ticket : '';
+      setTicket(asked);
+      if (asked === '') setFault(faultText(error));
       setPassword('');
     } finally {
       setBusy(false);
     }
   };
+  if (ticket !== '') {
+    const back = (why: string) => {
+      setTicket('');
+      setFault(why);
+    };
+    return <CodeStep ticket={ticket} onBack={back} />;
+  }
   return (
     <Gate title={t('sign-in.title')}>
       {ended !== null && <p class="gate-note">{t(`sign-in.ended-${ended}`)}</p>}
