@@ -158,4 +158,28 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await page.getByText('This restart is skipped.').waitFor();
     await expect.poll(() => next.textContent()).not.toBe(before);
   });
+
+  it('make a token that a program can use, and revoke it', async () => {
+    await open('');
+    await page.getByRole('button', { name: 'New token' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What it is for').fill('night script');
+    await dialog.getByLabel('Read the console').check();
+    await dialog.getByLabel('Password').fill('wrong');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Make token' }).click();
+    await dialog.getByText('User name or password is wrong.').waitFor();
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Make token' }).click();
+    const token = await page.getByRole('dialog').getByLabel('Token').inputValue();
+    const ask = () => fetch(`${panel.address}/api/console`, { headers: { authorization: `Bearer ${token}` } });
+    expect((await ask()).status).toBe(200);
+    await page.keyboard.press('Escape');
+    await page.getByRole('rowheader', { name: 'night script' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The token of night script is revoked.').waitFor();
+    expect((await ask()).status).toBe(401);
+  });
 });

@@ -3,16 +3,16 @@ import type { BridgeToken } from '#panel/shapes/bridge.ts';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import { TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
-import { Notice, Ready } from '../components/states.tsx';
+import { Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { tellDone } from '../components/toast.tsx';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
+import { MadeToken } from './made-token.tsx';
 
 /** Each machine has a token of its own, so that one can be locked out without the others. */
 export function BridgeTokens() {
@@ -66,32 +66,6 @@ function NewToken({ onMade }: { onMade: (token: string) => void }) {
         {t('settings.newToken')}
       </Button>
     </form>
-  );
-}
-
-/** The only time that it is shown. */
-function MadeToken({ token, onClose }: { token: string; onClose: () => void }) {
-  const [copy] = useAction(async () => {
-    await navigator.clipboard.writeText(token);
-    tellDone(t('settings.copied'));
-  });
-  return (
-    <Dialog
-      title={t('settings.tokenMade')}
-      onClose={onClose}
-      actions={
-        <>
-          {/* Browsers have a clipboard only where the address is this machine's or https. */}
-          {isSecureContext && <Button onClick={copy}>{t('settings.copy')}</Button>}
-          <Button kind="primary" onClick={onClose}>
-            {t('common.close')}
-          </Button>
-        </>
-      }
-    >
-      <Notice kind="warn">{t('settings.tokenOnce')}</Notice>
-      <TextField label={t('settings.token')} value={token} readOnly mono onInput={() => {}} />
-    </Dialog>
   );
 }
 

@@ -13,6 +13,7 @@ import { useLoaded } from '../core/use-loaded.ts';
 import { BridgeView } from './bridge-view.tsx';
 import { ConfigView } from './config-view.tsx';
 import { GeneralView } from './general-view.tsx';
+import { OwnTokens } from './own-tokens.tsx';
 import { ScheduleView } from './schedule-view.tsx';
 import { SecondFactorView } from './second-factor-view.tsx';
 
@@ -40,6 +41,7 @@ export function SettingsPage() {
             <>
               <OwnView locale={settings.locale} onSaved={loaded.reload} />
               <SecondFactorView />
+              <OwnTokens />
               {isWriter && <GeneralView settings={settings} onSaved={loaded.reload} />}
             </>
           )}
