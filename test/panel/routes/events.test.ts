@@ -34,18 +34,19 @@ describe('the stream of events', () => {
     expect(stream.status).toBe(401);
   });
 
-  it('tells the state, the permissions, and then what is new', async () => {
+  it('tells the state, the permissions, the next restart, and then what is new', async () => {
     say('before');
     const stream = await panel.events(owner);
     expect(stream.status).toBe(200);
     await settled(stream);
-    expect(stream.events.slice(0, 2)).toMatchObject([
+    expect(stream.events.slice(0, 3)).toMatchObject([
       { event: 'status', id: undefined, data: { state: 'stopped', pid: null, plan: null } },
       { event: 'permissions', id: undefined, data: { permissions: expect.arrayContaining(['console.read']) } },
+      { event: 'schedule', id: undefined, data: { next: null } },
     ]);
     expect(textsOf(stream)).not.toContain('before');
     const line = linesOf(stream)[0] as ConsoleLine;
-    expect(stream.events[2]).toEqual({ event: 'console', id: String(line.seq), data: line });
+    expect(stream.events[3]).toEqual({ event: 'console', id: String(line.seq), data: line });
     expect(Object.keys(line)).toEqual(['seq', 'time', 'stream', 'text']);
   });
 

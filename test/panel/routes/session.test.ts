@@ -25,7 +25,7 @@ describe('signing in', () => {
   it('gives a session that says who is there', async () => {
     const session = await owner.session();
     expect(session).toMatchObject({ authenticated: true, username: 'owner' });
-    expect(Object.keys(session).sort()).toEqual(['authenticated', 'csrf', 'permissions', 'username']);
+    expect(Object.keys(session).sort()).toEqual(['authenticated', 'csrf', 'permissions', 'secondFactor', 'username']);
   });
 
   it('tells nobody who is not signed in more than the start needs', async () => {

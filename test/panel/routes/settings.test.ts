@@ -130,7 +130,8 @@ describe('settings', () => {
       settings: {
         ...{ dashboardName: 'Los  Santos', shutdownMode: 'graceful', autoStartServer: false, restartHungServer: false },
         ...{ hangSeconds: 90, hangCommand: '', autoUpdateChecks: false, updateChannel: 'beta', locale: 'en' },
-        bundleTools: false,
+        ...{ bundleTools: false, secondFactorFor: [] },
+        ...{ warnMinutes: [30, 15, 10, 5, 3, 1], warnLine: 'say {text}', warnEvents: true },
       },
     });
     const kept = panel.services.store.prepare("SELECT value FROM settings WHERE name = 'hangSeconds'").get();

@@ -145,7 +145,7 @@ describe('of two that finish at once', () => {
     expect([first, second].find(({ status }) => status === 409)?.body.error).toBe('setup.busy');
     const [account, ...others] = panel.services.accounts.list();
     expect(others).toEqual([]);
-    expect(account).toEqual({ username: 'chief', permissions: PERMISSIONS, enabled: true });
+    expect(account).toEqual({ username: 'chief', permissions: PERMISSIONS, enabled: true, secondFactor: false });
     expect((await browser.session()).authenticated).toBe(false);
     expect(panel.services.settings.values).toMatchObject({
       dashboardName: 'Los Santos',
