@@ -17,7 +17,7 @@ import { testFolder } from '../support/test-folder.ts';
 const ROWS = 40;
 const NEVER = 1_000_000;
 /** Kills of each kind; the statements around the commit are always among them. */
-const KILLS = 9;
+const KILLS = 14;
 
 const PRELOAD = new URL('../support/kill-at-statement.ts', import.meta.url).href;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

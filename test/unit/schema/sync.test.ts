@@ -16,6 +16,7 @@ function scripted({ extendWaitMs = 60_000 } = {}) {
   const changes: { change: SchemaChange; end: (error?: Error) => void }[] = [];
   let stored: StoredSchema | null = null;
   const engine = {
+    capabilities: { maxDecimalScale: Number.POSITIVE_INFINITY },
     schemas: {
       readSchema: async () => stored,
       applySchema: (change: SchemaChange) =>
