@@ -33,6 +33,7 @@ const GARAGE = part('cars', 'car');
 /** A sidecar's way to change schemas, alone on its database. */
 function declareOn(schemas: Schemas) {
   const engine = {
+    capabilities: { maxDecimalScale: Number.POSITIVE_INFINITY },
     schemas,
     leases: { hold: async () => ({ release: async () => {} }) },
     transfer: { readMark: async () => null },
