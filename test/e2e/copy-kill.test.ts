@@ -98,7 +98,8 @@ async function endAfter(rows: number, signal: NodeJS.Signals) {
         const count = await target.count(await tableOf(target, 'big'), null, bounds());
         expect(count).toBeGreaterThan(rows);
       },
-      { timeout: 20_000, interval: 5 },
+      // The lease of a copy that was killed is dead after ten seconds.
+      { timeout: 60_000, interval: 5 },
     );
     child.kill(signal);
     const { code, out } = await ended;
@@ -109,7 +110,7 @@ async function endAfter(rows: number, signal: NodeJS.Signals) {
   }
 }
 
-it('goes on after kill -9 and after a signal, and ends with an equal copy', { timeout: 120_000 }, async () => {
+it('goes on after kill -9 and after a signal, and ends with an equal copy', { timeout: 180_000 }, async () => {
   await endAfter(2000, 'SIGKILL');
 
   const half = await startSidecar({ folder: join(folder, 'to') });
