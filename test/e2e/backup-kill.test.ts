@@ -8,6 +8,8 @@ import { testFolder } from '../support/test-folder.ts';
 
 /** Backup and restore are killed at their steps. The same command then does all of it, and nothing half is ever taken for whole. */
 
+/** Ten processes, and leases of killed ones. */
+const SLOW_MS = 180_000;
 const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
 const AT_STATEMENT = new URL('../support/kill-at-statement.ts', import.meta.url).href;
@@ -78,7 +80,7 @@ it('a backup that is killed at any rename leaves what was there, and the next on
   expect((await run(drill, AT_RENAME, null)).output).toContain('all 80 rows are there');
 });
 
-it('a restore that is killed goes on with the same command, as often as it takes', async () => {
+it('a restore that is killed goes on with the same command, as often as it takes', { timeout: SLOW_MS }, async () => {
   if (readdirSync(disk).length === 0) await backUp(null);
   const there = testFolder();
   mkdirSync(join(there, 'data'));
