@@ -58,6 +58,7 @@ export class Schedule {
   readonly #listeners = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #storedClockAt = 0;
+  #isClosed = false;
   /** The next restart, as it was last told. */
   #told = '';
 
@@ -69,6 +70,9 @@ export class Schedule {
 
   /** Call once the game server's control is open. */
   open(): void {
+    // A panel may be stopped while it begins.
+    if (this.#isClosed) return;
+    clearInterval(this.#timer);
     const { entries, now } = this.#options;
     this.#plan.open(entries.clock ?? now());
     this.look();
@@ -76,6 +80,7 @@ export class Schedule {
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
   }
 
