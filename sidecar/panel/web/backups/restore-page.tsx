@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Fault, Loading, Notice } from '../components/states.tsx';
-import { formOf, useFaults } from '../components/use-faults.ts';
+import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
@@ -109,33 +109,24 @@ interface RestoreFormProps {
 /** A backup of the present state is made first, so that a restore can be undone. */
 function RestoreForm({ where, name, namespaces, isBusy, onStart }: RestoreFormProps) {
   const [draft, setDraft] = useState({ namespace: '', as: '', confirm: '' });
-  const [isSending, setSending] = useState(false);
-  const faults = useFaults(['namespace', 'as', 'confirm']);
+  const form = useSend(['namespace', 'as', 'confirm'], async () => {
+    const { namespace, as, confirm } = draft;
+    const only = namespace === '' ? {} : { namespace, ...(as === '' ? {} : { as }) };
+    await api.post('/api/backups/restore', { name, where, confirm, ...only });
+    set({ confirm: '' });
+    onStart();
+  });
   const set = (changes: Partial<typeof draft>) => {
-    faults.forget(Object.keys(changes));
+    form.forget(Object.keys(changes));
     setDraft((before) => ({ ...before, ...changes }));
-  };
-  const send = async (form: HTMLElement) => {
-    if (isSending) return;
-    setSending(true);
-    try {
-      const { namespace, as, confirm } = draft;
-      const only = namespace === '' ? {} : { namespace, ...(as === '' ? {} : { as }) };
-      await api.post('/api/backups/restore', { name, where, confirm, ...only });
-      set({ confirm: '' });
-      onStart();
-    } catch (fault) {
-      faults.refuse(fault, form);
-    }
-    setSending(false);
   };
   return (
     <Section title={t('backups.restore')}>
-      <form class="form" noValidate onSubmit={(event) => void send(formOf(event))}>
+      <form class="form" noValidate onSubmit={form.submit}>
         <SelectField
           label={t('backups.namespace')}
           value={draft.namespace}
-          error={faults.faultOf('namespace')}
+          error={form.faultOf('namespace')}
           options={[['', t('backups.everything')], ...namespaces.map((one) => [one, one] as const)]}
           onChange={(namespace) => set({ namespace, as: '' })}
         />
@@ -145,7 +136,7 @@ function RestoreForm({ where, name, namespaces, isBusy, onStart }: RestoreFormPr
             hint={t('backups.asHint')}
             mono
             value={draft.as}
-            error={faults.faultOf('as')}
+            error={form.faultOf('as')}
             onInput={(as) => set({ as: as.trim() })}
           />
         )}
@@ -157,12 +148,18 @@ function RestoreForm({ where, name, namespaces, isBusy, onStart }: RestoreFormPr
           autocomplete="off"
           mono
           value={draft.confirm}
-          error={faults.faultOf('confirm')}
+          error={form.faultOf('confirm')}
           onInput={(confirm) => set({ confirm: confirm.trim() })}
         />
-        {faults.error !== null && <Fault error={faults.error} />}
+        {form.error !== null && <Fault error={form.error} />}
         <div class="form-actions">
-          <Button type="submit" kind="danger" icon="undo" busy={isSending} disabled={isBusy || draft.confirm !== name}>
+          <Button
+            type="submit"
+            kind="danger"
+            icon="undo"
+            busy={form.isBusy}
+            disabled={isBusy || draft.confirm !== name}
+          >
             {t('backups.restore')}
           </Button>
         </div>

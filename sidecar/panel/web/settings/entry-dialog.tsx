@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Fault } from '../components/states.tsx';
-import { formOf, useFaults } from '../components/use-faults.ts';
+import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { ALL_DAYS, dayName, draftOf, type EntryDraft, whenOf } from './entry-draft.ts';
@@ -23,23 +23,15 @@ const FORM = 'schedule-entry';
 /** An entry of the schedule, with the next times that it would have. */
 export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
   const [draft, setDraft] = useState(() => draftOf(entry));
-  const [isBusy, setBusy] = useState(false);
-  const faults = useFaults([...FIELDS]);
+  const form = useSend(FIELDS, async () => {
+    const { name, action, text, timeZone, warn, enabled } = draft;
+    const id = entry === null ? {} : { id: entry.id };
+    await api.post('/api/schedule/save', { ...id, name, action, text, timeZone, warn, enabled, when: whenOf(draft) });
+    onSaved();
+  });
   const set = (changes: Partial<EntryDraft>) => {
-    faults.forget([...FIELDS]);
+    form.forget(FIELDS);
     setDraft((before) => ({ ...before, ...changes }));
-  };
-  const save = async (form: HTMLElement) => {
-    setBusy(true);
-    try {
-      const { name, action, text, timeZone, warn, enabled } = draft;
-      const id = entry === null ? {} : { id: entry.id };
-      await api.post('/api/schedule/save', { ...id, name, action, text, timeZone, warn, enabled, when: whenOf(draft) });
-      onSaved();
-    } catch (fault) {
-      faults.refuse(fault, form);
-      setBusy(false);
-    }
   };
   return (
     <Dialog
@@ -48,25 +40,25 @@ export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
       actions={
         <>
           <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button type="submit" form={FORM} kind="primary" busy={isBusy}>
+          <Button type="submit" form={FORM} kind="primary" busy={form.isBusy}>
             {t('common.save')}
           </Button>
         </>
       }
     >
-      <form id={FORM} class="form" noValidate onSubmit={(event) => void save(formOf(event))}>
+      <form id={FORM} class="form" noValidate onSubmit={form.submit}>
         <TextField
           label={t('schedule.name')}
           value={draft.name}
           maxLength={64}
-          error={faults.faultOf('name')}
+          error={form.faultOf('name')}
           onInput={(name) => set({ name })}
         />
         <SelectField
           label={t('schedule.action')}
           value={draft.action}
           options={SCHEDULE_ACTIONS.map((action) => [action, t(`schedule.action-${action}`)] as const)}
-          error={faults.faultOf('action')}
+          error={form.faultOf('action')}
           onChange={(action) => set({ action: action as EntryDraft['action'] })}
         />
         {draft.action === 'command' && (
@@ -74,16 +66,16 @@ export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
             mono
             label={t('schedule.text')}
             value={draft.text}
-            error={faults.faultOf('text')}
+            error={form.faultOf('text')}
             onInput={(text) => set({ text })}
           />
         )}
-        <WhenFields draft={draft} set={set} fault={faults.faultOf('when')} />
+        <WhenFields draft={draft} set={set} fault={form.faultOf('when')} />
         {draft.kind !== 'every' && (
           <TextField
             label={t('schedule.timeZone')}
             value={draft.timeZone}
-            error={faults.faultOf('timeZone')}
+            error={form.faultOf('timeZone')}
             onInput={(timeZone) => set({ timeZone })}
           />
         )}
@@ -91,7 +83,7 @@ export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
           <Checkbox label={t('schedule.warn')} checked={draft.warn} onChange={(warn) => set({ warn })} />
         )}
         <Checkbox label={t('schedule.enabled')} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
-        {faults.error !== null && <Fault error={faults.error} />}
+        {form.error !== null && <Fault error={form.error} />}
       </form>
       <NextTimes draft={draft} />
     </Dialog>

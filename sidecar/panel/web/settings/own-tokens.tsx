@@ -11,7 +11,7 @@ import { PasswordField } from '../components/password-field.tsx';
 import { Fault, Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { tellDone } from '../components/toast.tsx';
-import { formOf, useFaults } from '../components/use-faults.ts';
+import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { session } from '../core/session.ts';
@@ -112,19 +112,11 @@ function TokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token:
   const [permissions, setPermissions] = useState<readonly Permission[]>([]);
   const [addresses, setAddresses] = useState('');
   const [password, setPassword] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const faults = useFaults([...FIELDS]);
-  const make = async (form: HTMLElement) => {
-    setBusy(true);
-    try {
-      const list = addresses.split(/[\s,;]+/).filter((one) => one !== '');
-      const draft = { name, permissions, addresses: list, password };
-      onMade((await api.post<{ token: string }>('/api/tokens/create', draft)).token);
-    } catch (fault) {
-      faults.refuse(fault, form);
-      setBusy(false);
-    }
-  };
+  const form = useSend(FIELDS, async () => {
+    const list = addresses.split(/[\s,;]+/).filter((one) => one !== '');
+    const draft = { name, permissions, addresses: list, password };
+    onMade((await api.post<{ token: string }>('/api/tokens/create', draft)).token);
+  });
   return (
     <Dialog
       title={t('settings.newToken')}
@@ -132,18 +124,18 @@ function TokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token:
       actions={
         <>
           <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button type="submit" form={FORM} kind="primary" busy={isBusy}>
+          <Button type="submit" form={FORM} kind="primary" busy={form.isBusy}>
             {t('settings.makeToken')}
           </Button>
         </>
       }
     >
-      <form id={FORM} class="form" noValidate onSubmit={(event) => void make(formOf(event))}>
+      <form id={FORM} class="form" noValidate onSubmit={form.submit}>
         <TextField
           label={t('settings.tokenName')}
           value={name}
           maxLength={64}
-          error={faults.faultOf('name')}
+          error={form.faultOf('name')}
           onInput={setName}
         />
         <fieldset class="choices">
@@ -158,14 +150,14 @@ function TokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token:
               }
             />
           ))}
-          {faults.faultOf('permissions') !== null && <p class="fault">{faults.faultOf('permissions')}</p>}
+          {form.faultOf('permissions') !== null && <p class="fault">{form.faultOf('permissions')}</p>}
         </fieldset>
         <TextField
           mono
           label={t('settings.tokenAddresses')}
           hint={t('settings.tokenAddressesHint')}
           value={addresses}
-          error={faults.faultOf('addresses')}
+          error={form.faultOf('addresses')}
           onInput={setAddresses}
         />
         <PasswordField
@@ -174,7 +166,7 @@ function TokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token:
           value={password}
           onInput={setPassword}
         />
-        {faults.error !== null && <Fault error={faults.error} />}
+        {form.error !== null && <Fault error={form.error} />}
       </form>
     </Dialog>
   );

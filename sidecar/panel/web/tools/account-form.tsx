@@ -6,7 +6,7 @@ import { SelectField, TextField } from '../components/field.tsx';
 import { PasswordField } from '../components/password-field.tsx';
 import { Fault } from '../components/states.tsx';
 import { tellDone } from '../components/toast.tsx';
-import { formOf, useFaults } from '../components/use-faults.ts';
+import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 
@@ -31,27 +31,18 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
     ...{ name: account?.name ?? '', kind: account?.kind ?? 'github', url: account?.url ?? firstUrl('github') },
     ...{ username: account?.username ?? '', token: '' },
   });
-  const [isBusy, setBusy] = useState(false);
-  const faults = useFaults(FIELDS);
+  const form = useSend(FIELDS, async () => {
+    const { token, ...rest } = draft;
+    await api.post('/api/bundle-tools/accounts/save', token === '' ? rest : { ...rest, token });
+    tellDone(t('common.saved'));
+    onSaved();
+  });
   const set = (changes: Partial<typeof draft>) => {
-    faults.forget(Object.keys(changes));
+    form.forget(Object.keys(changes));
     setDraft((before) => ({ ...before, ...changes }));
   };
   const choose = (kind: SourceAccountKind) =>
     set({ kind, ...(ACCOUNT_KINDS.some((known) => firstUrl(known) === draft.url) ? { url: firstUrl(kind) } : {}) });
-  const save = async (form: HTMLElement) => {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      const { token, ...rest } = draft;
-      await api.post('/api/bundle-tools/accounts/save', token === '' ? rest : { ...rest, token });
-      tellDone(t('common.saved'));
-      onSaved();
-    } catch (fault) {
-      faults.refuse(fault, form);
-      setBusy(false);
-    }
-  };
   return (
     <Dialog
       title={account === null ? t('source-accounts.add') : account.name}
@@ -59,28 +50,28 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
       actions={
         <>
           <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button kind="primary" type="submit" form={FORM} busy={isBusy}>
+          <Button kind="primary" type="submit" form={FORM} busy={form.isBusy}>
             {t('common.save')}
           </Button>
         </>
       }
     >
-      <form id={FORM} class="form" noValidate onSubmit={(event) => void save(formOf(event))}>
-        {faults.error !== null && <Fault error={faults.error} />}
+      <form id={FORM} class="form" noValidate onSubmit={form.submit}>
+        {form.error !== null && <Fault error={form.error} />}
         {account === null && (
           <TextField
             label={t('source-accounts.name')}
             hint={t('source-accounts.nameHint')}
             mono
             value={draft.name}
-            error={faults.faultOf('name')}
+            error={form.faultOf('name')}
             onInput={(name) => set({ name: name.trim() })}
           />
         )}
         <SelectField
           label={t('source-accounts.kind')}
           value={draft.kind}
-          error={faults.faultOf('kind')}
+          error={form.faultOf('kind')}
           options={ACCOUNT_KINDS.map((kind) => [kind, t(`source-accounts.kind-${kind}`)])}
           onChange={(kind) => choose(ACCOUNT_KINDS.find((known) => known === kind) ?? 'git')}
         />
@@ -89,7 +80,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
           hint={t('source-accounts.urlHint')}
           mono
           value={draft.url}
-          error={faults.faultOf('url')}
+          error={form.faultOf('url')}
           onInput={(url) => set({ url: url.trim() })}
         />
         <TextField
@@ -97,7 +88,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
           hint={t('source-accounts.usernameHint')}
           autocomplete="off"
           value={draft.username}
-          error={faults.faultOf('username')}
+          error={form.faultOf('username')}
           onInput={(username) => set({ username: username.trim() })}
         />
         <PasswordField
@@ -105,7 +96,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
           hint={t(account?.hasToken === true ? 'source-accounts.tokenKept' : 'source-accounts.tokenHint')}
           autocomplete="new-password"
           value={draft.token}
-          error={faults.faultOf('token')}
+          error={form.faultOf('token')}
           onInput={(token) => set({ token: token.trim() })}
         />
       </form>

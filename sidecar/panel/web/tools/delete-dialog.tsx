@@ -1,9 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DeleteInfo } from '#panel/shapes/bundles.ts';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { Checkbox, TextField } from '../components/field.tsx';
+import { Checkbox } from '../components/field.tsx';
 import { Fault, Loading, Notice } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { api } from '../core/api.ts';
@@ -11,6 +9,7 @@ import { bytes } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
+import { NameDialog } from './name-dialog.tsx';
 
 interface Preview {
   readonly info: DeleteInfo | null;
@@ -20,7 +19,6 @@ interface Preview {
 /** Shows what would go, and asks for the name. What has changed since is shown again in place of being deleted. */
 export function DeleteDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const [{ info, error }, setPreview] = useState<Preview>({ info: null, error: null });
-  const [confirm, setConfirm] = useState('');
   const [data, setData] = useState(false);
   const [source, setSource] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -33,7 +31,7 @@ export function DeleteDialog({ name, onClose }: { name: string; onClose: () => v
     }
   };
   useEffect(() => void look(null), [name]);
-  const remove = async () => {
+  const remove = async (confirm: string) => {
     if (info === null || isBusy) return;
     setBusy(true);
     try {
@@ -46,23 +44,13 @@ export function DeleteDialog({ name, onClose }: { name: string; onClose: () => v
     }
   };
   return (
-    <Dialog
-      title={t('tools.askDelete', { name })}
+    <NameDialog
+      name={name}
+      action={t('tools.delete')}
+      isReady={info !== null}
+      isBusy={isBusy}
+      onRemove={(confirm) => void remove(confirm)}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button
-            kind="danger"
-            icon="trash"
-            busy={isBusy}
-            disabled={info === null || confirm !== name}
-            onClick={remove}
-          >
-            {t('tools.delete')}
-          </Button>
-        </>
-      }
     >
       {error !== null && <Fault error={error} />}
       {info === null && error === null && <Loading />}
@@ -70,16 +58,9 @@ export function DeleteDialog({ name, onClose }: { name: string; onClose: () => v
         <>
           <Facts info={info} />
           <Choices info={info} data={data} source={source} onData={setData} onSource={setSource} />
-          <TextField
-            label={t('tools.confirmName', { name })}
-            value={confirm}
-            autocomplete="off"
-            mono
-            onInput={setConfirm}
-          />
         </>
       )}
-    </Dialog>
+    </NameDialog>
   );
 }
 

@@ -19,7 +19,7 @@ export function DiffFile({ file, take, onTake, onMore }: DiffFileProps) {
   const [isOpen, setOpen] = useState(conflict || additions + deletions <= 100);
   return (
     <section class="diff-file" aria-label={path}>
-      <button type="button" class="diff-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button type="button" class="row-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span class="diff-path">{oldPath === null ? path : `${oldPath} → ${path}`}</span>
         <span class="soft">{t(`merge.file-${status}`)}</span>
         <span class="diff-count">

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
 import type { Upload } from '#panel/shapes/uploads.ts';
 import { Button } from '../components/button.tsx';
-import { Checkbox, SelectField } from '../components/field.tsx';
+import { Checkbox } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Fault } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
@@ -11,6 +11,7 @@ import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
 import { useStore } from '../core/store.ts';
 import { useAction } from '../core/use-action.ts';
+import { type Apply, ApplyField } from './apply-field.tsx';
 import { BundleChoice } from './bundle-choice.tsx';
 import { type BundleDraft, installBody, startDrafts } from './install-draft.ts';
 
@@ -25,7 +26,7 @@ interface DryRunProps {
 export function DryRun({ upload, onStart, onForget }: DryRunProps) {
   const hasCategories = useStore(live, ({ status }) => status?.backend === 'fxserver');
   const [drafts, setDrafts] = useState<readonly BundleDraft[]>(() => startDrafts(upload));
-  const [apply, setApply] = useState<'now' | 'later'>('now');
+  const [apply, setApply] = useState<Apply>('now');
   const [overwrite, setOverwrite] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [install, isBusy] = useAction(async () => {
@@ -62,16 +63,7 @@ export function DryRun({ upload, onStart, onForget }: DryRunProps) {
         })}
       </ul>
       <div class="form">
-        <SelectField
-          label={t('install.when')}
-          hint={t(apply === 'now' ? 'install.nowHint' : 'install.laterHint')}
-          value={apply}
-          options={[
-            ['now', t('install.now')],
-            ['later', t('install.later')],
-          ]}
-          onChange={(value) => setApply(value === 'later' ? 'later' : 'now')}
-        />
+        <ApplyField value={apply} onChange={setApply} />
         <Checkbox
           label={t('install.overwriteAll')}
           hint={t('install.overwriteAllHint')}

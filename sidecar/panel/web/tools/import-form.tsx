@@ -6,7 +6,7 @@ import { Button } from '../components/button.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Fault } from '../components/states.tsx';
-import { formOf, useFaults } from '../components/use-faults.ts';
+import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
@@ -34,28 +34,19 @@ export function ImportForm() {
   const can = useCan();
   const overview = useLoaded<BundleToolsAnswer>(can('bundles.accounts.use') ? '/api/bundle-tools' : null);
   const [draft, setDraft] = useState(EMPTY);
-  const [isBusy, setBusy] = useState(false);
-  const faults = useFaults(FIELDS);
+  const form = useSend(FIELDS, async () => {
+    const { status } = await api.post<{ status: JobStatus }>(...requestOf(draft));
+    location.hash = linkTo('tools', ['jobs', status.id]);
+  });
   const set = (changes: Partial<Draft>) => {
     const isOfBuild = 'script' in changes || 'output' in changes;
-    faults.forget([...Object.keys(changes), ...(isOfBuild ? ['build'] : [])]);
+    form.forget([...Object.keys(changes), ...(isOfBuild ? ['build'] : [])]);
     setDraft((before) => ({ ...before, ...changes }));
-  };
-  const send = async (form: HTMLElement) => {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      const { status } = await api.post<{ status: JobStatus }>(...requestOf(draft));
-      location.hash = linkTo('tools', ['jobs', status.id]);
-    } catch (fault) {
-      faults.refuse(fault, form);
-    }
-    setBusy(false);
   };
   const accounts = (overview.data?.accounts ?? []).filter(({ hasToken }) => hasToken);
   return (
     <Section title={t('sources.new')}>
-      <form class="form" noValidate onSubmit={(event) => void send(formOf(event))}>
+      <form class="form" noValidate onSubmit={form.submit}>
         <SelectField
           label={t('sources.origin')}
           value={draft.from}
@@ -65,16 +56,14 @@ export function ImportForm() {
           ]}
           onChange={(from) => set({ from })}
         />
-        {draft.from === 'remote' && (
-          <RemoteFields draft={draft} accounts={accounts} set={set} faultOf={faults.faultOf} />
-        )}
+        {draft.from === 'remote' && <RemoteFields draft={draft} accounts={accounts} set={set} faultOf={form.faultOf} />}
         {draft.from === 'server' && (
           <TextField
             label={t('sources.bundle')}
             hint={t('sources.bundleHint')}
             mono
             value={draft.bundle}
-            error={faults.faultOf('bundle')}
+            error={form.faultOf('bundle')}
             onInput={(bundle) => set({ bundle: bundle.trim() })}
           />
         )}
@@ -83,7 +72,7 @@ export function ImportForm() {
           hint={t('sources.nameHint')}
           mono
           value={draft.name}
-          error={faults.faultOf('name')}
+          error={form.faultOf('name')}
           onInput={(name) => set({ name: name.trim() })}
         />
         <TextField
@@ -91,13 +80,13 @@ export function ImportForm() {
           hint={t('sources.rootHint')}
           mono
           value={draft.root}
-          error={faults.faultOf('root')}
+          error={form.faultOf('root')}
           onInput={(root) => set({ root: root.trim() })}
         />
-        <BuildFields script={draft.script} output={draft.output} error={faults.faultOf('build')} onChange={set} />
-        {faults.error !== null && <Fault error={faults.error} />}
+        <BuildFields script={draft.script} output={draft.output} error={form.faultOf('build')} onChange={set} />
+        {form.error !== null && <Fault error={form.error} />}
         <div class="form-actions">
-          <Button type="submit" kind="primary" busy={isBusy} disabled={draft.name === ''}>
+          <Button type="submit" kind="primary" busy={form.isBusy} disabled={draft.name === ''}>
             {t(draft.from === 'remote' ? 'sources.import' : 'sources.create')}
           </Button>
         </div>

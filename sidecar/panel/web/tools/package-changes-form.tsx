@@ -5,7 +5,7 @@ import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Fault } from '../components/states.tsx';
-import { formOf, useFaults } from '../components/use-faults.ts';
+import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
@@ -22,20 +22,11 @@ export function PackageChangesForm({ project, wishes, onChange, onWish }: Packag
   const [name, setName] = useState('');
   const [version, setVersion] = useState('');
   const [title, setTitle] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const faults = useFaults(['title']);
-  const send = async (form: HTMLElement) => {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      const body = { project, changes: wishes, title };
-      const { status } = await api.post<{ status: JobStatus }>('/api/bundle-tools/packages/review', body);
-      location.hash = linkTo('tools', ['jobs', status.id]);
-    } catch (fault) {
-      faults.refuse(fault, form);
-    }
-    setBusy(false);
-  };
+  const form = useSend(['title'], async () => {
+    const body = { project, changes: wishes, title };
+    const { status } = await api.post<{ status: JobStatus }>('/api/bundle-tools/packages/review', body);
+    location.hash = linkTo('tools', ['jobs', status.id]);
+  });
   const add = () => {
     onWish(name, version);
     setName('');
@@ -43,7 +34,7 @@ export function PackageChangesForm({ project, wishes, onChange, onWish }: Packag
   };
   return (
     <Section title={t('packages.changes')}>
-      <form class="form" noValidate onSubmit={(event) => void send(formOf(event))}>
+      <form class="form" noValidate onSubmit={form.submit}>
         <p class="soft">{t('packages.changesHint')}</p>
         <div class="toolbar">
           <TextField label={t('packages.name')} mono value={name} onInput={(text) => setName(text.trim())} />
@@ -79,15 +70,15 @@ export function PackageChangesForm({ project, wishes, onChange, onWish }: Packag
         <TextField
           label={t('merge.title')}
           value={title}
-          error={faults.faultOf('title')}
+          error={form.faultOf('title')}
           onInput={(text) => {
-            faults.forget(['title']);
+            form.forget(['title']);
             setTitle(text);
           }}
         />
-        {faults.error !== null && <Fault error={faults.error} />}
+        {form.error !== null && <Fault error={form.error} />}
         <div class="form-actions">
-          <Button type="submit" kind="primary" busy={isBusy} disabled={wishes.length === 0 || title.trim() === ''}>
+          <Button type="submit" kind="primary" busy={form.isBusy} disabled={wishes.length === 0 || title.trim() === ''}>
             {t('packages.propose')}
           </Button>
         </div>

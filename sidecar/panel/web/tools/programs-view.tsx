@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import { TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Fault, Ready } from '../components/states.tsx';
-import { formOf, useFaults } from '../components/use-faults.ts';
+import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { onEvent } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
@@ -51,38 +51,29 @@ function Version({ tool: { version } }: { tool: ToolView }) {
 function NpmForm({ npm }: { npm: ToolView | undefined }) {
   const latest = npm?.latest ?? null;
   const [version, setVersion] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const faults = useFaults(['version', 'npm']);
-  const install = async (form: HTMLElement) => {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      const body = version === '' ? { name: 'npm' } : { name: 'npm', version };
-      goTo(await api.post<{ status: JobStatus }>(`${BASE}/install`, body));
-    } catch (fault) {
-      faults.refuse(fault, form);
-    }
-    setBusy(false);
-  };
+  const form = useSend(['version', 'npm'], async () => {
+    const body = version === '' ? { name: 'npm' } : { name: 'npm', version };
+    goTo(await api.post<{ status: JobStatus }>(`${BASE}/install`, body));
+  });
   const [remove, isRemoving] = useAction(async () => {
     goTo(await api.post<{ status: JobStatus }>(`${BASE}/remove`, { name: 'npm' }));
   });
   return (
-    <form class="form npm-form" noValidate onSubmit={(event) => void install(formOf(event))}>
+    <form class="form npm-form" noValidate onSubmit={form.submit}>
       <TextField
         label={t('programs.npmVersion')}
         hint={latest === null ? t('programs.npmHint') : t('programs.npmInbox', { version: latest })}
         mono
         value={version}
-        error={faults.faultOf('version') ?? faults.faultOf('npm')}
+        error={form.faultOf('version') ?? form.faultOf('npm')}
         onInput={(text) => {
-          faults.forget(['version', 'npm']);
+          form.forget(['version', 'npm']);
           setVersion(text.trim());
         }}
       />
-      {faults.error !== null && <Fault error={faults.error} />}
+      {form.error !== null && <Fault error={form.error} />}
       <div class="form-actions">
-        <Button type="submit" kind="primary" busy={isBusy}>
+        <Button type="submit" kind="primary" busy={form.isBusy}>
           {t('programs.install')}
         </Button>
         {npm?.version != null && (

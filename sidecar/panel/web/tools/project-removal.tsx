@@ -2,8 +2,6 @@ import { useState } from 'preact/hooks';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
 import type { RemovedProject } from '#panel/shapes/sources.ts';
 import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { TextField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { Time } from '../components/time.tsx';
 import { tellDone } from '../components/toast.tsx';
@@ -11,6 +9,7 @@ import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
 import { useAction } from '../core/use-action.ts';
+import { NameDialog } from './name-dialog.tsx';
 
 /** Removes a project to the trash; its bundle stays on the server. */
 export function ProjectRemoval({ name }: { name: string }) {
@@ -29,33 +28,14 @@ export function ProjectRemoval({ name }: { name: string }) {
 }
 
 function RemovalDialog({ name, onClose }: { name: string; onClose: () => void }) {
-  const [confirm, setConfirm] = useState('');
-  const [remove, isBusy] = useAction(async () => {
+  const [remove, isBusy] = useAction(async (confirm: string) => {
     const { status } = await api.post<{ status: JobStatus }>('/api/bundle-tools/projects/remove', { name, confirm });
     location.hash = linkTo('tools', ['jobs', status.id]);
   });
   return (
-    <Dialog
-      title={t('tools.askDelete', { name })}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button kind="danger" icon="trash" busy={isBusy} disabled={confirm !== name} onClick={() => remove()}>
-            {t('sources.remove')}
-          </Button>
-        </>
-      }
-    >
+    <NameDialog name={name} action={t('sources.remove')} isBusy={isBusy} onRemove={remove} onClose={onClose}>
       <p>{t('sources.removeHint')}</p>
-      <TextField
-        label={t('tools.confirmName', { name })}
-        value={confirm}
-        autocomplete="off"
-        mono
-        onInput={setConfirm}
-      />
-    </Dialog>
+    </NameDialog>
   );
 }
 

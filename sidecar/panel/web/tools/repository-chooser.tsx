@@ -94,7 +94,7 @@ function Repositories({ found: { repositories }, onChoose }: RepositoriesProps) 
     <ul class="repositories" aria-label={t('sources.repositories')}>
       {repositories.map((repository) => (
         <li key={repository.url}>
-          <button type="button" onClick={() => onChoose(repository)}>
+          <button type="button" class="row-button" onClick={() => onChoose(repository)}>
             <span class="file-name">{repository.name}</span>
             {repository.private && <Tag>{t('sources.private')}</Tag>}
             {repository.updated !== null && (
