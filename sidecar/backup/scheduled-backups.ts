@@ -4,6 +4,7 @@ import { LOG_EVENT } from '../log-event.ts';
 import { newestBackup } from './backup-folder.ts';
 import type { BackupLease, MadeBackup } from './backup-lease.ts';
 import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
+import { DueWork } from './due-work.ts';
 import type { MadeAndSent, SentResult } from './make-backup.ts';
 import { isNewestUnsent } from './remote/sent-index.ts';
 
@@ -22,8 +23,6 @@ export interface ScheduledBackupsOptions {
   readonly firstAt?: number;
 }
 
-/** The clock may be set meanwhile, and a timer cannot wait for weeks. */
-const LOOK_EVERY_MS = 30_000;
 const RETRY_MS = 900_000;
 
 /** Makes backups when they are due, and sends again what could not be sent. */
@@ -31,19 +30,22 @@ export class ScheduledBackups {
   readonly #options: ScheduledBackupsOptions;
   readonly #schedule: BackupSchedule;
   readonly #program: BackupProgram;
-  #timer: NodeJS.Timeout | null = null;
-  #running: Promise<void> = Promise.resolve();
+  readonly #work: DueWork;
   #failedAt: number | null = null;
   /** When another sidecar made the backup of the database last; 0 for never. */
   #madeElsewhereAt = 0;
   /** When the newest local backup could not be sent; 0 after a start. */
   #unsentAt: number | null = null;
-  #isStopped = false;
 
   private constructor(options: ScheduledBackupsOptions, schedule: BackupSchedule) {
     this.#options = options;
     this.#schedule = schedule;
     this.#program = new BackupProgram(options.program);
+    this.#work = new DueWork({
+      program: this.#program,
+      due: () => this.#dueWork(),
+      onFailed: (cause) => this.#failed(cause),
+    });
   }
 
   /** Null if the configuration has no schedule. */
@@ -52,35 +54,16 @@ export class ScheduledBackups {
     if (schedule === null) return null;
     const backups = new ScheduledBackups(options, schedule);
     if (isNewestUnsent(options)) backups.#unsentAt = 0;
-    backups.#look();
+    backups.#work.look();
     return backups;
   }
 
   /** Gives up a running backup: it leaves nothing that looks like a backup. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#program.stop();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#work.stop();
   }
 
-  #look(): void {
-    if (this.#isStopped) return;
-    const work = this.#dueWork();
-    if (work === null) {
-      this.#lookLater();
-      return;
-    }
-    this.#running = work()
-      .catch((error: unknown) => this.#failed((error as Error).message))
-      .finally(() => this.#lookLater());
-  }
-
-  #lookLater(): void {
-    if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS).unref();
-  }
-
-  #dueWork(): (() => Promise<void>) | null {
+  #dueWork(): (() => Promise<unknown>) | null {
     const now = Date.now();
     if (this.#dueAt() <= now) return () => this.#options.lease.alone((last) => this.#makeUnlessMade(last));
     if (this.#unsentAt !== null && this.#unsentAt + RETRY_MS <= now) return () => this.#send();
@@ -142,7 +125,7 @@ export class ScheduledBackups {
   }
 
   #tellSent(remote: SentResult | null): void {
-    if (remote === null || this.#isStopped) return;
+    if (remote === null || this.#work.isStopped) return;
     const { log } = this.#options;
     if ('error' in remote) {
       this.#unsentAt = Date.now();
@@ -157,7 +140,6 @@ export class ScheduledBackups {
   }
 
   #failed(cause: string): void {
-    if (this.#isStopped) return;
     this.#failedAt = Date.now();
     this.#options.log('error', 'the backup failed: there is none of this time; it is tried again every 15 minutes', {
       cause,

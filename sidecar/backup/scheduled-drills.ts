@@ -1,6 +1,7 @@
 import type { BackupConfig } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { BackupProgram, causeOf } from './backup-program.ts';
+import { DueWork } from './due-work.ts';
 import { DrillBook, type DrillResult, isDrillOverdue, nextDrill } from './remote/drill-book.ts';
 import { hasSent } from './remote/sent-index.ts';
 
@@ -14,7 +15,6 @@ export interface ScheduledDrillsOptions {
   readonly log: EngineLog;
 }
 
-const LOOK_EVERY_MS = 30_000;
 const DAY_MS = 86_400_000;
 
 /** Tries backups out when it is due, also a drill that was missed while the sidecar was not running. */
@@ -23,16 +23,19 @@ export class ScheduledDrills {
   readonly #everyDays: number;
   readonly #book: DrillBook;
   readonly #program: BackupProgram;
-  #timer: NodeJS.Timeout | null = null;
-  #running: Promise<void> = Promise.resolve();
+  readonly #work: DueWork;
   #toldOverdueAt = Number.NEGATIVE_INFINITY;
-  #isStopped = false;
 
   private constructor(options: ScheduledDrillsOptions, everyDays: number) {
     this.#options = options;
     this.#everyDays = everyDays;
     this.#book = new DrillBook(options.dataFolder);
     this.#program = new BackupProgram(options.program);
+    this.#work = new DueWork({
+      program: this.#program,
+      due: () => this.#dueWork(),
+      onFailed: (cause) => options.log('error', 'a drill of the backups could not be recorded', { cause }),
+    });
   }
 
   /** Null if the configuration has no drills. */
@@ -40,29 +43,20 @@ export class ScheduledDrills {
     const { drill, remote } = options.backup;
     if (drill === null || remote === null) return null;
     const drills = new ScheduledDrills(options, drill.everyDays);
-    drills.#look();
+    drills.#work.look();
     return drills;
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#program.stop();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#work.stop();
   }
 
-  #look(): void {
-    if (this.#isStopped) return;
+  #dueWork(): (() => Promise<void>) | null {
     const now = Date.now();
     const record = this.#book.read();
     this.#tellOverdue(isDrillOverdue(record, this.#everyDays, now), record?.lastSuccessAt ?? null, now);
     const isDue = nextDrill(record, this.#everyDays, now) <= now && (record !== null || hasSent(this.#options));
-    if (isDue) this.#running = this.#run().finally(() => this.#lookLater());
-    else this.#lookLater();
-  }
-
-  #lookLater(): void {
-    if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS).unref();
+    return isDue ? () => this.#run() : null;
   }
 
   #tellOverdue(isOverdue: boolean, lastSuccessAt: string | null, now: number): void {
@@ -75,7 +69,7 @@ export class ScheduledDrills {
   async #run(): Promise<void> {
     const { configFile, log } = this.#options;
     const ended = await this.#program.run(['backup', 'drill', '--config', configFile, '--json']);
-    if (this.#isStopped) return;
+    if (this.#work.isStopped) return;
     const result = readResult(ended.output) ?? this.#noResult(causeOf(ended));
     const { ok, kind, backup, seconds, rows, error } = result;
     if (ok)

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { copyIo } from '../support/copy-io.ts';
+import { KILLS } from '../support/kills-table.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -11,14 +12,6 @@ import { testFolder } from '../support/test-folder.ts';
 const NEVER = new AbortController().signal;
 /** Queued writes wait until somebody asks for them. */
 const WAITING = { flushIntervalMs: 3_600_000, drainOnStopMs: 0, namespaces: { stats: { consistentReads: false } } };
-const TABLE = {
-  name: 'kills',
-  primaryKey: ['id'],
-  columns: [
-    { name: 'id', type: 'int64', autoIncrement: true },
-    { name: 'who', type: 'string', nullable: true },
-  ],
-};
 
 let [folder, disk] = ['', ''];
 let sidecar: TestSidecar;
@@ -28,7 +21,7 @@ beforeEach(async () => {
   mkdirSync(disk);
   sidecar = await start();
   for (const namespace of ['game', 'stats']) {
-    await sidecar.client.must('schema.sync', { namespace, schema: { tables: [TABLE] } });
+    await sidecar.client.must('schema.sync', { namespace, schema: { tables: [KILLS] } });
     await insert(namespace, 'before');
   }
 });

@@ -8,20 +8,13 @@ import { provideAge, provideZstd } from '#scripts/servers/debian-program.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
 import { copyIo } from '../support/copy-io.ts';
+import { KILLS } from '../support/kills-table.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** From a machine that plays to an empty one, by way of a folder on another disk. */
 
 const LATER = () => Date.now() + 61_000;
-const TABLE = {
-  name: 'kills',
-  primaryKey: ['id'],
-  columns: [
-    { name: 'id', type: 'int64', autoIncrement: true },
-    { name: 'who', type: 'string', nullable: true },
-  ],
-};
 
 let age: readonly string[];
 let zstd: readonly string[];
@@ -42,7 +35,7 @@ async function play(names: readonly string[], backup: object): Promise<TestSidec
     folder: here,
     config: { backup: { remote: { type: 'folder', path: disk }, ...backup } },
   });
-  await sidecar.client.must('schema.sync', { namespace: 'game', schema: { tables: [TABLE] } });
+  await sidecar.client.must('schema.sync', { namespace: 'game', schema: { tables: [KILLS] } });
   await sidecar.client.must('insert', { namespace: 'game', table: 'kills', rows: names.map((who) => ({ who })) });
   return sidecar;
 }
@@ -95,7 +88,7 @@ it('an empty machine plays again, from one object and one identity', async () =>
   const sidecar = await play(['ann', 'bob'], { encryptTo: [recipient], secrets: true });
   const panel = new Sqlite(join(here, 'data/panel.sqlite'));
   panel.exec(
-    "CREATE TABLE sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE TABLE accounts (name TEXT); INSERT INTO accounts VALUES ('boss')",
+    "CREATE KILLS sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE KILLS accounts (name TEXT); INSERT INTO accounts VALUES ('boss')",
   );
   panel.close();
   const { remote } = await backUp();

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { newIdentity } from '#sidecar/backup/remote/identity.ts';
+import { KILLS } from '../support/kills-table.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -14,14 +15,6 @@ const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
 const AT_STATEMENT = new URL('../support/kill-at-statement.ts', import.meta.url).href;
 const NAMES = Array.from({ length: 40 }, (_, i) => `name ${i}`);
-const TABLE = {
-  name: 'kills',
-  primaryKey: ['id'],
-  columns: [
-    { name: 'id', type: 'int64', autoIncrement: true },
-    { name: 'who', type: 'string', nullable: true },
-  ],
-};
 
 const [here, disk, keys] = [testFolder(), testFolder(), testFolder()];
 const killFile = join(keys, 'kill');
@@ -58,7 +51,7 @@ beforeAll(async () => {
   const backup = { remote: { type: 'folder', path: disk }, encryptTo: [recipient], secrets: true, keep: 1 };
   const sidecar = await startSidecar({ folder: here, config: { backup } });
   for (const namespace of ['game', 'town']) {
-    await sidecar.client.must('schema.sync', { namespace, schema: { tables: [TABLE] } });
+    await sidecar.client.must('schema.sync', { namespace, schema: { tables: [KILLS] } });
     await sidecar.client.must('insert', { namespace, table: 'kills', rows: NAMES.map((who) => ({ who })) });
   }
   await sidecar.stop();

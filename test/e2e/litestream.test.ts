@@ -4,19 +4,12 @@ import { expect, it } from 'vitest';
 import { provideLitestream } from '#scripts/servers/python-program.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
 import { copyIo } from '../support/copy-io.ts';
+import { KILLS } from '../support/kills-table.ts';
 import { spawnSidecar, startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** Litestream below the sidecar: both are killed, the disk is lost, and every write that was copied is there again. */
 
-const TABLE = {
-  name: 'kills',
-  primaryKey: ['id'],
-  columns: [
-    { name: 'id', type: 'int64', autoIncrement: true },
-    { name: 'who', type: 'string', nullable: true },
-  ],
-};
 const [here, there, disk] = [testFolder(), testFolder(), testFolder()];
 
 function pidOf(): number {
@@ -40,7 +33,7 @@ it('a machine that is lost comes back as it was seconds before', { timeout: 240_
   const remote = { type: 'folder', path: disk };
   const config = { backup: { remote, continuous: { program } } };
   let sidecar = await spawnSidecar(here, config);
-  await sidecar.client.must('schema.sync', { namespace: 'game', schema: { tables: [TABLE] } });
+  await sidecar.client.must('schema.sync', { namespace: 'game', schema: { tables: [KILLS] } });
   const insert = (who: string) => sidecar.client.must('insert', { namespace: 'game', table: 'kills', rows: [{ who }] });
   await insert('first');
   await copiedSince(Date.now());
