@@ -187,7 +187,7 @@ export class Lease {
       const bounds = { deadline: performance.now() + RENEWAL_TIMEOUT_MS };
       if (!(await this.#calls.renewLease(this.next(), bounds))) this.#isLost = true;
     } catch {
-      // A database that is away can be told by nobody that the lease is free.
+      // Not known to be lost: the fencing token decides once the database answers.
     }
   }
 }

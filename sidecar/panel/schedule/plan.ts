@@ -17,7 +17,7 @@ export interface Occurrence {
 
 export interface Due {
   readonly occurrence: Occurrence | null;
-  /** The latest of those that nobody saw in time; null: none. */
+  /** Latest occurrence that was missed; null: none. */
   readonly missedAt: number | null;
 }
 

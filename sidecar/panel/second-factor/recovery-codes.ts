@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { RECOVERY_CODES } from '../shapes/second-factor.ts';
 
-/** 32 letters and digits that nobody takes for each other. */
+/** 32 letters and digits that cannot be mistaken for each other. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const CODE = /^[0-9a-hjkmnp-tv-z]{10}$/;
 

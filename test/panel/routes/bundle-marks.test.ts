@@ -193,7 +193,7 @@ describe('autostart of FXServer', () => {
     expect(readFileSync(config, 'utf8')).toBe(LINES);
   });
 
-  it('can be undone as any change of the file', async () => {
+  it('can be undone like any other change of the file', async () => {
     writeFileSync(config, LINES);
     expect((await set('chat', false)).status).toBe(200);
     expect(readFileSync(config, 'utf8')).toBe(LINES.replace('ensure chat\r\n', ''));

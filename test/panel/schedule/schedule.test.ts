@@ -222,7 +222,7 @@ describe('a restart', () => {
 describe('warnings', () => {
   const said = () => night.done.filter((what) => what.startsWith('>'));
 
-  it('come at their minutes, once, and anew after a delay', () => {
+  it('come at their minutes, once, and again after a delay', () => {
     const id = night.schedule.save(DAILY, BOSS);
     night.at(FIVE - 31 * MINUTE);
     night.until(FIVE - 4 * MINUTE);

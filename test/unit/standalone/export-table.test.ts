@@ -36,7 +36,7 @@ describe('an export', () => {
     );
   });
 
-  it('passes on a key __proto__ as any other, at any depth, and no prototype', () => {
+  it('passes on a key __proto__ like every other key, at any depth, and no prototype', () => {
     const text = '{"a":[{"__proto__":{"isAdmin":true,"__proto__":[1]}}],"__proto__":null}';
     const table = tableWith(echo);
     const got = table.call('town', 'shop', 'Buy', [JSON.parse(text)]);

@@ -83,7 +83,7 @@ function Counts({ bundle: { added, changed, removed } }: { bundle: UploadedBundl
 
 type EditedProps = Pick<BundleChoiceProps, 'bundle' | 'draft' | 'onChange'>;
 
-/** Files that somebody has edited on the server: what becomes of each. */
+/** Files that were edited on the server since the install: each is kept or replaced. */
 function EditedFiles({ bundle: { edited }, draft: { overwritten }, onChange }: EditedProps) {
   if (edited.length === 0) return null;
   const choose = (path: string, isOverwritten: boolean) => {
