@@ -8,9 +8,11 @@ import { type Announcement, Schedule } from './schedule/schedule.ts';
 import type { ServerControl } from './server/control.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { PanelStore } from './store/panel-store.ts';
+import type { StoreTrouble } from './store-trouble.ts';
 
 export interface ScheduleParts {
   readonly store: PanelStore;
+  readonly trouble: Pick<StoreTrouble, 'attempt'>;
   readonly settings: PanelSettings;
   readonly server: ServerControl;
   readonly jobs: Pick<Jobs, 'isIdle'>;
@@ -22,10 +24,20 @@ export interface ScheduleParts {
 }
 
 /** Work by the clock, and what it waits for. */
-export function createSchedule({ store, jobs, gates, backups, audit, console, ...parts }: ScheduleParts): Schedule {
+export function createSchedule({
+  store,
+  trouble,
+  jobs,
+  gates,
+  backups,
+  audit,
+  console,
+  ...parts
+}: ScheduleParts): Schedule {
   return new Schedule({
     ...parts,
     entries: new EntryStore(store),
+    attempt: (work) => trouble.attempt(work, undefined),
     waitsFor: () => {
       if (gates.isOpen) return 'gate';
       if (backups.isBusy) return 'backup';

@@ -80,7 +80,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
   const sources = createSources({ base, store, settings, jobs, installs, folder: toolsFolder(config) });
   const schedule = createSchedule({
-    ...{ store, settings, jobs, gates, audit, now, backups: base.backups },
+    ...{ store, trouble, settings, jobs, gates, audit, now, backups: base.backups },
     ...{ server: server.control, console: logs.console },
   });
   schedule.onChange(() => events.publish('schedule', { next: schedule.next() }));

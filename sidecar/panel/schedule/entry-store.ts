@@ -48,9 +48,7 @@ export class EntryStore {
   /** The entry as it is from now on and the end of its occurrence, in one transaction. */
   close(entry: StoredEntry, { at, result }: Run): void {
     this.#store.transaction(() => {
-      this.#store
-        .prepare('INSERT OR REPLACE INTO schedule_runs (entry, at, result) VALUES (?, ?, ?)')
-        .run(entry.id, at, result);
+      this.note(entry.id, { at, result });
       this.#store
         .prepare(
           'DELETE FROM schedule_runs WHERE entry = ? AND at NOT IN (SELECT at FROM schedule_runs WHERE entry = ? ORDER BY at DESC LIMIT ?)',
@@ -58,6 +56,13 @@ export class EntryStore {
         .run(entry.id, entry.id, KEPT_RUNS);
       this.save(entry);
     })();
+  }
+
+  /** The result of an occurrence alone. */
+  note(id: string, { at, result }: Run): void {
+    this.#store
+      .prepare('INSERT OR REPLACE INTO schedule_runs (entry, at, result) VALUES (?, ?, ?)')
+      .run(id, at, result);
   }
 
   isClosed(id: string, at: number): boolean {

@@ -17,6 +17,8 @@ export interface RunnerOptions {
   readonly waitsFor: () => PlannedRestart['waitsFor'];
   /** @throws if no backup was made */
   readonly backup: () => Promise<void>;
+  /** Runs work on the panel's file; a fault of it is logged, and ends nothing. */
+  readonly attempt: (work: () => void) => void;
   /** Called for each run: the name of the entry, and `ok` or the reason. */
   readonly onRun: (name: string, result: string) => void;
 }
@@ -70,14 +72,19 @@ export class OccurrenceRunner {
     const { name } = occurrence.entry;
     const fail = (error: unknown): RunResult => {
       const { plan, onRun } = this.#options;
-      plan.end({ ...occurrence, entry: plan.find(occurrence.entry.id) }, 'failed');
+      plan.fail(occurrence);
       onRun(name, error instanceof PanelError ? error.key : 'internal.error');
       return 'failed';
     };
     try {
       const work = this.#begin(occurrence.entry, state);
-      if (work === null) this.#options.onRun(name, 'ok');
-      else work.then(() => this.#options.onRun(name, 'ok'), fail);
+      const { onRun, attempt } = this.#options;
+      if (work === null) onRun(name, 'ok');
+      else
+        work.then(
+          () => attempt(() => onRun(name, 'ok')),
+          (error: unknown) => attempt(() => void fail(error)),
+        );
       return 'done';
     } catch (error) {
       return fail(error);

@@ -129,6 +129,11 @@ export class Plan {
     this.#closedUntil.set(entry.id, Math.max(this.#closedUntil.get(entry.id) ?? 0, plannedAt));
   }
 
+  /** Work that was begun has failed since; its entry may be another one by now, or gone. */
+  fail({ entry: { id }, plannedAt }: Pick<Occurrence, 'entry' | 'plannedAt'>): void {
+    if (this.#entries.some((entry) => entry.id === id)) this.#store.note(id, { at: plannedAt, result: 'failed' });
+  }
+
   #replace(entry: StoredEntry): void {
     const others = this.#entries.filter(({ id }) => id !== entry.id);
     this.#entries = [...others, entry].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -75,8 +75,9 @@ export class Schedule {
     clearInterval(this.#timer);
     const { entries, now } = this.#options;
     this.#plan.open(entries.clock ?? now());
-    this.look();
-    this.#timer = setInterval(() => this.look(), LOOK_MS);
+    const look = () => this.#options.attempt(() => this.look());
+    look();
+    this.#timer = setInterval(look, LOOK_MS);
   }
 
   close(): void {

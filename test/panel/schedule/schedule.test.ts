@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EntryStore } from '#panel/schedule/entry-store.ts';
 import { type Announcement, Schedule } from '#panel/schedule/schedule.ts';
 import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
@@ -31,6 +31,7 @@ class Night {
   waits: PlannedRestart['waitsFor'] = null;
   readonly done: string[] = [];
   readonly runs: string[] = [];
+  readonly faults: string[] = [];
   readonly told: Announcement[] = [];
   readonly file = join(testFolder(), 'panel.sqlite');
   backup = async (): Promise<void> => void this.done.push('backup');
@@ -59,6 +60,13 @@ class Night {
       },
       waitsFor: () => this.waits,
       backup: () => this.backup(),
+      attempt: (work) => {
+        try {
+          work();
+        } catch (error) {
+          this.faults.push((error as Error).message);
+        }
+      },
       onRun: (name, result) => this.runs.push(`${name} ${result}`),
       announce: (announcement) => this.told.push(announcement),
       now: () => this.now,
@@ -173,6 +181,37 @@ describe('an occurrence', () => {
     night.at(FIVE);
     await expect.poll(() => night.result()).toBe('failed');
     expect(night.runs).toEqual(['night internal.error']);
+  });
+});
+
+describe('a fault of the file', () => {
+  it('ends nothing, and the next look does what was due', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const own = new Night();
+    try {
+      own.schedule.save({ ...DAILY, warn: false }, BOSS);
+      own.now = FIVE;
+      own.store.exec('ALTER TABLE schedule_runs RENAME TO away');
+      vi.advanceTimersByTime(1000);
+      expect(own.faults).toEqual(['no such table: schedule_runs']);
+      own.store.exec('ALTER TABLE away RENAME TO schedule_runs');
+      vi.advanceTimersByTime(1000);
+      expect(own.done).toEqual(['restart']);
+    } finally {
+      own.close();
+      vi.useRealTimers();
+    }
+  });
+
+  it('is none where a backup fails after its entry was deleted', async () => {
+    let refuse = (_: Error) => {};
+    night.backup = () => new Promise((_, reject) => (refuse = reject));
+    const id = night.schedule.save({ ...DAILY, action: 'backup' }, BOSS);
+    night.at(FIVE);
+    night.schedule.remove(id, BOSS);
+    refuse(new Error('no room'));
+    await expect.poll(() => night.runs).toEqual(['night internal.error']);
+    expect(night.faults).toEqual([]);
   });
 });
 
