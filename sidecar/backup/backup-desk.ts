@@ -5,7 +5,7 @@ import type { EngineLog } from '../engine/log.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
 import type { NamespaceGate, SyncPlace } from '../schema/gate.ts';
 import type { WriteBuffer } from '../write-behind/write-buffer.ts';
-import { listBackups } from './backup-folder.ts';
+import { listBackups, withBackupFolder } from './backup-folder.ts';
 import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
 import type { MadeAndSent } from './make-backup.ts';
 import { rowsOf } from './manifest.ts';
@@ -141,11 +141,15 @@ export class BackupDesk {
   async restore(wish: RestoreWish): Promise<void> {
     const { config, environment } = this.#parts;
     const { signal } = wish;
-    await withOpenedBackup(wish, { config, environment, signal, mustOpen: true }, async ({ path, namespaces }) => {
-      const chosen = wish.namespace === null ? namespaces : [wish.namespace];
-      const targets = wish.as === null ? chosen : [wish.as];
-      await this.#whileClosed(targets, () => this.#restoreClosed(path, chosen, targets, wish));
-    });
+    const restoring = { config, environment, signal, mustOpen: true };
+    // No other process makes a backup of closed namespaces meanwhile, or deletes the one that is read.
+    await withBackupFolder(config.backup.folder, () =>
+      withOpenedBackup(wish, restoring, async ({ path, namespaces }) => {
+        const chosen = wish.namespace === null ? namespaces : [wish.namespace];
+        const targets = wish.as === null ? chosen : [wish.as];
+        await this.#whileClosed(targets, () => this.#restoreClosed(path, chosen, targets, wish));
+      }),
+    );
   }
 
   /** Gives up what runs in a process of its own. */

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { MoveRefused } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
@@ -19,30 +19,35 @@ export interface KeptBackup {
   readonly manifest: Manifest;
 }
 
-/** The newest complete backup; null for none. Reads no other. */
-export function newestBackup(folder: string): KeptBackup | null {
+/**
+ * The newest complete backup; null for none. Reads no other.
+ *
+ * @param now epoch milliseconds: later ones were made by a clock that was ahead
+ */
+export function newestBackup(folder: string, now = Number.POSITIVE_INFINITY): KeptBackup | null {
   if (!existsSync(folder)) return null;
   const names = readdirSync(folder).filter((name) => NAME.test(name));
   const newestFirst = names.toSorted(
     (a, b) => b.slice(0, TIME_END).localeCompare(a.slice(0, TIME_END)) || b.length - a.length || b.localeCompare(a),
   );
   for (const name of newestFirst) {
-    const path = join(folder, name);
-    const manifest = existsSync(join(path, MANIFEST)) ? manifestOf(path) : null;
-    if (manifest !== null) return { name, path, time: Date.parse(manifest.time), manifest };
+    const found = keptBackup(join(folder, name));
+    if (found !== null && found.time <= now) return found;
   }
   return null;
+}
+
+/** Null if it is not complete. */
+export function keptBackup(path: string): KeptBackup | null {
+  const manifest = existsSync(join(path, MANIFEST)) ? manifestOf(path) : null;
+  return manifest === null ? null : { name: basename(path), path, time: Date.parse(manifest.time), manifest };
 }
 
 /** Complete ones, oldest first. Folders that cannot be read as one are passed by. */
 export function listBackups(folder: string): KeptBackup[] {
   if (!existsSync(folder)) return [];
-  const backups = readdirSync(folder)
-    .filter((name) => NAME.test(name) && existsSync(join(folder, name, MANIFEST)))
-    .flatMap((name) => {
-      const manifest = manifestOf(join(folder, name));
-      return manifest === null ? [] : [{ name, path: join(folder, name), time: Date.parse(manifest.time), manifest }];
-    });
+  const names = readdirSync(folder).filter((name) => NAME.test(name));
+  const backups = names.flatMap((name) => keptBackup(join(folder, name)) ?? []);
   return backups.toSorted((a, b) => a.time - b.time || a.name.localeCompare(b.name));
 }
 
@@ -88,9 +93,11 @@ export async function withBackupFolder<T>(folder: string, work: () => Promise<T>
   }
 }
 
-/** Deletes the oldest complete ones beyond `keep`. Returns their names. */
-export function removeOld(folder: string, keep: number): string[] {
-  const old = listBackups(folder).slice(0, -keep);
+/** Deletes the oldest complete ones beyond `keep`, but never `made`. Returns their names. */
+export function removeOld(folder: string, keep: number, made: string): string[] {
+  const old = listBackups(folder)
+    .slice(0, -keep)
+    .filter(({ path }) => path !== made);
   for (const { path } of old) {
     renameSync(path, `${path}${PARTIAL}`);
     rmSync(`${path}${PARTIAL}`, { recursive: true, force: true });

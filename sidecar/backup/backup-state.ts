@@ -41,7 +41,7 @@ function readState({ backup, dataFolder }: Pick<SidecarConfig, 'backup' | 'dataF
 /** A folder that cannot be read is reported by the backup itself. */
 function newestLocal(folder: string): number | null {
   try {
-    return newestBackup(folder)?.time ?? null;
+    return newestBackup(folder, Date.now())?.time ?? null;
   } catch {
     return null;
   }

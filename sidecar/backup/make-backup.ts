@@ -4,7 +4,7 @@ import type { RawConfig } from '../config/portable-config.ts';
 import { collectSecrets } from '../config/portable-secrets.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
-import { type KeptBackup, newestBackup, removeOld, withBackupFolder } from './backup-folder.ts';
+import { type KeptBackup, keptBackup, newestBackup, removeOld, withBackupFolder } from './backup-folder.ts';
 import { RemoteBackups } from './remote/remote-backups.ts';
 import { type MadeBackup, writeBackup } from './write-backup.ts';
 
@@ -20,6 +20,8 @@ export interface MakeOptions {
   readonly report: MoveReport;
   readonly signal: AbortSignal;
 }
+
+type SendOptions = Omit<MakeOptions, 'source' | 'keep'>;
 
 /** A backup off the machine, as `backup --json` tells of it. */
 export type SentResult =
@@ -39,32 +41,44 @@ const LIMITS = { poolSize: 2, statementTimeoutMs: 60_000 };
 
 /** Makes a backup and, with `backup.remote`, sends it. A failure of the second place leaves the local backup. */
 export async function makeBackup(options: MakeOptions): Promise<MadeAndSent> {
-  const { config, keep, folder } = options;
+  const { config, keep } = options;
   const { database, writeBehind, panel } = config;
   const made = await writeBackup({
     ...{ ...options, journal: writeBehind.journal, now: Date.now },
     database: { ...database, ...LIMITS },
     own: { config: config.file, panel: panel.data },
   });
-  const removed = keep === null ? [] : removeOld(folder, keep);
-  const remote = config.backup.remote === null ? null : await sendNewest(options);
+  const removed = keep === null ? [] : await removing(options, keep, made.path);
+  const remote = config.backup.remote === null ? null : await sendKept(keptBackup(made.path), options);
   return { ...made, removed, remote };
 }
 
-/** Sends the newest local backup, unless it is there. Never throws but for the folder itself. */
-export async function sendNewest(options: Omit<MakeOptions, 'source' | 'keep'>): Promise<SentResult> {
-  const { folder, signal } = options;
-  const newest = newestBackup(folder);
-  if (newest === null) throw new MoveRefused(`there is no backup in ${folder} to send`);
+async function removing({ folder, report }: MakeOptions, keep: number, made: string): Promise<string[]> {
   try {
-    return await withBackupFolder(folder, () => send(newest, options));
+    return await withBackupFolder(folder, async () => removeOld(folder, keep, made));
+  } catch (error) {
+    report.say(`warning: old backups of this machine were not deleted: ${(error as Error).message}`);
+    return [];
+  }
+}
+
+/** Sends the newest local backup, unless it is there. Never throws but for the folder itself. */
+export function sendNewest(options: SendOptions): Promise<SentResult> {
+  return sendKept(newestBackup(options.folder, Date.now()), options);
+}
+
+async function sendKept(kept: KeptBackup | null, options: SendOptions): Promise<SentResult> {
+  const { folder, signal } = options;
+  if (kept === null) throw new MoveRefused(`there is no backup in ${folder} to send`);
+  try {
+    return await withBackupFolder(folder, () => send(kept, options));
   } catch (error) {
     if (signal.aborted) throw error;
     return { error: (error as Error).message };
   }
 }
 
-async function send(newest: KeptBackup, options: Omit<MakeOptions, 'source' | 'keep'>): Promise<SentResult> {
+async function send(newest: KeptBackup, options: SendOptions): Promise<SentResult> {
   const { config, environment, report, signal } = options;
   const remote = await RemoteBackups.open(config, environment);
   try {

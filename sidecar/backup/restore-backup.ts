@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Lease } from '../engine/cluster/leases.ts';
@@ -99,7 +100,7 @@ async function inScratch(options: RestoreOptions, work: (engine: Engine) => Prom
   mkdirSync(scratch, { mode: 0o700 });
   try {
     const file = join(scratch, CONTAINER);
-    copyFileSync(join(options.backup, CONTAINER), file);
+    await copyFile(join(options.backup, CONTAINER), file);
     const engine = await openEngine({ ...CONTAINER_SETTINGS, file }, { log: options.log, now: Date.now });
     await work(engine).finally(() => engine.close());
   } finally {
@@ -118,7 +119,7 @@ async function refuseAnyOccupied({ to, names, replace, as = null }: RestoreWork)
 }
 
 async function restoreAll(work: RestoreWork): Promise<void> {
-  const { names, to, config, report, queues, backup, as = null } = work;
+  const { names, to, config, report, queues, as = null } = work;
   const locks: Lease[] = [];
   try {
     for (const name of names) locks.push(await lockForMove(targetOf(name, work), { engine: to }));
@@ -129,7 +130,7 @@ async function restoreAll(work: RestoreWork): Promise<void> {
         `requests signed before ${until} are refused, as one of them could be sent twice: this machine has no memory of them`,
       );
     }
-    if (as === null) await queues.restore(work, waitingFile(backup));
+    if (as === null) await queues.restore(work, waitingFile(work));
     else tellLeftOut(work);
     for (const name of names) await openTarget(to, targetOf(name, work));
     if (as === null) await queues.done(to, names);
@@ -149,9 +150,9 @@ function tellLeftOut({ manifest, names, report, as }: RestoreWork): void {
   if (writes > 0) report.say(`${as}: ${writes} queued writes and dead letters of the backup are left out`);
 }
 
-function waitingFile(backup: string): string | null {
-  const file = join(backup, WAITING);
-  return existsSync(file) ? file : null;
+/** Its bytes were checked before; a file that has gone since must not look like one that was never there. */
+function waitingFile({ backup, manifest }: RestoreWork): string | null {
+  return manifest.files.some(({ name }) => name === WAITING) ? join(backup, WAITING) : null;
 }
 
 async function restoreRows(work: RestoreWork, name: string): Promise<void> {

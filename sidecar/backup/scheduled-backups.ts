@@ -53,7 +53,7 @@ export class ScheduledBackups {
     const { schedule } = options.backup;
     if (schedule === null) return null;
     const backups = new ScheduledBackups(options, schedule);
-    if (isNewestUnsent(options)) backups.#unsentAt = 0;
+    backups.#lookForUnsent();
     backups.#work.look();
     return backups;
   }
@@ -61,6 +61,15 @@ export class ScheduledBackups {
   /** Gives up a running backup: it leaves nothing that looks like a backup. */
   stop(): Promise<void> {
     return this.#work.stop();
+  }
+
+  /** What the process before this one could not send. */
+  #lookForUnsent(): void {
+    try {
+      if (isNewestUnsent(this.#options)) this.#unsentAt = 0;
+    } catch {
+      // The folder cannot be read: the next backup says so.
+    }
   }
 
   #dueWork(): (() => Promise<unknown>) | null {
@@ -73,9 +82,11 @@ export class ScheduledBackups {
   #dueAt(): number {
     if (this.#failedAt !== null) return this.#failedAt + RETRY_MS;
     try {
-      const own = newestBackup(this.#options.backup.folder)?.time ?? 0;
-      const last = Math.max(own, this.#madeElsewhereAt) || null;
-      const due = nextDue(this.#schedule, last, Date.now());
+      const now = Date.now();
+      const own = newestBackup(this.#options.backup.folder, now)?.time ?? 0;
+      const elsewhere = this.#madeElsewhereAt > now ? 0 : this.#madeElsewhereAt;
+      const last = Math.max(own, elsewhere) || null;
+      const due = nextDue(this.#schedule, last, now);
       return last === null ? Math.max(due, this.#options.firstAt ?? 0) : due;
     } catch {
       // The backup itself says what is wrong with the folder.

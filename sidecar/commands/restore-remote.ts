@@ -18,6 +18,7 @@ import {
   readRecoveryStart,
   recoverConfig,
 } from '../config/recovery-config.ts';
+import { TargetOccupied } from '../moving/report.ts';
 import { REPLACED_FOLDER } from '../program-folder.ts';
 import { UsageError } from './arguments.ts';
 import { listRemote } from './backup-list.ts';
@@ -90,11 +91,6 @@ async function openBackup(
   io: MoveIo,
 ): Promise<Opened> {
   const recovery = new RecoveryFolder(start.dataFolder);
-  const begun = options.latest && options.installation === null ? recovery.begun() : null;
-  if (begun !== null) {
-    io.report.say(`goes on with ${begun.object}, which an earlier restore has opened`);
-    return { folder: recovery.pathOf(begun), isResumed: true };
-  }
   const at = options.at === null ? null : timeOf(options.at);
   const chosen = chooseBackup(
     await backups.list(io.signal),
@@ -102,7 +98,10 @@ async function openBackup(
     backups.installation,
   );
   const folder = recovery.pathOf(chosen);
-  if (recovery.isOpen(chosen)) return { folder, isResumed: true };
+  if (recovery.isOpen(chosen)) {
+    io.report.say(`goes on with ${chosen.object}, which an earlier restore has opened`);
+    return { folder, isResumed: true };
+  }
   recovery.clear();
   const identityFile = options.identity ?? start.backup.identityFile;
   const identities = identityFile === null ? [] : await readIdentities(identityFile, '--identity');
@@ -134,8 +133,13 @@ async function recover(
   if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
   const { namespaces, replace } = options;
   const restore = { backup: folder, config, namespaces, replace, log: logOf(io), report: io.report, signal: io.signal };
+  const recovery = new RecoveryFolder(start.dataFolder);
   await withEngine(database, io, async (engine) => {
     if (!isResumed || !(await isRestored(engine, folder, namespaces))) await restoreBackup(restore, engine);
+  }).catch((error: unknown) => {
+    // Nothing goes on from here, and what was opened may hold secrets.
+    if (error instanceof TargetOccupied) recovery.clear();
+    throw error;
   });
   io.report.end();
   if (await placePanel(folder, config.panel.data)) io.report.say('the panel has its accounts and settings again');
@@ -143,7 +147,7 @@ async function recover(
   tell(recovered, start, io);
   replaceFile(start.file, recovered.text, 0o600);
   createMissing(start.file, io.environment, REPLACED_FOLDER);
-  new RecoveryFolder(start.dataFolder).clear();
+  recovery.clear();
   io.report.say(`restored; start the sidecar with node main.js --config ${start.file}`);
 }
 

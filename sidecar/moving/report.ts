@@ -26,6 +26,9 @@ export class MoveRefused extends Error {
   }
 }
 
+/** The target holds rows already. */
+export class TargetOccupied extends MoveRefused {}
+
 export interface CopyEngines {
   readonly from: Engine;
   readonly to: Engine;

@@ -6,7 +6,7 @@ import { readMoveMark, writeMoveMark } from '../schema/move-mark.ts';
 import { letterCount } from './copy-queue.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
 import { lastRow, tablePlace } from './place.ts';
-import { MoveRefused } from './report.ts';
+import { MoveRefused, TargetOccupied } from './report.ts';
 import { applyWhole, growRevision, storedSchema } from './revision.ts';
 
 export interface TargetOptions {
@@ -65,7 +65,7 @@ export async function refuseOccupied(engine: Engine, namespace: string, found: S
   const letters = await patiently(() => engine.queues.listLetters(namespace, statementBounds()));
   if (letters.length > 0) occupied.push(letterCount(letters));
   if (occupied.length === 0) return;
-  throw new MoveRefused(
+  throw new TargetOccupied(
     `namespace ${namespace} of the target is not empty (${occupied.join(', ')}); nothing was changed. With --replace all that it holds is deleted first`,
   );
 }

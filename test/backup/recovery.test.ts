@@ -88,7 +88,7 @@ it('an empty machine plays again, from one object and one identity', async () =>
   const sidecar = await play(['ann', 'bob'], { encryptTo: [recipient], secrets: true });
   const panel = new Sqlite(join(here, 'data/panel.sqlite'));
   panel.exec(
-    "CREATE KILLS sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE KILLS accounts (name TEXT); INSERT INTO accounts VALUES ('boss')",
+    "CREATE TABLE sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE TABLE accounts (name TEXT); INSERT INTO accounts VALUES ('boss')",
   );
   panel.close();
   const { remote } = await backUp();

@@ -37,6 +37,8 @@ export class ContinuousBackup {
   #pauseMs = FIRST_PAUSE_MS;
   #copiedAt: number;
   #isLate = false;
+  /** Its state cannot be written. */
+  #isFaulty = false;
   #isStopped = false;
 
   private constructor(config: SidecarConfig, program: string, environment: NodeJS.ProcessEnv, log: EngineLog) {
@@ -131,8 +133,17 @@ export class ContinuousBackup {
       cause,
       againInSeconds: seconds,
     });
-    this.#restart = setTimeout(() => this.#spawn(), this.#pauseMs).unref();
+    this.#restart = setTimeout(() => this.#spawnAgain(), this.#pauseMs).unref();
     this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  #spawnAgain(): void {
+    try {
+      this.#spawn();
+    } catch (error) {
+      // A full disk, or a file with a key that is gone.
+      this.#ended((error as Error).message, 0);
+    }
   }
 
   #tell(line: string): void {
@@ -144,15 +155,26 @@ export class ContinuousBackup {
   }
 
   async #ask(): Promise<void> {
+    try {
+      await this.#noteCopied();
+    } catch (error) {
+      const { message: cause } = error as Error;
+      if (!this.#isFaulty) this.#log('error', 'the state of the continuous backup could not be written', { cause });
+      this.#isFaulty = true;
+    }
+    this.#tellLate();
+    this.#askLater();
+  }
+
+  async #noteCopied(): Promise<void> {
     const askedAt = Date.now();
     const { database, dataFolder } = this.#config;
     const file = database.provider === 'sqlite' ? database.file : '';
     if (this.#child !== null && (await isCopied(this.#socket, file))) {
       this.#copiedAt = askedAt;
       writeFileSync(join(dataFolder, STATE_FILE), JSON.stringify({ copiedAt: askedAt }), { mode: 0o600 });
+      this.#isFaulty = false;
     }
-    this.#tellLate();
-    this.#askLater();
   }
 
   #tellLate(): void {

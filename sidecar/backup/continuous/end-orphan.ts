@@ -21,6 +21,9 @@ export async function endOrphan(pidFile: string, config: string): Promise<void> 
     const giveUpAt = performance.now() + STOP_MS;
     while (isOurs(pid, config)) {
       if (performance.now() > giveUpAt) signal(pid, 'SIGKILL');
+      // As another account's process would, which cannot be ended from here.
+      if (performance.now() > giveUpAt + STOP_MS)
+        throw new Error(`Litestream runs as process ${pid} and cannot be ended: end it`);
       await wait(POLL_MS);
     }
   }

@@ -53,8 +53,9 @@ export class DrillBook {
 /** When the next drill is to run, epoch milliseconds; `now` or earlier means at once, as for one that was missed. */
 export function nextDrill(record: DrillRecord | null, everyDays: number, now: number): number {
   if (record === null) return now;
-  // A clock that was set back must not put drills off for years.
-  const last = Math.min(Date.parse(record.last.at), now);
+  const last = Date.parse(record.last.at);
+  // A clock that was ahead must not put drills off for years.
+  if (last > now) return now;
   return last + (record.last.ok ? everyDays * DAY_MS : Math.min(RETRY_MS, everyDays * DAY_MS));
 }
 

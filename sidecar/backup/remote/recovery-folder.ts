@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RawConfig } from '../../config/portable-config.ts';
 import { NO_SECRETS, type PortableSecrets, parseSecrets } from '../../config/portable-secrets.ts';
 import { CONFIGURATION, MANIFEST } from '../manifest.ts';
 import { SECRETS } from './archive.ts';
-import { type ObjectName, parseObjectName } from './object-name.ts';
+import type { ObjectName } from './object-name.ts';
 
 /** Opened backups of restores that have not ended, each below the name of its object. */
 export class RecoveryFolder {
@@ -16,13 +16,6 @@ export class RecoveryFolder {
 
   pathOf({ object }: Pick<ObjectName, 'object'>): string {
     return join(this.#folder, object);
-  }
-
-  /** The backup that a restore which was cut has opened; null for none. */
-  begun(): ObjectName | null {
-    if (!existsSync(this.#folder)) return null;
-    const whole = readdirSync(this.#folder).filter((name) => existsSync(join(this.#folder, name, MANIFEST)));
-    return whole.map(parseObjectName).find((name) => name !== null) ?? null;
   }
 
   isOpen(name: Pick<ObjectName, 'object'>): boolean {

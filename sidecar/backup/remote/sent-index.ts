@@ -69,7 +69,7 @@ export function newestSent(dataFolder: string): number | null {
 
 /** Whether the newest local backup was never sent, as far as the index knows. */
 export function isNewestUnsent({ backup, dataFolder }: { backup: BackupConfig; dataFolder: string }): boolean {
-  const newest = backup.remote === null ? null : newestBackup(backup.folder);
+  const newest = backup.remote === null ? null : newestBackup(backup.folder, Date.now());
   if (newest === null) return false;
   const sent = new SentIndex(dataFolder).read();
   return ![...sent.keys()].some((object) => parseObjectName(object)?.backup === newest.name);

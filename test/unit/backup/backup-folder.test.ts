@@ -57,7 +57,15 @@ it('keeps the newest, and touches nothing that is no backup', async () => {
   mkdirSync(join(folder, 'mine'));
   mkdirSync(join(folder, 'backup-2020-01-01T00-00-00Z'));
   expect(newestBackup(folder)?.name).toBe('backup-2026-01-01T04-04-00Z');
-  expect(removeOld(folder, 2)).toEqual(['backup-2026-01-01T04-01-00Z', 'backup-2026-01-01T04-02-00Z']);
+  expect(removeOld(folder, 2, '')).toEqual(['backup-2026-01-01T04-01-00Z', 'backup-2026-01-01T04-02-00Z']);
   expect(names()).toEqual(['backup-2026-01-01T04-03-00Z', 'backup-2026-01-01T04-04-00Z']);
   expect(readdirSync(folder)).toEqual(expect.arrayContaining(['mine', 'backup-2020-01-01T00-00-00Z']));
+});
+
+it('a backup of a clock that was ahead is neither the newest nor a reason to delete the one just made', async () => {
+  for (const minute of [1, 9]) await make(minute);
+  expect(newestBackup(folder, at(5))?.name).toBe('backup-2026-01-01T04-01-00Z');
+  const made = join(folder, 'backup-2026-01-01T04-01-00Z');
+  expect(removeOld(folder, 1, made)).toEqual([]);
+  expect(names()).toEqual(['backup-2026-01-01T04-01-00Z', 'backup-2026-01-01T04-09-00Z']);
 });
