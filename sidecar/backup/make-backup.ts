@@ -86,6 +86,9 @@ async function send(newest: KeptBackup, options: SendOptions): Promise<SentResul
     const there = (await remote.list(signal)).find((one) => one.backup === newest.name && isOurs(one));
     const known = there?.known ?? null;
     if (known !== null && known.bytes === there?.bytes) return { ...known, deleted: [] };
+    await remote.abortUnfinished(signal).catch((error: unknown) => {
+      report.say(`warning: uploads that were cut off were not ended: ${(error as Error).message}`);
+    });
     report.say(`sends ${newest.name} → ${remote.store.place}`);
     const { object, bytes, sha256 } = await remote.send(newest, secretsOf(config), signal);
     const deleted = await remote.prune(signal).catch((error: unknown) => {

@@ -15,7 +15,6 @@ export interface SourceOptions {
   readonly database: DatabaseSettings;
   readonly log: EngineLog;
   readonly report: MoveReport;
-  /** Owner of locks; another one for each run. */
   /** A folder of the backup's own. */
   readonly scratch: string;
 }

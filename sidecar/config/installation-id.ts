@@ -9,8 +9,10 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 const PATTERN = /^[a-z2-7]{26}$/;
 
 /**
- * Id of this installation, made when it is first asked for and kept beside the data: random, so that two machines never
- * share one. @throws ConfigError if the file holds something else
+ * Id of this installation, made when it is first asked for and kept beside the data. A copied data folder has the same one:
+ * docs/backup.md tells its owner to delete the file.
+ *
+ * @throws ConfigError if the file holds something else
  */
 export function installationId(dataFolder: string): string {
   const file = join(dataFolder, FILE);

@@ -27,13 +27,14 @@ type RemoteOptions = Pick<SidecarConfig, 'dataFolder'> & { readonly backup: Back
 export class RemoteBackups {
   readonly store: RemoteStore;
   readonly #backup: BackupConfig;
-  readonly #dataFolder: string;
+  /** ID8 of this installation. */
+  readonly installation: string;
   readonly #index: SentIndex;
 
   private constructor({ dataFolder, backup }: RemoteOptions, store: RemoteStore) {
     this.store = store;
     this.#backup = backup;
-    this.#dataFolder = dataFolder;
+    this.installation = shortId(installationId(dataFolder));
     this.#index = new SentIndex(dataFolder);
   }
 
@@ -48,11 +49,6 @@ export class RemoteBackups {
     this.store.close();
   }
 
-  /** ID8 of this installation. */
-  get installation(): string {
-    return shortId(installationId(this.#dataFolder));
-  }
-
   /** Backups of all installations, oldest first. */
   async list(signal: AbortSignal): Promise<RemoteBackup[]> {
     const known = this.#index.read();
@@ -65,11 +61,14 @@ export class RemoteBackups {
       .toSorted(byTime);
   }
 
+  /** Ends uploads of this installation that were cut off: they cost, and never become a backup. */
+  async abortUnfinished(signal: AbortSignal): Promise<void> {
+    await this.store.abortUnfinished((name) => parseObjectName(name)?.installation === this.installation, signal);
+  }
+
   /** Sends a local backup, and looks whether it is there as it was sent. @param secrets text of them, for encrypted ones */
   async send(local: KeptBackup, secrets: string | null, signal: AbortSignal): Promise<SentBackup> {
     const { encryptTo } = this.#backup;
-    const isOwn = (name: string) => parseObjectName(name)?.installation === this.installation;
-    await this.store.abortUnfinished(isOwn, signal);
     const object = objectName(local.name, this.installation, encryptTo.length > 0);
     const archive = archiveOf(local, encryptTo.length > 0 ? secrets : null);
     const sum = new Sum(await sealed(archive.content, encryptTo));

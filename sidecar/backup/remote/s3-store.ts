@@ -130,14 +130,20 @@ export class S3Store implements RemoteStore {
   }
 
   async abortUnfinished(isOwn: (name: string) => boolean, signal: AbortSignal): Promise<number> {
-    const place = { Bucket: this.#bucket, Prefix: this.#prefix };
-    const found = await this.#asking((o) => this.#client.send(new ListMultipartUploadsCommand(place), o), signal);
-    const own = (found.Uploads ?? []).filter(({ Key = '' }) => isOwn(Key.slice(this.#prefix.length)));
-    for (const { Key, UploadId } of own) {
-      const command = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId });
-      await this.#asking((options) => this.#client.send(command, options), signal);
+    let aborted = 0;
+    let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
+    for (;;) {
+      const page = new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: this.#prefix, ...from });
+      const found = await this.#asking((options) => this.#client.send(page, options), signal);
+      for (const { Key = '', UploadId } of found.Uploads ?? []) {
+        if (!isOwn(Key.slice(this.#prefix.length))) continue;
+        const command = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId });
+        await this.#asking((options) => this.#client.send(command, options), signal);
+        aborted += 1;
+      }
+      if (found.IsTruncated !== true) return aborted;
+      from = { KeyMarker: found.NextKeyMarker, UploadIdMarker: found.NextUploadIdMarker };
     }
-    return own.length;
   }
 
   close(): void {
