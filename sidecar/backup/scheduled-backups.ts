@@ -63,7 +63,7 @@ export class ScheduledBackups {
     return this.#work.stop();
   }
 
-  /** What the process before this one could not send. */
+  /** A backup that the process before this one could not send. */
   #lookForUnsent(): void {
     try {
       if (isNewestUnsent(this.#options)) this.#unsentAt = 0;
